@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.admission import cluster as configured
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.admission import order
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash, FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import copy
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.admission import (
+    cluster as configured,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.admission import order
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
     KubeVirt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks import validate
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import predict as preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.outlook import admit
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import judge
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Place
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from ansible.errors import AnsibleActionFail
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.verdict import verdict
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.verdict import verdict
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._declared import to_run
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._requests import requests_of

@@ -204,15 +204,18 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.demand import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.demand import (
     Resources,
     resources,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.placement.question import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.question import (
     Cluster,
     placement,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.of_vm import MIGRATE, RESTART
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.of_vm import (
+    MIGRATE,
+    RESTART,
+)
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import manifests, netted
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pods import of_vms
 

@@ -169,9 +169,15 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.of_vm import KEEP, MIGRATE, RESTART
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.question import Cluster
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.question import quotas as judged
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.question import Cluster
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.question import (
+    quotas as judged,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.of_vm import (
+    KEEP,
+    MIGRATE,
+    RESTART,
+)
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
     checked,
     manifests,

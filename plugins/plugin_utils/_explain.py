@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple, Optional
 from ..module_utils._resolver.api import release_schema, schema
 from ..module_utils._resolver.api.release import NEWEST, Release
 from ..module_utils._resolver.api.tree import copy
-from ..module_utils._resolver.instancetype.apply import applier
-from ..module_utils._resolver.instancetype.find.lookup import Problem
-from ..module_utils._resolver.instancetype.vmi import expand as expansion
-from ..module_utils._resolver.instancetype.vmi.configuration import Configuration
+from ..module_utils._resolver.kubevirt.apply import applier
+from ..module_utils._resolver.kubevirt.find.lookup import Problem
+from ..module_utils._resolver.kubevirt.vmi import expand as expansion
+from ..module_utils._resolver.kubevirt.vmi.configuration import Configuration
 
 VM: Final = "VM"
 INSTANCETYPE: Final = "instancetype"

@@ -20,7 +20,7 @@ from ..module_utils._resolver.api import formats, release
 from ..module_utils._resolver.api.errors import FieldError, unforeseen
 from ..module_utils._resolver.api.names import shown
 from ..module_utils._resolver.choose.selection import Rejected
-from ..module_utils._resolver.instancetype.vmi.cluster import version_of
+from ..module_utils._resolver.kubevirt.vmi.cluster import version_of
 from . import _shape
 from ._questions import Unanswerable
 

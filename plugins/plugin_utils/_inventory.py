@@ -12,8 +12,8 @@ from ..module_utils._cluster.read.lookup import WideLookup
 from ..module_utils._cluster.read.revisions import inspected
 from ..module_utils._resolver.api.kinds import BY_NAME
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
-from ..module_utils._resolver.declare.readiness import RUNNING
-from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
+from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
+from ..module_utils._resolver.kubevirt.vmi.readiness import RUNNING
 from ..module_utils._resolver.refresh import drift
 from ..module_utils._resolver.refresh.revisions import Revisions
 from ._address import Endpoint, interface_address, leading, service_endpoint

@@ -9,13 +9,13 @@ from ansible.errors import AnsibleFilterError
 
 from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.release import NEWEST, Release
-from ..module_utils._resolver.instancetype.find.lookup import Objects
-from ..module_utils._resolver.instancetype.vmi import expand as expansion
-from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of, version_of
-from ..module_utils._resolver.pod import resources as resource
-from ..module_utils._resolver.pod.environment import Environment
-from ..module_utils._resolver.pod.manifests import hard_of, labels_of, metadata_of, network_resources
-from ..module_utils._resolver.pod.pod import Unrenderable
+from ..module_utils._resolver.kubevirt.find.lookup import Objects
+from ..module_utils._resolver.kubevirt.pod import resources as resource
+from ..module_utils._resolver.kubevirt.pod.environment import Environment
+from ..module_utils._resolver.kubevirt.pod.manifests import hard_of, labels_of, metadata_of, network_resources
+from ..module_utils._resolver.kubevirt.pod.pod import Unrenderable
+from ..module_utils._resolver.kubevirt.vmi import expand as expansion
+from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from ._filters import answering, checked, gated, manifests, one_manifest, truth
 from ._questions import Given, Unanswerable, parts
 

@@ -14,14 +14,14 @@ from ..module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role, set_
 from ..module_utils._resolver.api.release import NEWEST, Release
 from ..module_utils._resolver.api.semantic import equal
 from ..module_utils._resolver.api.tree import copy, differences
-from ..module_utils._resolver.instancetype.apply import applier, conflict, topology
-from ..module_utils._resolver.instancetype.find import find
-from ..module_utils._resolver.instancetype.find import infer as inference
-from ..module_utils._resolver.instancetype.find.lookup import Objects, not_found
-from ..module_utils._resolver.instancetype.vmi import expand as expansion
-from ..module_utils._resolver.instancetype.vmi.cluster import KubeVirt
-from ..module_utils._resolver.instancetype.vmi.configuration import Configuration
-from ..module_utils._resolver.instancetype.webhooks.validate import unmet
+from ..module_utils._resolver.kubevirt.apply import applier, conflict, topology
+from ..module_utils._resolver.kubevirt.find import find
+from ..module_utils._resolver.kubevirt.find import infer as inference
+from ..module_utils._resolver.kubevirt.find.lookup import Objects, not_found
+from ..module_utils._resolver.kubevirt.vmi import expand as expansion
+from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
+from ..module_utils._resolver.kubevirt.vmi.configuration import Configuration
+from ..module_utils._resolver.kubevirt.webhooks.validate import unmet
 from ..module_utils._resolver.refresh import drift as drifting
 from . import _explain as explanation
 

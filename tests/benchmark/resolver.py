@@ -37,7 +37,7 @@ sys.path.insert(0, str(MODULE_UTILS))
 from results import record  # noqa: E402
 
 from _resolver.api import schema  # noqa: E402
-from _resolver.instancetype.apply import applier, conflict  # noqa: E402
+from _resolver.kubevirt.apply import applier, conflict  # noqa: E402
 
 
 def main() -> int:

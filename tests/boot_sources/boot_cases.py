@@ -22,11 +22,9 @@ import upload_cases  # noqa: E402
 from compare import differences  # noqa: E402
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import admission, image, schedule  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.refusal import (  # noqa: E402
-    Cause,
-    Refusal,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import image  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi import admission, schedule  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.refusal import Cause, Refusal  # noqa: E402
 
 Case = dict[str, Any]
 

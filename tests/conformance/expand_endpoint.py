@@ -13,9 +13,9 @@ import checkout  # noqa: F401  # pylint: disable=unused-import
 
 from _resolver.api import release_schema
 from _resolver.api.errors import FieldError, go_reason
-from _resolver.instancetype.find.lookup import CRASH, Lookup
-from _resolver.instancetype.vmi.configuration import Configuration
-from _resolver.instancetype.vmi.expand import expand
+from _resolver.kubevirt.find.lookup import CRASH, Lookup
+from _resolver.kubevirt.vmi.configuration import Configuration
+from _resolver.kubevirt.vmi.expand import expand
 from crd_schemas import schema_of
 
 Json = dict[str, Any]

@@ -15,11 +15,11 @@ from _resolver.api.errors import Crash
 from _resolver.api.fields.enums import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
 from _resolver.api.release import NEWEST, Release
-from _resolver.instancetype.apply import applier, conflict, requirements, topology
-from _resolver.instancetype.find import decode, infer, lookup, naming, revision
-from _resolver.instancetype.revision import store, upgrade
-from _resolver.instancetype.vmi import configuration, expand, vmi
-from _resolver.instancetype.webhooks import mutate, validate
+from _resolver.kubevirt.apply import applier, conflict, requirements, topology
+from _resolver.kubevirt.find import decode, infer, lookup, naming, revision
+from _resolver.kubevirt.revision import store, upgrade
+from _resolver.kubevirt.vmi import configuration, expand, vmi
+from _resolver.kubevirt.webhooks import mutate, validate
 
 Json = dict[str, Any]
 

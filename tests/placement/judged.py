@@ -15,13 +15,13 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "roles" / "local_cluster" / "files")]
 
-from _resolver.placement.batch import Batch  # noqa: E402
-from _resolver.placement.demand import Resources, demand, resources  # noqa: E402
-from _resolver.placement.devices import Offer, taken  # noqa: E402
-from _resolver.placement.node import node  # noqa: E402
-from _resolver.placement.state import State  # noqa: E402
-from _resolver.placement.storage import reaching, storage  # noqa: E402
-from _resolver.placement.workload import Workload, of_manifest  # noqa: E402
+from _resolver.kubernetes.placement.batch import Batch  # noqa: E402
+from _resolver.kubernetes.placement.demand import Resources, demand, resources  # noqa: E402
+from _resolver.kubernetes.placement.devices import Offer, taken  # noqa: E402
+from _resolver.kubernetes.placement.node import node  # noqa: E402
+from _resolver.kubernetes.placement.state import State  # noqa: E402
+from _resolver.kubernetes.placement.storage import reaching, storage  # noqa: E402
+from _resolver.kubernetes.placement.workload import Workload, of_manifest  # noqa: E402
 
 Case = dict[str, Any]
 Verdicts = list[list[list[str]]]

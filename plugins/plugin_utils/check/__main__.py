@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ...module_utils._resolver.admission import cluster as configured
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import unforeseen
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.versions import fitting_version
-from ...module_utils._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of, version_of
+from ...module_utils._resolver.kubevirt.admission import cluster as configured
+from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from . import base as bases
 from . import hosts, judge, reports, sources, tasks
 from .findings import ERROR, RULES, Finding, with_lines

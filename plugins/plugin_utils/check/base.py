@@ -12,10 +12,10 @@ from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.semantic import equal
 from ...module_utils._resolver.catalog.place import place_of, references
 from ...module_utils._resolver.declare.impact import impact
-from ...module_utils._resolver.declare.outlook import admit
-from ...module_utils._resolver.declare.readiness import HALTED, run_strategy
-from ...module_utils._resolver.instancetype.vmi import vmi
-from ...module_utils._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.vmi import vmi
+from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.vmi.readiness import HALTED, run_strategy
+from ...module_utils._resolver.preflight.outlook import admit
 from .findings import NOTE, WARNING, Finding
 from .judge import VM, Declared, Known
 

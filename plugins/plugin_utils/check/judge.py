@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ...module_utils._resolver.admission import cluster as configured
-from ...module_utils._resolver.admission import order, schemas
 from ...module_utils._resolver.api import release_schema
 from ...module_utils._resolver.api.errors import CatalogError, Crash, FieldError
 from ...module_utils._resolver.api.kinds import EXISTING
@@ -16,12 +14,14 @@ from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.modernize import modernize
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
-from ...module_utils._resolver.declare import preflight
-from ...module_utils._resolver.declare.outlook import admit
-from ...module_utils._resolver.instancetype.find.lookup import Objects, Problem
-from ...module_utils._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
-from ...module_utils._resolver.instancetype.webhooks import validate
-from ...module_utils._resolver.instancetype.webhooks.admission import Cause
+from ...module_utils._resolver.kubevirt.admission import cluster as configured
+from ...module_utils._resolver.kubevirt.admission import order, schemas
+from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
+from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.webhooks import validate
+from ...module_utils._resolver.kubevirt.webhooks.admission import Cause
+from ...module_utils._resolver.preflight import predict as preflight
+from ...module_utils._resolver.preflight.outlook import admit
 from .. import _shape
 from .._filters import gated
 from .findings import ERROR, NOTE, WARNING, Finding, Place

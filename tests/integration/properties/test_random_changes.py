@@ -23,9 +23,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import impact
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import Cluster
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import Cluster
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.outlook import admit
 from answers import ask
 
 Manifest = dict[str, Any]

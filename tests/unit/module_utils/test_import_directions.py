@@ -12,36 +12,26 @@ PLUGINS = Path(__file__).parents[3] / "plugins"
 COLLECTION = ("ansible_collections", "virtshape", "instancetypes", "plugins")
 
 API = {"_resolver.api"}
-APPLY = API | {"_resolver.instancetype.preference"}
+# What KubeVirt, Kubernetes and CDI compute imports nothing of what we decide.
+APPLY = API | {"_resolver.kubevirt.preference"}
 FIND = API
-REVISION = FIND | {"_resolver.instancetype.apply", "_resolver.instancetype.find"}
-VMI = REVISION | {"_resolver.instancetype.preference"}
-WEBHOOKS = REVISION | {"_resolver.instancetype.vmi"}
-INSTANCETYPE = {
-    *WEBHOOKS,
-    "_resolver.instancetype.preference",
-    "_resolver.instancetype.revision",
-    "_resolver.instancetype.webhooks",
-}
+REVISION = APPLY | {"_resolver.kubevirt.apply", "_resolver.kubevirt.find"}
+VMI = REVISION
+WEBHOOKS = VMI | {"_resolver.kubevirt.vmi", "_resolver.kubevirt.revision"}
+ADMISSION = WEBHOOKS | {"_resolver.kubevirt.webhooks"}
 POD = WEBHOOKS
-ADMISSION = WEBHOOKS | {"_resolver.instancetype.webhooks"}
-PLACEMENT = POD | {"_resolver.pod"}
-QUOTA = PLACEMENT | {"_resolver.placement"}
-CHOOSE = WEBHOOKS | {"_resolver.boot", "_resolver.instancetype.webhooks"}
-REFRESH = INSTANCETYPE
-DECLARE = INSTANCETYPE | {"_resolver.admission", "_resolver.boot", "_resolver.choose"}
+PLACEMENT = POD | {"_resolver.kubevirt.pod"}
+QUOTA = PLACEMENT | {"_resolver.kubernetes.placement"}
+CDI = API
+COMPUTED = QUOTA | ADMISSION | {"_resolver.cdi", "_resolver.kubernetes.quota", "_resolver.kubevirt.admission"}
+BOOT = COMPUTED
+CHOOSE = COMPUTED | {"_resolver.boot"}
+REFRESH = COMPUTED
+PREFLIGHT = CHOOSE | {"_resolver.choose"}
+DECLARE = PREFLIGHT | {"_resolver.preflight"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
-BOOT = API
-UPGRADE = CATALOG | {"_resolver.admission", "_resolver.catalog", "_resolver.pod", "_resolver.quota"}
-RESOLVER = CATALOG | {
-    "_resolver.admission",
-    "_resolver.boot",
-    "_resolver.catalog",
-    "_resolver.placement",
-    "_resolver.pod",
-    "_resolver.quota",
-    "_resolver.upgrade",
-}
+UPGRADE = CATALOG | {"_resolver.catalog"}
+RESOLVER = UPGRADE | {"_resolver.upgrade"}
 CLIENT = API
 READ = RESOLVER | {"_cluster.client"}
 ACT = READ | {"_cluster.read"}
@@ -51,21 +41,23 @@ CLUSTER = {"_cluster.client", "_cluster.read", "_cluster.act", "_cluster.act.boo
 
 MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.api": set(),
-    "_resolver.instancetype.preference": API,
-    "_resolver.instancetype.apply": APPLY,
-    "_resolver.instancetype.find": FIND,
-    "_resolver.instancetype.revision": REVISION,
-    "_resolver.instancetype.vmi": VMI,
-    "_resolver.instancetype.webhooks": WEBHOOKS,
-    "_resolver.admission": ADMISSION,
-    "_resolver.pod": POD,
-    "_resolver.placement": PLACEMENT,
-    "_resolver.quota": QUOTA,
+    "_resolver.kubevirt.preference": API,
+    "_resolver.kubevirt.apply": APPLY,
+    "_resolver.kubevirt.find": FIND,
+    "_resolver.kubevirt.revision": REVISION,
+    "_resolver.kubevirt.vmi": VMI,
+    "_resolver.kubevirt.webhooks": WEBHOOKS,
+    "_resolver.kubevirt.admission": ADMISSION,
+    "_resolver.kubevirt.pod": POD,
+    "_resolver.kubernetes.placement": PLACEMENT,
+    "_resolver.kubernetes.quota": QUOTA,
+    "_resolver.cdi": CDI,
+    "_resolver.boot": BOOT,
     "_resolver.choose": CHOOSE,
     "_resolver.refresh": REFRESH,
+    "_resolver.preflight": PREFLIGHT,
     "_resolver.declare": DECLARE,
     "_resolver.catalog": CATALOG,
-    "_resolver.boot": BOOT,
     "_resolver.upgrade": UPGRADE,
     "_cluster.client": CLIENT,
     "_cluster.read": READ,
@@ -78,7 +70,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "modules": RESOLVER | CLUSTER | {"_python"},
     "filter": RESOLVER | {"plugin_utils"},
     "inventory": RESOLVER | CLUSTER | {"plugin_utils"},
-    "action": {"_cluster.read", "_resolver.pod", "plugin_utils"},
+    "action": {"_cluster.read", "_resolver.kubevirt.pod", "plugin_utils"},
 }
 
 
@@ -86,7 +78,11 @@ def room_of(parts: tuple[str, ...]) -> str:
     """The room of a module, given by its path below `plugins`."""
     if parts[0] != "module_utils":
         return parts[0]
-    inner = parts[1:3] == ("_resolver", "instancetype") or parts[1:4] == ("_cluster", "act", "boot")
+    inner = parts[1:3] in (("_resolver", "kubevirt"), ("_resolver", "kubernetes")) or parts[1:4] == (
+        "_cluster",
+        "act",
+        "boot",
+    )
     return ".".join(parts[1 : 4 if inner else 3])
 
 

@@ -16,19 +16,19 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import adopt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import lookup
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import expand, vmi
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import lookup
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import expand, vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
     KubeVirt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.configuration import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
     Configuration,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.vmi_defaults import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi_defaults import (
     set_vmi_defaults,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks import validate
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
 
 Spec = dict[str, Any]
 

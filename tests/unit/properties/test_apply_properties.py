@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.apply import applier
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import lookup
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import expand
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.configuration import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import applier
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import lookup
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import expand
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
     Configuration,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _explain as explain

@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import Release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import copy
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.needs import needs, then
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit, features
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.references import beside
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
     kubevirt_of,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import predict as preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.lookups import needs, then
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.outlook import admit, features
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.references import beside
 from vm_strategies import PREFERENCE, TYPE, VMS, WORLDS
 
 Manifest = dict[str, Any]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.fields.enums import ENUMS
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.apply.topology import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply.topology import (
     spread_indivisible,
     topology,
 )

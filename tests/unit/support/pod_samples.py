@@ -6,7 +6,7 @@ from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.pod.environment import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.environment import (
     Environment,
     environment,
 )

@@ -15,9 +15,9 @@ from ..._resolver.api.write import Write, json_patch
 from ..._resolver.declare import adopt as rules
 from ..._resolver.declare.adopt import Adoption, Candidate
 from ..._resolver.declare.impact import impact
-from ..._resolver.declare.needs import of_guest
-from ..._resolver.declare.outlook import admit
-from ..._resolver.instancetype.vmi.cluster import Cluster
+from ..._resolver.kubevirt.vmi.cluster import Cluster
+from ..._resolver.preflight.lookups import of_guest
+from ..._resolver.preflight.outlook import admit
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt

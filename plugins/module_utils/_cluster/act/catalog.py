@@ -17,8 +17,8 @@ from ..._resolver.catalog.place import Place, place_of
 from ..._resolver.catalog.upgrade import changes as changes_of
 from ..._resolver.catalog.upgrade import predicted
 from ..._resolver.declare import plan
-from ..._resolver.declare.needs import referred
-from ..._resolver.instancetype.vmi.cluster import Cluster
+from ..._resolver.kubevirt.vmi.cluster import Cluster
+from ..._resolver.preflight.lookups import referred
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import FIELD_MANAGER, Session

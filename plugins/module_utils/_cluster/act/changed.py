@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._resolver.api.effects import LIVE, NOTHING, RESTART
-from ..._resolver.declare.readiness import has_guest, restart_required
+from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
 from ..._resolver.refresh.change import Change
 from ..._resolver.refresh.steps import Spelling
 from ..read.revisions import Inspected

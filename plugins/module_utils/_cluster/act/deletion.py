@@ -7,9 +7,9 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
-from ..._resolver.declare.references import claims, created, only_owner
-from ..._resolver.instancetype.find import naming
-from ..._resolver.instancetype.find.lookup import Problem
+from ..._resolver.kubevirt.find import naming
+from ..._resolver.kubevirt.find.lookup import Problem
+from ..._resolver.preflight.references import claims, created, only_owner
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.lookup import ClusterLookup

@@ -8,9 +8,9 @@ from typing import Any
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.boot.origin import Image
-from ..._resolver.declare.needs import Need
 from ..._resolver.declare.vm import from_image
 from ..._resolver.declare.vm.from_image import Answer, Question
+from ..._resolver.preflight.lookups import Need
 from ..client.session import Session
 from ..read.image import contents_of
 from ..read.kubevirt import kubevirt

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.declare.readiness import observed, restart_required, still_asked
-from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding, unfinished
+from ..._resolver.kubevirt.vmi.outstanding import Outstanding, outstanding, unfinished
+from ..._resolver.kubevirt.vmi.readiness import observed, restart_required, still_asked
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.pool import each

@@ -9,9 +9,9 @@ from ..._resolver.api import effects
 from ..._resolver.api.effects import Impact
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import plan
-from ..._resolver.declare.needs import of_guest
-from ..._resolver.declare.readiness import cannot_start, has_guest, observed, restart_required, still_asked
-from ..._resolver.instancetype.vmi.outstanding import outstanding
+from ..._resolver.kubevirt.vmi.outstanding import outstanding
+from ..._resolver.kubevirt.vmi.readiness import cannot_start, has_guest, observed, restart_required, still_asked
+from ..._resolver.preflight.lookups import of_guest
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.kubevirt import kubevirt

@@ -6,13 +6,13 @@ from typing import Any
 
 from ..._resolver.api.effects import NOTHING, RESTART, UNKNOWN, Impact
 from ..._resolver.declare import plan, virtual_machine
-from ..._resolver.declare import preflight as rules
 from ..._resolver.declare.impact import impact, outgrown
-from ..._resolver.declare.needs import needs, of_guest
-from ..._resolver.declare.outlook import Outlook, admit, features
-from ..._resolver.declare.readiness import has_guest, plugs_sockets
-from ..._resolver.declare.references import beside
-from ..._resolver.instancetype.vmi.cluster import Cluster
+from ..._resolver.kubevirt.vmi.cluster import Cluster
+from ..._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets
+from ..._resolver.preflight import predict as rules
+from ..._resolver.preflight.lookups import needs, of_guest
+from ..._resolver.preflight.outlook import Outlook, admit, features
+from ..._resolver.preflight.references import beside
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.kubevirt import kubevirt

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.declare import power as rules
 from ..._resolver.declare.power import Wanted
-from ..._resolver.declare.readiness import same_status
+from ..._resolver.kubevirt.vmi.readiness import same_status
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable, read

@@ -13,9 +13,9 @@ from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.release import NEWEST, Release
 from ..._resolver.api.write import json_patch
-from ..._resolver.instancetype.find import naming
-from ..._resolver.instancetype.revision import upgrade
-from ..._resolver.instancetype.revision.store import Create, Delete, PatchSpec, PatchStatus
+from ..._resolver.kubevirt.find import naming
+from ..._resolver.kubevirt.revision import upgrade
+from ..._resolver.kubevirt.revision.store import Create, Delete, PatchSpec, PatchStatus
 from ..._resolver.refresh.unreferenced import unreferenced
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session

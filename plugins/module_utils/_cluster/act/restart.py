@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.write import merge_patch
 from ..._resolver.declare.power import RESTARTED, Wanted
-from ..._resolver.instancetype.find.lookup import Lookup
-from ..._resolver.instancetype.vmi.outstanding import start_revision_name
+from ..._resolver.kubevirt.find.lookup import Lookup
+from ..._resolver.kubevirt.vmi.outstanding import start_revision_name
 from ..._resolver.refresh import generation
 from ..client.errors import ApiError, explain
 from ..client.session import Session

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..._resolver.declare.readiness import has_guest, still_asked
-from ..._resolver.instancetype.vmi.outstanding import start_revision_name
+from ..._resolver.kubevirt.vmi.outstanding import start_revision_name
+from ..._resolver.kubevirt.vmi.readiness import has_guest, still_asked
 from ..._resolver.refresh import generation
 from ..._resolver.refresh.change import Change
 from ..client.session import Session

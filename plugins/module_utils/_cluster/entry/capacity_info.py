@@ -8,9 +8,9 @@ from typing import Any, Final
 from ..._resolver.api import formats
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.matcher import ROLES, Role
-from ..._resolver.instancetype.find.naming import uncaptured
-from ..._resolver.pod.of_vm import KEEP, MIGRATE, RESTART
-from ..._resolver.pod.verdict import verdict
+from ..._resolver.kubevirt.find.naming import uncaptured
+from ..._resolver.kubevirt.pod.of_vm import KEEP, MIGRATE, RESTART
+from ..._resolver.kubevirt.pod.verdict import verdict
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt

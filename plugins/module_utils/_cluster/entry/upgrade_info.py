@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from ..._resolver.admission import cluster as configured
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLE_OF_KIND
 from ..._resolver.api.release import UnknownRelease
 from ..._resolver.catalog.place import references
-from ..._resolver.instancetype.vmi.cluster import KubeVirt, upgraded
+from ..._resolver.kubevirt.admission import cluster as configured
+from ..._resolver.kubevirt.vmi.cluster import KubeVirt, upgraded
 from ..._resolver.refresh.drift import needs
 from ..._resolver.upgrade.machine import Machine
 from ..._resolver.upgrade.objects import Held

@@ -8,7 +8,7 @@ from ..._resolver.api import limits
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.names import shown
 from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, Wanted
-from ..._resolver.declare.readiness import run_strategy
+from ..._resolver.kubevirt.vmi.readiness import run_strategy
 from ..act.power import Entry, Result, power, selected
 from ..act.settings import Settings
 from ..client.errors import ApiError, ConnectionFailed, explain

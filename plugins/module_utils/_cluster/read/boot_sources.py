@@ -9,7 +9,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.boot import source, survey
 from ..._resolver.boot.survey import BootSource, Finding
 from ..._resolver.choose.selection import unfit
-from ..._resolver.declare.needs import Need
+from ..._resolver.preflight.lookups import Need
 from ..client.session import Session
 from .image import contents_of
 from .kubevirt import kubevirt

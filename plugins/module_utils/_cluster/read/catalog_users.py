@@ -7,7 +7,7 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLE_OF_KIND
 from ..._resolver.catalog.place import Place, references
-from ..._resolver.instancetype.find import naming
+from ..._resolver.kubevirt.find import naming
 from ..client.session import Session
 
 Manifest = dict[str, Any]

@@ -10,9 +10,9 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST
 from ..._resolver.api.tree import differences
-from ..._resolver.declare.needs import referred
-from ..._resolver.instancetype.vmi import expand as resolver
-from ..._resolver.instancetype.vmi.cluster import KubeVirt
+from ..._resolver.kubevirt.vmi import expand as resolver
+from ..._resolver.kubevirt.vmi.cluster import KubeVirt
+from ..._resolver.preflight.lookups import referred
 from ..client.errors import ApiError, explain
 from ..client.pool import each
 from ..client.session import Session

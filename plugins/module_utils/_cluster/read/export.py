@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._resolver.declare.needs import referred
+from ..._resolver.preflight.lookups import referred
 from ..._resolver.refresh.export import Exported, exported
 from ..client.session import Session
 from .kubevirt import kubevirt

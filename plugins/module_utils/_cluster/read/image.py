@@ -15,9 +15,10 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from ..._resolver.api.kinds import Kind
-from ..._resolver.boot import checksum, image
+from ..._resolver.boot import image
 from ..._resolver.boot.image import ImageError, Reference, credentials, reference
 from ..._resolver.boot.origin import Image
+from ..._resolver.cdi import checksum
 from ..client import tls
 from ..client.errors import ApiError, ConnectionFailed, explain, reason_of
 from ..client.libraries import urllib3

@@ -7,13 +7,13 @@ from typing import Any
 
 from ..._resolver.api import schema
 from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
-from ..._resolver.declare.readiness import run_strategy
-from ..._resolver.instancetype.find import lookup
-from ..._resolver.instancetype.vmi import expand
-from ..._resolver.instancetype.vmi.cluster import KubeVirt
-from ..._resolver.instancetype.vmi.guest import guest
-from ..._resolver.pod.pod import Unrenderable
-from ..._resolver.pod.resources import around, resources
+from ..._resolver.kubevirt.find import lookup
+from ..._resolver.kubevirt.pod.pod import Unrenderable
+from ..._resolver.kubevirt.pod.resources import around, resources
+from ..._resolver.kubevirt.vmi import expand
+from ..._resolver.kubevirt.vmi.cluster import KubeVirt
+from ..._resolver.kubevirt.vmi.guest import guest
+from ..._resolver.kubevirt.vmi.readiness import run_strategy
 from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
 from ..._resolver.refresh.revisions import lost_by
 from .revisions import Inspected, tell_role

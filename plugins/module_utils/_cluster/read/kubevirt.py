@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ..._resolver.api.kinds import Kind
-from ..._resolver.instancetype.vmi.cluster import KubeVirt, kubevirt_of, version_of
+from ..._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, EXISTING, Kind
-from ..._resolver.declare.needs import Need, then
-from ..._resolver.instancetype.find.lookup import Problem
+from ..._resolver.kubevirt.find.lookup import Problem
+from ..._resolver.preflight.lookups import Need, then
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.pool import each
 from ..client.session import Session

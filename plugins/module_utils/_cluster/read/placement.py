@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.declare.needs import referred
-from ..._resolver.placement.demand import Resources, resources
-from ..._resolver.placement.question import Cluster, placement
+from ..._resolver.kubernetes.placement.demand import Resources, resources
+from ..._resolver.kubernetes.placement.question import Cluster, placement
+from ..._resolver.preflight.lookups import referred
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup

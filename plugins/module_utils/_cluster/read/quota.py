@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.boot.storage_class import default_class
-from ..._resolver.declare.needs import referred
-from ..._resolver.pod.manifests import namespace_of
-from ..._resolver.quota.question import Cluster, quotas
+from ..._resolver.cdi.storage_class import default_class
+from ..._resolver.kubernetes.quota.question import Cluster, quotas
+from ..._resolver.kubevirt.pod.manifests import namespace_of
+from ..._resolver.preflight.lookups import referred
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup

@@ -9,10 +9,10 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES, Role
 from ..._resolver.declare.impact import impact
-from ..._resolver.declare.outlook import Outlook
-from ..._resolver.declare.readiness import has_guest, restart_required
-from ..._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
-from ..._resolver.instancetype.vmi.outstanding import Outstanding, outstanding
+from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
+from ..._resolver.kubevirt.vmi.outstanding import Outstanding, outstanding
+from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
+from ..._resolver.preflight.outlook import Outlook
 from ..._resolver.refresh import drift
 from ..._resolver.refresh.drift import Drift, RoleDrift
 from ..._resolver.refresh.revisions import Revisions

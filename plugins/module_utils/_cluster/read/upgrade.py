@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLE_OF_KIND
 from ..._resolver.catalog.upgrade import Planned
-from ..._resolver.declare.readiness import has_guest
-from ..._resolver.instancetype.vmi.cluster import Cluster, KubeVirt
+from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
+from ..._resolver.kubevirt.vmi.readiness import has_guest
 from ..._resolver.upgrade.machine import Machine, rehearse, side
 from ..._resolver.upgrade.objects import Held, deployed, objects
 from ..._resolver.upgrade.quotas import Admissions, admissions

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.declare.references import claims
+from ..._resolver.preflight.references import claims
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 

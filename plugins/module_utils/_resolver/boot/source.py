@@ -14,8 +14,8 @@ from ..api.errors import FieldError, QuantityError
 from ..api.matcher import LABEL_PREFIX, ROLES
 from ..api.names import label_value, subdomain
 from ..api.quantity import parse
-from .checksum import ChecksumError
-from .checksum import parse as parse_checksum
+from ..cdi.checksum import ChecksumError
+from ..cdi.checksum import parse as parse_checksum
 from .consumers import consumer
 from .image import ImageError, reference
 from .image import labels as labels_of

@@ -10,8 +10,8 @@ from ..api.matcher import API_VERSION, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.release import NEWEST
 from ..api.tree import copy
-from ..instancetype.find.lookup import Objects
-from ..instancetype.webhooks.validate import validate
+from ..kubevirt.find.lookup import Objects
+from ..kubevirt.webhooks.validate import validate
 from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label, check_name
 from .modernize import modernize
 from .objects import adapt, expand_catalog

@@ -8,7 +8,7 @@ from ..api import release_schema
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ..api.release import Release
 from ..api.tree import copy
-from ..instancetype.apply import topology
+from ..kubevirt.apply import topology
 
 Manifest = dict[str, Any]
 

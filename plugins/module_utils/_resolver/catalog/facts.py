@@ -9,7 +9,7 @@ from ..api import schema
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND
 from ..api.quantity import parse
 from ..choose.fitting import series_of
-from ..instancetype.apply import topology
+from ..kubevirt.apply import topology
 from .labels import CATALOG_LABEL, DEPRECATED_LABEL, MANAGED_BY_LABEL, VERSION_LABEL, architecture_of, class_of, os_of
 
 Manifest = dict[str, Any]

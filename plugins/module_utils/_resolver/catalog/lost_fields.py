@@ -15,8 +15,8 @@ from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND, Role
 from ..api.quantity import parse
 from ..api.release import NEWEST, Release
 from ..api.tree import copy, differences
-from ..instancetype.apply import applier
-from ..instancetype.vmi.guest import guest
+from ..kubevirt.apply import applier
+from ..kubevirt.vmi.guest import guest
 
 Manifest = dict[str, Any]
 

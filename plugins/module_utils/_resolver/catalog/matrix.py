@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..api import schema
 from ..api.errors import Crash
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
-from ..instancetype.apply import requirements, topology
+from ..kubevirt.apply import requirements, topology
 from .facts import facts
 
 Manifest = dict[str, Any]

@@ -9,8 +9,8 @@ from ..api import managed_fields as ownership
 from ..api import schema
 from ..api.matcher import ROLE_OF_KIND
 from ..api.tree import copy, differences
-from ..instancetype.find.lookup import Lookup, Problem
-from ..instancetype.vmi.cluster import Cluster
+from ..kubevirt.find.lookup import Lookup, Problem
+from ..kubevirt.vmi.cluster import Cluster
 from ..refresh.drift import Drift, drift
 from .labels import CATALOG_LABEL
 from .place import Place, place_of, references

@@ -17,7 +17,7 @@ from ..api.errors import Crash, FieldError
 from ..api.matcher import INSTANCETYPE
 from ..api.quantity import parse
 from ..api.release import Release
-from ..instancetype.apply import requirements, topology
+from ..kubevirt.apply import requirements, topology
 
 Manifest = dict[str, Any]
 Spec = Optional[Manifest]

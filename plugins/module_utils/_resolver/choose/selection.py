@@ -11,7 +11,7 @@ from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.quantity import parse
 from ..api.release import NEWEST, Release
-from ..instancetype.apply import requirements, topology
+from ..kubevirt.apply import requirements, topology
 from .fitting import CLASS_LABEL, Wanted, fitting
 
 Manifest = dict[str, Any]

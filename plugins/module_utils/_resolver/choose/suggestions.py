@@ -11,9 +11,9 @@ from ..api.errors import Crash, FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
 from ..boot.origin import image_of
-from ..instancetype.find import find, infer
-from ..instancetype.vmi import defaults
-from ..instancetype.vmi.cluster import Cluster
+from ..kubevirt.find import find, infer
+from ..kubevirt.vmi import defaults
+from ..kubevirt.vmi.cluster import Cluster
 from . import fitting
 
 Manifest = dict[str, Any]

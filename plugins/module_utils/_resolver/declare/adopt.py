@@ -17,14 +17,14 @@ from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.quantity import BINARY_SI, Quantity, parse
 from ..api.tree import copy, differences
 from ..choose.fitting import Wanted, fitting
-from ..instancetype.apply import applier
-from ..instancetype.apply.conflict import Conflict
-from ..instancetype.find import find
-from ..instancetype.vmi import defaults, vmi
-from ..instancetype.vmi.cluster import Cluster
-from ..instancetype.vmi.configuration import Configuration
-from ..instancetype.vmi.guest import guest
-from ..instancetype.webhooks import mutate, validate
+from ..kubevirt.apply import applier
+from ..kubevirt.apply.conflict import Conflict
+from ..kubevirt.find import find
+from ..kubevirt.vmi import defaults, vmi
+from ..kubevirt.vmi.cluster import Cluster
+from ..kubevirt.vmi.configuration import Configuration
+from ..kubevirt.vmi.guest import guest
+from ..kubevirt.webhooks import mutate, validate
 
 Manifest = dict[str, Any]
 # Template → what KubeVirt makes of it, or None if KubeVirt rejects it.

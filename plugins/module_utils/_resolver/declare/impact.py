@@ -8,16 +8,16 @@ from ..api.effects import LIVE, NOTHING, RESTART, UNKNOWN, Impact
 from ..api.matcher import ROLES
 from ..api.redaction import redact
 from ..api.tree import copy, differences
-from ..instancetype.find import naming
-from ..instancetype.find.lookup import Lookup
-from ..instancetype.vmi import live_update, outstanding, vmi
-from ..instancetype.vmi.cluster import Cluster
-from ..instancetype.vmi.guest import guest
-from ..instancetype.vmi.hot_plug import Update
-from ..instancetype.vmi.volume_plug import migrates
-from ..instancetype.webhooks import mutate
-from .outlook import Outlook
-from .readiness import HALTED, run_strategy
+from ..kubevirt.find import naming
+from ..kubevirt.find.lookup import Lookup
+from ..kubevirt.vmi import live_update, outstanding, vmi
+from ..kubevirt.vmi.cluster import Cluster
+from ..kubevirt.vmi.guest import guest
+from ..kubevirt.vmi.hot_plug import Update
+from ..kubevirt.vmi.readiness import HALTED, run_strategy
+from ..kubevirt.vmi.volume_plug import migrates
+from ..kubevirt.webhooks import mutate
+from ..preflight.outlook import Outlook
 
 Manifest = dict[str, Any]
 

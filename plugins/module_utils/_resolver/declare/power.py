@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api.kinds import Kind
 from ..api.write import Repeat, Write
-from .readiness import RUNNING, Readiness, is_up, run_strategy, trouble
+from ..kubevirt.vmi.readiness import RUNNING, Readiness, is_up, run_strategy, trouble
 
 Manifest = dict[str, Any]
 

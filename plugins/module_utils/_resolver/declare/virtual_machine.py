@@ -9,9 +9,9 @@ from ..api.errors import field_conflict
 from ..api.managed_fields import Field
 from ..api.matcher import INSTANCETYPE, ROLES, Role
 from ..api.tree import copy, merge
-from ..instancetype.find.infer import IGNORE
+from ..kubevirt.find.infer import IGNORE
+from ..kubevirt.vmi.readiness import run_strategy
 from .plan import APPLY, TAKEN_BACK, Plan
-from .readiness import run_strategy
 from .vm.manifest import DEFAULT_MEMORY
 
 DEFAULT_RUN_STRATEGY: Final = "Always"

@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES, Role
 from ..api.release import Release
-from ..instancetype.find import decode, naming
-from ..instancetype.find.naming import generation_of
-from ..instancetype.vmi.cluster import KubeVirt
+from ..kubevirt.find import decode, naming
+from ..kubevirt.find.naming import generation_of
+from ..kubevirt.vmi.cluster import KubeVirt
 from . import drift
 from .drift import Drift, Effect, Specs
 from .revisions import Revisions

@@ -11,14 +11,14 @@ from ..api.errors import Crash
 from ..api.matcher import ROLES, Role
 from ..api.release import Release, of
 from ..api.tree import differences
-from ..instancetype.apply import applier, topology
-from ..instancetype.apply.conflict import webhook_message
-from ..instancetype.find import decode, find, lookup, naming
-from ..instancetype.find.lookup import Lookup
-from ..instancetype.vmi import live_update, vmi
-from ..instancetype.vmi.cluster import KubeVirt
-from ..instancetype.vmi.guest import guest
-from ..instancetype.webhooks.validate import unmet
+from ..kubevirt.apply import applier, topology
+from ..kubevirt.apply.conflict import webhook_message
+from ..kubevirt.find import decode, find, lookup, naming
+from ..kubevirt.find.lookup import Lookup
+from ..kubevirt.vmi import live_update, vmi
+from ..kubevirt.vmi.cluster import KubeVirt
+from ..kubevirt.vmi.guest import guest
+from ..kubevirt.webhooks.validate import unmet
 
 Manifest = dict[str, Any]
 

@@ -15,8 +15,8 @@ from ..api.matcher import API_VERSION, ROLES, Role
 from ..api.redaction import LAST_APPLIED
 from ..api.release import Release
 from ..api.tree import copy
-from ..instancetype.find import decode, find, naming, revision
-from ..instancetype.find.lookup import Lookup, Problem
+from ..kubevirt.find import decode, find, naming, revision
+from ..kubevirt.find.lookup import Lookup, Problem
 from .drift import READS_OLD
 
 Manifest = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..api.matcher import ROLES, Role
-from ..instancetype.vmi.outstanding import start_revision_name
+from ..kubevirt.vmi.outstanding import start_revision_name
 from .revisions import Revisions
 
 Manifest = dict[str, Any]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..api.matcher import ROLES
 from ..api.release import Release
-from ..instancetype.find import naming
+from ..kubevirt.find import naming
 
 Manifest = dict[str, Any]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES, Role
-from ..instancetype.find.naming import captured_anew
+from ..kubevirt.find.naming import captured_anew
 from . import drift
 from .drift import Drift, RoleDrift
 from .generation import MARK, captured_name

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..api.matcher import ROLES, Role
-from ..instancetype.find import naming
-from ..instancetype.find.naming import captured_anew
-from ..instancetype.vmi.outstanding import start_revision_prefix
+from ..kubevirt.find import naming
+from ..kubevirt.find.naming import captured_anew
+from ..kubevirt.vmi.outstanding import start_revision_prefix
 
 Manifest = dict[str, Any]
 

@@ -6,28 +6,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from ..admission import cluster as configured
-from ..admission import order
 from ..api import release_schema
 from ..api.effects import LIVE, NOTHING, RESTART
 from ..api.errors import Crash
 from ..api.matcher import ROLES
 from ..api.redaction import redact
 from ..api.tree import copy, differences
-from ..declare.readiness import HALTED, has_guest, run_strategy
-from ..instancetype.find import naming
-from ..instancetype.vmi import live_update, outstanding, vmi
-from ..instancetype.vmi.cluster import Cluster
-from ..instancetype.vmi.guest import guest
-from ..instancetype.vmi.hot_plug import Update
-from ..instancetype.webhooks import validate
-from ..instancetype.webhooks.admission import invalid
-from ..pod.amounts import texts
-from ..pod.environment import Environment
-from ..pod.manifests import environments, label_of, labels_of, name_of, namespace_of
-from ..pod.pod import Unrenderable
-from ..pod.resources import around, launch
-from ..quota.question import Cluster as Room
+from ..kubernetes.quota.question import Cluster as Room
+from ..kubevirt.admission import cluster as configured
+from ..kubevirt.admission import order
+from ..kubevirt.find import naming
+from ..kubevirt.pod.amounts import texts
+from ..kubevirt.pod.environment import Environment
+from ..kubevirt.pod.manifests import environments, label_of, labels_of, name_of, namespace_of
+from ..kubevirt.pod.pod import Unrenderable
+from ..kubevirt.pod.resources import around, launch
+from ..kubevirt.vmi import live_update, outstanding, vmi
+from ..kubevirt.vmi.cluster import Cluster
+from ..kubevirt.vmi.guest import guest
+from ..kubevirt.vmi.hot_plug import Update
+from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
+from ..kubevirt.webhooks import validate
+from ..kubevirt.webhooks.admission import invalid
 from ..refresh.drift import Drift, drift
 
 Manifest = dict[str, Any]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..declare.readiness import has_guest
-from ..pod.manifests import name_of, namespace_of
-from ..pod.of_vm import RESTART
-from ..quota.question import Cluster, quotas
+from ..kubernetes.quota.question import Cluster, quotas
+from ..kubevirt.pod.manifests import name_of, namespace_of
+from ..kubevirt.pod.of_vm import RESTART
+from ..kubevirt.vmi.readiness import has_guest
 from .machine import Side
 
 Manifest = dict[str, Any]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api.effects import RESTART
-from ..instancetype.vmi.cluster import KubeVirt
+from ..kubevirt.vmi.cluster import KubeVirt
 from .machine import Machine
 from .objects import CHANGED, GONE, Held
 from .quotas import Admission, Admissions, key_of

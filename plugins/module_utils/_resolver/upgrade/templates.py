@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from ..api.errors import FieldError
 from ..api.tree import copy
-from ..declare.outlook import admit
-from ..pod.manifests import label_of, metadata_of, namespace_of
+from ..kubevirt.pod.manifests import label_of, metadata_of, namespace_of
+from ..preflight.outlook import admit
 from .machine import Side, Start, changed, lost, refusal, start
 
 Manifest = dict[str, Any]

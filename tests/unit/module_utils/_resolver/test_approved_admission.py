@@ -9,9 +9,7 @@ import json
 
 import approved
 from admission_cases import CASES, PODS, Case
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
-    kubevirt_of,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import kubevirt_of
 from said import causes, errors, issues
 
 NEWEST = "1.9.0"

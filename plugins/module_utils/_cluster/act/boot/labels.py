@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...._resolver.api.kinds import BY_NAME
-from ...._resolver.boot import beforehand
+from ...._resolver.boot import preflight as beforehand
 from ...._resolver.declare import plan
 from ...._resolver.declare.plan import Plan
 from ...client.errors import ApiError, ConnectionFailed

@@ -13,8 +13,10 @@ from typing import Any, Final
 
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.write import create
-from ...._resolver.boot import admission, beforehand, source
+from ...._resolver.boot import preflight as beforehand
+from ...._resolver.boot import source
 from ...._resolver.boot.upload import wish_of
+from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
 from ...client import upload_proxy
 from ...client.errors import ApiError, ConnectionFailed, explain

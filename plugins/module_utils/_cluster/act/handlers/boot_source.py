@@ -6,7 +6,8 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from ...._resolver.api.errors import Crash
-from ...._resolver.boot import admission, source
+from ...._resolver.boot import source
+from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
 from ...._resolver.declare.plan import Plan
 from ...client.session import Session

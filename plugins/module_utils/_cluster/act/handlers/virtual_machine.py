@@ -10,8 +10,8 @@ from ...._resolver.api.managed_fields import Field
 from ...._resolver.api.matcher import ROLES
 from ...._resolver.declare import virtual_machine
 from ...._resolver.declare.plan import Plan
-from ...._resolver.declare.readiness import readiness, run_strategy, same_status
-from ...._resolver.instancetype.find import naming
+from ...._resolver.kubevirt.find import naming
+from ...._resolver.kubevirt.vmi.readiness import readiness, run_strategy, same_status
 from ...client.session import Session
 from ...read.watch import State
 from ..deletion import kept, leftovers, remains

@@ -13,7 +13,7 @@ from ...api.matcher import INSTANCETYPE, ROLES, Role
 from ...api.tree import copy
 from ...boot.image import labels
 from ...boot.origin import Image, existing_volume, image_of
-from ...instancetype.find.infer import IGNORE
+from ...kubevirt.find.infer import IGNORE
 from .. import virtual_machine
 
 Manifest = dict[str, Any]

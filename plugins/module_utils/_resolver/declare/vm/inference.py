@@ -12,7 +12,7 @@ from ...api.errors import FieldError
 from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
 from ...boot.origin import image_of
-from ...instancetype.find.infer import IGNORE
+from ...kubevirt.find.infer import IGNORE
 from . import boot
 
 Options = dict[str, Any]

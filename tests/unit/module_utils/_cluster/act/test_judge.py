@@ -19,7 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import effects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.webhooks import mutate
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import mutate
 from scripted_server import Store, session_with
 
 Manifest = dict[str, Any]

@@ -21,10 +21,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
     inspect,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Unreadable
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import (
-    naming,
-    revision,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import naming, revision
 from scripted_server import listed, session_with, status
 
 Manifest = dict[str, Any]

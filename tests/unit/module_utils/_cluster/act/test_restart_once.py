@@ -21,9 +21,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import revision
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import revision
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import refresh
 from scripted_server import listed, session_with, status
 

@@ -13,7 +13,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import Change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import Revisions

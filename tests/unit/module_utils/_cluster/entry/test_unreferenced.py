@@ -5,8 +5,8 @@ from __future__ import annotations
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import virtual_machine_info
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import naming
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import naming
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import Revisions
 from growth import growth

@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from scripted_server import KUBEVIRT, KUBEVIRTS, Store, forbidden, listed, session_with
 
 Answer = tuple[int, Any]

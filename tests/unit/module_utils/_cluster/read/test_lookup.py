@@ -16,7 +16,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
     ClusterLookup,
     WideLookup,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Problem
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Problem
 from scripted_server import Store, forbidden, session_with, status
 
 CLAIMS = "/api/v1/namespaces/{}/persistentvolumeclaims"

@@ -13,11 +13,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, Release, of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.apply import topology
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.configuration import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import topology
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
     Configuration,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.defaults import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.defaults import (
     set_spec_defaults,
 )
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import admission, source
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import source
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi import admission
 
 DIGEST = f"sha256:{'ab' * 32}"
 ONE_OF = "image or image_stream or url or pvc or snapshot or upload"

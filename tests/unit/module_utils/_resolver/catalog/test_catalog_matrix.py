@@ -29,7 +29,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     unsatisfied,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.apply import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import (
     requirements,
     topology,
 )

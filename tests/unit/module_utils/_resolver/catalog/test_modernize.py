@@ -18,8 +18,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import modernize as resolver
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.modernize import modernize
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.apply import applier
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import decode
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import applier
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import decode
 
 Manifest = dict[str, Any]
 

@@ -9,15 +9,15 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose import suggestions
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
     KubeVirt,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import predict as preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.outlook import admit
 
 GROUP = "instancetype.kubevirt.io/v1beta1"
 DEFAULT = "instancetype.kubevirt.io/default-"

@@ -10,13 +10,13 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import adopt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.adopt import Adoption, Candidate
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi import vmi
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
     KubeVirt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.configuration import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
     Configuration,
 )
 

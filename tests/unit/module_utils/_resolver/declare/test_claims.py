@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.references import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.references import (
     claims,
     only_owner,
 )

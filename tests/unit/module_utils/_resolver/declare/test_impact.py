@@ -17,15 +17,15 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of as of_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import impact, outgrown
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.outlook import admit
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
     KubeVirt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.configuration import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
     Configuration,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.outlook import admit
 
 Manifest = dict[str, Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.preflight import too_small
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.predict import too_small
 
 
 def applied(memory: str | None, preference: str | None = None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     reached,
     request,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.readiness import Readiness
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.readiness import Readiness
 
 Manifest = dict[str, Any]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.preflight import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Problem
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.predict import (
     kept_sizes,
     missing,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Problem
 
 
 class Cluster:

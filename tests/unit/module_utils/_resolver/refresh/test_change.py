@@ -13,12 +13,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     ROLES,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find import (
-    naming,
-    revision,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import naming, revision
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import change as revision_change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, unreferenced
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import Change

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.instancetype.vmi.cluster import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.question import (
+    Cluster as Room,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
     kubevirt_of,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.quota.question import Cluster as Room
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.machine import rehearse, side
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.quotas import (
     Admission,

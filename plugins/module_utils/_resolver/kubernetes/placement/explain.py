@@ -1,0 +1,99 @@
+"""Why a pod fits on no node, in a line that says what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ...api.quantity import human
+from .fit import eligible, has_devices, lacking, obstacle, rules
+from .node import Node
+from .node_rules import is_selected, repelling, unreached, unselected
+from .state import State
+from .workload import Workload
+
+_SIZES: Final = ("memory", "ephemeral-storage")
+_PLAIN: Final = ("cpu", "memory", "ephemeral-storage", "pods")
+
+
+def problem(state: State, pod: Workload) -> str:
+    """What keeps a pod that fits nowhere from running: what most nodes lack, and what the best node does."""
+    if not state.nodes:
+        return "there are no nodes"
+    if pod.waits_for:
+        return f"its claim {pod.waits_for} is not bound"
+    if pod.devices is not None and pod.devices.missing:
+        return pod.devices.missing
+    found = [*_missing_devices(state, pod), *_unclaimable(state, pod), *_not_for_it(state, pod)]
+    numbers = eligible(state, pod)
+    best = _best(state, pod, numbers) if numbers else ""
+    if best:
+        found.append(best)
+    return "; ".join(found)
+
+
+def _missing_devices(state: State, pod: Workload) -> Iterator[str]:
+    for name in pod.requests:
+        having = sum(node.allocatable.get(name, 0) > 0 for node in state.nodes)
+        if name not in _PLAIN and having < len(state.nodes):
+            yield f"{having} of {len(state.nodes)} nodes {'has' if having == 1 else 'have'} {name}"
+
+
+def _unclaimable(state: State, pod: Workload) -> Iterator[str]:
+    answers = [has_devices(state, pod, number) for number in range(len(state.nodes))]
+    having, unknown = answers.count(True), answers.count(None)
+    if having < len(answers):
+        verb = "has" if having == 1 else "have"
+        yield f"{having} of {len(answers)} nodes {verb} free devices for its claims"
+    if unknown:
+        doubt = pod.devices.doubt if pod.devices is not None else ""
+        yield f"of {unknown} it is not known: {doubt or 'only CEL can evaluate the selectors of the devices'}"
+
+
+def _not_for_it(state: State, pod: Workload) -> Iterator[str]:
+    """What keeps it off nodes whatever their room, and off how many; the first reason of each node."""
+    reasons: dict[tuple[str, str, str], int] = {}
+    for node in state.nodes:
+        reason = _static(node, pod)
+        if reason is not None:
+            reasons[reason] = reasons.get(reason, 0) + 1
+    for (one, several, what), amount in sorted(reasons.items(), key=lambda item: -item[1]):
+        yield f"{amount} of {len(state.nodes)} nodes {one if amount == 1 else several} {what}"
+
+
+def _static(node: Node, pod: Workload) -> tuple[str, str, str] | None:
+    """What is wrong with a node whatever its room: verb of one node, verb of several, and what."""
+    for label in unselected(node, pod):
+        return "lacks", "lack", f"the label {label}"
+    if not is_selected(node, pod):
+        return "is", "are", "not in its node affinity"
+    for claim in unreached(node, pod):
+        return "does", "do", f"not reach the volume of its claim {claim}"
+    for taint in repelling(node, pod):
+        value = f"={taint['value']}" if taint.get("value") else ""
+        return "has", "have", f"the taint {taint.get('key', '')}{value}:{taint.get('effect', '')}"
+    return None
+
+
+def _best(state: State, pod: Workload, numbers: list[int]) -> str:
+    """What the node lacks that lacks the least: the fewest things, and of these the smallest part of the request."""
+    held = rules(state, pod)
+
+    def shortage(number: int) -> tuple[int, float]:
+        missing = lacking(state, pod, number)
+        other = bool(obstacle(state.nodes[number], held))
+        return len(missing) + other, sum(amount / pod.requests.get(name, 1) for name, amount in missing.items())
+
+    best = min(numbers, key=shortage)
+    parts = [_amount(name, amount) for name, amount in lacking(state, pod, best).items()]
+    other = obstacle(state.nodes[best], held)
+    lacks = [*parts, *([other] if other else [])]
+    return f"{state.nodes[best].name} lacks {' and '.join(lacks)}" if lacks else ""
+
+
+def _amount(name: str, amount: int) -> str:
+    if name == "cpu":
+        return f"{human(f'{amount}m', binary=False)} of cpu"
+    if name in _SIZES or name.startswith("hugepages-"):
+        return f"{human(str(amount))} of {name}"
+    return "room for another pod" if name == "pods" else f"{amount} {name}"

@@ -1,0 +1,168 @@
+"""On which nodes a pod fits, as kube-scheduler's filters have it, and what the others lack.
+
+A node has its own rules (`node_rules`) and its room; other pods have affinity, anti-affinity and topology spread.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ...api.label_selector import matches
+from .node import Node
+from .node_rules import is_selected, tolerates_all, unreached
+from .state import State, Test, term_test
+from .workload import Workload
+
+# Why a node is unsuitable, or "".
+Rule = Callable[[Node], str]
+
+
+def rules(state: State, pod: Workload) -> list[Rule]:
+    """The rules from other pods that a node must meet; valid until the next pod is placed."""
+    return [*_spread(state, pod), *_affinity(state, pod), *_anti_affinity(state, pod), *_repelled(state, pod)]
+
+
+def _affinity(state: State, pod: Workload) -> Iterator[Rule]:
+    terms = pod.required("podAffinity")
+    if not terms:
+        return
+    tests = [term_test(term, pod.namespace, state.namespaces) for term in terms]
+    selector = terms[0].get("labelSelector")
+    counts = state.count(_key("affinity", pod, terms), lambda other: all(test(other) for test in tests), selector)
+    domains = [(term.get("topologyKey", ""), state.domains(term.get("topologyKey", ""), counts)) for term in terms]
+    # The first of several pods with affinity to each other may run anywhere.
+    first = not any(any(found.values()) for _topology, found in domains) and all(test(pod) for test in tests)
+
+    def rule(node: Node) -> str:
+        for topology, found in domains:
+            value = node.labels.get(topology)
+            if value is None or not (first or found.get(value)):
+                return "pods that it must run beside"
+        return ""
+
+    yield rule
+
+
+def _anti_affinity(state: State, pod: Workload) -> Iterator[Rule]:
+    for term in pod.required("podAntiAffinity"):
+        test = term_test(term, pod.namespace, state.namespaces)
+        topology = term.get("topologyKey", "")
+        counts = state.count(_key("affinity", pod, [term]), test, term.get("labelSelector"))
+        domains = state.domains(topology, counts)
+        yield _avoiding(topology, {value for value, amount in domains.items() if amount}, "distance from other pods")
+
+
+def _repelled(state: State, pod: Workload) -> Iterator[Rule]:
+    for topology, values in state.repelled(pod):
+        yield _avoiding(topology, values, "pods that do not avoid it")
+
+
+def _avoiding(topology: str, values: set[str], problem: str) -> Rule:
+    return lambda node: problem if node.labels.get(topology) in values else ""
+
+
+def _spread(state: State, pod: Workload) -> Iterator[Rule]:
+    hard = [one for one in pod.spread if (one.get("whenUnsatisfiable") or "DoNotSchedule") == "DoNotSchedule"]
+    keys = [one.get("topologyKey", "") for one in hard]
+    for constraint in hard:
+        yield _spread_rule(state, pod, constraint, keys)
+
+
+def _spread_rule(state: State, pod: Workload, constraint: Mapping[str, Any], keys: list[str]) -> Rule:
+    topology, most = constraint.get("topologyKey", ""), constraint.get("maxSkew", 1)
+    selector = _selector(constraint, pod)
+    counts = state.count(_key(f"spread {topology}", pod, [selector]), _spread_test(selector, pod.namespace), selector)
+    found: dict[str, int] = {}
+    for node, amount in zip(state.nodes, counts):
+        if all(key in node.labels for key in keys) and _counts(node, pod, constraint):
+            found[node.labels[topology]] = found.get(node.labels[topology], 0) + amount
+    enough = len(found) >= (constraint.get("minDomains") or 1)
+    least = min(found.values()) if enough else 0
+    own = selector is not None and matches(selector, pod.labels)
+
+    def rule(node: Node) -> str:
+        value = node.labels.get(topology)
+        if value is None:
+            return f"the label {topology} of its topology spread"
+        return f"room to spread by {topology}" if found.get(value, 0) + own - least > most else ""
+
+    return rule
+
+
+def _counts(node: Node, pod: Workload, constraint: Mapping[str, Any]) -> bool:
+    """Whether the pods of a node count, by the policies of a constraint."""
+    if (constraint.get("nodeAffinityPolicy") or "Honor") == "Honor" and not is_selected(node, pod):
+        return False
+    return (constraint.get("nodeTaintsPolicy") or "Ignore") == "Ignore" or tolerates_all(
+        node._replace(closed=False), pod
+    )
+
+
+def _selector(constraint: Mapping[str, Any], pod: Workload) -> Mapping[str, Any] | None:
+    """The selector of a constraint, with the API server's additions for matchLabelKeys."""
+    selector: Mapping[str, Any] | None = constraint.get("labelSelector")
+    added = [
+        {"key": key, "operator": "In", "values": [pod.labels[key]]}
+        for key in constraint.get("matchLabelKeys") or ()
+        if key in pod.labels
+    ]
+    if selector is None or not added:
+        return selector
+    return {**selector, "matchExpressions": [*(selector.get("matchExpressions") or ()), *added]}
+
+
+def _spread_test(selector: Mapping[str, Any] | None, namespace: str) -> Test:
+    # An empty selector matches the pod itself, but no other.
+    if not selector or not any(selector.values()):
+        return lambda other: False
+    return lambda other: other.namespace == namespace and not other.terminating and matches(selector, other.labels)
+
+
+def _key(kind: str, pod: Workload, terms: Any) -> str:
+    return f"{kind} {pod.namespace} {json.dumps(terms, sort_keys=True)}"
+
+
+def eligible(state: State, pod: Workload) -> list[int]:
+    """The nodes that are for the pod at all, however full they are."""
+    if pod.waits_for:
+        return []
+    return [
+        number
+        for number, node in enumerate(state.nodes)
+        if tolerates_all(node, pod) and is_selected(node, pod) and not any(unreached(node, pod))
+    ]
+
+
+def has_room(state: State, pod: Workload, number: int) -> bool:
+    """Whether a node has the resources, and may run one pod more."""
+    node = state.nodes[number]
+    if len(state.pods[number]) >= node.pods:
+        return False
+    used = state.used[number]
+    return all(amount <= node.allocatable.get(name, 0) - used.get(name, 0) for name, amount in pod.requests.items())
+
+
+def has_devices(state: State, pod: Workload, number: int) -> bool | None:
+    """Whether a node has the devices that a pod claims; None if that is not known."""
+    return pod.devices is None or state.offer.fits(state.nodes[number], pod.devices)
+
+
+def lacking(state: State, pod: Workload, number: int) -> dict[str, int]:
+    """How much of which resource a node lacks; `pods` is 1 if it may not run another."""
+    node, used = state.nodes[number], state.used[number]
+    missing = {
+        name: amount - (node.allocatable.get(name, 0) - used.get(name, 0)) for name, amount in pod.requests.items()
+    }
+    found = {name: amount for name, amount in missing.items() if amount > 0}
+    if len(state.pods[number]) >= node.pods:
+        found["pods"] = 1
+    return found
+
+
+def obstacle(node: Node, held: list[Rule]) -> str:
+    """What of other pods keeps a pod off a node, "" if nothing does."""
+    if not held:
+        return ""
+    return next((found for found in (rule(node) for rule in held) if found), "")

@@ -1,0 +1,263 @@
+"""From the manifests of VMs and of a cluster to what becomes of the VMs there.
+
+Where they fit, what is missing where they do not, and how many more would fit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ...api.errors import FieldError, QuantityError
+from ...api.tree import copy
+from ...kubevirt.find.lookup import Lookup
+from ...kubevirt.pod.manifests import Manifest, environments, labels_of, malformed, name_of, namespace_of
+from ...kubevirt.pod.migration import like_source
+from ...kubevirt.pod.of_vm import MIGRATE, RESTART, NoPod, launched, sample
+from ...kubevirt.pod.resources import around
+from ...kubevirt.pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, keep_apart
+from ...kubevirt.vmi.cluster import KubeVirt
+from .batch import Batch
+from .demand import Resources, demand
+from .devices import Offer, taken
+from .explain import problem
+from .node import Node, node
+from .state import State
+from .storage import claims_of, reaching, storage
+from .workload import Workload, is_over, of_manifest, of_pod
+
+
+def guests(pods: Iterable[Workload], nodes: Iterable[str]) -> list[Workload]:
+    """The pods of guests on the nodes."""
+    drained = set(nodes)
+    return [pod for pod in pods if pod.owner and pod.node in drained and not pod.terminating]
+
+
+def target(source: Workload, labels: Mapping[str, str]) -> Workload:
+    """The target pod of a running guest's migration. labels: of its node."""
+    affinity = copy(dict(source.affinity))
+    host_model = OBSOLETE_MODEL in json.dumps(affinity.get("nodeAffinity") or {})
+    keep_apart(affinity, {"labelSelector": {"matchLabels": {CREATED_BY: source.owner}}, "topologyKey": HOSTNAME})
+    selector = like_source(source.node_selector, labels, source.node_selector if host_model else None)
+    return source._replace(node_selector=selector, affinity=affinity, node="")
+
+
+class Sample(NamedTuple):
+    """A VM with only an instancetype. pod: None if KubeVirt cannot render one, with the reason in `problem`."""
+
+    name: str
+    pod: Workload | None
+    problem: str = ""
+
+
+def capacity(nodes: Sequence[Node], batch: Batch, samples: Sequence[Sample]) -> list[dict[str, Any]]:
+    """[{name, fits, node_count, nodes_in_all, more, problem}], in order.
+
+    fits: an empty node could run it. node_count: the number of such nodes. more: how many more such VMs fit now.
+    problem: what is missing if no node could run it.
+    """
+    empty = Batch(State(nodes, ()))
+    return [_capacity(sample, len(nodes), empty, batch) for sample in samples]
+
+
+def _capacity(sample: Sample, total: int, empty: Batch, batch: Batch) -> dict[str, Any]:
+    count = len(empty.fitting(sample.pod)) if sample.pod is not None else 0
+    found = {"name": sample.name, "fits": count > 0, "node_count": count, "nodes_in_all": total, "more": 0}
+    if sample.pod is None or not count:
+        return {**found, "problem": problem(empty.state, sample.pod) if sample.pod is not None else sample.problem}
+    return {**found, "more": batch.more(sample.pod)}
+
+
+# Of thousands of VMs on hundreds of nodes nobody reads all.
+_SHOWN: Final = 20
+
+
+class Asked(NamedTuple):
+    """A VM to place. pod: the one that it needs; the target of a migration, if the VM runs; None if there is none,
+    with a problem that says why. node: where it runs."""
+
+    name: str
+    namespace: str
+    pod: Workload | None
+    node: str = ""
+    problem: str = ""
+
+
+def running(pods: Iterable[Workload]) -> dict[tuple[str, str], Workload]:
+    """The pods of running VMs by namespace and name."""
+    found = {}
+    for pod in pods:
+        if pod.owner and pod.node and pod.vm and not pod.terminating:
+            found[pod.namespace, pod.vm] = pod
+    return found
+
+
+def outcome(
+    nodes: Sequence[Node],
+    pods: Sequence[Workload],
+    asked: Iterable[Asked],
+    drained: Sequence[str] = (),
+    namespaces: Mapping[str, Mapping[str, str]] | None = None,
+    samples: Sequence[Sample] = (),
+    offer: Offer | None = None,
+) -> dict[str, Any]:
+    """{virtual_machines, drained, instancetypes}: see the functions below and capacity.capacity.
+
+    nodes: those that are drained are cordoned. pods: those that run. asked: placed in their order, after the guests of
+    drained nodes. samples: one for each instancetype. offer: the devices for claims.
+    """
+    batch = Batch(State(nodes, pods, namespaces, offer))
+    labels = {node.name: node.labels for node in nodes}
+    moved = [_moved(batch, guest, labels[guest.node]) for guest in guests(pods, drained)]
+    results = [_migrated(batch, vm) if vm.node else _placed(batch, vm) for vm in asked]
+    return {
+        "virtual_machines": results,
+        "drained": moved,
+        "instancetypes": capacity(nodes, batch, samples),
+    }
+
+
+def _placed(batch: Batch, vm: Asked) -> dict[str, Any]:
+    """{name, namespace, judged, fits, node_count, nodes, node or problem}. judged: whether it has a pod, of which
+    it is known whether it fits. nodes: those it fits on before it is placed."""
+    nodes, number, missing = _place(batch, vm.pod, vm.problem)
+    known = _known(batch, vm.pod, number is not None)
+    found = {**_head(vm), "judged": known, "fits": number is not None, **nodes}
+    return {**found, **({"node": batch.state.nodes[number].name} if number is not None else {"problem": missing})}
+
+
+def _migrated(batch: Batch, vm: Asked) -> dict[str, Any]:
+    """{name, namespace, judged, fits, node, migration: {fits, node_count, nodes, problem}} of a VM that runs.
+
+    The target of its migration is not placed, since guests need not migrate at once.
+    """
+    nodes = _fitting(batch, vm.pod)
+    missing = {} if nodes["nodes"] else {"problem": problem(batch.state, vm.pod) if vm.pod else vm.problem}
+    doubt = {} if vm.pod is None or _known(batch, vm.pod, bool(nodes["nodes"])) else {"judged": False}
+    migration = {**doubt, "fits": bool(nodes["nodes"]), **nodes, **missing}
+    return {**_head(vm), "fits": True, "node": vm.node, "migration": migration}
+
+
+def _head(vm: Asked) -> dict[str, Any]:
+    return {"name": vm.name, "namespace": vm.namespace, "judged": vm.pod is not None}
+
+
+def _moved(batch: Batch, guest: Workload, labels: Mapping[str, str]) -> dict[str, Any]:
+    """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node."""
+    pod = target(guest, labels)
+    nodes, number, missing = _place(batch, pod)
+    known = {} if _known(batch, pod, number is not None) else {"judged": False}
+    name = guest.vm or guest.name
+    found = {"name": name, "namespace": guest.namespace, "node": guest.node, "fits": number is not None}
+    there = {"target": batch.state.nodes[number].name} if number is not None else {"problem": missing}
+    return {**found, **known, **nodes, **there}
+
+
+def _known(batch: Batch, pod: Workload | None, fits: bool) -> bool:
+    """Whether there is an answer for a pod: some of the devices that it claims may be beyond what can be told."""
+    return pod is not None and (fits or pod.devices is None or not batch.unsure(pod))
+
+
+def _place(batch: Batch, pod: Workload | None, why: str = "") -> tuple[dict[str, Any], int | None, str]:
+    nodes = _fitting(batch, pod)
+    if pod is None:
+        return nodes, None, why
+    number = batch.place(pod)
+    return nodes, number, "" if number is not None else problem(batch.state, pod)
+
+
+def _fitting(batch: Batch, pod: Workload | None) -> dict[str, Any]:
+    numbers = batch.fitting(pod) if pod is not None else []
+    return {"node_count": len(numbers), "nodes": [batch.state.nodes[number].name for number in numbers[:_SHOWN]]}
+
+
+class Cluster(NamedTuple):
+    """Where VMs are to run, as manifests. nodes: the Nodes. pods: the Pods of all namespaces. namespaces: the
+    Namespaces, quotas: the ResourceQuotas, networks: the NetworkAttachmentDefinitions, None: not known. drain: the
+    names of nodes to empty. instancetypes: those of which more VMs may be wanted. claims, volumes, classes: the
+    PersistentVolumeClaims, PersistentVolumes and StorageClasses. devices: what there is for claims of devices, None:
+    not known."""
+
+    nodes: Sequence[Manifest]
+    pods: Sequence[Manifest] = ()
+    namespaces: Sequence[Manifest] = ()
+    quotas: Sequence[Manifest] = ()
+    networks: Sequence[Manifest] | None = None
+    drain: Sequence[str] = ()
+    instancetypes: Sequence[Manifest] = ()
+    claims: Sequence[Manifest] = ()
+    volumes: Sequence[Manifest] = ()
+    classes: Sequence[Manifest] = ()
+    devices: Resources | None = None
+
+
+def placement(
+    vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, cluster: Cluster, of_running: str = MIGRATE
+) -> dict[str, Any]:
+    """What becomes of VMs in a cluster; see outcome.outcome. A VM whose pod is among the pods runs.
+
+    lookup: the instancetypes, preferences and revisions. of_running: what becomes of VMs that run, MIGRATE: a second
+    pod, for each VM by itself, RESTART: new pods after all present ones have gone. Raises FieldError for what is no
+    node, pod, ....
+    """
+    nodes = [_node(manifest, cluster.drain) for manifest in cluster.nodes]
+    labels = {one.name: one.labels for one in nodes}
+    disks = storage(cluster.claims, cluster.volumes, cluster.classes)
+    pods = [reaching(_workload(manifest), disks) for manifest in cluster.pods if not is_over(manifest)]
+    spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}
+    if cluster.drain:
+        pods = [_claiming(pod, cluster) if pod.node in cluster.drain else pod for pod in pods]
+    there = running(pods)
+    restarted: set[tuple[str, str]] = set()
+    if of_running == RESTART:
+        keys = {(namespace_of(vm), name_of(vm)) for vm in vms}
+        gone = [there.pop(key) for key in keys & there.keys()]
+        restarted = {(pod.namespace, pod.name) for pod in gone}
+        pods = [pod for pod in pods if (pod.namespace, pod.name) not in restarted]
+    surroundings = environments(vms, kubevirt, spaces, cluster.quotas, cluster.networks)
+    asked = []
+    for vm in vms:
+        namespace = namespace_of(vm)
+        source = there.get((namespace, name_of(vm)))
+        place = source.node if source is not None and source.node in labels else ""
+        try:
+            owner = source.owner if source is not None else ""
+            made = launched(vm, lookup, kubevirt, surroundings[namespace], owner, labels.get(place))
+            pod = of_pod(made.pod, name_of(vm), namespace)._replace(claims=claims_of(made.spec.get("volumes") or ()))
+            asked.append(Asked(name_of(vm), namespace, _claiming(reaching(pod, disks), cluster), place))
+        except (NoPod, FieldError) as error:
+            asked.append(Asked(name_of(vm), namespace, None, place, " ".join(str(error).split())))
+    samples = [_sample(one, kubevirt) for one in cluster.instancetypes]
+    return outcome(nodes, pods, asked, cluster.drain, spaces, samples, _offer(cluster.devices, frozenset(restarted)))
+
+
+def _claiming(pod: Workload, cluster: Cluster) -> Workload:
+    """The pod with what its claims of devices need."""
+    return pod._replace(devices=demand(pod.resource_claims, pod.namespace, cluster.devices))
+
+
+def _offer(known: Resources | None, gone: frozenset[tuple[str, str]]) -> Offer | None:
+    return Offer(known.slices, taken(known.claims.values(), gone)) if known is not None else None
+
+
+def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> Sample:
+    name = name_of(instancetype)
+    try:
+        return Sample(name, of_pod(sample(instancetype, kubevirt, around(kubevirt)), name, ""))
+    except NoPod as error:
+        return Sample(name, None, str(error))
+
+
+def _node(manifest: Manifest, drained: Sequence[str]) -> Node:
+    try:
+        return node(manifest, name_of(manifest) in drained)
+    except (AttributeError, QuantityError, TypeError) as error:
+        raise FieldError("nodes", malformed("Node", manifest, error)) from None
+
+
+def _workload(manifest: Manifest) -> Workload:
+    try:
+        return of_manifest(manifest)
+    except (AttributeError, QuantityError, TypeError) as error:
+        raise FieldError("pods", malformed("Pod", manifest, error)) from None

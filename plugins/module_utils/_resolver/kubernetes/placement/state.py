@@ -1,0 +1,126 @@
+"""The nodes of a cluster and what runs on them, as pods are placed one after the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Optional
+
+from ...api.label_selector import matches
+from .devices import Offer
+from .node import Counts, Node
+from .workload import Workload
+
+Test = Callable[[Workload], bool]
+# Key and value, or None for any.
+Label = Optional[tuple[str, str]]
+
+
+class State:
+    """Nodes by index, with what is used of each. Nothing but `place` changes it.
+
+    namespaces: the labels of the namespaces by name, for affinity that selects by them. offer: the devices for claims,
+    of which those of the pods are taken.
+    """
+
+    def __init__(
+        self,
+        nodes: Iterable[Node],
+        pods: Iterable[Workload],
+        namespaces: Mapping[str, Mapping[str, str]] | None = None,
+        offer: Offer | None = None,
+    ) -> None:
+        self.nodes = list(nodes)
+        self.namespaces = namespaces or {}
+        self.used: list[Counts] = [{} for _node in self.nodes]
+        self.pods: list[list[Workload]] = [[] for _node in self.nodes]
+        # By a label without which a pod does not pass the test: a migration asks for the pods of its own VM alone.
+        self._labelled: dict[Label, list[tuple[int, Workload]]] = {}
+        self._counts: dict[Label, dict[str, tuple[Test, list[int]]]] = {}
+        self._repellers: dict[Label, dict[str, tuple[Test, str, list[int]]]] = {}
+        index = {node.name: number for number, node in enumerate(self.nodes)}
+        for pod in pods:
+            if pod.node in index:
+                self.place(pod._replace(devices=None), index[pod.node])
+        self.offer = offer or Offer((), set())
+
+    def place(self, pod: Workload, number: int) -> None:
+        """Lets a pod run on the node with the number."""
+        used = self.used[number]
+        for name, amount in pod.requests.items():
+            used[name] = used.get(name, 0) + amount
+        self.pods[number].append(pod)
+        if pod.devices is not None:
+            self.offer.take(self.nodes[number], pod.devices)
+        for label in _labels(pod):
+            self._labelled.setdefault(label, []).append((number, pod))
+            for test, counts in self._counts.get(label, {}).values():
+                counts[number] += test(pod)
+        for term in pod.required("podAntiAffinity"):
+            key = f"{pod.namespace} {_key(term)}"
+            known = self._repellers.setdefault(_needed(term.get("labelSelector")), {})
+            if key not in known:
+                test = term_test(term, pod.namespace, self.namespaces)
+                known[key] = (test, term.get("topologyKey", ""), [0] * len(self.nodes))
+            known[key][2][number] += 1
+
+    def count(self, key: str, test: Test, selector: Mapping[str, Any] | None) -> list[int]:
+        """How many pods pass a test, by node. key: the same for the same test. selector: pods that pass match it."""
+        label = _needed(selector)
+        known = self._counts.setdefault(label, {})
+        if key not in known:
+            counts = [0] * len(self.nodes)
+            for number, pod in self._labelled.get(label, ()):
+                counts[number] += test(pod)
+            known[key] = (test, counts)
+        return known[key][1]
+
+    def domains(self, topology: str, counts: list[int]) -> dict[str, int]:
+        """The sums of counts by the value of a topology label; nodes without the label do not count."""
+        found: dict[str, int] = {}
+        for node, amount in zip(self.nodes, counts):
+            value = node.labels.get(topology)
+            if value is not None:
+                found[value] = found.get(value, 0) + amount
+        return found
+
+    def repelled(self, pod: Workload) -> list[tuple[str, set[str]]]:
+        """The values of topology labels (key, values) of nodes with a pod whose anti-affinity excludes this pod."""
+        found = []
+        for label in _labels(pod):
+            for test, topology, counts in self._repellers.get(label, {}).values():
+                if test(pod):
+                    values = {value for value, amount in self.domains(topology, counts).items() if amount}
+                    found.append((topology, values))
+        return found
+
+
+def _needed(selector: Mapping[str, Any] | None) -> Label:
+    """A label of all pods that match a selector; None if it names none."""
+    labels = ((selector or {}).get("matchLabels") or {}).items()
+    return next(((key, value) for key, value in labels if isinstance(value, str)), None)
+
+
+def _labels(pod: Workload) -> Iterator[Label]:
+    """What `_needed` may be for the selectors that match a pod."""
+    yield None
+    yield from ((key, value) for key, value in pod.labels.items() if isinstance(value, str))
+
+
+def term_test(term: Mapping[str, Any], namespace: str, namespaces: Mapping[str, Mapping[str, str]]) -> Test:
+    """Whether a pod is one of those that a term of pod affinity means. namespace: of the pod that has the term."""
+    selector, spaces = term.get("labelSelector"), term.get("namespaceSelector")
+    named = set(term.get("namespaces") or ()) or (set() if spaces is not None else {namespace})
+
+    def test(pod: Workload) -> bool:
+        if selector is None or not matches(selector, pod.labels):
+            return False
+        if pod.namespace in named:
+            return True
+        return spaces is not None and matches(spaces, namespaces.get(pod.namespace) or {})
+
+    return test
+
+
+def _key(term: Mapping[str, Any]) -> str:
+    return json.dumps(term, sort_keys=True)

@@ -1,0 +1,108 @@
+"""An object to be created, as quotas see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from ...api.quantity import DECIMAL_SI, Quantity, of_nanos, parse
+from ...kubevirt.pod.amounts import Amounts, Container, amounts, limits, of_entry, qos_class, requests, total
+from ...kubevirt.pod.pod import Pod
+
+PODS: Final = "pods"
+CLAIMS: Final = "persistentvolumeclaims"
+HUGE_PAGES: Final = "hugepages-"
+_NOTHING: Final[Mapping[str, Any]] = {}
+_NANO: Final = 10**9
+_NANOS_PER_MILLI: Final = 10**6
+
+
+class Item(NamedTuple):
+    """An object. resource: its kind, as PLURAL or PLURAL.GROUP. name: in messages.
+
+    Of a pod: containers, init_containers, overhead (of its runtime class), affinity, priority_class ("" for none),
+    has_deadline (activeDeadlineSeconds), application (AAQ's amounts; None: those of ResourceQuotas).
+    Of a claim: storage (None: unknown) and storage_class ("" for none).
+    """
+
+    resource: str
+    name: str
+    containers: tuple[Container, ...] = ()
+    init_containers: tuple[Container, ...] = ()
+    overhead: Mapping[str, Quantity] = _NOTHING
+    affinity: Mapping[str, Any] = _NOTHING
+    priority_class: str = ""
+    has_deadline: bool = False
+    application: Mapping[str, Quantity] | None = None
+    storage: Quantity | None = None
+    storage_class: str = ""
+
+    @property
+    def requests(self) -> Amounts:
+        """The requests of the whole pod."""
+        return total(requests(self.containers, self.init_containers), dict(self.overhead))
+
+    @property
+    def limits(self) -> Amounts:
+        """The limits of the whole pod. As in Kubernetes, the overhead is added to limits other than 0."""
+        found = limits(self.containers, self.init_containers)
+        limited = {name for name, amount in found.items() if amount.nanos}
+        return total(found, {name: amount for name, amount in self.overhead.items() if name in limited})
+
+    @property
+    def is_best_effort(self) -> bool:
+        return qos_class(self.containers, self.init_containers) == "BestEffort"
+
+
+def of_pod(made: Pod, name: str) -> Item:
+    """The Item for the pod of a new VM."""
+    return Item(
+        PODS,
+        name,
+        tuple(map(_stored, made.containers)),
+        tuple(map(_stored, made.init_containers)),
+        affinity=made.affinity,
+        priority_class=made.priority_class,
+    )
+
+
+def of_manifest(manifest: Mapping[str, Any]) -> Item:
+    """Reads a Pod. Raises QuantityError."""
+    spec = manifest.get("spec") or {}
+    containers, init_containers = (
+        tuple(_stored(of_entry(entry)) for entry in spec.get(field) or ()) for field in ("containers", "initContainers")
+    )
+    return Item(
+        PODS,
+        (manifest.get("metadata") or {}).get("name") or "",
+        containers,
+        init_containers,
+        amounts(spec.get("overhead")),
+        spec.get("affinity") or {},
+        spec.get("priorityClassName") or "",
+        spec.get("activeDeadlineSeconds") is not None,
+    )
+
+
+def claim(name: str, storage: str | None, storage_class: str) -> Item:
+    """The Item for a PersistentVolumeClaim. storage: a quantity, None if unknown. Raises QuantityError."""
+    amount = parse(storage) if storage is not None else None
+    # Kubernetes counts whole bytes.
+    whole = of_nanos(-(-amount.nanos // _NANO) * _NANO, amount.format) if amount is not None else None
+    return Item(CLAIMS, name, storage=whole, storage_class=storage_class)
+
+
+def one() -> Quantity:
+    return Quantity.of(1, DECIMAL_SI)
+
+
+def _stored(container: Container) -> Container:
+    """The container as the API server stores it: a request for each limit, amounts in whole thousandths."""
+    limits = {name: _rounded(amount) for name, amount in container.limits.items()}
+    requests = {name: _rounded(amount) for name, amount in container.stored.items()}
+    return container._replace(requests=requests, limits=limits)
+
+
+def _rounded(amount: Quantity) -> Quantity:
+    nanos = -(-amount.nanos // _NANOS_PER_MILLI) * _NANOS_PER_MILLI
+    return of_nanos(nanos, amount.format) if nanos != amount.nanos else amount

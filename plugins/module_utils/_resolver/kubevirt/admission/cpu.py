@@ -1,0 +1,179 @@
+"""CPU: requests and limits, topology, features, dedicated CPUs (vmi-create-admitter.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ...api import quantity
+from .cluster import ARM64, Cluster
+from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount, millis
+
+_FEATURE_POLICIES: Final = ("", "force", "require", "optional", "disable", "forbid")
+
+
+def request_not_negative(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateCPURequestNotNegative."""
+    yield from _not_negative(spec, path, "requests")
+
+
+def limit_not_negative(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateCPULimitNotNegative."""
+    yield from _not_negative(spec, path, "limits")
+
+
+def _not_negative(spec: Spec, path: str, kind: str) -> Iterator[Cause]:
+    found = amount(spec["domain"]["resources"], kind, "cpu")
+    if millis(found) < 0:
+        field = f"{path}.domain.resources.{kind}.cpu"
+        yield Cause(INVALID, f"{field} '{found.text}': must be greater than or equal to 0.", field)
+
+
+def request_within_limit(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateCpuRequestDoesNotExceedLimit."""
+    resources = spec["domain"]["resources"]
+    requested, limit = amount(resources, "requests", "cpu"), amount(resources, "limits", "cpu")
+    if 0 < millis(limit) < millis(requested):
+        field = f"{path}.domain.resources.requests.cpu"
+        most = f"{path}.domain.resources.limits.cpu"
+        yield Cause(INVALID, f"{field} '{requested.text}' is greater than {most} '{limit.text}'", field)
+
+
+def numa(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateNUMA; its gate is always open by now."""
+    domain = spec["domain"]
+    cpu = domain.get("cpu") or {}
+    if "guestMappingPassthrough" not in (cpu.get("numa") or {}):
+        return
+    field = f"{path}.domain.cpu.numa.guestMappingPassthrough"
+    if not cpu.get("dedicatedCpuPlacement"):
+        needed = f"{path}.domain.cpu.dedicatedCpuPlacement must be set to true"
+        yield Cause(INVALID, f"{needed} when NUMA topology strategy is set in {field}", field)
+    if "hugepages" not in (domain.get("memory") or {}):
+        needed = f"{path}.domain.memory.hugepages must be requested"
+        yield Cause(INVALID, f"{needed} when NUMA topology strategy is set in {field}", field)
+
+
+def isolated_emulator_thread(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateCPUIsolatorThread."""
+    cpu = spec["domain"].get("cpu") or {}
+    if cpu.get("isolateEmulatorThread") and not cpu.get("dedicatedCpuPlacement"):
+        message = "IsolateEmulatorThread should be only set in combination with DedicatedCPUPlacement"
+        yield Cause(INVALID, message, f"{path}.domain.cpu.isolateEmulatorThread")
+
+
+def features(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateCPUFeaturePolicies."""
+    for index, feature in enumerate((spec["domain"].get("cpu") or {}).get("features", ())):
+        policy = feature.get("policy", "")
+        if policy not in _FEATURE_POLICIES:
+            message = f"CPU feature {feature['name']} uses policy {policy} that is not supported."
+            yield Cause(NOT_SUPPORTED, message, f"{path}.domain.cpu.features[{index}].policy")
+
+
+def sockets(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateCPUHotplug."""
+    cpu = spec["domain"].get("cpu") or {}
+    most = cpu.get("maxSockets", 0)
+    if most and cpu.get("sockets", 0) > most:
+        message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
+        yield Cause(INVALID, message, f"{path}.domain.cpu.sockets")
+
+
+def realtime(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateRealtime."""
+    cpu = spec["domain"].get("cpu") or {}
+    if "realtime" not in cpu:
+        return
+    used = f"{path}.domain.cpu.realtime is used"
+    if not cpu.get("dedicatedCpuPlacement"):
+        field = f"{path}.domain.cpu.dedicatedCpuPlacement"
+        yield Cause(REQUIRED, f"{field} must be set to true when {used}", field)
+    if "guestMappingPassthrough" not in (cpu.get("numa") or {}):
+        field = f"{path}.domain.cpu.numa.guestMappingPassthrough"
+        yield Cause(REQUIRED, f"{field} must be defined when {used}", field)
+
+
+_MOST_THREADS: Final = 2
+_UINT32: Final = 2**32
+
+
+def dedicated(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateCpuPinning."""
+    domain = spec["domain"]
+    if not (domain.get("cpu") or {}).get("dedicatedCpuPlacement"):
+        return
+    yield from _memory_is_given(domain, path, cluster.rules.tells_guest_memory)
+    yield from _whole_cpus(domain, path)
+    yield from _memory_is_fixed(domain, path)
+    yield from _number_of_cpus(domain, path)
+    yield from _threads(spec, path, cluster)
+
+
+def vcpus(cpu: Spec) -> int:
+    """hwutil.GetNumberOfVCPUs: unset numbers are ignored, not 0."""
+    product = 0
+    for count in (cpu.get("cores", 0), cpu.get("sockets", 0), cpu.get("threads", 0)):
+        if count:
+            product = (product or 1) * count % _UINT32
+    return product
+
+
+def _memory_is_given(domain: Spec, path: str, guest: bool) -> Iterator[Cause]:
+    """validateMemoryIsProvided. guest: the guest's memory is named, too."""
+    memory, resources = domain.get("memory") or {}, domain["resources"]
+    if any(amount(resources, kind, "memory").nanos for kind in ("limits", "requests")):
+        return
+    if "hugepages" not in memory and quantity.parse(memory.get("guest", "0")).nanos == 0:
+        field = f"{path}.domain.resources.limits.memory"
+        ways = [f"{path}.domain.resources.requests.memory", field]
+        ways += [f"{path}.domain.memory.hugepages", f"{path}.domain.memory.guest"] if guest else []
+        yield Cause(INVALID, f"{', '.join(ways[:-1])} or {ways[-1]} should be provided", field)
+
+
+def _whole_cpus(domain: Spec, path: str) -> Iterator[Cause]:
+    """validateCPURequestIsInteger, validateCPULimitIsInteger."""
+    for kind in ("requests", "limits"):
+        found = amount(domain["resources"], kind, "cpu")
+        if found.value > 0 and found.value * 1000 != millis(found):
+            message = f"provided resources CPU {kind} must be an interger"
+            yield Cause(INVALID, message, f"{path}.domain.resources.{kind}.cpu")
+
+
+def _memory_is_fixed(domain: Spec, path: str) -> Iterator[Cause]:
+    """validateMemoryRequestsAndLimits."""
+    requested, limit = (amount(domain["resources"], kind, "memory").value for kind in ("requests", "limits"))
+    if requested > 0 and limit > 0 and requested != limit:
+        field = f"{path}.domain.resources.requests.memory"
+        yield Cause(INVALID, f"{field} must be equal to {path}.domain.resources.limits.memory", field)
+
+
+def _number_of_cpus(domain: Spec, path: str) -> Iterator[Cause]:
+    """validateRequestLimitOrCoresProvided..., validateRequestEqualsLimit..., validateRequestOrLimitWithCoresProvided...
+
+    (...OnDedicatedCPUPlacement)
+    """
+    requested, limit = (amount(domain["resources"], kind, "cpu").value for kind in ("requests", "limits"))
+    counted = vcpus(domain["cpu"])
+    requests, limits = (f"{path}.domain.resources.{kind}.cpu" for kind in ("requests", "limits"))
+    cores, field = f"{path}.domain.cpu.cores", f"{path}.domain.cpu.dedicatedCpuPlacement"
+    when = "when DedicatedCPUPlacement is true "
+    if requested == 0 and limit == 0 and counted == 0:
+        yield Cause(INVALID, f"either {requests} or {limits} or {cores} must be provided {when}", field)
+    if requested > 0 and limit > 0 and requested != limit:
+        yield Cause(INVALID, f"{requests} or {limits} must be equal {when}", field)
+    if (requested > 0 or limit > 0) and counted > 0 and counted not in (requested, limit):
+        message = f"{requests} or {limits} must not be provided at the same time with {cores} {when}"
+        yield Cause(INVALID, message, field)
+
+
+def _threads(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateThreadCountOnArchitecture, validateThreadCountOnDedicatedCPUPlacement."""
+    threads, field = spec["domain"]["cpu"].get("threads", 0), f"{path}.domain.cpu.threads"
+    if threads > 1 and (spec.get("architecture") or cluster.architecture) == ARM64:
+        architecture = f"{path}.architecture"
+        message = f"threads must not be greater than 1 at {field} (got {threads}) when {architecture} is arm64"
+        yield Cause(INVALID, message, architecture)
+    if threads > _MOST_THREADS:
+        given = f"must be provided at {field} (got {threads}) when DedicatedCPUPlacement is true"
+        yield Cause(INVALID, f"Not more than two threads {given}", f"{path}.domain.cpu.dedicatedCpuPlacement")

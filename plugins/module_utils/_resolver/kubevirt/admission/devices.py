@@ -1,0 +1,262 @@
+"""Devices other than disks and interfaces, their feature gates, and devices through resource claims
+(vmi-create-admitter.go, pkg/dra/admitter).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from ...api.fields.enums import ENUMS
+from . import names, networks
+from .cluster import S390X, Cluster
+from .rule import DUPLICATE, INVALID, REQUIRED, Cause, Spec
+
+_SOUND_MODELS: Final = ENUMS["SoundModel"]
+
+
+# Volumes with files of the cluster.
+_CONFIG_VOLUMES: Final = ("configMap", "secret", "downwardAPI", "serviceAccount")
+
+
+def inputs(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateInputDevices."""
+    for index, entry in enumerate(spec["domain"]["devices"].get("inputs", ())):
+        field = f"{path}.domain.devices.inputs[{index}]"
+        if entry.get("bus", "") not in ("", *ENUMS["InputBus"]):
+            yield Cause(INVALID, "Input device can have only virtio or usb bus.", f"{field}.bus")
+        if entry.get("type") != "tablet":
+            yield Cause(INVALID, "Input device can have only tablet type.", f"{field}.type")
+
+
+def virtual_gpu_displays(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateMDEVRamFB."""
+    if sum(map(_shows_boot, spec["domain"]["devices"].get("gpus", ()))) > 1:
+        yield Cause(INVALID, "configuring multiple displays with ramfb is not valid ", f"{path}.GPUs")
+
+
+def _shows_boot(gpu: Spec) -> bool:
+    """countConfiguredMDEVRamFBs: `ramFB: {}` without `enabled` does not count, an absent `ramFB` does."""
+    display = (gpu.get("virtualGPUOptions") or {}).get("display")
+    if display is None or display.get("enabled") is False:
+        return False
+    return "ramFB" not in display or bool(display["ramFB"].get("enabled"))
+
+
+def host_devices(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateHostDevicesWithPassthroughEnabled."""
+    if "hostDevices" in spec["domain"]["devices"] and not cluster.has_gate("HostDevices"):
+        message = "Host Devices feature gate is not enabled in kubevirt-config"
+        yield Cause(INVALID, message, f"{path}.HostDevices")
+
+
+def sound(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateSoundDevices."""
+    device = spec["domain"]["devices"].get("sound")
+    if device is None:
+        return
+    if device.get("model", "") not in ("", *_SOUND_MODELS):
+        yield Cause(INVALID, "Sound device type is not supported. Options: 'ich9' or 'ac97'", f"{path}.Sound")
+    if not device.get("name"):
+        yield Cause(INVALID, "Sound device requires a name field.", f"{path}.Sound")
+
+
+def vsock(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateVSOCK."""
+    if spec["domain"]["devices"].get("autoattachVSOCK") and not cluster.has_gate("VSOCK"):
+        message = "VSOCK feature gate is not enabled in kubevirt-config"
+        yield Cause(INVALID, message, f"{path}.domain.devices.autoattachVSOCK")
+
+
+def downward_metrics(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateDownwardMetrics."""
+    if "downwardMetrics" in spec["domain"]["devices"] and not cluster.has_gate("DownwardMetrics"):
+        message = "downwardMetrics virtio serial is not allowed: DownwardMetrics feature gate is not enabled"
+        yield Cause(INVALID, message, f"{path}.domain.devices.downwardMetrics")
+
+
+def filesystems(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateFilesystemsWithVirtIOFSEnabled."""
+    volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
+    gate = cluster.rules.config_filesystems_gate
+    config = bool(gate) and not cluster.has_gate(gate)
+    storage = cluster.rules.checks_storage_filesystems and not cluster.has_gate("EnableVirtioFsStorageVolumes")
+    for filesystem in spec["domain"]["devices"].get("filesystems", ()):
+        volume = volumes.get(filesystem["name"], {})
+        what = ""
+        if storage and any(source in volume for source in ("persistentVolumeClaim", "dataVolume")):
+            what = "PVC"
+        elif config and any(source in volume for source in _CONFIG_VOLUMES):
+            what = "config volumes"
+        if what:
+            message = f"virtiofs is not allowed: virtiofs feature gate is not enabled for {what}"
+            yield Cause(INVALID, message, f"{path}.domain.devices.filesystems")
+
+
+def video(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateVideoConfig."""
+    devices, gate = spec["domain"]["devices"], cluster.rules.video_gate
+    if "video" in devices and gate and not cluster.has_gate(gate):
+        message = "Video configuration is specified but the VideoConfig feature gate is not enabled"
+        yield Cause(INVALID, message, f"{path}.video")
+    elif "video" in devices and devices.get("autoattachGraphicsDevice") is False:
+        message = "Video configuration is not allowed when autoattachGraphicsDevice is set to false"
+        yield Cause(INVALID, message, f"{path}.video")
+
+
+def panic_devices(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validatePanicDevices."""
+    devices, field = spec["domain"]["devices"].get("panicDevices", ()), f"{path}.domain.devices.panicDevices"
+    gate = cluster.rules.panic_gate
+    if devices and gate and not cluster.has_gate(gate):
+        yield Cause(INVALID, "Panic Devices feature gate is not enabled in kubevirt-config", field)
+        return
+    if devices and (spec.get("architecture") or cluster.architecture) == S390X:
+        yield Cause(INVALID, f"custom panic devices are not supported on {S390X} architecture", field)
+    for index, device in enumerate(devices):
+        model = device.get("model")
+        if model is not None and model not in ENUMS["PanicDeviceModel"]:
+            yield Cause(INVALID, f"invalid PanicDeviceModel({model})", f"{field}[{index}].model")
+
+
+def reboot_policy(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateRebootPolicy."""
+    if "rebootPolicy" in spec["domain"] and not cluster.has_gate("RebootPolicy"):
+        message = "RebootPolicy is specified but the RebootPolicy feature gate is not enabled"
+        yield Cause(INVALID, message, f"{path}.domain.rebootPolicy")
+
+
+def io_threads(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateIOThreadsPolicy."""
+    domain = spec["domain"]
+    policy = domain.get("ioThreadsPolicy")
+    if policy is None:
+        return
+    if policy not in cluster.rules.io_threads_policies:
+        yield Cause(INVALID, f"Invalid IOThreadsPolicy ({policy})", f"{path}.domain.ioThreadsPolicy")
+    elif policy == "supplementalPool" and not (domain.get("ioThreads") or {}).get("supplementalPoolThreadCount"):
+        message = "the number of iothreads needs to be set and positive for the dedicated policy"
+        yield Cause(INVALID, message, f"{path}.domain.ioThreads.count")
+
+
+Request = tuple[str, str]
+"""The names of a VM's claim and of a request in it."""
+
+
+class _Kind(NamedTuple):
+    """field: in `devices`.
+
+    name: in messages. gate: for devices through claims. mixes: devices with and without claims may be combined.
+    """
+
+    field: str
+    name: str
+    gate: str
+    mixes: bool
+
+
+_KINDS = (_Kind("gpus", "GPU", "GPUsWithDRA", False), _Kind("hostDevices", "HostDevice", "HostDevicesWithDRA", True))
+
+
+def resource_claims(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateCreationDRA."""
+    if not cluster.rules.checks_devices:
+        return
+    if cluster.rules.checks_claims:
+        yield from _claims(spec.get("resourceClaims", ()), f"{path}.resourceClaims")
+    requested: list[tuple[str, str, dict[Request, int]]] = []
+    for kind in _KINDS:
+        field = f"{path}.domain.devices.{kind.field}"
+        causes, first = _devices(spec["domain"]["devices"].get(kind.field, ()), kind, field, cluster)
+        yield from causes
+        requested.append((f"{kind.name}s", field, first))
+    used = {claim for _name, _field, first in requested for claim, _request in first}
+    if cluster.has_gate("NetworkDevicesWithDRA"):
+        requested.append(("Networks", f"{path}.networks", networks.requests(spec)))
+    yield from _requested_twice(requested)
+    if not used <= {claim["name"] for claim in spec.get("resourceClaims", ())}:
+        message = (
+            "vmi.spec.resourceClaims must specify all claims used in vmi.spec.domain.devices.gpus and "
+            "vmi.spec.domain.devices.hostDevices"
+        )
+        yield Cause(INVALID, message, f"{path}.resourceClaims")
+
+
+def _claims(claims: list[Spec], path: str) -> Iterator[Cause]:
+    """validateResourceClaims."""
+    seen = set()
+    for index, claim in enumerate(claims):
+        field, name = f"{path}[{index}]", claim["name"]
+        if not name:
+            yield Cause(REQUIRED, f"{field}.name is a required field", f"{field}.name")
+        elif name in seen:
+            yield Cause(DUPLICATE, f'duplicate resourceClaims name "{name}"', f"{field}.name")
+        else:
+            wrong = ", ".join(names.dns_label(name))
+            if wrong:
+                message = f"{field}.name does not conform to the kubernetes DNS_LABEL rules: {wrong}"
+                yield Cause(INVALID, message, f"{field}.name")
+            seen.add(name)
+        sources = [source for source in ("resourceClaimName", "resourceClaimTemplateName") if source in claim]
+        if len(sources) > 1:
+            message = "at most one of resourceClaimName or resourceClaimTemplateName may be specified"
+            yield Cause(INVALID, message, field)
+        if not sources:
+            yield Cause(INVALID, "must specify one of: resourceClaimName, resourceClaimTemplateName", field)
+        for source in sources:
+            for wrong in names.dns_subdomain(claim[source]):
+                yield Cause(INVALID, wrong, f"{field}.{source}")
+
+
+def _devices(devices: list[Spec], kind: _Kind, field: str, cluster: Cluster) -> tuple[list[Cause], dict[Request, int]]:
+    """validateDRADevices: the causes, and the first device for each request."""
+    causes: list[Cause] = []
+    first: dict[Request, int] = {}
+    claimed = {index: device for index, device in enumerate(devices) if _is_claimed(device)}
+    others = [device for device in devices if not _is_claimed(device)]
+    about = f"vmi.spec.domain.devices.{kind.field} contains"
+    if claimed and others and not kind.mixes:
+        message = f"{about} both DRA and non-DRA {kind.name}s; each {kind.name} must be either DRA or non-DRA"
+        return [Cause(INVALID, message, field)], first
+    for device in others:
+        if not device.get("deviceName"):
+            hint = f"each {kind.name} must specify either a deviceName or a claimRequest"
+            message = f"{about} {kind.name}s without deviceName or claimRequest; {hint}"
+            causes.append(Cause(REQUIRED, message, field))
+        elif _claims_something(device):
+            causes.append(Cause(INVALID, f"{about} {kind.name}s with both deviceName and claimRequest", field))
+    if claimed and not cluster.has_gate(kind.gate):
+        message = f"{about} DRA enabled {kind.name}s but feature gate is not enabled"
+        return [*causes, Cause(INVALID, message, field)], first
+    for index, device in claimed.items():
+        missing = [part for part in ("claimName", "requestName") if not device.get(part)]
+        for part in missing:
+            causes.append(Cause(REQUIRED, f"{part} is required for DRA {kind.name}", f"{field}[{index}].{part}"))
+        if missing:
+            continue
+        request = (device["claimName"], device["requestName"])
+        if request in first:
+            message = f'duplicate claimName/requestName pair "{"/".join(request)}"'
+            causes.append(Cause(DUPLICATE, message, f"{field}[{index}]"))
+        first.setdefault(request, index)
+    return causes, first
+
+
+def _claims_something(device: Spec) -> bool:
+    return "claimName" in device or "requestName" in device
+
+
+def _is_claimed(device: Spec) -> bool:
+    return not device.get("deviceName") and _claims_something(device)
+
+
+def _requested_twice(requested: list[tuple[str, str, dict[Request, int]]]) -> Iterator[Cause]:
+    """pairDuplicateChecker: the same request by devices of two kinds."""
+    owners: dict[Request, str] = {}
+    for name, field, first in requested:
+        for request, index in first.items():
+            if request in owners:
+                pair = f'"{"/".join(request)}" between {owners[request]} and {name}[{index}]'
+                yield Cause(DUPLICATE, f"duplicate claimName/requestName pair {pair}", f"{field}[{index}]")
+            else:
+                owners[request] = f"{name}[{index}]"

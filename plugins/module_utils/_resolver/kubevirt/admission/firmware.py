@@ -1,0 +1,177 @@
+"""Firmware, machine: ACPI tables, boot loader, kernel boot, secure boot, machine type, architecture, launch security.
+
+KubeVirt: vmi-create-admitter.go, pkg/virt-api/webhooks/amd64.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Final
+
+from ..webhooks import configured
+from .cluster import AMD64, S390X, Cluster
+from .rule import FORBIDDEN, INVALID, REQUIRED, Cause, Spec, absolute_path
+
+_LAUNCH_SECURITY_GATES: Final = {
+    "SEV": "WorkloadEncryptionSEV",
+    "SNP": "WorkloadEncryptionSEV",
+    "TDX": "WorkloadEncryptionTDX",
+}
+
+
+def machine_type(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateEmulatedMachine."""
+    machine = (spec["domain"].get("machine") or {}).get("type")
+    allowed = cluster.machines_for(spec.get("architecture", ""))
+    # A star of Go's filepath.Match stops at a slash, and no pattern contains a slash.
+    if machine and (
+        ("/" in machine and not cluster.rules.slash_in_machine)
+        or not any(fnmatchcase(machine, pattern) for pattern in allowed)
+    ):
+        field = f"{path}.domain.machine.type"
+        yield Cause(INVALID, f"{field} is not supported: {machine} (allowed values: [{' '.join(allowed)}])", field)
+
+
+def acpi_tables(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateFirmwareACPI."""
+    tables = (spec["domain"].get("firmware") or {}).get("acpi")
+    if tables is None or not cluster.rules.checks_acpi:
+        return
+    field = f"{path}.acpi"
+    names = ("slicNameRef", "msdmNameRef") if cluster.rules.knows_msdm else ("slicNameRef",)
+    named = [(name, tables.get(name)) for name in names]
+    if not any(volume for _name, volume in named):
+        message = "ACPI was set but no SLIC nor MSDM volume reference was set"
+        if not cluster.rules.knows_msdm:
+            message = f"{field} does not have a matching Volume."
+        yield Cause(INVALID, message, field)
+    for name, wanted in named:
+        if not wanted:
+            continue
+        volume = next((volume for volume in spec.get("volumes", ()) if volume["name"] == wanted), None)
+        if volume is None:
+            yield Cause(INVALID, f"{field} does not have a matching Volume.", f"{field}.{name}")
+        elif "secret" not in volume:
+            yield Cause(INVALID, f"{field} refers to Volume of unsupported type.", f"{field}.{name}")
+
+
+def boot(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateFirmware, and the secure boot part of validateDomainSpec."""
+    domain = spec["domain"]
+    firmware = domain.get("firmware") or {}
+    loader = firmware.get("bootloader") or {}
+    if "efi" in loader and "bios" in loader:
+        field = f"{path}.domain.firmware.bootloader"
+        message = f"{field} has both EFI and BIOS configured, but they are mutually exclusive."
+        yield Cause(INVALID, message, field)
+    yield from _kernel_boot(firmware.get("kernelBoot"), f"{path}.domain.firmware.kernelBoot")
+    secure = "efi" in loader and loader["efi"].get("secureBoot", True)
+    spared = cluster.rules.tdx_needs_no_smm and "tdx" in (domain.get("launchSecurity") or {})
+    if secure and not has_smm(domain) and not spared:
+        field = f"{path}.domain"
+        message = "has EFI SecureBoot enabled. SecureBoot requires SMM, which is currently disabled."
+        yield Cause(INVALID, f"{field} {message}", field)
+
+
+def has_smm(domain: Spec) -> bool:
+    """smmFeatureEnabled."""
+    smm = (domain.get("features") or {}).get("smm")
+    return smm is not None and smm.get("enabled", True)
+
+
+def _kernel_boot(kernel_boot: Spec | None, field: str) -> Iterator[Cause]:
+    """validateKernelBoot."""
+    if kernel_boot is None:
+        return
+    container = kernel_boot.get("container")
+    if container is None:
+        if kernel_boot.get("kernelArgs"):
+            message = "kernel arguments cannot be provided without an external kernel"
+            yield Cause(INVALID, message, f"{field}.kernelArgs")
+        return
+    field += ".container"
+    if not container.get("image"):
+        yield Cause(REQUIRED, f"{field} must be defined with an image", f"{field}.image")
+    paths = {name: container[name] for name in ("kernelPath", "initrdPath") if container.get(name)}
+    if not paths:
+        message = f"{field} must be defined with at least one of the following: kernelPath, initrdPath"
+        yield Cause(REQUIRED, message, field)
+    for name, value in paths.items():
+        yield from absolute_path(value, f"{field}.{name}")
+
+
+def launch_security(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateLaunchSecurity, ValidateLaunchSecurityAmd64, ValidateLaunchSecurityS390x."""
+    security, architecture = spec["domain"].get("launchSecurity"), spec.get("architecture", "")
+    field = f"{path}.launchSecurity"
+    if security is None:
+        return
+    gate = cluster.rules.secure_execution_gate
+    if architecture == S390X and gate and not cluster.has_gate(gate):
+        yield _closed(gate, field)
+    if not cluster.rules.one_launch_security:
+        yield from _sev(spec, field, cluster)
+        return
+    if architecture == S390X:
+        return
+    if architecture != AMD64:
+        message = f"No launchSecurity support for architecture: {architecture}"
+        yield Cause(INVALID, message, f"{path}.architecture")
+        return
+    chosen = [name for name in _LAUNCH_SECURITY_GATES if name.lower() in security]
+    if len(chosen) != 1:
+        yield Cause(FORBIDDEN, "One and only one launchSecurity type can be set", field)
+        return
+    gate = _LAUNCH_SECURITY_GATES[chosen[0]]
+    if not cluster.has_gate(gate):
+        yield _closed(gate, field)
+        return
+    for message in _encrypted(chosen[0], spec):
+        yield Cause(INVALID, message, field)
+
+
+def _sev(spec: Spec, field: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateLaunchSecurity of the releases that know no other type than SEV."""
+    gate, is_sev = _LAUNCH_SECURITY_GATES["SEV"], "sev" in spec["domain"]["launchSecurity"]
+    if not is_sev and cluster.rules.bare_launch_security:
+        return
+    if not cluster.has_gate(gate):
+        yield _closed(gate, field)
+    elif is_sev:
+        for message in _encrypted("SEV", spec):
+            yield Cause(INVALID, message, field)
+
+
+def _closed(gate: str, field: str) -> Cause:
+    return Cause(INVALID, f"{gate} feature gate is not enabled in kubevirt-config", field)
+
+
+def _encrypted(kind: str, spec: Spec) -> Iterator[str]:
+    """What an encrypted guest lacks or must not have. kind: SEV, SNP or TDX."""
+    domain = spec["domain"]
+    if kind == "TDX" and has_smm(domain):
+        yield "TDX does not work along with SMM"
+    efi = ((domain.get("firmware") or {}).get("bootloader") or {}).get("efi")
+    if efi is None:
+        yield f"{kind} requires OVMF (UEFI)"
+    else:
+        if kind != "TDX" and efi.get("secureBoot", True):
+            yield f"{kind} does not work along with SecureBoot"
+        if kind != "SEV" and efi.get("persistent"):
+            yield f"{kind} does not work along with Persistent EFI variables"
+    if "attestation" in domain["launchSecurity"].get("sev", {}) and spec.get("startStrategy") != "Paused":
+        yield "SEV attestation requires VMI StartStrategy 'Paused'"
+    for interface in domain["devices"].get("interfaces", ()):
+        if "bootOrder" in interface:
+            yield f"{kind} does not work with bootable NICs: {interface['name']}"
+
+
+def architecture(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateArchitecture."""
+    return configured.architecture(spec, path, cluster.architecture, cluster.closed_gates())
+
+
+def persistent_state(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validatePersistentState."""
+    return configured.persistent_state(spec, path, cluster.closed_gates())

@@ -1,0 +1,246 @@
+"""Interfaces: state, binding, name, model, addresses, DHCP, ports (pkg/network/admitter)."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ...api.fields.enums import ENUMS
+from . import names, networks
+from .cluster import Cluster
+from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
+
+BINDINGS: Final = ("bridge", "masquerade", "sriov", "passtBinding", "binding")
+PCI_ADDRESS: Final = re.compile(r"[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]")
+
+_STATES: Final = ("absent", "down", "up")
+_DISCONTINUED: Final = {
+    "slirp": "Slirp interface support has been discontinued since v1.3",
+    "passt": "Passt network binding has been discontinued since v1.3",
+    "macvtap": "Macvtap network binding has been discontinued since v1.3",
+}
+_RESERVED_MAC: Final = "02:00:00:00:00:00"
+# Six, eight or twenty bytes, as in Go's net.ParseMAC.
+_MAC_LENGTHS: Final = (6, 8, 20)
+_LONGEST_MAC: Final = 6
+_PRIVATE_OPTIONS: Final = range(224, 255)
+
+
+def discontinued(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateDiscontinuedBindings, when a VM or VMI is created."""
+    for interface, field in _interfaces(spec, path):
+        for binding, message in _DISCONTINUED.items():
+            if binding in interface:
+                yield Cause(INVALID, message, f"{field}.{binding}")
+
+
+def states(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateInterfaceStateValue."""
+    default = next((network["name"] for network in spec.get("networks", ()) if _is_default(network)), None)
+    for interface, field in _interfaces(spec, path):
+        name, state = interface["name"], interface.get("state", "")
+        about = f'"{name}" interface\'s state "{state}"'
+        if state and state not in _STATES:
+            message = f"logical {name} interface state value is unsupported: {state}"
+            yield Cause(INVALID, message, f"{field}.state")
+        if "sriov" in interface and state in ("down", "up"):
+            yield Cause(INVALID, f"{about} is not supported for SR-IOV NICs", f"{field}.state")
+        if state == "absent" and "bridge" not in interface:
+            yield Cause(INVALID, f"{about} is supported only for bridge binding", f"{field}.state")
+        if state == "absent" and default == name:
+            yield Cause(INVALID, f"{about} is not supported on default networks", f"{field}.state")
+
+
+def _is_default(network: Spec) -> bool:
+    """vmispec.LookUpDefaultNetwork."""
+    return "pod" in network or bool((network.get("multus") or {}).get("default"))
+
+
+def bindings(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateInterfaceBinding."""
+    known, gate = networks.by_name(spec), cluster.rules.binding_gate
+    for interface, field in _interfaces(spec, path):
+        on_pod = "pod" in known.get(interface["name"], {})
+        count = sum(binding in interface for binding in BINDINGS)
+        if count != 1 and cluster.rules.needs_binding:
+            message = "interface must have exactly one binding method or binding plugin"
+            yield Cause(INVALID, f"logical {interface['name']} {message}", field)
+        if "masquerade" in interface and not on_pod:
+            yield Cause(INVALID, "Masquerade interface only implemented with pod network", f"{field}.name")
+        if "masquerade" in interface and interface.get("macAddress") == _RESERVED_MAC:
+            message = "The requested MAC address is reserved for the in-pod bridge. Please choose another one."
+            yield Cause(INVALID, message, f"{field}.macAddress")
+        if "bridge" in interface and on_pod and not cluster.defaults.bridge_permitted:
+            message = "Bridge on pod network configuration is not enabled under kubevirt-config"
+            yield Cause(INVALID, message, f"{field}.name")
+        if "binding" in interface and gate and not cluster.has_gate(gate):
+            yield Cause(INVALID, "Binding plugins feature gate is not enabled", f"{field}.name")
+        if "passtBinding" in interface and not cluster.has_gate("PasstBinding"):
+            yield Cause(INVALID, "PasstBinding feature gate is not enabled", f"{field}.name")
+        if "passtBinding" in interface and not on_pod:
+            yield Cause(INVALID, "PasstBinding interface only implemented with pod network", f"{field}.name")
+
+
+def unique_names(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+    """validateInterfaceNameUnique."""
+    seen = set()
+    for interface, field in _interfaces(spec, path):
+        if interface["name"] in seen:
+            message = "Only one interface can be connected to one specific network"
+            yield Cause(DUPLICATE, message, f"{field}.name")
+        seen.add(interface["name"])
+
+
+def fields(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    """validateInterfacesFields."""
+    known = networks.by_name(spec)
+    for interface, field in _interfaces(spec, path):
+        yield from _own_fields(interface, field)
+        yield from ports(interface, "pod" in known.get(interface["name"], {}), field, cluster)
+        yield from _dhcp(interface.get("dhcpOptions"), field, path)
+
+
+def _own_fields(interface: Spec, field: str) -> Iterator[Cause]:
+    """validateInterfaceNameFormat, ...Model, validateMacAddress, validatePciAddress."""
+    if not re.fullmatch("[A-Za-z0-9_-]+", interface["name"]):
+        message = "can only contain alphabetical characters, numbers, dashes (-) or underscores (_)"
+        yield Cause(INVALID, f"Network interface name {message}", f"{field}.name")
+    model, mac, pci = (interface.get(name) for name in ("model", "macAddress", "pciAddress"))
+    if model and model not in ENUMS["InterfaceModel"]:
+        message = f"interface {field}.name uses model {model} that is not supported."
+        yield Cause(NOT_SUPPORTED, message, f"{field}.model")
+    wrong = _mac_mistake(mac) if mac else ""
+    if wrong:
+        yield Cause(INVALID, f"interface {field}.name has {wrong} MAC address ({mac}).", f"{field}.macAddress")
+    if pci and not PCI_ADDRESS.fullmatch(pci):
+        yield Cause(INVALID, f"interface {field}.name has malformed PCI address ({pci}).", f"{field}.pciAddress")
+
+
+def _mac_mistake(mac: str) -> str:
+    """link.ValidateMacAddress."""
+    digits = "[0-9a-fA-F]"
+    for separator, size in ((":", 2), ("-", 2), (r"\.", 4)):
+        if re.fullmatch(f"{digits}{{{size}}}({separator}{digits}{{{size}}})+", mac):
+            length = len(re.findall(digits, mac)) // 2
+            return "malformed" if length not in _MAC_LENGTHS else "too long" if length > _LONGEST_MAC else ""
+    return "malformed"
+
+
+def _dhcp(options: Spec | None, field: str, path: str) -> Iterator[Cause]:
+    """validateDHCPOptions; causes of private options name the whole spec."""
+    if options is None:
+        return
+    private = [option["option"] for option in options.get("privateOptions", ())]
+    if len(set(private)) < len(private):
+        yield Cause(INVALID, "Found Duplicates: you have provided duplicate DHCPPrivateOptions", path)
+    for option in private:
+        if option not in _PRIVATE_OPTIONS:
+            message = "provided DHCPPrivateOptions are out of range, must be in range 224 to 254"
+            yield Cause(INVALID, message, path)
+    for index, server in enumerate(options.get("ntpServers", ())):
+        if not is_ip(server, 4):
+            message = "NTP servers must be a list of valid IPv4 addresses."
+            yield Cause(INVALID, message, f"{field}.dhcpOptions.ntpServers[{index}]")
+
+
+def is_ip(text: str, version: int = 0) -> bool:
+    """Whether Go parses the address. version: 4 for addresses with an IPv4 form.
+
+    Leading zeros of numbers do not count, because KubeVirt removes them.
+    """
+    try:
+        address = ipaddress.ip_address(text if ":" in text else re.sub(r"\b0+(?=[0-9])", "", text))
+    except ValueError:
+        return False
+    if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
+        return False
+    return version == 0 or address.version == version or getattr(address, "ipv4_mapped", None) is not None
+
+
+def _interfaces(spec: Spec, path: str) -> Iterator[tuple[Spec, str]]:
+    """The interfaces, each with its path."""
+    for index, interface in enumerate(spec["domain"]["devices"].get("interfaces", ())):
+        yield interface, f"{path}.domain.devices.interfaces[{index}]"
+
+
+_MOST_RANGES: Final = 10
+_PORTS: Final = range(1, 65536)
+_PROTOCOLS: Final = ("TCP", "UDP")
+_UNKNOWN_PROTOCOL: Final = "Unknown protocol, only TCP or UDP allowed"
+
+
+def ports(interface: Spec, on_pod: bool, field: str, cluster: Cluster) -> Iterator[Cause]:
+    """validatePortConfiguration, validatePortRangesConfiguration. on_pod: the network is the pod network."""
+    if on_pod:
+        yield from _names(interface.get("ports", ()), f"{field}.ports")
+        for index, port in enumerate(interface.get("ports", ())):
+            yield from _port(port, f"{field}.ports[{index}]")
+    ranges = interface.get("portRanges")
+    if ranges is None:
+        return
+    if not cluster.has_gate("PortRangesSpec"):
+        message = "portRanges is specified on interface but the PortRangesSpec feature gate is not enabled"
+        yield Cause(INVALID, message, f"{field}.name")
+    elif on_pod:
+        if "ports" in interface:
+            yield Cause(INVALID, "Cannot define both ports and portRanges on interface", f"{field}.name")
+        if "masquerade" not in interface:
+            yield Cause(INVALID, "portRanges are only supported on masquerade interfaces", f"{field}.name")
+        yield from _ranges(ranges, f"{field}.portRanges")
+
+
+def _names(ports: list[Spec], field: str) -> Iterator[Cause]:
+    """validateForwardPortsName."""
+    seen = set()
+    for index, port in enumerate(ports):
+        name = port.get("name")
+        if not name:
+            continue
+        if name in seen:
+            yield Cause(DUPLICATE, f"Duplicate name of the port: {name}", f"{field}[{index}].name")
+        if not names.is_port_name(name):
+            yield Cause(INVALID, f"Invalid name of the port: {name}", f"{field}[{index}].name")
+        seen.add(name)
+
+
+def _port(port: Spec, field: str) -> Iterator[Cause]:
+    """validateForwardPortNonZero, ...InRange, ...Protocol."""
+    number = port.get("port", 0)
+    if number == 0:
+        yield Cause(REQUIRED, "Port field is mandatory.", f"{field}.port")
+    elif number not in _PORTS:
+        yield Cause(INVALID, "Port field must be in range 0 < x < 65536.", f"{field}.port")
+    if port.get("protocol", "") not in ("", *_PROTOCOLS):
+        yield Cause(INVALID, _UNKNOWN_PROTOCOL, f"{field}.protocol")
+
+
+def _ranges(ranges: list[Spec], field: str) -> Iterator[Cause]:
+    """validateForwardPortRanges."""
+    if len(ranges) > _MOST_RANGES:
+        yield Cause(INVALID, "No more than 10 portRanges are allowed", field)
+        return
+    good: dict[str, list[tuple[int, int]]] = {}
+    for index, entry in enumerate(ranges):
+        protocol, start, end = entry.get("protocol", ""), entry.get("start", 0), entry.get("end", 0)
+        if protocol not in _PROTOCOLS:
+            yield Cause(INVALID, _UNKNOWN_PROTOCOL, f"{field}[{index}].protocol")
+        elif start not in _PORTS:
+            yield Cause(INVALID, "Start must be a valid port number, 0 < x < 65536", f"{field}[{index}].start")
+        elif end not in _PORTS:
+            yield Cause(INVALID, "End must be a valid port number, 0 < x < 65536", f"{field}[{index}].end")
+        elif start > end:
+            yield Cause(INVALID, "Start must be less than or equal to end", f"{field}[{index}].start")
+        else:
+            good.setdefault(protocol, []).append((start, end))
+    for protocol, spans in good.items():
+        yield from _overlaps(protocol, sorted(spans), field)
+
+
+def _overlaps(protocol: str, spans: list[tuple[int, int]], field: str) -> Iterator[Cause]:
+    """validateForwardPortRangesOverlaps."""
+    for (start, end), (next_start, next_end) in zip(spans, spans[1:]):
+        if next_start <= end:
+            message = f"{protocol} portRanges [{start}-{end}] and [{next_start}-{next_end}] overlap"
+            yield Cause(INVALID, message, field)

@@ -1,0 +1,156 @@
+"""All rules in KubeVirt's order, which is also the order of a refusal's causes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ..webhooks.configured import live_updates
+from . import (
+    cpu,
+    devices,
+    disks,
+    firmware,
+    gates,
+    grace,
+    guest,
+    interfaces,
+    memory,
+    networks,
+    scheduling,
+    virtual_machine,
+    vmi_only,
+    volumes,
+)
+from .cluster import Cluster
+from .rule import Cause, Rule, Spec
+
+_NETWORK_RULES: Final[tuple[Rule, ...]] = (
+    networks.one_default,
+    networks.one_source,
+    networks.multus_name,
+    interfaces.states,
+    interfaces.bindings,
+    networks.unique_names,
+    networks.claimed,
+    networks.have_interfaces,
+    interfaces.unique_names,
+    networks.have_networks,
+    interfaces.fields,
+)
+"""Validator.Validate of pkg/network/admitter."""
+
+SPEC_RULES: Final[tuple[Rule, ...]] = (
+    guest.hostname,
+    guest.subdomain,
+    memory.requests,
+    memory.limits,
+    memory.huge_pages,
+    memory.guest_within_limit,
+    firmware.machine_type,
+    firmware.acpi_tables,
+    cpu.request_not_negative,
+    cpu.limit_not_negative,
+    cpu.request_within_limit,
+    cpu.dedicated,
+    cpu.numa,
+    cpu.isolated_emulator_thread,
+    cpu.features,
+    cpu.sockets,
+    virtual_machine.start_strategy,
+    cpu.realtime,
+    scheduling.affinity,
+    scheduling.topology_spread,
+    firmware.architecture,
+    *_NETWORK_RULES,
+    devices.resource_claims,
+    disks.boot_order,
+    devices.inputs,
+    devices.io_threads,
+    guest.probes,
+    disks.check,
+    firmware.boot,
+    volumes.check,
+    volumes.container_disk_paths,
+    volumes.no_utility_volumes,
+    guest.access_credentials,
+    guest.dns,
+    virtual_machine.eviction_strategy,
+    devices.virtual_gpu_displays,
+    devices.host_devices,
+    grace.check,
+    devices.sound,
+    firmware.launch_security,
+    devices.vsock,
+    disks.persistent_reservation,
+    devices.downward_metrics,
+    devices.filesystems,
+    devices.video,
+    devices.panic_devices,
+    devices.reboot_policy,
+    memory.reserved_overhead,
+    guest.service_account,
+    firmware.persistent_state,
+)
+"""ValidateVirtualMachineInstanceSpec: of VMs and VMIs."""
+
+_VMI_RULES: Final[tuple[Rule, ...]] = (
+    # KubeVirt applies the network rules twice to a VMI, so their causes appear twice.
+    interfaces.discontinued,
+    *_NETWORK_RULES,
+    *SPEC_RULES,
+    vmi_only.mapped,
+    vmi_only.memory,
+)
+
+
+def virtual_machine_causes(
+    applied: Spec, stored: Spec, before: Spec | None, namespace: str, cluster: Cluster
+) -> list[Cause]:
+    """VMsAdmitter.Admit of a VM whose instancetype and preference are accepted; the first step with causes is the last.
+
+    applied, stored: the VM's canonical spec with instancetype, preference and defaults in its template, and without.
+    before: the stored VM's spec; None for a new VM.
+    """
+    found: list[Cause] = []
+    if before is None:
+        found = _new_vm(stored["template"]["spec"], applied["template"]["spec"], cluster)
+    return (
+        found or list(_vm(applied, cluster)) or list(virtual_machine.data_volume_namespaces(stored, before, namespace))
+    )
+
+
+def _new_vm(stored: Spec, applied: Spec, cluster: Cluster) -> list[Cause]:
+    closed = list(gates.discontinued(stored, cluster.developer))
+    return closed or list(interfaces.discontinued(applied, "spec", cluster))
+
+
+def _vm(spec: Spec, cluster: Cluster) -> Iterator[Cause]:
+    """ValidateVirtualMachineSpec."""
+    template, path = spec["template"], "spec.template"
+    yield from virtual_machine.metadata(template["metadata"], f"{path}.metadata", cluster)
+    annotations = template["metadata"].get("annotations") or {}
+    yield from grace.template_annotations(template["spec"], annotations, f"{path}.metadata", cluster)
+    yield from _apply(SPEC_RULES, template["spec"], f"{path}.spec", cluster)
+    yield from virtual_machine.data_volume_templates(spec)
+    yield from virtual_machine.run_strategy(spec, cluster)
+    if cluster.live_updates:
+        yield from live_updates(template["spec"], f"{path}.spec")
+
+
+def vmi(metadata: Spec, spec: Spec, cluster: Cluster) -> Iterator[Cause]:
+    """VMICreateAdmitter.Admit of a new VMI with a canonical spec, which KubeVirt creates for a VM. The causes name the
+    fields of the VM.
+    """
+    path, own = "spec.template.spec", "spec.template.metadata"
+    yield from gates.discontinued(spec, cluster.developer)
+    yield from _apply(_VMI_RULES, spec, path, cluster)
+    yield from virtual_machine.metadata(metadata, own, cluster, reserved_labels=True)
+    yield from grace.template_annotations(spec, metadata.get("annotations") or {}, own, cluster)
+    yield from vmi_only.hyperv(spec, path, cluster)
+    yield from vmi_only.architecture(spec, path, cluster)
+
+
+def _apply(rules: tuple[Rule, ...], spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+    for rule in rules:
+        yield from rule(spec, path, cluster)

@@ -1,0 +1,258 @@
+"""The launcher pod of a VMI (``renderLaunchManifest``): its requests, its scheduling, and all its containers.
+
+Beside the guest's these are container disks, console log, shared filesystems and hooks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from ...api.quantity import Quantity, parse
+from . import amounts, scheduling
+from .amounts import Amounts, Container
+from .compute import compute
+from .devices import UnknownNetwork, not_permitted
+from .environment import Environment
+from .overhead import overhead
+from .scheduling import labels, node_selector
+from .traits import Spec, is_guaranteed, kernel_boot
+
+Manifest = dict[str, Any]
+
+_HOOKS: Final = "hooks.kubevirt.io/hookSidecars"
+_KERNEL_BOOT: Final = "kernel-boot-volume"
+_DISK_STORAGE: Final = {"ephemeral-storage": parse("50M")}
+
+
+class Unreadable(ValueError):
+    """The VMI's settings for its containers are invalid; one line."""
+
+
+class _Type(NamedTuple):
+    """The requests and limits of a type of container (as in supportContainerResources), by resource name."""
+
+    name: str
+    requests: Mapping[str, str]
+    limits: Mapping[str, str]
+
+
+_DISK: Final = _Type("container-disk", {"cpu": "1m", "memory": "1M"}, {"cpu": "10m", "memory": "40M"})
+_DISK_BINARY: Final = _Type("container-disk", {"cpu": "10m", "memory": "1M"}, {"cpu": "100m", "memory": "40M"})
+_DISK_BINARY_GUARANTEED: Final = _DISK_BINARY._replace(limits={"cpu": "10m", "memory": "40M"})
+_CONSOLE_LOG: Final = _Type("guest-console-log", {"cpu": "5m", "memory": "35M"}, {"cpu": "15m", "memory": "60M"})
+_FILESYSTEM: Final = _Type("virtiofs", {"cpu": "10m", "memory": "1M"}, {"cpu": "100m", "memory": "80M"})
+_HOOK: Final = _Type("sidecar", {}, {})
+_HOOK_GUARANTEED: Final = _HOOK._replace(limits={"cpu": "200m", "memory": "64M"})
+
+
+def _container(name: str, kind: _Type, around: Environment, guaranteed: bool, restarts: bool = False) -> Container:
+    """guaranteed: the requests equal the limits."""
+    requests, limits = _amounts(kind, "requests", around), _amounts(kind, "limits", around)
+    return Container(name, {**requests, **limits} if guaranteed else requests, limits, restarts=restarts)
+
+
+def _amounts(kind: _Type, field: str, around: Environment) -> Amounts:
+    given: Mapping[str, str] = getattr(kind, field)
+    found = {}
+    for resource in ("cpu", "memory"):
+        amount = around.support(kind.name, field, resource)
+        if amount is not None:
+            found[resource] = amount
+        elif resource in given:
+            found[resource] = parse(given[resource])
+    return found
+
+
+def console_log(spec: Spec, around: Environment) -> Container | None:
+    """The container that copies the serial console into a log."""
+    devices = spec["domain"]["devices"]
+    disabled = "disableSerialConsoleLog" in (around.configuration.get("virtualMachineOptions") or {})
+    if not devices.get("autoattachSerialConsole", True) or not devices.get("logSerialConsole", not disabled):
+        return None
+    restarts = around.rules.console_log_is_sidecar
+    return _container("guest-console-log", _CONSOLE_LOG, around, is_guaranteed(spec), restarts)
+
+
+def disks(spec: Spec, around: Environment) -> Iterator[Container]:
+    """The containers of container disks, the kernel's last; none if images are mounted as volumes."""
+    if around.has_gate("ImageVolume"):
+        return
+    for name, _image in _images(spec):
+        yield _disk(name, spec, around)
+
+
+def disk_init_containers(spec: Spec, around: Environment, migrated: bool = False) -> Iterator[Container]:
+    """The init containers that fetch the images of container disks.
+
+    migrated: a migration target does not fetch images with a known digest.
+    """
+    images = list(_images(spec))
+    if around.has_gate("ImageVolume"):
+        # The kernel's container has the name of a volume too.
+        named = dict(images) if migrated else {}
+        yield from (_disk(name, spec, around) for name, _image in images if "@sha256:" not in named.get(name, ""))
+        return
+    if images:
+        guaranteed = is_guaranteed(spec)
+        kind = _DISK_BINARY_GUARANTEED if guaranteed else _DISK_BINARY
+        yield _container("container-disk-binary", kind, around, guaranteed)
+    for name, _image in images:
+        yield _disk(f"{name}-init", spec, around)
+
+
+def _images(spec: Spec) -> Iterator[tuple[str, str]]:
+    for volume in spec.get("volumes", ()):
+        if "containerDisk" in volume:
+            yield volume["name"], volume["containerDisk"]["image"]
+    kernel = kernel_boot(spec)
+    if kernel is not None:
+        yield _KERNEL_BOOT, kernel.get("image", "")
+
+
+def _disk(name: str, spec: Spec, around: Environment) -> Container:
+    container = _container(f"volume{name}", _DISK, around, is_guaranteed(spec))
+    return container._replace(requests={**container.requests, **_DISK_STORAGE})
+
+
+def filesystems(spec: Spec, around: Environment) -> Iterator[Container]:
+    """The containers that share filesystems with the guest."""
+    shared = {filesystem["name"] for filesystem in spec["domain"]["devices"].get("filesystems", ())}
+    for volume in spec.get("volumes", ()):
+        if volume["name"] in shared and "containerPath" not in volume:
+            yield _container(f"virtiofs-{volume['name']}", _FILESYSTEM, around, is_guaranteed(spec))
+
+
+def hooks(metadata: Mapping[str, Any], spec: Spec, around: Environment) -> list[Container]:
+    """The containers of hook sidecars and network binding plugins. Raises Unreadable."""
+    count = _hook_count(metadata) + _binding_sidecars(spec, around)
+    guaranteed = is_guaranteed(spec)
+    kind = _HOOK_GUARANTEED if guaranteed else _HOOK
+    return [_container(f"hook-sidecar-{index}", kind, around, guaranteed) for index in range(count)]
+
+
+def _hook_count(metadata: Mapping[str, Any]) -> int:
+    text = (metadata.get("annotations") or {}).get(_HOOKS)
+    if text is None:
+        return 0
+    try:
+        listed = json.loads(text)
+    except ValueError as error:
+        raise Unreadable(f"the annotation {_HOOKS} is no JSON: {error}") from None
+    if listed is not None and not isinstance(listed, list):
+        raise Unreadable(f"the annotation {_HOOKS} is no list")
+    return len(listed or ())
+
+
+def _binding_sidecars(spec: Spec, around: Environment) -> int:
+    interfaces = spec["domain"]["devices"].get("interfaces", ())
+    names = {interface["binding"]["name"] for interface in interfaces if "binding" in interface}
+    for name in sorted(names):
+        if name not in around.binding_plugins:
+            raise Unreadable(f"couldn't find configuration for network binding: {name}")
+    return sum(bool((around.binding_plugins[name] or {}).get("sidecarImage")) for name in names)
+
+
+class Unrenderable(ValueError):
+    """KubeVirt cannot render the pod of the VMI; one line says why.
+
+    overhead: the pod's memory overhead nevertheless.
+    """
+
+    def __init__(self, message: str, extra: Quantity) -> None:
+        super().__init__(message)
+        self.overhead = extra
+
+
+class Pod(NamedTuple):
+    """A launcher pod.
+
+    labels: of the pod. containers, init_containers: in its order. overhead: the first container's memory beyond the
+    guest's. node_selector, affinity, tolerations, spread, claims, scheduler, priority_class, runtime_class: as in a
+    pod's spec, empty if there is none. overhead_reported: an annotation has the overhead.
+    """
+
+    labels: dict[str, str]
+    containers: tuple[Container, ...]
+    init_containers: tuple[Container, ...]
+    overhead: Quantity
+    node_selector: dict[str, str]
+    affinity: Manifest
+    tolerations: list[Manifest]
+    spread: list[Manifest]
+    claims: list[Manifest]
+    scheduler: str
+    priority_class: str
+    runtime_class: str
+    overhead_reported: bool
+
+    @property
+    def requests(self) -> Amounts:
+        """The requests of the whole pod, as scheduler and quota count them."""
+        return amounts.requests(self.containers, self.init_containers)
+
+    @property
+    def limits(self) -> Amounts:
+        return amounts.limits(self.containers, self.init_containers)
+
+    @property
+    def qos_class(self) -> str:
+        return amounts.qos_class(self.containers, self.init_containers)
+
+
+def pod(
+    metadata: Manifest,
+    spec: Spec,
+    around: Environment,
+    status: Mapping[str, Any] | None = None,
+    migrated: bool = False,
+) -> Pod:
+    """The pod of a VMI as stored, from its canonical spec, metadata and known status.
+
+    migrated: the target of a migration, before `migration.target` completes it. Raises Unrenderable.
+    """
+    extra = overhead(spec, around)
+    problems = [*_problems(spec), *not_permitted(spec, around)]
+    if problems:
+        raise Unrenderable(" ".join(problems), extra)
+    try:
+        main = compute(metadata, spec, around, extra)
+        hooked = hooks(metadata, spec, around)
+    except (UnknownNetwork, Unreadable) as error:
+        raise Unrenderable(str(error), extra) from None
+    log = console_log(spec, around)
+    logs = [log] if log is not None else []
+    beside = around.rules.console_log_is_sidecar
+    return Pod(
+        labels=labels(metadata, spec),
+        containers=(
+            main,
+            *disks(spec, around),
+            *filesystems(spec, around),
+            *(() if beside else logs),
+            *hooked,
+        ),
+        init_containers=(
+            *(logs if beside else ()),
+            *disk_init_containers(spec, around, migrated),
+        ),
+        overhead=extra,
+        node_selector=node_selector(spec, status or {}, around),
+        affinity=scheduling.affinity(spec, around),
+        tolerations=spec.get("tolerations", []),
+        spread=spec.get("topologySpreadConstraints", []),
+        claims=spec.get("resourceClaims", []),
+        scheduler=spec.get("schedulerName", ""),
+        priority_class=spec.get("priorityClassName", ""),
+        runtime_class=around.configuration.get("defaultRuntimeClass") or "",
+        overhead_reported=around.has_gate("VmiMemoryOverheadReport"),
+    )
+
+
+def _problems(spec: Spec) -> list[str]:
+    return [
+        f"the volume {volume['name']}: Sysprep must have Secret or ConfigMap reference set"
+        for volume in spec.get("volumes", ())
+        if "sysprep" in volume and not volume["sysprep"].keys() & {"secret", "configMap"}
+    ]

@@ -1,0 +1,196 @@
+"""The resources of a VM's guest, and the requests of its pod."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ...api.quantity import parse
+from ...api.tree import copy
+from ..vmi.cluster import KubeVirt
+from ..vmi.configuration import configuration
+from ..vmi.guest import guest
+from ..vmi.hot_plug import limits
+from ..vmi.vmi_defaults import NO_LIMITS, has_pcie, select_nodes, set_vmi_defaults
+from .amounts import Amounts, texts
+from .environment import Environment, environment
+from .migration import target
+from .pod import Manifest, Pod, pod
+from .scheduling import needs_tsc_frequency
+from .traits import Spec, has_tdx, is_dedicated, pool_threads
+
+_EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
+_QUOTE_SOCKET: Final = "kubevirt.io/qgs-socket-path"
+_DEFAULT_SOCKET: Final = "/var/run/tdx-qgs/qgs.socket"
+_PCI_TOPOLOGY: Final = "kubevirt.io/pci-topology-version"
+
+
+def store(
+    metadata: Spec,
+    spec: Spec,
+    around: Environment,
+    live_updates: bool = True,
+    kubevirt_annotations: Mapping[str, str] | None = None,
+) -> None:
+    """Applies the webhook's changes to a new VMI. metadata, spec: canonical, which are changed.
+
+    live_updates: changes of VMs reach running guests in this cluster. kubevirt_annotations: of the KubeVirt object.
+    """
+    config = configuration(dict(around.configuration), around.architecture)
+    allowed = (limits(dict(around.configuration)) if around.configuration else NO_LIMITS) if live_updates else None
+    set_vmi_defaults(spec, config, around.configuration.get("cpuModel") or "", allowed, around.release)
+    if not around.rules.feature_labels:
+        select_nodes(spec)
+    added = {}
+    if around.rules.pci_topology and has_pcie(spec):
+        added[_PCI_TOPOLOGY] = "v3"
+    parity = _EVEN_PARITY in (kubevirt_annotations or {}) and around.has_gate("AlignCPUs")
+    if parity and spec["domain"]["cpu"].get("isolateEmulatorThread"):
+        added[_EVEN_PARITY] = ""
+    if around.rules.quote_socket and has_tdx(spec) and _socket(around):
+        added[_QUOTE_SOCKET] = _socket(around)
+    if added:
+        metadata["annotations"] = {**added, **(metadata.get("annotations") or {})}
+
+
+def _socket(around: Environment) -> str:
+    attestation = ((around.configuration.get("confidentialCompute") or {}).get("tdx") or {}).get("attestation") or {}
+    return str(attestation.get("qgsSocketPath", _DEFAULT_SOCKET))
+
+
+def expected_status(spec: Spec, around: Environment) -> dict[str, Any]:
+    """The part of a new VMI's status that affects the pod: the cluster's TSC frequency in Hz, if the guest depends on
+    it.
+
+    0: the configuration has none, and the frequency of the slowest node counts.
+    """
+    if spec.get("architecture") != "amd64" or not needs_tsc_frequency(spec):
+        return {}
+    return {"topologyHints": {"tscFrequency": int(around.developer.get("minimumClusterTSCFrequency") or 0)}}
+
+
+_HUGE_PAGES: Final = "hugepages-"
+# Resources that are not devices.
+_PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
+
+
+def around(
+    kubevirt: KubeVirt,
+    namespace_labels: Mapping[str, str] | None = None,
+    quotas: tuple[Mapping[str, Any], ...] = (),
+    networks: Mapping[str, str] | None = None,
+) -> Environment:
+    """The environment of the pods of a cluster's KubeVirt; see Environment for the rest."""
+    architecture = kubevirt.configuration.architecture
+    return environment(kubevirt.release, kubevirt.settings, architecture, namespace_labels, quotas, networks)
+
+
+def launch(
+    metadata: Manifest,
+    spec: Spec,
+    kubevirt: KubeVirt,
+    place: Environment,
+    source: Mapping[str, str] | None = None,
+) -> tuple[Spec, Pod]:
+    """The spec of a new VMI as stored, and its pod.
+
+    metadata, spec: as virt-controller would write them. place: `around` of its namespace. source: the labels of a node;
+    the pod is then the target of a migration from there. Raises Unrenderable.
+    """
+    metadata, spec = copy(metadata), copy(spec)
+    store(metadata, spec, place, kubevirt.live_updates, kubevirt.annotations)
+    status = expected_status(spec, place)
+    if source is not None:
+        return spec, target(metadata, spec, place, status, source)
+    return spec, pod(metadata, spec, place, status)
+
+
+def resources(
+    metadata: Manifest,
+    spec: Spec,
+    kubevirt: KubeVirt,
+    place: Environment,
+    source: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """{guest, pod} of an expanded template's canonical metadata and spec, without absent values.
+
+    guest: as `guest` returns it, with memory_bytes, max_sockets, max_memory, io_threads. pod: `figures` of `launch`,
+    which takes these arguments, with overcommit_percent and dedicated_cpus.
+    """
+    _stored, made = launch(metadata, spec, kubevirt, place, source)
+    return {"guest": _guest(spec), "pod": {**_sharing(spec, made), **figures(made)}}
+
+
+def figures(made: Pod) -> dict[str, Any]:
+    """The figures of a pod, without absent ones: cpu, memory (quantities), memory_bytes, requests, limits, overhead (a
+    quantity), overhead_bytes, qos_class, hugepages (quantities by page size), devices (numbers by resource name),
+    claims ([{claim, request}]), containers, init_containers, and its scheduling.
+    """
+    requests = made.requests
+    pages, devices = _split(requests)
+    first = made.containers[0]
+    parts = {
+        "cpu": requests["cpu"].text if "cpu" in requests else None,
+        "memory": requests["memory"].text,
+        "memory_bytes": requests["memory"].value,
+        "requests": texts(requests),
+        "limits": texts(made.limits),
+        "overhead": made.overhead.text,
+        "overhead_bytes": made.overhead.value,
+        "qos_class": made.qos_class,
+        "hugepages": pages,
+        "devices": devices,
+        "claims": [{"claim": claim["name"], "request": claim.get("request", "")} for claim in first.claims],
+        "containers": [container.manifest() for container in made.containers],
+        "init_containers": [container.manifest() for container in made.init_containers],
+        "node_selector": made.node_selector,
+        "affinity": made.affinity,
+        "tolerations": made.tolerations,
+        "topology_spread_constraints": made.spread,
+        "resource_claims": made.claims,
+        "scheduler": made.scheduler,
+        "priority_class": made.priority_class,
+        "runtime_class": made.runtime_class,
+    }
+    return {name: value for name, value in parts.items() if value not in (None, {}, [], "")}
+
+
+def _split(requests: Amounts) -> tuple[dict[str, str], dict[str, int]]:
+    pages = {
+        name.removeprefix(_HUGE_PAGES): amount.text for name, amount in requests.items() if name.startswith(_HUGE_PAGES)
+    }
+    devices = {
+        name: amount.value
+        for name, amount in requests.items()
+        if name not in _PLAIN and not name.startswith(_HUGE_PAGES)
+    }
+    return pages, devices
+
+
+def _guest(spec: Spec) -> dict[str, Any]:
+    domain = spec["domain"]
+    memory = domain.get("memory", {})
+    parts = {
+        **guest(spec),
+        "memory_bytes": parse(memory["guest"]).value if "guest" in memory else None,
+        "max_sockets": domain.get("cpu", {}).get("maxSockets"),
+        "max_memory": memory.get("maxGuest"),
+        "io_threads_policy": domain.get("ioThreadsPolicy"),
+        "io_threads": pool_threads(spec) or None,
+    }
+    return {name: value for name, value in parts.items() if value is not None}
+
+
+def _sharing(spec: Spec, made: Pod) -> dict[str, Any]:
+    """The guest's dedicated CPUs, and the part of its memory that the pod does not request."""
+    result: dict[str, Any] = {}
+    asked, memory = made.containers[0].stored, spec["domain"].get("memory", {})
+    if is_dedicated(spec) and "cpu" in asked:
+        result["dedicated_cpus"] = asked["cpu"].value
+    if "guest" in memory and "hugepages" not in memory:
+        without = spec["domain"]["resources"].get("overcommitGuestOverhead")
+        own = asked["memory"].nanos - (0 if without else made.overhead.nanos)
+        wanted = parse(memory["guest"]).nanos
+        if own < wanted:
+            result["overcommit_percent"] = round(100 * (1 - own / wanted), 1)
+    return result

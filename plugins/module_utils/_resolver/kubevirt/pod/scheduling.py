@@ -1,0 +1,192 @@
+"""Where a pod may run: its labels, its affinity with KubeVirt's additions, and the labels that its node must have
+(``podLabels``, ``NodeSelectorRenderer``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ...api.tree import copy
+from .environment import Environment
+from .traits import Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
+
+CREATED_BY: Final = "kubevirt.io/created-by"
+
+_LONGEST: Final = 63
+
+
+def labels(metadata: Mapping[str, Any], spec: Spec) -> dict[str, str]:
+    """The labels of a VMI's pod, without those of reserved volumes, and without a name that is too long for a label."""
+    name = str(metadata.get("name", ""))
+    return {
+        **(metadata.get("labels") or {}),
+        "kubevirt.io": "virt-launcher",
+        CREATED_BY: metadata.get("uid", ""),
+        "vm.kubevirt.io/name": spec.get("hostname") or name.split(".", maxsplit=1)[0][:_LONGEST],
+        **({"vmi.kubevirt.io/id": name} if len(name) <= _LONGEST else {}),
+    }
+
+
+HOSTNAME: Final = "kubernetes.io/hostname"
+# Guests with the CPU model of their host, and no others, avoid nodes with this label.
+OBSOLETE_MODEL: Final = "node-labeller.kubevirt.io/obsolete-host-model"
+
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+_RESERVED: Final = "pr.kubevirt.io/"
+_WEIGHT: Final = 100
+
+
+def affinity(spec: Spec, around: Environment) -> dict[str, Any]:
+    """The affinity of a VMI's pod, {} if it has none."""
+    result: dict[str, Any] = copy(spec.get("affinity") or {})
+    for label in _avoided(spec):
+        _reject(result, label)
+    if around.rules.separates_reservations:
+        terms = [_reserved(claim) for claim in sorted({*_reserved_claims(spec, around)})]
+        if terms:
+            keep_apart(result, *terms)
+    if around.has_gate("CrossArchitectureVirtualization") and spec.get("architecture"):
+        expression = {"key": "kubernetes.io/arch", "operator": "In", "values": [spec["architecture"].lower()]}
+        term = {"weight": _WEIGHT, "preference": {"matchExpressions": [expression]}}
+        result.setdefault("nodeAffinity", {}).setdefault(_PREFERRED, []).append(term)
+    return result
+
+
+def _avoided(spec: Spec) -> Iterator[str]:
+    """The labels that the pod's node must not have."""
+    cpu = spec["domain"].get("cpu") or {}
+    if cpu.get("model", "") in ("", "host-model"):
+        yield OBSOLETE_MODEL
+    for feature in cpu.get("features", ()):
+        if feature.get("policy") == "forbid":
+            yield f"cpu-feature.node.kubevirt.io/{feature['name']}"
+
+
+def _reject(result: dict[str, Any], label: str) -> None:
+    """Adds the expression to every term of the node selector, because one matching term suffices."""
+    required = result.setdefault("nodeAffinity", {}).setdefault(_REQUIRED, {"nodeSelectorTerms": [{}]})
+    for term in required["nodeSelectorTerms"]:
+        term.setdefault("matchExpressions", []).append({"key": label, "operator": "DoesNotExist"})
+
+
+def _reserved_claims(spec: Spec, around: Environment) -> Iterator[str]:
+    """The UIDs of the claims with SCSI reservations of the guest."""
+    volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
+    for disk in spec["domain"]["devices"].get("disks", ()):
+        if (disk.get("lun") or {}).get("reservation"):
+            uid = around.claims.get(_claim(volumes.get(disk["name"], {})))
+            if uid:
+                yield uid
+
+
+def _claim(volume: Spec) -> str:
+    if "dataVolume" in volume:
+        return str(volume["dataVolume"]["name"])
+    source = volume.get("persistentVolumeClaim") or volume.get("memoryDump") or {}
+    return str(source.get("claimName", ""))
+
+
+def _reserved(uid: str) -> dict[str, Any]:
+    expression = {"key": f"{_RESERVED}{uid}", "operator": "Exists"}
+    return {"labelSelector": {"matchExpressions": [expression]}, "topologyKey": HOSTNAME}
+
+
+def keep_apart(result: dict[str, Any], *terms: dict[str, Any]) -> None:
+    """Adds anti-affinity terms, for pods that must not run on the same node."""
+    result.setdefault("podAntiAffinity", {}).setdefault(_REQUIRED, []).extend(terms)
+
+
+_ARCHITECTURE: Final = "kubernetes.io/arch"
+_HYPERV_FEATURES: Final = (
+    "vpindex",
+    "runtime",
+    "reset",
+    "synic",
+    "synictimer",
+    "frequencies",
+    "reenlightenment",
+    "tlbflush",
+    "ipi",
+)
+
+
+def node_selector(spec: Spec, status: Mapping[str, Any], around: Environment) -> dict[str, str]:
+    """The node selector of a VMI's pod. status: the VMI's, for its machine and TSC frequency."""
+    selector = {"kubevirt.io/schedulable": "true"}
+    architecture = spec.get("architecture", "")
+    across = around.has_gate("CrossArchitectureVirtualization") and architecture
+    if architecture:
+        selector[_ARCHITECTURE] = architecture.lower()
+    selector.update(around.developer.get("nodeSelectors") or {})
+    selector.update(spec.get("nodeSelector") or {})
+    if across:
+        selector.pop(_ARCHITECTURE, None)
+        selector[f"kubevirt.io/vm-arch-{architecture}"] = "true"
+    selector.update(dict.fromkeys(_labels(spec, status, around), "true"))
+    return selector
+
+
+def _labels(spec: Spec, status: Mapping[str, Any], around: Environment) -> Iterator[str]:
+    rules, domain = around.rules, spec["domain"]
+    if is_dedicated(spec):
+        yield rules.cpu_manager_label
+    if around.has_gate("HypervStrictCheck"):
+        yield from _hyperv(domain)
+    yield from _cpu(domain)
+    machine = (status.get("machine") or {}).get("type") or (domain.get("machine") or {}).get("type")
+    if machine and rules.machine_label:
+        yield f"machine-type.node.kubevirt.io/{machine}"
+    frequency = (status.get("topologyHints") or {}).get("tscFrequency") or 0
+    if frequency > 0 and needs_tsc_frequency(spec):
+        yield f"scheduling.node.kubevirt.io/tsc-frequency-{frequency}"
+    yield from _features(spec, around)
+
+
+def _features(spec: Spec, around: Environment) -> Iterator[str]:
+    rules = around.rules
+    if rules.feature_labels and "realtime" in (spec["domain"].get("cpu") or {}):
+        yield "kubevirt.io/realtime"
+    if rules.feature_labels and (has_sev(spec) or (has_snp(spec) and rules.snp_label)):
+        yield "kubevirt.io/sev"
+    if rules.feature_labels and has_sev_es(spec):
+        yield "kubevirt.io/sev-es"
+    if rules.snp_label and has_snp(spec):
+        yield "kubevirt.io/sev-snp"
+    secure = "launchSecurity" in spec["domain"] and spec.get("architecture") == "s390x"
+    if rules.secure_execution_label and secure:
+        yield "kubevirt.io/s390-pv"
+    if rules.snp_label and has_tdx(spec):
+        yield "kubevirt.io/tdx"
+
+
+def _cpu(domain: Spec) -> Iterator[str]:
+    cpu = domain.get("cpu") or {}
+    model = cpu.get("model")
+    if not model:
+        return
+    if model not in ("host-model", "host-passthrough"):
+        yield f"cpu-model.node.kubevirt.io/{model}"
+    for feature in cpu.get("features", ()):
+        if feature.get("policy", "") in ("", "require"):
+            yield f"cpu-feature.node.kubevirt.io/{feature['name']}"
+
+
+def _hyperv(domain: Spec) -> Iterator[str]:
+    hyperv = (domain.get("features") or {}).get("hyperv") or {}
+    for feature in _HYPERV_FEATURES:
+        if (hyperv.get(feature) or {}).get("enabled"):
+            yield f"hyperv.node.kubevirt.io/{feature}"
+    if "evmcs" in hyperv and hyperv["evmcs"].get("enabled", True):
+        yield "cpu-vendor.node.kubevirt.io/Intel"
+
+
+def needs_tsc_frequency(spec: Spec) -> bool:
+    """Whether the guest depends on a constant TSC frequency (``GetTscFrequencyRequirement``)."""
+    features = (spec["domain"].get("cpu") or {}).get("features", ())
+    if any(feature["name"] == "invtsc" and feature.get("policy") in ("require", "force") for feature in features):
+        return True
+    hyperv = (spec["domain"].get("features") or {}).get("hyperv") or {}
+    reenlightenment = hyperv.get("reenlightenment")
+    return reenlightenment is not None and reenlightenment.get("enabled", True)

@@ -1,0 +1,198 @@
+"""What the status of a VM says about its guest: whether the VM has reached its declared state, or never will."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from ...api.matcher import ROLES
+
+Manifest = dict[str, Any]
+
+# The run strategy of a VM that does not run.
+HALTED: Final = "Halted"
+
+# printableStatus values of a VM with a started guest; a paused guest was paused on purpose.
+RUNNING: Final = frozenset({"Running", "Paused", "Migrating"})
+
+_NOT_FOUND: Final = frozenset({"FailedFindInstancetype", "FailedFindPreference"})
+
+_STILL_ASKED: Final = (
+    "KubeVirt asks for a restart ({reason}), but the running guest already matches the virtual machine, so the task"
+    " does not restart the guest again. KubeVirt removes the condition RestartRequired at the next restart"
+)
+
+
+def run_strategy(vm: Manifest) -> str:
+    """The run strategy, also from the deprecated field `running`."""
+    spec = vm.get("spec") or {}
+    if spec.get("runStrategy"):
+        return str(spec["runStrategy"])
+    return "Always" if spec.get("running") else HALTED
+
+
+def has_guest(vm: Manifest) -> bool:
+    """Whether a VM has a guest that is to go on running; a halted VM's guest is stopping."""
+    return bool((vm.get("status") or {}).get("created")) and run_strategy(vm) != HALTED
+
+
+def is_up(vm: Manifest) -> bool:
+    """Whether the guest is ready (by its readiness probe, if any), or is paused on purpose."""
+    status = vm.get("status") or {}
+    return bool(status.get("ready")) or status.get("printableStatus") == "Paused"
+
+
+def same_status(one: Manifest, other: Manifest) -> bool:
+    """Whether two states of a VM report the same. If so after a write, the controller has not observed the write."""
+    first, second = one.get("status") or {}, other.get("status") or {}
+    return all(first.get(name) == second.get(name) for name in ("conditions", "printableStatus"))
+
+
+def observed(vm: Manifest) -> bool:
+    """Whether virt-controller has compared the current VM with its guest; true without a guest."""
+    status = vm.get("status") or {}
+    desired = status.get("desiredGeneration")
+    # Older releases do not report it, so do not wait for it.
+    return not status.get("created") or desired is None or desired >= vm["metadata"].get("generation", 0)
+
+
+def restart_required(vm: Manifest) -> Manifest | None:
+    """The condition RestartRequired, by which KubeVirt asks for a restart of the guest, or None."""
+    conditions = (vm.get("status") or {}).get("conditions") or []
+    return next((one for one in conditions if one["type"] == "RestartRequired" and one["status"] == "True"), None)
+
+
+def plugs_sockets(vm: Manifest) -> bool:
+    """Whether a hot-plug of CPUs is under way. While it is, KubeVirt asks for no restart because of sockets."""
+    conditions = (vm.get("status") or {}).get("conditions") or []
+    return any(one["type"] == "HotVCPUChange" and one["status"] == "True" for one in conditions)
+
+
+def cannot_start(vm: Manifest) -> bool:
+    """Whether KubeVirt finds no instancetype or preference of a VM, such as a captured revision that was deleted."""
+    conditions = (vm.get("status") or {}).get("conditions") or []
+    return any(one["type"] == "Failure" and one.get("reason") in _NOT_FOUND for one in conditions)
+
+
+def still_asked(vm: Manifest) -> str:
+    """The warning for a VM with a complete guest and a remaining condition RestartRequired."""
+    return _STILL_ASKED.format(reason=(restart_required(vm) or {}).get("message") or "no reason is given")
+
+
+# The guest ended before it ran; KubeVirt retries at growing intervals, the first time after 10 to 15 seconds. The first
+# failure may be the restart of a guest that no node had room for.
+_CRASHES: Final = "CrashLoopBackOff"
+# A node may become free, a volume appear, and the next pull or import succeed.
+_MAY_PASS: Final = frozenset(
+    {"ErrorUnschedulable", "ErrImagePull", "ImagePullBackOff", "ErrorPvcNotFound", "DataVolumeError"}
+)
+_GRACE: Final = 20.0
+# virt-controller succeeds at its next attempt, because the VM changed concurrently.
+_LOST_RACES: Final = (
+    "the server rejected our request due to an error in our request",
+    "the object has been modified",
+    # The VMI of a deleted VM of the same name.
+    "already exists",
+)
+_RACE_GRACE: Final = 15.0
+# Conditions with the reason why a VM does not start, the most specific first.
+_TELLING: Final = ("Synchronized", "PodScheduled", "DataVolumesReady", "Ready")
+
+_STOPPED_STRATEGIES: Final = frozenset({HALTED, "Manual"})
+# These strategies start a VM once, and leave it alone after it has ended or was stopped.
+_ENDING_STRATEGIES: Final = frozenset({"Once", "RerunOnFailure"})
+
+
+class Trouble(NamedTuple):
+    """Why a VM makes no progress. grace: the seconds for which it may last; 0 if the VM does not recover soon."""
+
+    reason: str
+    grace: float = 0.0
+
+
+class Readiness(NamedTuple):
+    """The VM is ready, has failed (the reason), or is pending (what it waits for).
+
+    stuck: the failure if the state lasts for `grace` seconds.
+    """
+
+    ready: bool = False
+    failed: str | None = None
+    pending: str = ""
+    stuck: str | None = None
+    grace: float = 0.0
+
+
+def readiness(vm: Manifest | None) -> Readiness:
+    """The readiness of a VM. vm: as the API server returned it, or None.
+
+    Ready: the revisions of instancetype and preference are captured, and the VM runs or is stopped as its run strategy
+    says. Failed: a condition that KubeVirt does not resolve by itself.
+    """
+    if vm is None:
+        return Readiness(failed="the VM was deleted while the task waited for it")
+    found = trouble(vm)
+    if found is not None:
+        return Readiness(stuck=found.reason, grace=found.grace) if found.grace else Readiness(failed=found.reason)
+    missing = [role.matcher for role in ROLES if _uncaptured(role, vm)]
+    if missing:
+        return Readiness(pending=f"KubeVirt to capture the revision of its {' and '.join(missing)}")
+    power = _power(vm)
+    if power.ready and not observed(vm):
+        return Readiness(pending="virt-controller to look at the change")
+    return power
+
+
+def trouble(vm: Manifest) -> Trouble | None:
+    """What prevents a VM from starting, from its status."""
+    status = vm.get("status") or {}
+    conditions = {condition["type"]: condition for condition in status.get("conditions") or []}
+    failure = conditions.get("Failure", {})
+    if failure.get("status") == "True":
+        reason = _text(failure.get("reason") or "Failure", failure)
+        return Trouble(reason, _RACE_GRACE if any(words in reason for words in _LOST_RACES) else 0.0)
+    printable = status.get("printableStatus", "")
+    if printable in _MAY_PASS or printable == _CRASHES:
+        failures = (status.get("startFailure") or {}).get("consecutiveFailCount")
+        passing = printable in _MAY_PASS or failures == 1
+        return Trouble(_text(printable, _telling(conditions)), _GRACE if passing else 0.0)
+    synchronized = conditions.get("Synchronized", {})
+    failed = synchronized.get("status") == "False" and str(synchronized.get("reason", "")).startswith("Failed")
+    if failed and printable not in RUNNING:
+        # The pod was rejected, for example by a quota.
+        return Trouble(_text(synchronized["reason"], synchronized))
+    return None
+
+
+def _telling(conditions: dict[str, Manifest]) -> Manifest:
+    found = (conditions[name] for name in _TELLING if name in conditions)
+    return next((one for one in found if one.get("status") == "False" and one.get("message")), {})
+
+
+def _text(what: str, condition: Manifest) -> str:
+    message = " ".join(str(condition.get("message") or "").split())
+    return f"{what}: {message}" if message else what
+
+
+def _uncaptured(role: Any, vm: Manifest) -> bool:
+    matcher = role.matcher_of(vm)
+    if not matcher or matcher.get("revisionName"):
+        return False
+    reference = role.reference_of(vm) or {}
+    return reference.get("name") != matcher.get("name") or not reference.get("controllerRevisionRef")
+
+
+def _power(vm: Manifest) -> Readiness:
+    status, strategy = vm.get("status") or {}, run_strategy(vm)
+    printable = status.get("printableStatus", "")
+    now = f"now {printable or 'without status'}"
+    if strategy in _STOPPED_STRATEGIES:
+        # A VMI that has ended counts as stopped, but holds volumes until it is deleted.
+        if strategy == "Manual" or (printable == "Stopped" and not status.get("created")):
+            return Readiness(ready=True)
+        return Readiness(pending=f"the VM to stop ({now})")
+    if is_up(vm):
+        return Readiness(ready=True)
+    ended = printable == "Stopped" and status.get("runStrategy") == strategy and not status.get("stateChangeRequests")
+    if strategy in _ENDING_STRATEGIES and ended:
+        return Readiness(ready=True)
+    return Readiness(pending=f"the VM to be ready ({now})" if printable in RUNNING else f"the VM to run ({now})")

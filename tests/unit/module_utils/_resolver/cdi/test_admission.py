@@ -1,0 +1,145 @@
+"""What CDI's webhooks refuse; what CDI's own code answered to 150 objects is in tests/boot_sources."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi import refusal
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.admission import (
+    data_import_cron_refusal,
+    data_volume_refusal,
+)
+
+STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
+SECRET = {"secretRef": "s"}
+VDDK = {"uuid": "u", "backingFile": "f", "thumbprint": "t", **SECRET}
+
+
+def volume(**spec: Any) -> dict[str, Any]:
+    found = {"source": {"registry": {"url": "docker://x/y"}}, "storage": STORAGE, **spec}
+    given = {name: value for name, value in found.items() if value is not None}
+    return {"metadata": {"name": "golden", "namespace": "shop"}, "spec": deepcopy(given)}
+
+
+def cron(template: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
+    made = {"managedDataSource": "fedora", "schedule": "@daily", "template": template or volume(), **spec}
+    return {"metadata": {"name": "fedora", "namespace": "shop"}, "spec": deepcopy(made)}
+
+
+def message(answer: refusal.Refusal | None) -> str:
+    return answer.message if answer else ""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            {"http": {"url": "https://x", "checksum": "md5"}},
+            "Invalid checksum format: invalid checksum format: expected",
+        ),
+        ({"http": {"url": "ftp://x"}}, "spec.source Invalid source URL scheme: ftp://x"),
+        ({"blank": {}}, ""),
+        ({"vddk": {**VDDK, "url": ""}}, "spec.source source URL is empty"),
+        ({"vddk": SECRET}, "spec.source.VDDK source VDDK is not valid"),
+        ({"imageio": {"url": "x", "diskId": "1", **SECRET}}, "requires CertConfigMap or InsecureSkipVerify"),
+        ({"imageio": {"url": "x", "diskId": "1", "insecureSkipVerify": True, **SECRET}}, "Invalid source URL: x"),
+        ({"registry": {"imageStream": "s", "pullMethod": "node"}}, ""),
+    ],
+)
+def test_sources(source: dict[str, Any], expected: str) -> None:
+    said = message(data_volume_refusal(volume(source=source)))
+    assert expected in said
+    assert bool(expected) == bool(said)
+
+
+def test_an_archive_needs_content() -> None:
+    answer = data_volume_refusal(volume(source={"blank": {}}, contentType="archive"))
+    assert message(answer) == " SourceType cannot be blank and the contentType be archive"
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [({"name": "x"}, " Missing sourceRef kind"), ({"kind": "DataSource"}, " Missing sourceRef name")],
+)
+def test_references(reference: dict[str, Any], expected: str) -> None:
+    assert message(data_volume_refusal(volume(source=None, sourceRef=reference))) == expected
+
+
+def test_a_volume_that_something_else_fills() -> None:
+    populator = {"apiGroup": "a", "kind": "K", "name": "n", "namespace": "other"}
+    storage = {**STORAGE, "dataSource": populator, "dataSourceRef": populator}
+    answer = data_volume_refusal(volume(source=None, storage=storage))
+    assert answer is not None
+    assert [cause.message for cause in answer.causes] == [
+        "DataSourceRef and DataSource must match",
+        "Invalid value: DataSourceRef namespace not supported",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("amount", "expected"), [("x", "quantities must match"), ("1Kim", "unable to parse quantity's suffix")]
+)
+def test_a_size_that_cannot_be_read(amount: str, expected: str) -> None:
+    storage = {"resources": {"requests": {"storage": amount}, "limits": {}}}
+    for answer in (
+        data_volume_refusal(volume(storage=storage)),
+        data_import_cron_refusal(cron(volume(storage=storage))),
+    ):
+        assert answer is not None
+        assert answer.code == 400
+        assert expected in answer.message
+        assert not answer.causes
+
+
+def test_a_spec_stays_but_for_its_spelling() -> None:
+    old = volume(preallocation=None)
+    same = volume(storage={"resources": {"requests": {"storage": "1024Mi"}}, "accessModes": []}, contentType="")
+    assert data_volume_refusal(same, old) is None
+    for other in (volume(preallocation=False), volume(source={"registry": {"url": "docker://x/y", "secretRef": ""}})):
+        assert message(data_volume_refusal(other, old)) == " Cannot update DataVolume Spec"
+
+
+def test_an_import_in_stages_goes_on() -> None:
+    source = {"vddk": {**VDDK, "url": "https://x"}}
+    old = volume(source=source)
+    new = volume(source=source, checkpoints=[{"previous": "", "current": "a"}], finalCheckpoint=True)
+    assert data_volume_refusal(new, old) is None
+    assert data_volume_refusal(volume(checkpoints=[{"previous": "", "current": "a"}]), volume()) is not None
+
+
+@pytest.mark.parametrize(
+    ("claim", "annotations", "gate", "refused"),
+    [
+        ({}, {}, False, True),
+        ({}, {}, True, False),
+        ({}, {"cdi.kubevirt.io/allowClaimAdoption": "false"}, True, True),
+        ({"annotations": {"cdi.kubevirt.io/storage.populatedFor": "golden"}}, {}, False, False),
+        ({"ownerReferences": [{"kind": "DataVolume", "controller": True}]}, {}, False, False),
+    ],
+)
+def test_a_claim_of_the_name(claim: dict[str, Any], annotations: dict[str, str], gate: bool, refused: bool) -> None:
+    new = volume()
+    new["metadata"]["annotations"] = annotations
+    answer = data_volume_refusal(new, None, {"metadata": claim}, claim_adoption=gate)
+    assert (message(answer) == " Destination PVC shop/golden already exists") is refused
+    assert data_volume_refusal(new, new, {"metadata": claim}) is None
+
+
+def test_crons() -> None:
+    assert data_import_cron_refusal(cron(schedule="")) is None
+    assert message(data_import_cron_refusal(cron(managedDataSource=""))) == " Illegal ManagedDataSource value"
+    assert message(data_import_cron_refusal(cron(schedule="TZ=No/Where @daily"), zones=())) == " Illegal cron schedule"
+    answer = data_import_cron_refusal(cron(importsToKeep=0), cron())
+    assert answer == refusal.Refusal(
+        422,
+        " Cannot update DataImportCron Spec",
+        (refusal.Cause("Cannot update DataImportCron Spec", "DataImportCron.Spec", "FieldValueDuplicate"),),
+    )
+
+
+def test_the_length_of_a_name_is_in_bytes() -> None:
+    assert refusal.too_long("é" * 31, 63) == []
+    assert refusal.too_long("é" * 32, 63) == [refusal.Cause("Name cannot be longer than 63 characters")]

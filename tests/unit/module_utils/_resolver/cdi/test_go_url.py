@@ -1,0 +1,65 @@
+"""URLs as Go reads them; expected values are what net/url of Go 1.26 answered."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.go_url import (
+    UrlError,
+    printed,
+    scheme,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("DOCKER://quay.io/a/b:1", "docker"),
+        ("docker://u:p@[::1]:80/a?b#c", "docker"),
+        ("docker://[fe80::1%25en0]/a", "docker"),
+        ("oci-archive:/x%20y", "oci-archive"),
+        ("quay.io:5000/%zz", "quay.io"),
+        ("quay.io/a:1", ""),
+        ("*", ""),
+        ("", ""),
+        ("//x/y", ""),
+        ("///x:y", ""),
+    ],
+)
+def test_schemes(text: str, expected: str) -> None:
+    assert scheme(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "127.0.0.1:5000/a",
+        ":x",
+        "a\nb",
+        "docker://x:y/z",
+        "docker://[bad",
+        "docker://[]/z",
+        "docker://a b",
+        "docker://u ser@x",
+        "docker://x/%zz",
+        "a%zz",
+        "a#%zz",
+    ],
+)
+def test_what_is_no_url(text: str) -> None:
+    with pytest.raises(UrlError):
+        scheme(text)
+
+
+def test_a_request_needs_a_scheme_or_a_path() -> None:
+    assert scheme("http:x", request=True) == "http"
+    assert scheme("//x y", request=True) == ""
+    for text in ("", "x", "x/y"):
+        with pytest.raises(UrlError):
+            scheme(text, request=True)
+
+
+def test_how_a_url_is_printed() -> None:
+    assert printed("HTTP://x/a b") == "http://x/a%20b"
+    assert printed("a b/é") == "a%20b/%C3%A9"
+    assert printed("quay.io:5000/a b") == "quay.io:5000/a b"

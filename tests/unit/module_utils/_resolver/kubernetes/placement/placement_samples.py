@@ -1,0 +1,40 @@
+"""Nodes and pods for the tests of placement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.node import (
+    Node,
+    node,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.state import State
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.workload import (
+    Workload,
+    of_manifest,
+)
+
+
+def node_of(
+    name: str = "n", labels: Any = None, cordoned: bool = False, taints: Any = None, **allocatable: Any
+) -> Node:
+    """A node with 4 CPUs and 8Gi; allocatable: other amounts, `gpu` being example.com/gpu."""
+    amounts = {"cpu": "4", "memory": "8Gi", "pods": "10", **allocatable}
+    if "gpu" in amounts:
+        amounts["example.com/gpu"] = amounts.pop("gpu")
+    metadata = {"name": name, "labels": {"kubernetes.io/hostname": name, **(labels or {})}}
+    return node({"metadata": metadata, "spec": {"taints": taints}, "status": {"allocatable": amounts}}, cordoned)
+
+
+def pod_of(
+    name: str = "p", requests: Any = None, node: str = "", labels: Any = None, namespace: str = "shop", **spec: Any
+) -> Workload:
+    """A pod with 1 CPU and 1Gi."""
+    asked = {"cpu": "1", "memory": "1Gi"} if requests is None else requests
+    containers = [{"name": "c", "resources": {"requests": asked}}]
+    metadata = {"name": name, "namespace": namespace, "labels": labels or {}}
+    return of_manifest({"metadata": metadata, "spec": {"containers": containers, "nodeName": node, **spec}})
+
+
+def state_of(*nodes: Node, pods: Any = (), namespaces: Any = None) -> State:
+    return State(nodes, pods, namespaces)

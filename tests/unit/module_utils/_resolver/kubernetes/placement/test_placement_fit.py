@@ -1,0 +1,226 @@
+"""On which nodes a pod fits. That it is as kube-scheduler has it, `tests/placement` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from placement_samples import node_of, pod_of, state_of
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.batch import Batch
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.fit import lacking
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.node import (
+    Node,
+    node,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.workload import (
+    is_over,
+    of_manifest,
+)
+from growth import growth
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+HOSTNAME = "kubernetes.io/hostname"
+
+
+def fits(one: Node, **pod: Any) -> bool:
+    return bool(Batch(state_of(one)).fitting(pod_of(**pod)))
+
+
+@pytest.mark.parametrize(
+    ("requests", "expected"),
+    [
+        ({"cpu": "4", "memory": "8Gi"}, True),
+        ({"cpu": "4001m"}, False),
+        ({"cpu": "4000.1m"}, False),
+        ({"memory": "8193Mi"}, False),
+        ({"example.com/gpu": "1"}, False),
+        ({"example.com/gpu": "0"}, True),
+        ({"strange": "1"}, True),
+        ({"hugepages-2Mi": "2Mi"}, False),
+    ],
+)
+def test_resources(requests: dict[str, str], expected: bool) -> None:
+    assert fits(node_of(), requests=requests) is expected
+
+
+def test_what_runs_takes_room() -> None:
+    state = state_of(node_of(pods="2", gpu="1"), pods=[pod_of("a", {"cpu": "3", "example.com/gpu": "1"}, "n")])
+    assert Batch(state).fitting(pod_of(requests={"cpu": "1"})) == [0]
+    assert Batch(state).fitting(pod_of(requests={"cpu": "1100m"})) == []
+    more = {"cpu": "2", "memory": "9Gi", "example.com/gpu": "1"}
+    assert lacking(state, pod_of(requests=more), 0) == {"cpu": 1000, "memory": 2**30, "example.com/gpu": 1}
+    full = state_of(node_of(pods="1"), pods=[pod_of("a", {}, "n"), pod_of("b", {}, "elsewhere")])
+    assert Batch(full).fitting(pod_of(requests={})) == []
+    assert lacking(full, pod_of(requests={}), 0) == {"pods": 1}
+
+
+def test_a_pod_as_a_whole() -> None:
+    spec = {
+        "containers": [{"resources": {"requests": {"cpu": "1"}}}, {"resources": {"limits": {"memory": "1Gi"}}}],
+        "initContainers": [
+            {"restartPolicy": "Always", "resources": {"requests": {"cpu": "500m"}}},
+            {"resources": {"requests": {"cpu": "2"}}},
+        ],
+        "overhead": {"cpu": "100m"},
+    }
+    assert of_manifest({"spec": spec}).requests == {"cpu": 2600, "memory": 2**30}
+    whole = {**spec, "resources": {"requests": {"cpu": "3"}}}
+    assert of_manifest({"spec": whole}).requests["cpu"] == 3100
+
+
+def test_whose_pod_it_is() -> None:
+    labels = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": "u"}
+    assert pod_of(labels=labels).owner == "u"
+    assert pod_of(labels={"kubevirt.io/created-by": "u"}).owner == ""
+    assert [is_over({"status": {"phase": phase}}) for phase in ("Failed", "Succeeded", "Running")] == [
+        True,
+        True,
+        False,
+    ]
+    assert not is_over({})
+
+
+@pytest.mark.parametrize(
+    ("toleration", "expected"),
+    [
+        (None, False),
+        ({"key": "k", "value": "v"}, True),
+        ({"key": "k", "value": "other"}, False),
+        ({"key": "other", "operator": "Exists"}, False),
+        ({"key": "k", "operator": "Exists", "effect": "NoExecute"}, False),
+        ({"operator": "Exists"}, True),
+        ({"key": "k", "operator": "Strange"}, False),
+    ],
+)
+def test_taints(toleration: dict[str, str] | None, expected: bool) -> None:
+    taints = [{"key": "k", "value": "v", "effect": "NoSchedule"}, {"key": "soft", "effect": "PreferNoSchedule"}]
+    assert fits(node_of(taints=taints), tolerations=[toleration] if toleration else []) is expected
+
+
+def test_cordoned_nodes() -> None:
+    tolerated = [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]
+    assert not fits(node_of(cordoned=True))
+    assert fits(node_of(cordoned=True), tolerations=tolerated)
+    manifest = {"spec": {"unschedulable": True}, "status": {"allocatable": {"pods": "1"}}}
+    assert not fits(node(manifest), requests={})
+
+
+@pytest.mark.parametrize(
+    ("terms", "expected"),
+    [
+        ([], False),
+        ([{}], False),
+        ([{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}], True),
+        ([{}, {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}], True),
+        ([{"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["n"]}]}], False),
+    ],
+)
+def test_node_affinity(terms: list[dict[str, Any]], expected: bool) -> None:
+    affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}}
+    assert fits(node_of(labels={"zone": "a"}), affinity=affinity) is expected
+    assert fits(node_of(), nodeSelector={"zone": "a"}) is False
+
+
+def term(app: str, key: str = HOSTNAME, **more: Any) -> dict[str, Any]:
+    return {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": key, **more}
+
+
+def apart(*terms: dict[str, Any]) -> dict[str, Any]:
+    return {"podAntiAffinity": {REQUIRED: list(terms)}}
+
+
+def beside(*terms: dict[str, Any]) -> dict[str, Any]:
+    return {"podAffinity": {REQUIRED: list(terms)}}
+
+
+NODES = (node_of("a", {"zone": "1"}), node_of("b", {"zone": "1"}), node_of("c", {"zone": "2"}), node_of("d"))
+
+
+def where(pod: Any, *pods: Any, **given: Any) -> str:
+    state = state_of(*NODES, pods=pods, **given)
+    return "".join(state.nodes[number].name for number in Batch(state).fitting(pod))
+
+
+def test_anti_affinity_both_ways() -> None:
+    web = pod_of("web", node="a", labels={"app": "web"})
+    assert where(pod_of(affinity=apart(term("web"))), web) == "bcd"
+    assert where(pod_of(affinity=apart(term("web", "zone"))), web) == "cd"
+    shy = pod_of("shy", node="a", affinity=apart(term("web", "zone")))
+    assert where(pod_of(labels={"app": "web"}), shy) == "cd"
+    assert where(pod_of(labels={"app": "db"}), shy) == "abcd"
+
+
+@pytest.mark.parametrize("given", [apart, beside])
+def test_pods_that_mind_their_own_are_not_compared_with_all_others(given: Callable[..., dict[str, Any]]) -> None:
+    def work(count: int) -> Callable[[], None]:
+        names = [f"vm-{number}" for number in range(count)]
+        pods = [pod_of(name, node="a", labels={"app": name}, affinity=given(term(name))) for name in names]
+
+        def place() -> None:
+            large = {"cpu": "1000", "memory": "1Ti", "pods": "1000"}
+            batch = Batch(state_of(node_of("a", **large), node_of("b", **large), pods=pods))
+            assert {batch.place(pod) for pod in pods} == {1 if given is apart else 0}
+
+        return place
+
+    assert growth(work) < 5
+
+
+def test_affinity() -> None:
+    web = pod_of("web", node="a", labels={"app": "web"})
+    assert where(pod_of(affinity=beside(term("web", "zone"))), web) == "ab"
+    assert where(pod_of(affinity=beside(term("web")))) == ""
+    # The first of its kind.
+    assert where(pod_of(labels={"app": "web"}, affinity=beside(term("web", "zone")))) == "abc"
+
+
+def test_namespaces_of_affinity() -> None:
+    web = pod_of("web", node="a", labels={"app": "web"}, namespace="office")
+    assert where(pod_of(affinity=apart(term("web"))), web) == "abcd"
+    assert where(pod_of(affinity=apart(term("web", namespaces=["office"]))), web) == "bcd"
+    selected = apart(term("web", namespaceSelector={"matchLabels": {"team": "x"}}))
+    assert where(pod_of(affinity=selected), web, namespaces={"office": {"team": "x"}}) == "bcd"
+    assert where(pod_of(affinity=selected), web) == "abcd"
+    assert where(pod_of(affinity=apart({"topologyKey": HOSTNAME, "namespaceSelector": {}})), web) == "abcd"
+
+
+def spread(**more: Any) -> dict[str, Any]:
+    labels = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone", "maxSkew": 1}
+    return {**labels, "whenUnsatisfiable": "DoNotSchedule", **more}
+
+
+def spread_over(constraint: dict[str, Any], *pods: Any, **pod: Any) -> str:
+    return where(pod_of(labels={"app": "web"}, topologySpreadConstraints=[constraint], **pod), *pods)
+
+
+def test_spread() -> None:
+    web = pod_of("web", node="a", labels={"app": "web"})
+    going = web._replace(terminating=True)
+    assert spread_over(spread(), web) == "c"
+    assert spread_over(spread(), going) == "abc"
+    assert spread_over(spread(maxSkew=2), web) == "abc"
+    assert spread_over(spread(whenUnsatisfiable="ScheduleAnyway"), web) == "abcd"
+    assert spread_over(spread(minDomains=3)) == "abc"
+    assert spread_over(spread(minDomains=3), web) == "c"
+    assert spread_over(spread(labelSelector=None), web) == "abc"
+    assert spread_over(spread(labelSelector={}), web) == "abc"
+    assert spread_over(spread(matchLabelKeys=["app", "none"]), web) == "c"
+    assert spread_over(spread(labelSelector={}, matchLabelKeys=["app"]), web) == "c"
+
+
+def test_which_nodes_count_for_a_spread() -> None:
+    webs = [pod_of("web", node=name, labels={"app": "web"}) for name in "ab"]
+    assert spread_over(spread(topologyKey=HOSTNAME), *webs, nodeSelector={"zone": "1"}) == "ab"
+    ignoring = spread(topologyKey=HOSTNAME, nodeAffinityPolicy="Ignore")
+    assert spread_over(ignoring, *webs, nodeSelector={"zone": "1"}) == ""
+    tainted = (*NODES[:2], node_of("c", {"zone": "2"}, taints=[{"key": "k", "effect": "NoSchedule"}]))
+    pod = pod_of(labels={"app": "web"}, topologySpreadConstraints=[spread(nodeTaintsPolicy="Honor")])
+    assert Batch(state_of(*tainted, pods=webs)).fitting(pod) == [0, 1]
+    # A node that is marked as unschedulable counts until it has the taint, as drained nodes have.
+    constraint = spread(topologyKey=HOSTNAME, nodeTaintsPolicy="Honor")
+    pod = pod_of(labels={"app": "web"}, topologySpreadConstraints=[constraint])
+    marked, drained = node_of("c")._replace(closed=True), node_of("c", cordoned=True)
+    assert Batch(state_of(*NODES[:2], marked, pods=webs)).fitting(pod) == []
+    assert Batch(state_of(*NODES[:2], drained, pods=webs)).fitting(pod) == [0, 1]

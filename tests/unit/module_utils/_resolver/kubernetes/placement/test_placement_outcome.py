@@ -1,0 +1,193 @@
+"""VMs and guests of drained nodes placed one after the other, how many more fit, and what is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from placement_samples import node_of, pod_of, state_of
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.batch import Batch
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.explain import (
+    problem,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.question import (
+    Asked,
+    Sample,
+    outcome,
+    running,
+    target,
+)
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+LAUNCHER = {"kubevirt.io": "virt-launcher"}
+BIG = {"cpu": "3", "memory": "3Gi"}
+
+
+def guest(name: str, node: str, requests: Any = None, **spec: Any) -> Any:
+    labels = {**LAUNCHER, "kubevirt.io/created-by": f"uid-{name}", "vmi.kubevirt.io/id": name}
+    return pod_of(f"virt-launcher-{name}", requests or BIG, node, labels, **spec)
+
+
+def test_pods_go_to_the_emptiest_node() -> None:
+    batch = Batch(state_of(node_of("a"), node_of("b"), pods=[pod_of("x", node="a")]))
+    assert [batch.place(pod_of(requests=BIG)) for _number in range(3)] == [1, 0, None]
+
+
+def test_pods_that_differ_are_placed_on_the_same_nodes() -> None:
+    batch = Batch(state_of(node_of("a"), node_of("b")))
+    small = pod_of(requests={"cpu": "1"})
+    placed = [batch.place(pod) for pod in (small, pod_of(requests=BIG), small, small, small, small, small)]
+    assert placed.count(None) == 1 and {*placed} == {0, 1, None}
+    assert batch.fitting(small) == []
+
+
+def test_pods_that_mind_others() -> None:
+    term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}
+    alone = pod_of(labels={"app": "db"}, affinity={"podAntiAffinity": {REQUIRED: [term]}})
+    batch = Batch(state_of(node_of("a"), node_of("b")))
+    assert [batch.place(alone) for _number in range(3)] == [0, 1, None]
+    # One that stands others but is not stood.
+    assert batch.place(pod_of(labels={"app": "db"})) is None
+    assert problem(batch.state, alone) == "a lacks distance from other pods"
+
+
+def test_how_many_more() -> None:
+    batch = Batch(state_of(node_of("a"), node_of("b", pods="3"), node_of("c", cordoned=True), node_of("d", cpu="0")))
+    assert batch.more(pod_of()) == 4 + 3
+    assert batch.more(pod_of(requests={"example.com/gpu": "1"})) == 0
+    assert batch.more(pod_of(requests={})) == 10 + 3 + 10
+    assert Batch(state_of(node_of("a", cpu="0"))).place(pod_of(requests={"memory": "1"})) == 0
+
+
+@pytest.mark.parametrize(
+    ("requests", "spec", "expected"),
+    [
+        ({"memory": "9Gi"}, {}, "a lacks 1Gi of memory"),
+        ({"cpu": "5500m", "memory": "9Gi"}, {}, "b lacks 1.5 of cpu and 1Gi of memory"),
+        (
+            {"cpu": "1", "example.com/gpu": "1", "memory": "9Gi"},
+            {},
+            "1 of 2 nodes has example.com/gpu; b lacks 1Gi of memory",
+        ),
+        ({"example.com/gpu": "3"}, {}, "1 of 2 nodes has example.com/gpu; b lacks 1 example.com/gpu"),
+        ({"hugepages-2Mi": "4Mi"}, {}, "0 of 2 nodes have hugepages-2Mi; a lacks 4Mi of hugepages-2Mi"),
+        ({}, {"nodeSelector": {"zone": "x"}}, "2 of 2 nodes lack the label zone=x"),
+        (
+            {},
+            {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": []}}}},
+            "2 of 2 nodes are not in its node affinity",
+        ),
+    ],
+)
+def test_what_is_missing(requests: dict[str, str], spec: dict[str, Any], expected: str) -> None:
+    state = state_of(node_of("a", cpu="2"), node_of("b", gpu="2"))
+    assert problem(state, pod_of(requests=requests, **spec)) == expected
+
+
+def test_taints_full_nodes_and_no_nodes() -> None:
+    taint = [{"key": "k", "value": "v", "effect": "NoSchedule"}]
+    state = state_of(node_of("a", taints=taint), node_of("b", pods="0"), node_of("c", cordoned=True))
+    assert problem(state, pod_of()) == (
+        "1 of 3 nodes has the taint k=v:NoSchedule;"
+        " 1 of 3 nodes has the taint node.kubernetes.io/unschedulable:NoSchedule; b lacks room for another pod"
+    )
+    assert problem(state_of(), pod_of()) == "there are no nodes"
+
+
+def test_missing_company_and_room_to_spread() -> None:
+    term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}
+    lonely = pod_of(affinity={"podAffinity": {REQUIRED: [term]}})
+    state = state_of(node_of("a"), node_of("b"), pods=[pod_of("w", node="a", labels={"app": "web"})])
+    assert problem(state, lonely) == "a lacks pods that it must run beside"
+    spread = {"labelSelector": {"matchLabels": {"app": "web"}}, "maxSkew": 1, "topologyKey": "zone"}
+    assert problem(state, pod_of(topologySpreadConstraints=[spread])) == "a lacks the label zone of its topology spread"
+    crowded = pod_of(
+        requests={"cpu": "4"},
+        labels={"app": "web"},
+        topologySpreadConstraints=[{**spread, "topologyKey": "kubernetes.io/hostname"}],
+    )
+    held = state_of(node_of("a"), node_of("b", cpu="1"), pods=[pod_of("w", {}, "a", {"app": "web"})])
+    assert problem(held, crowded) == "a lacks room to spread by kubernetes.io/hostname"
+
+
+def test_vms_that_start() -> None:
+    asked = [Asked(name, "shop", pod_of(name, BIG)) for name in ("a", "b", "c")]
+    found = outcome(
+        [node_of("x"), node_of("y")], [], asked, samples=[Sample("small", pod_of()), Sample("none", None, "why")]
+    )
+    first, second, third = found["virtual_machines"]
+    assert first == {
+        "name": "a",
+        "namespace": "shop",
+        "judged": True,
+        "fits": True,
+        "node_count": 2,
+        "nodes": ["x", "y"],
+        "node": "x",
+    }
+    assert (second["node_count"], second["node"]) == (1, "y")
+    assert third == {
+        "name": "c",
+        "namespace": "shop",
+        "judged": True,
+        "fits": False,
+        "node_count": 0,
+        "nodes": [],
+        "problem": "x lacks 2 of cpu",
+    }
+    assert [(one["name"], one["fits"], one["more"]) for one in found["instancetypes"]] == [
+        ("small", True, 2),
+        ("none", False, 0),
+    ]
+    assert found["instancetypes"][1]["problem"] == "why"
+    assert found["drained"] == []
+
+
+def test_vms_that_run() -> None:
+    pods = [guest("web", "x"), guest("gone", "x")._replace(terminating=True), pod_of("other", node="y")]
+    assert list(running(pods)) == [("shop", "web")]
+    nodes = [node_of("x"), node_of("y")]
+    for requests, fits in ((BIG, True), ({"cpu": "4"}, False)):
+        moving = target(guest("web", "x", requests), {})
+        (found,) = outcome(nodes, pods, [Asked("web", "shop", moving, "x")])["virtual_machines"]
+        assert (found["fits"], found["node"], found["migration"]["fits"]) == (True, "x", fits)
+        assert found["migration"]["nodes"] == (["y"] if fits else [])
+        assert ("problem" in found["migration"]) is not fits
+
+
+def test_a_drained_node() -> None:
+    pods = [guest("web", "x"), guest("db", "x"), pod_of("plain", node="x"), guest("far", "z", {"cpu": "1"})]
+    nodes = [node_of("x", cordoned=True, cpu="16"), node_of("y"), node_of("z")]
+    found = outcome(nodes, pods, [Asked("new", "shop", pod_of("new", BIG))], drained=["x"])
+    assert found["drained"] == [
+        {
+            "name": "web",
+            "namespace": "shop",
+            "node": "x",
+            "fits": True,
+            "node_count": 2,
+            "nodes": ["y", "z"],
+            "target": "y",
+        },
+        {"name": "db", "namespace": "shop", "node": "x", "fits": True, "node_count": 1, "nodes": ["z"], "target": "z"},
+    ]
+    assert found["virtual_machines"][0]["fits"] is False
+    more = outcome(nodes, [*pods, guest("third", "x")], [], drained=["x"])["drained"][2]
+    assert (more["fits"], more["problem"]) == (
+        False,
+        "1 of 3 nodes has the taint node.kubernetes.io/unschedulable:NoSchedule; y lacks 2 of cpu",
+    )
+
+
+def test_a_guest_migrates_to_a_cpu_like_its_own() -> None:
+    labels = {"cpu-vendor.node.kubevirt.io/AMD": "true", "host-model-cpu.node.kubevirt.io/EPYC": "true"}
+    obsolete = {"key": "node-labeller.kubevirt.io/obsolete-host-model", "operator": "DoesNotExist"}
+    affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [obsolete]}]}}}
+    moved = target(guest("web", "x", affinity=affinity), labels)
+    assert moved.node_selector == {
+        "cpu-vendor.node.kubevirt.io/AMD": "true",
+        "cpu-model-migration.node.kubevirt.io/EPYC": "true",
+    }
+    assert target(guest("web", "x"), labels).node_selector == {"cpu-vendor.node.kubevirt.io/AMD": "true"}
+    assert moved.node == ""

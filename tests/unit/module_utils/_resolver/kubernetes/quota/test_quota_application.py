@@ -1,0 +1,130 @@
+"""AAQ's four ways of counting, by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pod_samples import METADATA, around, spec_of
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.application import (
+    application_quota,
+    counted,
+    growth,
+    watches,
+    way_of,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.budget import usage
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.item import (
+    Item,
+    of_pod,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.pod import pod
+
+DEDICATED = "DedicatedVirtualResources"
+CPU = {"sockets": 2, "cores": 1, "threads": 2}
+
+
+def texts(amounts: Any) -> dict[str, str]:
+    return {name: amount.text for name, amount in amounts.items()}
+
+
+def guest(**domain: Any) -> dict[str, Any]:
+    return spec_of({"cpu": CPU, "memory": {"guest": "2Gi"}, **domain})
+
+
+def item_of(spec: dict[str, Any]) -> Item:
+    return of_pod(pod(METADATA, spec, around()), "web")
+
+
+def test_virtual_resources_are_those_of_the_guest() -> None:
+    found = texts(counted("VirtualResources", guest(), item_of(guest()), around()))
+    assert found == {
+        "count/pods": "1",
+        "pods": "1",
+        **{f"{kind}cpu": "4" for kind in ("", "requests.", "limits.")},
+        **{f"{kind}memory": "2Gi" for kind in ("", "requests.", "limits.")},
+    }
+
+
+def test_dedicated_resources_have_names_of_their_own() -> None:
+    found = texts(counted(DEDICATED, guest(), item_of(guest()), around()))
+    assert found == {
+        f"{kind}{name}/vmi": amount
+        for kind in ("", "requests.")
+        for name, amount in (("instances", "1"), ("cpu", "4"), ("memory", "2Gi"))
+    }
+
+
+def test_pod_usage_is_that_of_resource_quotas() -> None:
+    spec = guest()
+    assert counted("VmiPodUsage", spec, item_of(spec), around()) == usage(item_of(spec))
+
+
+def test_effective_resources_are_the_compute_container_without_overhead() -> None:
+    # KubeVirt adds 220 fixed, 4 x 8 for vCPUs, 8 for IO threads, 32 for graphics: 292Mi, and AAQ takes them off.
+    found = texts(counted("GuestEffectiveResources", guest(), item_of(guest()), around()))
+    assert found["requests.memory"] == "2Gi"
+    assert found["memory"] == "2340Mi"
+    assert "limits.memory" not in found
+    # What its copy of the formula does not know stays.
+    passt = guest(devices={"interfaces": [{"name": "default", "passtBinding": {}}]})
+    assert texts(counted("GuestEffectiveResources", passt, item_of(passt), around()))["requests.memory"] == "2298Mi"
+    limited = guest(resources={"limits": {"memory": "4Gi", "cpu": "4"}, "requests": {"memory": "2Gi"}})
+    assert "limits.memory" in counted("GuestEffectiveResources", limited, item_of(limited), around())
+
+
+def test_a_guest_without_memory_of_its_own_has_what_it_requests() -> None:
+    spec = {"domain": {"resources": {"limits": {"cpu": "3", "memory": "4Gi"}, "requests": {"memory": "3Gi"}}}}
+    found = texts(counted(DEDICATED, spec, item_of(guest()), around()))
+    assert (found["cpu/vmi"], found["memory/vmi"]) == ("3", "3Gi")
+    nothing = {"domain": {"resources": {}}}
+    found = texts(counted(DEDICATED, nothing, item_of(guest()), around()))
+    assert (found["cpu/vmi"], found["memory/vmi"]) == ("0", "0")
+
+
+def test_a_migration_counts_what_the_guest_grows_by() -> None:
+    running = {
+        "spec": guest(),
+        "status": {"memory": {"guestRequested": "1536Mi"}, "currentCPUTopology": {"sockets": 1}},
+    }
+    found = texts(growth("VirtualResources", guest(), item_of(guest()), around(), running))
+    assert (found["requests.memory"], found["limits.cpu"], found["pods"]) == ("512Mi", "3", "0")
+    assert growth("VirtualResources", guest(), item_of(guest()), around(), {}) == {}
+    assert growth("VmiPodUsage", guest(), item_of(guest()), around(), running) == {}
+    # As ResourceQuotas count.
+    item = item_of(guest())
+    for counts in (
+        growth("IgnoreVmiCalculator", guest(), item, around(), running),
+        counted("IgnoreVmiCalculator", guest(), item, around()),
+    ):
+        assert counts == counted("VmiPodUsage", guest(), item, around())
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("VmiPodUsage", "VmiPodUsage"),
+        ("IgnoreVmiCalculator", "IgnoreVmiCalculator"),
+        ("Unknown", DEDICATED),
+        (None, DEDICATED),
+    ],
+)
+def test_the_way_of_a_cluster(name: str | None, way: str) -> None:
+    assert way_of({"spec": {"configuration": {"vmiCalculatorConfiguration": {"configName": name}}}}) == way
+    assert way_of(None) == DEDICATED
+
+
+def test_the_namespaces_that_it_watches() -> None:
+    assert watches(None, {"application-aware-quota/enable-gating": "true"})
+    assert not watches({"spec": {}}, {})
+    assert watches({"spec": {"namespaceSelector": {"matchLabels": {"team": "shop"}}}}, {"team": "shop"})
+    assert not watches({"spec": {"namespaceSelector": {"matchLabels": {"team": "shop"}}}}, {})
+
+
+def test_a_pod_that_it_does_not_know_is_counted_as_a_pod() -> None:
+    quota = application_quota({"metadata": {"name": "q"}, "spec": {"hard": {"pods": "1"}, "scopes": ["BestEffort"]}})
+    other = Item("pods", "other")
+    assert quota.wanted(other) == {"pods": parse("1").nanos}
+    assert quota.wanted(other._replace(application={})) == {}

@@ -1,0 +1,119 @@
+"""Which object counts for a VM, and what is said when there is none."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import find, lookup
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
+    Objects,
+    Problem,
+)
+
+SMALL = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+LARGE = {"cpu": {"guest": 8}, "memory": {"guest": "8Gi"}}
+
+
+def manifest(kind: str, name: str, spec: dict[str, Any], namespace: str = "") -> dict[str, Any]:
+    metadata = {"name": name, "namespace": namespace} if namespace else {"name": name}
+    return {"apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def captured(name: str, label: str | None) -> dict[str, Any]:
+    labels = {"instancetype.kubevirt.io/object-name": label} if label is not None else {}
+    return {
+        "kind": "ControllerRevision",
+        "metadata": {"name": name, "namespace": "web", "labels": labels},
+        "data": manifest("VirtualMachineClusterInstancetype", "u", LARGE),
+    }
+
+
+def vm(matcher: dict[str, Any], reference: str = "") -> dict[str, Any]:
+    status = {"instancetypeRef": {"name": "u", "controllerRevisionRef": {"name": reference}}} if reference else {}
+    return {"metadata": {"name": "a", "namespace": "web"}, "spec": {"instancetype": matcher}, "status": status}
+
+
+LIVE = manifest("VirtualMachineClusterInstancetype", "u", SMALL)
+
+
+def test_a_vm_without_matchers_has_neither() -> None:
+    nothing = Objects([])
+    assert find.instancetype_spec({"spec": {}}, nothing) == find.Found()
+    assert find.preference_spec({"spec": None}, nothing) == find.Found()
+
+
+@pytest.mark.parametrize("kind", ["VIRTUALMACHINEINSTANCETYPE", "virtualMachineInstancetypes"])
+def test_a_namespaced_kind_is_looked_up_in_the_namespace_of_the_vm(kind: str) -> None:
+    elsewhere = manifest("VirtualMachineInstancetype", "u", LARGE, namespace="db")
+    here = manifest("VirtualMachineInstancetype", "u", SMALL, namespace="web")
+    found = find.instancetype_spec(vm({"name": "u", "kind": kind}), Objects([LIVE, here, elsewhere]))
+    assert found == find.Found(SMALL)
+    missing = find.instancetype_spec(vm({"name": "u", "kind": kind}), Objects([LIVE, elsewhere]))
+    message = 'virtualmachineinstancetypes.instancetype.kubevirt.io "u" not found'
+    assert missing.error == Problem(message, "NotFound", 404)
+
+
+def test_the_revision_of_the_status_counts_only_with_the_label_of_the_matcher() -> None:
+    for label, guest in (("u", 8), ("other", 1), (None, 1)):
+        objects = Objects([LIVE, captured("r", label)])
+        found = find.instancetype_spec(vm({"name": "u"}, reference="r"), objects)
+        assert found.spec is not None
+        assert found.spec["cpu"]["guest"] == guest, label
+        assert found.revision == ("r" if guest == 8 else "")
+
+
+def test_a_pinned_revision_counts_whatever_its_label_and_the_kind() -> None:
+    pinned = vm({"name": "u", "kind": "Foo", "revisionName": "r"}, reference="gone")
+    assert find.instancetype_spec(pinned, Objects([captured("r", "other")])) == find.Found(LARGE, revision="r")
+
+
+def test_a_missing_revision_is_an_error_though_the_object_lives() -> None:
+    found = find.instancetype_spec(vm({"name": "u"}, reference="r"), Objects([LIVE]))
+    assert found.error == Problem('controllerrevisions.apps "r" not found', "NotFound", 404)
+
+
+def test_an_unknown_kind_is_named_as_written() -> None:
+    found = find.instancetype_spec(vm({"name": "u", "kind": "Foo"}), Objects([LIVE]))
+    assert found.error == Problem("got unexpected kind in InstancetypeMatcher: Foo")
+
+
+def test_a_failed_lookup_is_passed_on() -> None:
+    forbidden = Problem("forbidden", "Forbidden", 403)
+
+    class Denied:
+        def get(self, kind: str, namespace: str, name: str) -> Problem:
+            return forbidden
+
+    assert find.instancetype_spec(vm({"name": "u"}), Denied()).error == forbidden
+    assert find.instancetype_spec(vm({"name": "u"}, reference="r"), Denied()).error == forbidden
+
+
+def test_a_bad_object_is_an_error_that_names_the_field() -> None:
+    bad = manifest("VirtualMachineClusterInstancetype", "u", {"cpu": {"guest": "two"}, "memory": {"guest": "1Gi"}})
+    error = find.instancetype_spec(vm({"name": "u"}), Objects([bad])).error
+    assert error is not None
+    assert error.message.startswith('VirtualMachineClusterInstancetype "u": spec.cpu.guest: ')
+
+
+def test_what_is_found_is_canonical_and_the_objects_stay_as_they_are() -> None:
+    live = manifest("VirtualMachineClusterInstancetype", "u", {"cpu": {"guest": 1}, "memory": {"guest": "1024Mi"}})
+    before = copy.deepcopy(live)
+    found = find.instancetype_spec(vm({"name": "u"}), Objects([live]))
+    assert found.spec == SMALL
+    found.spec["cpu"]["guest"] = 99
+    assert live == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("PersistentVolumeClaim", "persistentvolumeclaims"),
+        ("DataSource", "datasources.cdi.kubevirt.io"),
+        ("VolumeSnapshot", "volumesnapshots.snapshot.storage.k8s.io"),
+    ],
+)
+def test_not_found_in_the_words_of_the_api_server(kind: str, name: str) -> None:
+    assert lookup.not_found(kind, "x").message == f'{name} "x" not found'

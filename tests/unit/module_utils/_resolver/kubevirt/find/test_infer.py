@@ -1,0 +1,237 @@
+"""Inference from volumes, beyond what the vectors show."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.infer import (
+    Inferred,
+    NotInferred,
+    from_volume,
+    infer,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
+    CRASH,
+    Objects,
+    Problem,
+)
+
+LABEL = "instancetype.kubevirt.io/default-"
+LABELS = {f"{LABEL}instancetype": "u1.small", f"{LABEL}preference": "fedora"}
+PVC_VOLUME = {"name": "root", "persistentVolumeClaim": {"claimName": "disk"}}
+DV_VOLUME = {"name": "root", "dataVolume": {"name": "disk"}}
+
+
+def obj(kind: str, name: str, labels: dict[str, str] | None = None, **spec: Any) -> dict[str, Any]:
+    return {"kind": kind, "metadata": {"name": name, "namespace": "web", "labels": labels}, "spec": spec}
+
+
+def vm(volume: dict[str, Any] | None = None, policy: str | None = None, **spec: Any) -> dict[str, Any]:
+    matcher = {"inferFromVolume": "root", "inferFromVolumeFailurePolicy": policy}
+    template_spec = {
+        "domain": {"devices": {}, "memory": {"guest": "1Gi"}},
+        "volumes": [volume or PVC_VOLUME],
+        "nodeSelector": {},
+    }
+    manifest = {
+        "metadata": {"name": "a", "namespace": "web"},
+        "spec": {"instancetype": matcher, "preference": dict(matcher), "template": {"spec": template_spec}, **spec},
+    }
+    return copy.deepcopy(manifest)
+
+
+class Forbidden(Objects):
+    """A lookup that may not read one kind."""
+
+    def __init__(self, kind: str, *objects: dict[str, Any]) -> None:
+        super().__init__(objects)
+        self.kind = kind
+
+    def get(self, kind: str, namespace: str, name: str) -> Any:
+        if kind == self.kind:
+            return Problem(f"may not read {name}", "Forbidden", 403)
+        return super().get(kind, namespace, name)
+
+
+def test_inputs_stay_as_they_are_and_the_result_is_canonical() -> None:
+    given, objects = vm(), [obj("PersistentVolumeClaim", "disk", LABELS)]
+    before = copy.deepcopy((given, objects))
+    inferred = infer(given, Objects(objects))
+    assert (given, objects) == before
+    assert inferred.vm is not None
+    assert inferred.vm["spec"]["preference"] == {"name": "fedora"}
+    assert "nodeSelector" not in inferred.vm["spec"]["template"]["spec"]
+
+
+def test_memory_is_cleared_by_an_ignoring_instancetype_alone() -> None:
+    objects = Objects([obj("PersistentVolumeClaim", "disk", LABELS)])
+    for policy, memory in ((None, {"guest": "1Gi"}), ("Reject", {"guest": "1Gi"}), ("Ignore", None)):
+        inferred = infer(vm(policy=policy), objects)
+        assert inferred.vm is not None
+        assert inferred.vm["spec"]["template"]["spec"]["domain"].get("memory") == memory
+
+
+def test_an_ignored_failure_keeps_memory_and_the_other_matcher() -> None:
+    objects = Objects([obj("PersistentVolumeClaim", "disk", {f"{LABEL}preference": "fedora"})])
+    inferred = infer(vm(policy="Ignore"), objects)
+    assert inferred.vm is not None
+    assert "instancetype" not in inferred.vm["spec"]
+    assert inferred.vm["spec"]["preference"] == {"name": "fedora"}
+    assert inferred.vm["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "1Gi"}
+
+
+def test_an_empty_label_counts_as_a_name() -> None:
+    objects = Objects([obj("PersistentVolumeClaim", "disk", {**LABELS, f"{LABEL}instancetype": ""})])
+    inferred = infer(vm(), objects)
+    assert inferred.vm is not None
+    assert inferred.vm["spec"]["instancetype"] == {}
+
+
+def test_a_vm_without_namespace_does_not_find_namespaced_volumes() -> None:
+    given = vm()
+    del given["metadata"]["namespace"]
+    inferred = infer(given, Objects([obj("PersistentVolumeClaim", "disk", LABELS)]))
+    assert inferred.error == Problem('persistentvolumeclaims "disk" not found', "NotFound", 404)
+    here = obj("PersistentVolumeClaim", "disk", LABELS)
+    del here["metadata"]["namespace"]
+    found = infer(given, Objects([here])).vm
+    assert found is not None
+    assert found["spec"]["instancetype"] == {"name": "u1.small"}
+
+
+def test_what_would_have_to_be_there_is_named_with_its_namespace() -> None:
+    canonical = schema.canonical("VirtualMachine", vm())
+    assert from_volume(canonical, "root", INSTANCETYPE, Objects([])) == NotInferred(
+        Problem('persistentvolumeclaims "disk" not found', "NotFound", 404),
+        missing=("PersistentVolumeClaim", "web", "disk"),
+    )
+    del canonical["metadata"]["namespace"]
+    found = from_volume(canonical, "root", INSTANCETYPE, Objects([]))
+    assert isinstance(found, NotInferred)
+    assert found.missing == ("PersistentVolumeClaim", "", "disk")
+    assert from_volume(canonical, "nowhere", INSTANCETYPE, Objects([])) == NotInferred(
+        Problem("unable to find volume nowhere to infer defaults")
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        # A source without a namespace is not looked for in that of the VM.
+        ({"source": {"pvc": {"name": "x"}}}, 'persistentvolumeclaims "x" not found'),
+        ({"source": {"pvc": {}}}, 'persistentvolumeclaims "" not found'),
+        ({"source": {"snapshot": {}}}, 'volumesnapshots.snapshot.storage.k8s.io "" not found'),
+        ({"sourceRef": {"kind": "DataSource"}}, 'datasources.cdi.kubevirt.io "" not found'),
+    ],
+)
+def test_a_source_that_names_nothing_is_not_there(spec: dict[str, Any], message: str) -> None:
+    there = [obj(kind, "x", LABELS) for kind in ("PersistentVolumeClaim", "VolumeSnapshot", "DataSource")]
+    inferred = infer(vm(DV_VOLUME, policy="Ignore"), Objects([*there, obj("DataVolume", "disk", **spec)]))
+    assert inferred == Inferred(error=Problem(message, "NotFound", 404))
+
+
+@pytest.mark.parametrize(
+    ("volume", "objects", "message"),
+    [
+        (
+            {"name": "root", "containerDisk": {"image": "x"}},
+            [],
+            "unable to infer defaults from volume root as type is not supported",
+        ),
+        (
+            PVC_VOLUME,
+            [obj("PersistentVolumeClaim", "disk")],
+            f"unable to find required {LABEL}instancetype label on the volume",
+        ),
+        (
+            DV_VOLUME,
+            [obj("DataVolume", "disk")],
+            "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported",
+        ),
+        (
+            DV_VOLUME,
+            [obj("DataVolume", "disk", sourceRef={"name": "x"})],
+            "unable to infer defaults from DataVolumeSourceRef as Kind  is not supported",
+        ),
+        (
+            DV_VOLUME,
+            [obj("DataVolume", "disk", sourceRef={"kind": "DataSource", "name": "x"}), obj("DataSource", "x")],
+            "unable to infer defaults from DataSource that doesn't provide DataVolumeSourcePVC or"
+            " DataVolumeSourceSnapshot",
+        ),
+    ],
+)
+def test_a_volume_that_says_nothing_may_be_ignored(
+    volume: dict[str, Any], objects: list[dict[str, Any]], message: str
+) -> None:
+    assert infer(vm(volume), Objects(objects)) == Inferred(error=Problem(message), ignorable=True)
+    ignored = infer(vm(volume, policy="Ignore"), Objects(objects))
+    assert ignored.vm is not None
+    assert not {"instancetype", "preference"} & set(ignored.vm["spec"])
+
+
+@pytest.mark.parametrize("kind", ["PersistentVolumeClaim", "VolumeSnapshot", "DataSource", "DataVolume"])
+def test_a_failing_lookup_is_told_and_never_ignored(kind: str) -> None:
+    specs = {
+        "PersistentVolumeClaim": {"source": {"pvc": {"namespace": "web", "name": "x"}}},
+        "VolumeSnapshot": {"source": {"snapshot": {"namespace": "web", "name": "x"}}},
+        "DataSource": {"sourceRef": {"kind": "DataSource", "name": "x"}},
+        "DataVolume": {},
+    }
+    objects = Forbidden(kind, obj("DataVolume", "disk", **specs[kind]))
+    inferred = infer(vm(DV_VOLUME, policy="Ignore"), objects)
+    assert inferred.error == Problem(f"may not read {'disk' if kind == 'DataVolume' else 'x'}", "Forbidden", 403)
+    assert not inferred.ignorable
+
+
+def test_a_data_source_is_looked_up_in_the_namespace_of_the_vm_or_its_own() -> None:
+    here, there = obj("DataSource", "os", LABELS), obj("DataSource", "os", {**LABELS, f"{LABEL}preference": "rhel"})
+    there["metadata"]["namespace"] = "golden"
+    for namespace, name in ((None, "fedora"), ("golden", "rhel")):
+        reference = {"kind": "DataSource", "name": "os", "namespace": namespace}
+        inferred = infer(vm(DV_VOLUME), Objects([here, there, obj("DataVolume", "disk", sourceRef=reference)]))
+        assert inferred.vm is not None
+        assert inferred.vm["spec"]["preference"] == {"name": name}
+
+
+def test_a_vm_without_template_crashes_kubevirt_only_if_there_is_something_to_infer() -> None:
+    inferred = infer(vm(template=None), Objects([]))
+    assert inferred == Inferred(error=Problem("the VirtualMachine has no template", CRASH))
+    assert infer(vm(template=None, instancetype=None, preference=None), Objects([])).error is None
+
+
+def test_a_value_of_a_wrong_type_is_an_error() -> None:
+    error = infer(vm(runStrategy=1), Objects([])).error
+    assert error is not None
+    assert (error.reason, error.code) == ("BadRequest", 400)
+    assert error.message == "spec.runStrategy: expected text, found 1"
+
+
+def test_snapshots_tell_something_since_1_9() -> None:
+    snapshot = obj("VolumeSnapshot", "s", LABELS)
+    source = {"source": {"snapshot": {"namespace": "web", "name": "s"}}}
+    of_data_volume = Objects([snapshot, obj("DataVolume", "disk", **source)])
+    reference = {"kind": "DataSource", "name": "os"}
+    of_data_source = Objects(
+        [snapshot, obj("DataVolume", "disk", sourceRef=reference), obj("DataSource", "os", **source)]
+    )
+    for objects, message in (
+        (of_data_volume, "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported"),
+        (of_data_source, "unable to infer defaults from DataSource that doesn't provide DataVolumeSourcePVC"),
+    ):
+        assert infer(vm(DV_VOLUME), objects).error is None
+        failed = infer(vm(DV_VOLUME), objects, of("1.8"))
+        assert failed.error is not None
+        assert (failed.error.message, failed.ignorable) == (message, True)
+
+
+def test_the_first_release_ignored_no_failure() -> None:
+    nothing_said = Objects([obj("PersistentVolumeClaim", "disk")])
+    assert infer(vm(policy="Ignore"), nothing_said, of("1.1")).error is None
+    assert infer(vm(policy="Ignore"), nothing_said, of("1.0")).error is not None

@@ -1,0 +1,243 @@
+"""The container that the guest runs in: CPU, memory, devices, claims."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pod_samples import METADATA, around, spec_of
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.compute import compute
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.devices import (
+    UnknownNetwork,
+    not_permitted,
+)
+
+EVEN = {"annotations": {"alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity": ""}}
+ALONE = {"sockets": 4, "dedicatedCpuPlacement": True}
+POOL = {"ioThreads": {"supplementalPoolThreadCount": 1}, "ioThreadsPolicy": "supplementalPool"}
+
+
+def container(
+    domain: dict[str, Any], place: Any = None, metadata: Any = None, version: str = "1.9", **spec: Any
+) -> dict[str, Any]:
+    given = spec_of(domain, version, **spec)
+    made = compute({**METADATA, **(metadata or {})}, given, place or around(version), parse("100Mi"))
+    manifest = made.manifest()
+    return {"requests": {}, "limits": {}, "claims": [], **manifest}
+
+
+@pytest.mark.parametrize(
+    ("vcpus", "ratio", "cpu"), [(1, 10, "100m"), (10, 10, "1"), (16, 10, "1600m"), (3, 1, "3"), (1, 3, "333333334n")]
+)
+def test_shared_cpus(vcpus: int, ratio: int, cpu: str) -> None:
+    place = around(configuration={"developerConfiguration": {"cpuAllocationRatio": ratio}})
+    assert container({"cpu": {"sockets": vcpus}}, place)["requests"]["cpu"] == cpu
+
+
+def test_the_vms_own_cpu_wins_and_pool_threads_count() -> None:
+    assert container({"cpu": {"sockets": 4}, "resources": {"requests": {"cpu": "2"}}})["requests"]["cpu"] == "2"
+    assert container({"cpu": {"sockets": 4}, **POOL})["requests"]["cpu"] == "500m"
+    assert container({"cpu": {"sockets": 4}, **POOL}, version="1.4")["requests"]["cpu"] == "400m"
+    assert container({"cpu": {}})["requests"].get("cpu") is None
+
+
+@pytest.mark.parametrize(
+    ("domain", "even", "cpus"),
+    [
+        ({"cpu": ALONE}, True, "4"),
+        ({"cpu": {**ALONE, "isolateEmulatorThread": True}}, False, "5"),
+        ({"cpu": {**ALONE, "isolateEmulatorThread": True}}, True, "6"),
+        ({"cpu": {**ALONE, "sockets": 5, "isolateEmulatorThread": True}}, True, "6"),
+        # For parity the threads of the pool count twice, so that an odd number of them changes nothing.
+        ({"cpu": {**ALONE, "isolateEmulatorThread": True}, **POOL}, True, "7"),
+        ({"cpu": {**ALONE, "isolateEmulatorThread": True}, **POOL, "ioThreadsPolicy": "auto"}, True, "6"),
+    ],
+)
+def test_dedicated_cpus(domain: dict[str, Any], even: bool, cpus: str) -> None:
+    made = container({**domain, "memory": {"guest": "1Gi"}}, metadata=EVEN if even else None)
+    assert made["requests"]["cpu"] == made["limits"]["cpu"] == cpus
+    assert made["requests"]["memory"] == made["limits"]["memory"] == "1124Mi"
+
+
+def test_dedicated_cpus_without_a_topology() -> None:
+    own = {"requests": {"cpu": "2"}, "limits": {"cpu": "2"}}
+    domain = {"cpu": {"dedicatedCpuPlacement": True, "isolateEmulatorThread": True}, **POOL}
+    made = container({**domain, "resources": own})
+    assert made["requests"]["cpu"] == made["limits"]["cpu"] == "4"
+    assert container(domain)["limits"]["cpu"] == "1"
+
+
+def test_dedicated_cpus_in_1_4_leave_the_vms_own() -> None:
+    resources = {"requests": {"cpu": "2"}, "limits": {"cpu": "2"}}
+    made = container({"cpu": ALONE, "resources": resources}, version="1.4")
+    assert (made["requests"]["cpu"], made["limits"]["cpu"]) == ("2", "2")
+    cpu = {**ALONE, "isolateEmulatorThread": True}
+    made = container({"cpu": cpu, "resources": {"requests": {"cpu": "2"}}}, version="1.4")
+    assert (made["requests"]["cpu"], made["limits"]["cpu"]) == ("3", "5")
+
+
+@pytest.mark.parametrize(
+    ("domain", "percent", "request_", "limit"),
+    [
+        ({"memory": {"guest": "1Gi"}}, 100, "1124Mi", None),
+        ({"memory": {"guest": "1Gi"}}, 200, "612Mi", None),
+        ({"resources": {"requests": {"memory": "2Gi"}}, "memory": {"guest": "1Gi"}}, 200, "2148Mi", None),
+        ({"resources": {"limits": {"memory": "2Gi"}}, "memory": {"guest": "1Gi"}}, 100, "2148Mi", "2148Mi"),
+        ({"resources": {"overcommitGuestOverhead": True}, "memory": {"guest": "1Gi"}}, 100, "1Gi", None),
+        ({"memory": {"hugepages": {"pageSize": "2Mi"}}}, 100, "100Mi", None),
+        ({"memory": {"hugepages": {"pageSize": "huge"}}}, 100, "100Mi", None),
+        ({}, 100, "100Mi", None),
+    ],
+)
+def test_memory(domain: dict[str, Any], percent: int, request_: str, limit: str | None) -> None:
+    place = around(configuration={"developerConfiguration": {"memoryOvercommit": percent}})
+    made = container(domain, place)
+    assert (made["requests"]["memory"], made["limits"].get("memory")) == (request_, limit)
+
+
+def test_huge_pages_are_the_guests_memory_and_memory_is_the_rest() -> None:
+    memory = {"guest": "4Gi", "hugepages": {"pageSize": "2Mi"}}
+    plain = container({"memory": memory})
+    assert plain["requests"]["hugepages-2Mi"] == plain["limits"]["hugepages-2Mi"] == "4Gi"
+    assert plain["requests"]["memory"] == "100Mi"
+    both = {"requests": {"memory": "5Gi"}, "limits": {"memory": "6Gi"}}
+    more = container({"memory": memory, "resources": both})
+    assert (more["requests"]["hugepages-2Mi"], more["requests"]["memory"]) == ("4Gi", "1124Mi")
+    assert more["limits"]["memory"] == "2148Mi"
+
+
+@pytest.mark.parametrize(
+    ("labels", "memory"),
+    [
+        ({}, "2248Mi"),
+        ({"alpha.kubevirt.io/auto-memory-limits-ratio": "1"}, "1124Mi"),
+        ({"alpha.kubevirt.io/auto-memory-limits-ratio": "0.5"}, "2248Mi"),
+        ({"alpha.kubevirt.io/auto-memory-limits-ratio": "much"}, "2248Mi"),
+    ],
+)
+def test_limits_for_the_sake_of_a_quota(labels: dict[str, str], memory: str) -> None:
+    hard = {"limits.cpu": "10", "limits.memory": "10Gi"}
+    domain = {"cpu": {"sockets": 2}, "memory": {"guest": "1Gi"}}
+    made = container(domain, around(quotas=[{"pods": "1"}, hard], namespace_labels=labels))
+    assert (made["limits"]["cpu"], made["limits"]["memory"]) == ("2", memory)
+    assert "memory" not in container(domain, around("1.4", quotas=[hard]), version="1.4")["limits"]
+    gated = around("1.4", quotas=[hard], gates=["AutoResourceLimitsGate"])
+    assert container(domain, gated, version="1.4")["limits"]["cpu"] == "2"
+
+
+def test_a_namespace_selector_limits_cpu() -> None:
+    selector = {"autoCPULimitNamespaceLabelSelector": {"matchLabels": {"auto": "yes"}}}
+    chosen = around(configuration=selector, namespace_labels={"auto": "yes"})
+    assert container({}, chosen)["limits"]["cpu"] == "1"
+    assert container({"resources": {"limits": {"cpu": "3"}}}, chosen)["limits"]["cpu"] == "3"
+    assert "cpu" not in container({}, around(configuration=selector))["limits"]
+
+
+def test_ephemeral_storage_is_added_to() -> None:
+    own = {"requests": {"ephemeral-storage": "1G"}, "limits": {"ephemeral-storage": "2G"}}
+    made = container({"resources": own})
+    assert (made["requests"]["ephemeral-storage"], made["limits"]["ephemeral-storage"]) == ("1050M", "2050M")
+
+
+def devices_of(domain: dict[str, Any], place: Any = None, version: str = "1.9", **spec: Any) -> dict[str, str]:
+    limits: dict[str, str] = container(domain, place, version=version, **spec)["limits"]
+    return {name.removeprefix("devices.kubevirt.io/"): count for name, count in limits.items()}
+
+
+@pytest.mark.parametrize(
+    ("devices", "names"),
+    [
+        ({}, {"tun", "kvm"}),
+        ({"autoattachPodInterface": False}, {"kvm"}),
+        ({"interfaces": [{"name": "a", "bridge": {}}]}, {"tun", "kvm", "vhost-net"}),
+        ({"interfaces": [{"name": "a", "bridge": {}, "model": "e1000"}]}, {"tun", "kvm"}),
+        ({"autoattachVSOCK": True}, {"tun", "kvm", "vhost-vsock"}),
+        ({"disks": [{"name": "a", "lun": {"reservation": True}}]}, {"tun", "kvm", "pr-helper"}),
+    ],
+)
+def test_devices_of_kubevirt(devices: dict[str, Any], names: set[str]) -> None:
+    assert devices_of({"devices": devices}) == dict.fromkeys(names, "1")
+
+
+def test_devices_that_turn_on_the_cluster() -> None:
+    emulated = around(configuration={"developerConfiguration": {"useEmulation": True}})
+    assert set(devices_of({"devices": {"interfaces": [{"name": "a", "bridge": {}}]}}, emulated)) == {"tun"}
+    hyperv = {"hypervisors": [{"name": "hyperv-direct"}], "developerConfiguration": {"featureGates": ["IOMMUFD"]}}
+    assert set(devices_of({}, around(configuration=hyperv))) == {"tun", "kvm", "iommufd"}
+    hyperv["developerConfiguration"] = {"featureGates": ["ConfigurableHypervisor"]}
+    assert set(devices_of({}, around(configuration=hyperv))) == {"tun", "mshv"}
+
+
+@pytest.mark.parametrize(
+    ("security", "version", "device"),
+    [("sev", "1.9", "sev"), ("snp", "1.9", "sev"), ("tdx", "1.9", "tdx"), ("sev", "1.5", "sev"), ("tdx", "1.8", "")],
+)
+def test_devices_of_encrypted_guests(security: str, version: str, device: str) -> None:
+    found = set(devices_of({"launchSecurity": {security: {}}}, version=version)) - {"tun", "kvm"}
+    assert found == ({device} if device else set())
+
+
+GPUS = [
+    {"name": "a", "deviceName": "x/gpu"},
+    {"name": "b", "deviceName": "x/gpu"},
+    {"name": "c", "claimName": "claim", "requestName": "one"},
+    {"name": "d", "claimName": "claim", "requestName": "two"},
+    {"name": "e", "claimName": "other"},
+]
+
+
+def test_devices_and_claims_of_the_vm() -> None:
+    made = container({"devices": {"gpus": GPUS, "hostDevices": [{"name": "f", "deviceName": "x/nic"}]}})
+    assert (made["requests"]["x/gpu"], made["limits"]["x/gpu"], made["limits"]["x/nic"]) == ("2", "2", "1")
+    assert made["claims"] == [
+        {"name": "claim", "request": "one"},
+        {"name": "claim", "request": "two"},
+        {"name": "other"},
+    ]
+
+
+@pytest.mark.parametrize(("version", "requests"), [("1.8", ["one", "two"]), ("1.7", ["one"]), ("1.5", [])])
+def test_claims_in_older_releases(version: str, requests: list[str]) -> None:
+    place = around(version, gates=["GPUsWithDRA"])
+    made = container({"devices": {"gpus": GPUS}}, place, version=version)
+    assert [claim["request"] for claim in made["claims"]] == requests
+    # What they do not know as a claim they ask for under no name.
+    assert made["limits"].get("") == ("3" if version == "1.5" else None)
+
+
+def test_claims_of_networks() -> None:
+    networks = [{"name": "n", "resourceClaim": {"claimName": "nic", "requestName": "r"}}]
+    assert container({}, networks=networks)["claims"] == []
+    gated = around(gates=["NetworkDevicesWithDRA"])
+    assert container({}, gated, networks=networks)["claims"] == [{"name": "nic", "request": "r"}]
+
+
+def test_devices_of_networks() -> None:
+    networks = [
+        {"name": name, "multus": {"networkName": network}}
+        for name, network in (("a", "lan"), ("b", "shop/lan"), ("c", "other/fast"), ("d", "plain"))
+    ]
+    off = {"developerConfiguration": {"disabledFeatureGates": ["ExternalNetResourceInjection"]}}
+    known = {"lan": "x/lan", "other/fast": "x/fast", "shop/plain": ""}
+    place = around(configuration=off, networks=known)
+    made = container({}, place, networks=[*networks, {"name": "default", "pod": {}}])
+    assert (made["limits"]["x/lan"], made["limits"]["x/fast"]) == ("2", "1")
+    assert "x/lan" not in container({}, around(networks=known), networks=networks)["limits"]
+    assert "x/lan" not in container({}, around(configuration=off), networks=networks)["limits"]
+    with pytest.raises(UnknownNetwork, match="network attachment definition shop/gone"):
+        container({}, place, networks=[{"name": "a", "multus": {"networkName": "gone"}}])
+
+
+def test_permitted_devices() -> None:
+    gpus = [{"name": "a", "deviceName": "x/gpu"}, {"name": "b", "deviceName": "x/no"}, {"name": "c", "claimName": "k"}]
+    given = spec_of({"devices": {"gpus": gpus, "hostDevices": [{"name": "d", "deviceName": "x/nic"}]}})
+    permitted = {"permittedHostDevices": {"pciHostDevices": [{"resourceName": "x/gpu"}], "usb": None}}
+    assert not_permitted(given, around()) == []
+    assert not_permitted(given, around(configuration=permitted)) == [
+        "GPU x/no is not permitted in permittedHostDevices configuration",
+        "HostDevice x/nic is not permitted in permittedHostDevices configuration",
+    ]
+    gates = {"developerConfiguration": {"featureGates": ["GPUsWithDRA"]}}
+    assert len(not_permitted(given, around("1.8", configuration={**permitted, **gates}))) == 1

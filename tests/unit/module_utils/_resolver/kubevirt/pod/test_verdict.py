@@ -1,0 +1,31 @@
+"""One answer of several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.verdict import verdict
+
+FITS = {"judged": True, "fits": True}
+FULL = {"judged": True, "fits": False, "problem": "full"}
+SMALL = {"judged": True, "fits": False, "problem": "small"}
+UNKNOWN = {"judged": False, "fits": False, "problem": "gone"}
+
+
+@pytest.mark.parametrize(
+    ("answers", "judged", "fits", "problem"),
+    [
+        ([FITS], True, True, ""),
+        ([FITS, FITS], True, True, ""),
+        ([FITS, FULL], True, False, "full"),
+        ([SMALL, FULL], True, False, "small; full"),
+        ([FULL, FULL], True, False, "full"),
+        ([FITS, UNKNOWN], False, False, "gone"),
+        # What one is certain of counts.
+        ([UNKNOWN, FULL], True, False, "gone; full"),
+    ],
+)
+def test_verdict(answers: list[dict[str, Any]], judged: bool, fits: bool, problem: str) -> None:
+    assert verdict(answers) == {"judged": judged, "fits": fits, "problem": problem}

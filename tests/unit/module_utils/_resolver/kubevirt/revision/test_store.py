@@ -1,0 +1,107 @@
+"""What virt-controller writes, beyond what the vectors show."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
+    CRASH,
+    Objects,
+    Problem,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision import store
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision.store import (
+    Create,
+    PatchStatus,
+    Writes,
+)
+
+SPEC = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+
+
+def obj(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+OBJECTS = [obj("VirtualMachineClusterInstancetype", "x", SPEC), obj("VirtualMachineClusterPreference", "x", {})]
+
+
+def vm(**spec: Any) -> dict[str, Any]:
+    template = {"spec": {"domain": {"devices": {}}}}
+    return {"metadata": {"name": "a", "namespace": "web"}, "spec": {"template": template, **spec}}
+
+
+def test_two_objects_whose_revisions_have_one_name() -> None:
+    # Without uid and generation the names differ by the object's name alone.
+    writes = store.store(vm(instancetype={"name": "x"}, preference={"name": "x"}), Objects(OBJECTS))
+    assert writes.error == Problem("found existing ControllerRevision with unexpected data: a-x-v1beta1--0")
+    assert [type(action) for action in writes.actions] == [Create, Create]
+    assert writes.instancetype_ref is None
+
+
+def test_a_failing_preference_leaves_the_revision_that_was_made_before() -> None:
+    writes = store.store(vm(instancetype={"name": "x"}, preference={"name": "gone"}), Objects(OBJECTS))
+    assert [type(action) for action in writes.actions] == [Create]
+    assert writes.error is not None
+    assert writes.error.code == 404
+
+
+def test_a_pinned_revision_is_referenced_without_being_looked_up() -> None:
+    writes = store.store(vm(preference={"name": "p", "revisionName": "gone"}), Objects([]))
+    reference = {"name": "p", "controllerRevisionRef": {"name": "gone"}}
+    patch = [{"op": "add", "path": "/status/preferenceRef", "value": reference}]
+    matcher = {"name": "p", "revisionName": "gone"}
+    assert writes == Writes((PatchStatus("web", "a", patch),), None, reference, preference=matcher)
+
+
+def test_a_vm_without_a_template_crashes_kubevirt() -> None:
+    writes = store.store(vm(instancetype={"name": "x"}, template=None), Objects(OBJECTS))
+    assert writes.error is not None
+    assert writes.error.reason == CRASH
+    assert not writes.actions
+
+
+def test_a_vm_of_wrong_types_is_an_error_that_names_the_field() -> None:
+    error = store.store(vm(instancetype=[]), Objects([])).error
+    assert error is not None
+    assert error.message.startswith("spec.instancetype: ")
+
+
+def test_inputs_stay_as_they_are() -> None:
+    given = vm(instancetype={"name": "x"})
+    given["status"] = {"instancetypeRef": {"name": "old", "controllerRevisionRef": {"name": "r"}}}
+    objects = copy.deepcopy(OBJECTS)
+    before = copy.deepcopy(given)
+    writes = store.store(given, Objects(objects))
+    assert writes.instancetype_ref == {"name": "x", "controllerRevisionRef": {"name": "a-x-v1beta1--0"}}
+    assert (given, objects) == (before, OBJECTS)
+
+
+def test_why_a_revision_is_not_made() -> None:
+    def error(*objects: dict[str, Any], lookup: type[Objects] = Objects, **template: Any) -> Problem | None:
+        manifest = vm(instancetype={"name": "x"})
+        manifest["spec"]["template"]["spec"]["domain"].update(template)
+        return store.store(manifest, lookup(objects)).error
+
+    class Forbidden(Objects):
+        def get(self, kind: str, namespace: str, name: str) -> Any:
+            forbidden = kind == "ControllerRevision"
+            return Problem("no", "Forbidden", 403) if forbidden else super().get(kind, namespace, name)
+
+    bad = obj("VirtualMachineClusterInstancetype", "x", {**SPEC, "cpu": {"guest": "many"}})
+    assert str(error(bad)).startswith("Problem(message=\"spec.cpu.guest: expected a whole number, found 'many'\"")
+    assert error(*OBJECTS, cpu={"cores": 2}) == Problem(
+        "VM field(s) spec.template.spec.domain.cpu.cores conflicts with selected instance type"
+    )
+    assert error(*OBJECTS, lookup=Forbidden) == Problem("failed to get ControllerRevision: no", "Forbidden", 403)
+
+    unreadable = {"apiVersion": "instancetype.kubevirt.io/v9", "kind": "VirtualMachineInstancetype"}
+    there = {
+        "kind": "ControllerRevision",
+        "metadata": {"name": "a-x-v1beta1--0", "namespace": "web"},
+        "data": unreadable,
+    }
+    assert "no kind" in str(error(*OBJECTS, there))
+    there["data"] = {**unreadable, "apiVersion": "instancetype.kubevirt.io/v1beta1", "spec": SPEC}
+    assert error(*OBJECTS, there) is None

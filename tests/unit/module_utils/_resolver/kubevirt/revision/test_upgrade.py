@@ -1,0 +1,91 @@
+"""How captured revisions are brought to today's version, beyond what the vectors show."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
+    CRASH,
+    Objects,
+    Problem,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision import upgrade
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision.store import (
+    Create,
+    Delete,
+    PatchStatus,
+)
+
+API_VERSION = "instancetype.kubevirt.io/v1beta1"
+
+
+def old(name: str, kind: str, spec: dict[str, Any]) -> dict[str, Any]:
+    data = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": f"of-{name}", "uid": "u"}, "spec": spec}
+    return {
+        "kind": "ControllerRevision",
+        "metadata": {"name": name, "namespace": "web", "uid": f"uid-{name}"},
+        "data": data,
+    }
+
+
+SPEC = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+REVISIONS = [old("r1", "VirtualMachineInstancetype", SPEC), old("r2", "VirtualMachinePreference", {})]
+
+
+def vm(instancetype: str, preference: str) -> dict[str, Any]:
+    return {
+        "metadata": {"name": "a", "namespace": "web"},
+        "spec": {"instancetype": {"name": "i"}, "preference": {"name": "p"}, "template": {}},
+        "status": {
+            "instancetypeRef": {"name": "i", "controllerRevisionRef": {"name": instancetype}},
+            "preferenceRef": {"name": "p", "controllerRevisionRef": {"name": preference}},
+        },
+    }
+
+
+def test_the_old_ones_are_deleted_after_the_vm_names_the_new_ones() -> None:
+    given, revisions = vm("r1", "r2"), copy.deepcopy(REVISIONS)
+    writes = upgrade.upgrade(given, Objects(revisions))
+    assert [type(action) for action in writes.actions] == [Create, Create, PatchStatus, Delete, Delete]
+    assert writes.actions[3:] == (Delete("web", "r1", "uid-r1"), Delete("web", "r2", "uid-r2"))
+    assert writes.preference_ref == {"name": "p", "controllerRevisionRef": {"name": "a-of-r2-v1beta1-u-0"}}
+    assert (given, revisions) == (vm("r1", "r2"), REVISIONS)
+
+
+def test_two_references_to_one_revision_collide() -> None:
+    writes = upgrade.upgrade(vm("r1", "r1"), Objects(REVISIONS))
+    message = 'controllerrevisions.apps "a-of-r1-v1beta1-u-0" already exists'
+    assert writes.error == Problem(message, "AlreadyExists", 409)
+    assert [type(action) for action in writes.actions] == [Create, Create]
+
+
+def test_an_empty_revision_crashes_kubevirt() -> None:
+    empty = {"kind": "ControllerRevision", "metadata": {"name": "r1", "namespace": "web"}}
+    writes = upgrade.upgrade(vm("r1", "r2"), Objects([empty]))
+    assert writes.error is not None
+    assert writes.error.reason == CRASH
+
+
+def test_a_failed_lookup_is_passed_on() -> None:
+    forbidden = Problem("forbidden", "Forbidden", 403)
+
+    class Denied:
+        def get(self, kind: str, namespace: str, name: str) -> Problem:
+            return forbidden
+
+    assert upgrade.upgrade(vm("r1", "r2"), Denied()).error == forbidden
+
+
+def test_a_vm_of_wrong_types_is_an_error_that_names_the_field() -> None:
+    error = upgrade.upgrade({"metadata": {"name": "a"}, "spec": {"runStrategy": 1}}, Objects([])).error
+    assert error is not None
+    assert (error.code, error.message.partition(":")[0]) == (400, "spec.runStrategy")
+
+
+def test_releases_before_1_3_upgrade_nothing() -> None:
+    vm = {"metadata": {"name": "a"}, "spec": {"instancetype": {"name": "x", "revisionName": "old"}}}
+    writes = upgrade.upgrade(vm, Objects([]), of("1.2"))
+    assert (writes.actions, writes.error) == ((), None)
+    assert writes.instancetype == {"name": "x", "revisionName": "old"}

@@ -1,0 +1,106 @@
+"""Expansion, beyond what the vectors show."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
+    CRASH,
+    Objects,
+    Problem,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
+    Configuration,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.expand import (
+    expand,
+    fill_new,
+)
+
+OBJECTS = [
+    {
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": "u"},
+        "spec": {"cpu": {"guest": 2}, "memory": {"guest": "2048Mi"}, "annotations": {"a": "1"}},
+    },
+    {
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": "zero"},
+        "spec": {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}},
+    },
+]
+
+
+def vm(**spec: Any) -> dict[str, Any]:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"domain": {"devices": {}}, "nodeSelector": {}}}
+    manifest = {"metadata": {"name": "a", "namespace": "web"}, "spec": {"template": template, **spec}}
+    return copy.deepcopy(manifest)
+
+
+def test_inputs_stay_as_they_are() -> None:
+    given, objects = vm(instancetype={"name": "u"}), copy.deepcopy(OBJECTS)
+    before = copy.deepcopy(given)
+    expanded = expand(given, Objects(objects))
+    assert expanded.vm is not None
+    assert expanded.vm["spec"]["template"]["metadata"] == {"labels": {"app": "web"}, "annotations": {"a": "1"}}
+    assert (given, objects) == (before, OBJECTS)
+
+
+def test_a_vm_without_matchers_is_only_put_in_canonical_form() -> None:
+    expanded = expand(vm(), Objects([]))
+    assert expanded.vm is not None
+    assert expanded.vm["spec"]["template"]["spec"] == {"domain": {"devices": {}, "resources": {}}}
+
+
+@pytest.mark.parametrize("version", ["1.3", "1.9"])
+def test_a_new_vmi_gets_its_defaults_also_where_an_expanded_vm_does_not(version: str) -> None:
+    template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", {"spec": {"domain": {"devices": {}}}})
+    problem = fill_new(template, {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}, None, Configuration(), of(version))
+    assert problem is None
+    assert template["spec"]["networks"] == [{"name": "default", "pod": {}}]
+
+
+def test_a_crash_is_a_value() -> None:
+    error = expand(vm(instancetype={"name": "u"}, preference={"name": "zero"}), Objects(OBJECTS)).error
+    assert error is not None
+    assert error.reason == CRASH
+
+
+def test_a_missing_template_crashes_kubevirt_but_only_once_something_is_to_be_applied() -> None:
+    error = expand(vm(instancetype={"name": "u"}, template=None), Objects(OBJECTS)).error
+    assert error == Problem("the VirtualMachine has no template", CRASH)
+    assert expand(vm(template=None), Objects([])).error is None
+
+
+def test_a_vm_of_wrong_types_is_an_error_that_names_the_field() -> None:
+    error = expand(vm(template={"spec": {"domain": {"cpu": {"cores": "two"}}}}), Objects([])).error
+    told = "spec.template.spec.domain.cpu.cores: expected a whole number, found 'two'"
+    assert error == Problem(told, "BadRequest", 400)
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        ("1.9", "VM field(s) spec.template.spec.domain.memory.guest conflicts with selected instance type"),
+        ("1.5", "VM field(s) spec.template.spec.domain.memory conflicts with selected instance type"),
+        ("1.3", "cannot expand instancetype to VM"),
+    ],
+)
+def test_a_conflict_is_a_bad_request_in_the_words_of_the_release(version: str, message: str) -> None:
+    given = vm(instancetype={"name": "u", "kind": "VirtualMachineClusterInstancetype"})
+    given["spec"]["template"]["spec"]["domain"]["memory"] = {"guest": "1Gi"}
+    expanded = expand(given, Objects(OBJECTS), release=of(version))
+    assert (expanded.vm, expanded.error) == (None, Problem(message, "BadRequest", 400))
+    assert len(expanded.conflicts) == 1
+
+
+def test_an_interface_that_the_cluster_does_not_permit_is_an_error() -> None:
+    config = Configuration(bridge_permitted=False)
+    error = expand(vm(instancetype={"name": "u"}), Objects(OBJECTS), config).error
+    assert error is not None
+    assert error.message == "bridge interface is not enabled in kubevirt-config"

@@ -1,0 +1,67 @@
+"""Interfaces that a running VMI gets from its VM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from interface_specs import LAN, POD, spec, state
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.interface_plug import (
+    plugged,
+)
+
+Manifest = dict[str, Any]
+
+
+KUBEVIRT = KubeVirt(NEWEST)
+WAN = (LAN[0], {"name": "lan", "multus": {"networkName": "wan"}})
+SECOND_POD = ({"name": "other", "masquerade": {}}, {"name": "other", "pod": {}})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "running", "expected"),
+    [
+        (spec(POD), spec(POD), spec(POD)),
+        (spec(POD, LAN), spec(POD), spec(POD, LAN)),
+        (spec(POD, state(LAN, "absent")), spec(POD), spec(POD)),
+        (spec(POD, SECOND_POD), spec(POD), spec(POD)),
+        (spec(POD, WAN), spec(POD, LAN), spec(POD, WAN)),
+        (spec(POD), spec(POD, LAN), spec(POD, LAN)),
+        (spec(POD, state(LAN, "down")), spec(POD, LAN), spec(POD, state(LAN, "down"))),
+        (spec(POD, LAN), spec(POD, state(LAN, "down")), spec(POD, LAN)),
+        (spec(POD, state(LAN, "absent")), spec(POD, LAN), spec(POD, LAN)),
+    ],
+)
+def test_what_a_guest_is_given(wanted: Manifest, running: Manifest, expected: Manifest) -> None:
+    assert plugged(wanted, {"spec": running}, KUBEVIRT) == expected
+
+
+@pytest.mark.parametrize(("name", "expected"), [("net1", LAN), ("pod1234567", state(LAN, "absent")), ("", LAN)])
+def test_an_interface_goes_if_the_pod_does_not_number_its_interfaces(
+    name: str, expected: tuple[Manifest, Manifest]
+) -> None:
+    status = {"interfaces": [{"name": "lan", **({"podInterfaceName": name} if name else {})}]}
+    instance = {"spec": spec(POD, LAN), "status": status}
+    assert plugged(spec(POD, state(LAN, "absent")), instance, KUBEVIRT) == spec(POD, expected)
+
+
+def test_the_pod_s_own_network_numbers_nothing() -> None:
+    default = (
+        {"name": "default", "bridge": {}},
+        {"name": "default", "multus": {"networkName": "lan", "default": True}},
+    )
+    instance = {"spec": spec(default)}
+    assert plugged(spec(state(default, "absent")), instance, KUBEVIRT) == spec(state(default, "absent"))
+
+
+def test_an_interface_without_network_is_left() -> None:
+    wanted = {**spec(POD, LAN), "networks": [POD[1]]}
+    assert plugged(wanted, {"spec": spec(POD)}, KUBEVIRT) == spec(POD)
+
+
+def test_a_cluster_that_changes_no_networks() -> None:
+    kubevirt = KUBEVIRT._replace(changes_networks=False)
+    assert plugged(spec(POD, WAN), {"spec": spec(POD, LAN)}, kubevirt) == spec(POD, LAN)

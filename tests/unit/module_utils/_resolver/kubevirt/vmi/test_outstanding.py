@@ -1,0 +1,236 @@
+"""What a running guest still lacks of what its VM says."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.outstanding import (
+    Outstanding,
+    outstanding,
+)
+
+Manifest = dict[str, Any]
+
+
+LABELS = {"instancetype.kubevirt.io/object-name": "x"}
+
+
+def kept(name: str, kind: str, spec: Manifest) -> Manifest:
+    data = {"apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": kind, "metadata": {"name": "x"}, "spec": spec}
+    return {
+        "kind": "ControllerRevision",
+        "metadata": {"name": name, "namespace": "shop", "labels": LABELS},
+        "data": data,
+    }
+
+
+SIZE: Manifest = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}
+SIZES = {
+    "size-1": SIZE,
+    "sockets": {**SIZE, "cpu": {"guest": 2}},
+    "max": {**SIZE, "cpu": {"guest": 1, "maxSockets": 8}},
+    "model": {**SIZE, "cpu": {"guest": 1, "model": "EPYC"}},
+    "memory": {**SIZE, "memory": {"guest": "3Gi"}},
+    "same": {**SIZE, "memory": {"guest": "2048Mi"}},
+    "conflict": {**SIZE, "ioThreadsPolicy": "auto"},
+}
+LIKES: dict[str, Manifest] = {
+    "like-1": {},
+    "bus": {"devices": {"preferredDiskBus": "scsi"}},
+    "card": {"devices": {"preferredInterfaceModel": "e1000"}},
+}
+KEPT = [
+    *(kept(name, "VirtualMachineInstancetype", spec) for name, spec in SIZES.items()),
+    *(kept(name, "VirtualMachinePreference", spec) for name, spec in LIKES.items()),
+]
+
+
+def machine(size: str = "size-1", like: str = "like-1", generation: int = 1, **domain: Any) -> Manifest:
+    def reference(name: str, kind: str) -> Manifest:
+        return {"name": "x", "kind": kind, "controllerRevisionRef": {"name": name}}
+
+    return {
+        "metadata": {"name": "db", "namespace": "shop", "uid": "u", "generation": generation},
+        "spec": {
+            "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"},
+            "preference": {"name": "x", "kind": "VirtualMachinePreference"},
+            "template": {
+                "spec": {
+                    "domain": {"devices": {}, **domain},
+                    "volumes": [{"name": "root", "containerDisk": {"image": "a:1"}}],
+                }
+            },
+        },
+        "status": {
+            "instancetypeRef": reference(size, "VirtualMachineInstancetype"),
+            "preferenceRef": reference(like, "VirtualMachinePreference"),
+        },
+    }
+
+
+class Guest:
+    """A guest that was started from a VM; what virt-api fills in is in its spec."""
+
+    def __init__(self, vm: Manifest, known: bool = True) -> None:
+        spec = copy.deepcopy(vm["spec"])
+        for matcher, reference in (("instancetype", "instancetypeRef"), ("preference", "preferenceRef")):
+            spec[matcher]["revisionName"] = vm["status"][reference]["controllerRevisionRef"]["name"]
+        name = f"revision-start-vm-u-{vm['metadata']['generation']}"
+        start = {
+            "kind": "ControllerRevision",
+            "metadata": {"name": name, "namespace": "shop"},
+            "data": {"spec": spec},
+        }
+        self.objects = Objects([*KEPT, start] if known else KEPT)
+        built = vmi.build(vm, self.objects).spec
+        assert built is not None
+        self.instance: Manifest = {"spec": built, "status": {"virtualMachineRevisionName": name}}
+        domain = built["domain"]
+        domain["cpu"] = {"model": "host-model", "maxSockets": 4, **domain["cpu"]}
+        domain["memory"].setdefault("maxGuest", "8Gi")
+        for disk in domain["devices"]["disks"]:
+            disk.setdefault("disk", {}).setdefault("bus", "sata")
+
+    def lacks(self, vm: Manifest) -> tuple[str, ...]:
+        return outstanding(vm, self.instance, self.objects).fields
+
+
+# What virt-api fills in where a VM does not say it, so that nobody knows whether it was meant.
+DEFAULTED = (
+    "domain.cpu.maxSockets",
+    "domain.cpu.model",
+    "domain.devices.disks.root.disk.bus",
+    "domain.devices.interfaces.default.model",
+)
+CHANGES = [
+    ({"size": "sockets"}, ("domain.cpu.sockets",)),
+    ({"size": "max"}, ("domain.cpu.maxSockets",)),
+    ({"size": "model"}, ("domain.cpu.model",)),
+    ({"size": "memory"}, ("domain.memory.guest",)),
+    ({"like": "bus"}, ("domain.devices.disks.root.disk.bus",)),
+    ({"like": "card"}, ("domain.devices.interfaces.default.model",)),
+    ({"size": "same"}, ()),
+    ({}, ()),
+]
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(("change", "fields"), CHANGES)
+def test_a_guest_lacks_what_was_changed_until_it_is_started_anew(
+    change: dict[str, str], fields: tuple[str, ...], known: bool
+) -> None:
+    assert Guest(machine(), known).lacks(machine(**change)) == fields
+    assert Guest(machine(**change), known).lacks(machine(**change)) == ()
+
+
+@pytest.mark.parametrize(("change", "fields"), CHANGES[1:6])
+def test_a_start_revision_that_was_kept_does_not_deceive(change: dict[str, str], fields: tuple[str, ...]) -> None:
+    """Refreshed by the status and restarted: the start revision of the generation still names what was before."""
+    guest, anew = Guest(machine()), Guest(machine(**change), known=False)
+    guest.instance["spec"] = anew.instance["spec"]
+    assert guest.lacks(machine(**change)) == ()
+    # Taken back, the start revision is that of the VM again, and KubeVirt asks for nothing. The guest says otherwise.
+    assert guest.lacks(machine()) == ()
+    back = outstanding(machine(), guest.instance, guest.objects, whole=True).fields
+    assert set(back) <= set(fields) and bool(back) is (fields[0] not in DEFAULTED)
+
+
+@pytest.mark.parametrize(("change", "fields"), [({"size": "model"}, "domain.cpu.model")])
+def test_what_the_vm_says_no_more_is_lacking_as_long_as_the_guest_has_it(change: dict[str, str], fields: str) -> None:
+    guest = Guest(machine(**change))
+    assert guest.lacks(machine(generation=2)) == (fields,)
+    assert outstanding(machine(generation=2), guest.instance, guest.objects).revised
+
+
+def test_a_guest_that_was_started_from_the_vm_as_it_is_lacks_nothing() -> None:
+    guest = Guest(machine())
+    guest.instance["spec"]["domain"]["cpu"]["sockets"] = 3
+    assert outstanding(machine(), guest.instance, guest.objects) == Outstanding()
+    # The VM was changed since, if only in what a guest does not see.
+    assert guest.lacks(machine(generation=2)) == ("domain.cpu.sockets",)
+
+
+def test_sockets_and_memory_are_kubevirts_to_change_and_placement_is_the_schedulers() -> None:
+    guest = Guest(machine())
+    grown = outstanding(machine("sockets", "bus"), guest.instance, guest.objects)
+    assert (grown.complete, grown.revised) == (False, True)
+    assert grown.fixed == ("domain.devices.disks.root.disk.bus",)
+    placed = machine(generation=2)
+    placed["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "a"}
+    assert guest.lacks(placed) == ()
+
+
+def test_what_could_not_be_started_again_is_a_problem() -> None:
+    guest = Guest(machine())
+    lost = outstanding(machine("gone"), guest.instance, guest.objects)
+    assert (lost.complete, lost.fields) == (False, ())
+    assert lost.problem is not None and '"gone" not found' in lost.problem
+
+
+def test_an_empty_object_counts_by_being_there() -> None:
+    def bound(binding: str, generation: int = 1) -> Manifest:
+        return machine(generation=generation, devices={"interfaces": [{"name": "default", binding: {}}]})
+
+    assert Guest(bound("bridge")).lacks(bound("masquerade", 2)) == (
+        "domain.devices.interfaces.default.bridge",
+        "domain.devices.interfaces.default.masquerade",
+    )
+    anew = Guest(bound("masquerade"), known=False)
+    anew.instance["spec"]["domain"]["devices"]["interfaces"][0]["masquerade"] = {"filled": "in"}
+    assert anew.lacks(bound("masquerade", 2)) == ()
+
+
+def own(generation: int = 1, volumes: tuple[Manifest, ...] = (), **domain: Any) -> Manifest:
+    """A VM without instancetype and preference."""
+    spec = {"domain": {"devices": {}, **domain}, "volumes": list(volumes)}
+    metadata = {"name": "db", "namespace": "shop", "uid": "u", "generation": generation}
+    return {"metadata": metadata, "spec": {"template": {"spec": spec}}}
+
+
+def lacking(now: Manifest, started: Manifest, running: Manifest, whole: bool = False) -> Outstanding:
+    """running: the domain of the VMI, in addition to what the VM had at its start."""
+    start = {"kind": "ControllerRevision", "metadata": {"name": "s", "namespace": "shop"}}
+    objects = Objects([{**start, "data": {"spec": started["spec"]}}])
+    built = vmi.build(now, objects).spec
+    assert built is not None
+    spec = {**built, "domain": {**built["domain"], **running}}
+    return outstanding(now, {"spec": spec, "status": {"virtualMachineRevisionName": "s"}}, objects, whole=whole)
+
+
+REQUESTED: Manifest = {"resources": {"requests": {"memory": "1Gi", "cpu": "2"}}}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(
+    ("declared", "running", "expected"),
+    [
+        # Dropped: the requests count at the next start, and KubeVirt plugs nothing in.
+        (REQUESTED, {"memory": {"guest": "2Gi"}}, ("domain.memory.guest",)),
+        (REQUESTED, {"memory": {"guest": "1024Mi"}}, ()),
+        (REQUESTED, {"cpu": {"sockets": 4}}, ("domain.cpu.sockets",)),
+        (REQUESTED, {"cpu": {"sockets": 2}}, ()),
+        ({"cpu": {"cores": 2}}, {"cpu": {"cores": 2, "sockets": 2}}, ("domain.cpu.sockets",)),
+        ({"cpu": {"cores": 2}}, {"cpu": {"cores": 2, "sockets": 1}}, ()),
+        ({"cpu": {"cores": 2}}, {"cpu": {"cores": 2}}, ()),
+    ],
+)
+def test_what_a_vm_no_longer_sets_has_its_default_at_the_next_start(
+    declared: Manifest, running: Manifest, expected: tuple[str, ...], whole: bool
+) -> None:
+    found = lacking(own(2, **declared), own(1, **declared), running, whole)
+    assert found.fields == expected
+
+
+def test_a_drive_that_has_left_the_vmi_is_still_in_the_guest() -> None:
+    """Recorded: the VMI loses medium and drive at once, and KubeVirt asks for a restart."""
+    medium = {"name": "iso", "persistentVolumeClaim": {"claimName": "iso", "hotpluggable": True}}
+    drive = {"name": "iso", "cdrom": {"bus": "sata"}}
+    loaded = own(1, (medium,), devices={"disks": [drive]})
+    assert lacking(own(2), loaded, {}).fields == ("domain.devices.disks.iso",)
+    assert lacking(own(2, devices={"disks": [drive]}), loaded, {}).complete
+    assert lacking(own(2), own(1, (medium,), devices={"disks": [{"name": "iso", "disk": {}}]}), {}).complete

@@ -1,0 +1,243 @@
+"""When a VM differs from its start in more than a running guest can be given."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, Release, of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
+    Lookup,
+    Objects,
+    Problem,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import live_update
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+    KubeVirt,
+    changes_networks,
+)
+
+applied, differs = live_update.applied, live_update.differs
+
+Manifest = dict[str, Any]
+
+
+def compare(
+    vm: Manifest, started: Manifest, vmi: Manifest, lookup: Lookup, live: bool, release: Release = NEWEST
+) -> bool | None:
+    past, present = (applied(one, lookup, release) for one in ({**vm, "spec": started, "status": {}}, vm))
+    if isinstance(past, Problem) or isinstance(present, Problem):
+        return None
+    running = schema.canonical("VirtualMachineInstanceSpec", vmi["spec"])
+    kubevirt = KubeVirt(release, live_updates=live, changes_networks=changes_networks({}, release))
+    return differs(vm, past["spec"], present["spec"], running, kubevirt)
+
+
+def revision(generation: int, **cpu: Any) -> Manifest:
+    """What was captured of the instancetype `small` in one of its generations."""
+    return {
+        "kind": "ControllerRevision",
+        "metadata": {
+            "name": f"small-{generation}",
+            "namespace": "ns",
+            "labels": {"instancetype.kubevirt.io/object-name": "small"},
+        },
+        "data": {
+            "apiVersion": "instancetype.kubevirt.io/v1beta1",
+            "kind": "VirtualMachineInstancetype",
+            "metadata": {"name": "small"},
+            "spec": {"cpu": {"guest": 1, **cpu}, "memory": {"guest": "2Gi"}},
+        },
+    }
+
+
+REVISIONS = Objects([revision(1), revision(2, maxSockets=8), revision(3, guest=2), revision(4, model="Skylake-Server")])
+
+
+def template(**fields: Any) -> Manifest:
+    return {"spec": {"architecture": "amd64", "domain": {"devices": {}}, **fields}}
+
+
+def spec(name: str = "", **fields: Any) -> Manifest:
+    matcher = {"name": "small", "kind": "VirtualMachineInstancetype", **({"revisionName": name} if name else {})}
+    return {"instancetype": matcher, "template": template(**fields)}
+
+
+def vm(generation: int, **fields: Any) -> Manifest:
+    return {
+        "metadata": {"name": "a", "namespace": "ns"},
+        "spec": spec(**fields),
+        "status": {"instancetypeRef": {"controllerRevisionRef": {"name": f"small-{generation}"}}},
+    }
+
+
+VMI: Manifest = {"spec": {"domain": {"devices": {"interfaces": [{"name": "default", "bridge": {}}]}}}}
+
+
+def changed(generation: int, started: int = 1, live: bool = True, **fields: Any) -> bool | None:
+    return compare(vm(generation, **fields), spec(f"small-{started}"), VMI, REVISIONS, live)
+
+
+@pytest.mark.parametrize(
+    ("generation", "live", "expected"),
+    [(1, True, False), (2, True, True), (3, True, False), (4, True, True), (1, False, False), (3, False, True)],
+)
+def test_the_revision_of_the_start_is_compared_with_that_of_now(generation: int, live: bool, expected: bool) -> None:
+    assert changed(generation, live=live) is expected
+
+
+def test_what_the_guest_has_does_not_count() -> None:
+    vmi = deepcopy(VMI)
+    vmi["spec"]["domain"]["cpu"] = {"maxSockets": 8}
+    assert compare(vm(2), spec("small-1"), vmi, REVISIONS, True) is True
+
+
+def test_without_one_of_the_revisions_nothing_is_known() -> None:
+    assert changed(9) is None
+    assert changed(1, started=9) is None
+    conflicting = {"domain": {"devices": {}, "cpu": {"sockets": 2}}}
+    assert changed(1, **conflicting) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "live", "expected"),
+    [
+        ({"nodeSelector": {"a": "b"}}, True, False),
+        ({"tolerations": [{"key": "a"}]}, True, False),
+        ({"affinity": {"nodeAffinity": {}}}, True, False),
+        ({"nodeSelector": {"a": "b"}}, False, True),
+        ({"terminationGracePeriodSeconds": 5}, True, True),
+    ],
+)
+def test_fields_of_the_vm_itself(fields: Manifest, live: bool, expected: bool) -> None:
+    assert changed(1, live=live, **fields) is expected
+
+
+def test_memory_of_a_vm_without_instancetype() -> None:
+    def own(guest: str) -> Manifest:
+        return {"template": template(domain={"devices": {}, "memory": {"guest": guest}})}
+
+    changed = {"metadata": {"namespace": "ns"}, "spec": own("4Gi"), "status": {}}
+    assert compare(changed, own("2Gi"), VMI, REVISIONS, True) is False
+    assert compare(changed, own("2Gi"), VMI, REVISIONS, False) is True
+    assert compare(changed, own("4096Mi"), VMI, REVISIONS, False) is False
+
+
+def connected(network: str, *names: str, **fields: Any) -> Manifest:
+    interfaces = [{"name": name, "bridge": {}, **fields} for name in names]
+    networks = [{"name": name, "multus": {"networkName": network}} for name in names]
+    return {"domain": {"devices": {"interfaces": interfaces}}, "networks": networks}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (connected("lan", "one"), False),
+        (connected("lan", "one", "two"), False),
+        (connected("lan", "one", state="down"), False),
+        (connected("wan", "one"), False),
+        (connected("lan", "one", model="e1000"), True),
+        (connected("lan", "two"), True),
+        ({**connected("lan", "one"), "networks": [{"name": "one", "pod": {}}]}, True),
+    ],
+)
+def test_interfaces_are_compared_with_the_guest_s(wanted: Manifest, expected: bool) -> None:
+    present = {"metadata": {"namespace": "ns"}, "spec": {"template": template(**wanted)}, "status": {}}
+    started = {"template": template(**connected("lan", "one"))}
+    assert compare(present, started, {"spec": connected("lan", "one")}, REVISIONS, True) is expected
+    # What the guest has already needs no restart, whatever it was started with.
+    earlier = {"template": template(**connected("old", "old"))}
+    assert compare(present, earlier, {"spec": wanted}, REVISIONS, True) is False
+
+
+def test_a_firmware_uuid_that_virt_controller_added_is_the_guest_s() -> None:
+    domain = {"devices": {}, "firmware": {"uuid": "u"}}
+    for uuid, expected in (("u", False), ("other", True)):
+        vmi = {"spec": {"domain": {"devices": {}, "firmware": {"uuid": uuid}}}}
+        assert compare(vm(1, domain=domain), spec("small-1"), vmi, REVISIONS, True) is expected
+
+
+def with_volumes(*volumes: Manifest, disks: tuple[Manifest, ...] = ()) -> Manifest:
+    return {"volumes": list(volumes), "domain": {"devices": {"disks": list(disks)}}}
+
+
+ROOT: Manifest = {"name": "root", "persistentVolumeClaim": {"claimName": "root"}}
+HOT: Manifest = {"name": "hot", "dataVolume": {"name": "hot", "hotpluggable": True}}
+CDROM: Manifest = {"name": "hot", "cdrom": {"bus": "sata"}}
+
+
+@pytest.mark.parametrize(
+    ("then", "wanted", "expected"),
+    [
+        (with_volumes(ROOT), with_volumes(ROOT, HOT), False),
+        (with_volumes(ROOT, HOT), with_volumes(ROOT), False),
+        (with_volumes(ROOT), with_volumes(), True),
+        (with_volumes(), with_volumes(ROOT), True),
+        (with_volumes(ROOT), with_volumes({**ROOT, "persistentVolumeClaim": {"claimName": "other"}}), True),
+        (with_volumes(ROOT, HOT), with_volumes(ROOT, HOT, disks=({"name": "hot", "disk": {}},)), False),
+        (with_volumes(ROOT), with_volumes(ROOT, disks=({"name": "root", "disk": {}},)), True),
+        (with_volumes(ROOT, disks=({"name": "root", "disk": {}},)), with_volumes(ROOT), True),
+        (with_volumes(ROOT, HOT, disks=(CDROM,)), with_volumes(ROOT, HOT), True),
+    ],
+)
+def test_volumes_and_disks(then: Manifest, wanted: Manifest, expected: bool) -> None:
+    assert compare(vm(1, **wanted), spec("small-1", **then), VMI, REVISIONS, True) is expected
+
+
+def test_a_volume_that_migrates_needs_no_restart() -> None:
+    moved = vm(1, **with_volumes({**ROOT, "persistentVolumeClaim": {"claimName": "other"}}))
+    moved["spec"]["updateVolumesStrategy"] = "Migration"
+    assert compare(moved, spec("small-1", **with_volumes(ROOT)), VMI, REVISIONS, True) is False
+
+
+def test_a_drive_that_goes_with_its_medium_needs_a_restart() -> None:
+    """Recorded: the medium alone can be ejected."""
+    loaded = with_volumes(ROOT, HOT, disks=(CDROM,))
+    for wanted, expected in ((with_volumes(ROOT), True), (with_volumes(ROOT, disks=(CDROM,)), False)):
+        assert compare(vm(1, **wanted), spec("small-1", **loaded), VMI, REVISIONS, True) is expected
+
+
+@pytest.mark.parametrize(
+    ("release", "live", "expected"), [("1.6", False, False), ("1.5", False, True), ("1.5", True, False)]
+)
+def test_older_releases_stage_volumes_too(release: str, live: bool, expected: bool) -> None:
+    def own(**fields: Any) -> Manifest:
+        return {"template": template(**fields)}
+
+    changed = {"metadata": {"namespace": "ns"}, "spec": own(**with_volumes(ROOT, HOT)), "status": {}}
+    assert compare(changed, own(**with_volumes(ROOT)), VMI, Objects([]), live, of(release)) is expected
+
+
+@pytest.mark.parametrize(("release", "expected"), [("1.9", False), ("1.8", True), ("1.7", True)])
+def test_older_releases_change_no_network(release: str, expected: bool) -> None:
+    present = {"metadata": {"namespace": "ns"}, "spec": {"template": template(**connected("wan", "one"))}, "status": {}}
+    started = {"template": template(**connected("lan", "one"))}
+    running = {"spec": connected("lan", "one")}
+    assert compare(present, started, running, Objects([]), True, of(release)) is expected
+
+
+def test_a_pod_network_comes_with_the_next_start() -> None:
+    both = connected("lan", "one")
+    both["networks"] = [*both["networks"], {"name": "pod", "pod": {}}]
+    present = {"metadata": {"namespace": "ns"}, "spec": {"template": template(**both)}, "status": {}}
+    started = {"template": template(**connected("lan", "one"))}
+    running = {"spec": connected("lan", "one")}
+    for release in ("1.9", "1.8"):
+        assert compare(present, started, running, Objects([]), True, of(release)) is True
+    assert compare(present, started, running, Objects([]), True, of("1.7")) is False
+
+
+def test_what_cannot_be_applied() -> None:
+    assert isinstance(applied({"spec": {"template": {"spec": {"domain": 1}}}}, Objects([])), Problem)
+    # KubeVirt crashes.
+    preference = {
+        "kind": "VirtualMachinePreference",
+        "metadata": {"name": "p", "namespace": "ns"},
+        "spec": {"cpu": {"preferredCPUFeatures": [{"name": "vmx"}]}},
+    }
+    made = vm(1)
+    made["spec"] = {"preference": {"name": "p", "kind": preference["kind"]}, "template": template()}
+    assert isinstance(applied(made, Objects([preference])), Problem)

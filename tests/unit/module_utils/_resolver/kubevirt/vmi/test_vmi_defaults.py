@@ -1,0 +1,20 @@
+"""Defaults that only a VMI gets."""
+
+from __future__ import annotations
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
+    Configuration,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi_defaults import (
+    set_vmi_defaults,
+)
+
+
+def test_evmcs_requires_vmx_whatever_the_vm_says_of_it() -> None:
+    cpu = {"features": [{"name": "vmx", "policy": "forbid"}]}
+    domain = {"devices": {}, "cpu": cpu, "features": {"hyperv": {"evmcs": {}}}}
+    spec = schema.canonical("VirtualMachineInstanceSpec", {"domain": domain})
+    set_vmi_defaults(spec, Configuration())
+    assert spec["domain"]["cpu"]["features"] == [{"name": "vmx", "policy": "require"}]
+    assert "uuid" not in spec["domain"]["firmware"]

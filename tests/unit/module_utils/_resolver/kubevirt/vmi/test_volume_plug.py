@@ -1,0 +1,179 @@
+"""Volumes and disks that a running VMI gets from its VM; as recorded of KubeVirt 1.9."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hot_plug import Update
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.volume_plug import (
+    migrated,
+    plugged,
+    replaced,
+)
+
+Manifest = dict[str, Any]
+
+
+def volume(name: str, claim: str = "", hot: bool = True) -> Manifest:
+    return {
+        "name": name,
+        "persistentVolumeClaim": {"claimName": claim or name, **({"hotpluggable": True} if hot else {})},
+    }
+
+
+def disk(name: str, kind: str = "disk", **fields: Any) -> Manifest:
+    return {"name": name, kind: {}, **fields}
+
+
+ROOT = (volume("root", hot=False), disk("root"))
+DATA = (volume("data"), disk("data"))
+OTHER_DATA = (volume("data", "other"), disk("data"))
+COLD = (volume("data", hot=False), disk("data"))
+DRIVE = (None, disk("iso", "cdrom"))
+CDROM = (volume("iso"), DRIVE[1])
+OTHER_CDROM = (volume("iso", "other"), DRIVE[1])
+FORMER_DISK = (volume("iso"), disk("iso"))
+DUMP = ({"name": "dump", "memoryDump": {"claimName": "dump", "hotpluggable": True}}, None)
+
+
+def spec(*pairs: tuple[Manifest | None, Manifest | None]) -> Manifest:
+    volumes = [one for one, _disk in pairs if one is not None]
+    return {"volumes": volumes, "domain": {"devices": {"disks": [one for _volume, one in pairs if one is not None]}}}
+
+
+def vm(wanted: Manifest, **fields: Any) -> Manifest:
+    return {"spec": {"template": {"spec": wanted}, **fields}}
+
+
+def after(wanted: Manifest, running: Manifest, **status: Any) -> Manifest:
+    """The VMI's spec after one patch."""
+    volumes, disks = plugged(vm(wanted), {"spec": running, "status": {"phase": "Running", **status}})
+    return {**running, "volumes": volumes, "domain": {"devices": {**running["domain"]["devices"], "disks": disks}}}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "running", "expected"),
+    [
+        (spec(ROOT), spec(ROOT), spec(ROOT)),
+        (spec(ROOT, DATA), spec(ROOT), spec(ROOT, DATA)),
+        (spec(ROOT), spec(ROOT, DATA), spec(ROOT)),
+        (spec(ROOT, COLD), spec(ROOT), spec(ROOT)),
+        (spec(ROOT, COLD), spec(ROOT, DATA), spec(ROOT, DATA)),
+        (spec(ROOT, DATA), spec(ROOT, COLD), spec(ROOT, COLD)),
+        (spec(ROOT), spec(ROOT, COLD), spec(ROOT, COLD)),
+        (spec(ROOT, CDROM), spec(ROOT, DRIVE), spec(ROOT, CDROM)),
+        (spec(ROOT, DRIVE), spec(ROOT, CDROM), spec(ROOT, DRIVE)),
+        (spec(ROOT), spec(ROOT, CDROM), spec(ROOT)),
+        # What replaces a volume comes with the next patch.
+        (spec(ROOT, OTHER_DATA), spec(ROOT, DATA), spec(ROOT)),
+        (spec(ROOT, OTHER_CDROM), spec(ROOT, CDROM), spec(ROOT, DRIVE)),
+        (spec(ROOT, OTHER_CDROM), spec(ROOT, FORMER_DISK), spec(ROOT)),
+        (spec(ROOT), spec(ROOT, DUMP), spec(ROOT, DUMP)),
+        (spec(ROOT, DUMP), spec(ROOT), spec(ROOT)),
+    ],
+)
+def test_what_a_guest_is_given(wanted: Manifest, running: Manifest, expected: Manifest) -> None:
+    assert after(wanted, running) == expected
+
+
+def test_a_volume_that_is_being_unplugged_comes_back_once_it_has_gone() -> None:
+    leaving = {"volumeStatus": [{"name": "root"}, {"name": "data"}]}
+    assert after(spec(ROOT, OTHER_DATA), spec(ROOT), **leaving) == spec(ROOT)
+    assert after(spec(ROOT, OTHER_DATA), spec(ROOT), volumeStatus=[{"name": "root"}]) == spec(ROOT, OTHER_DATA)
+
+
+def test_a_guest_that_does_not_run_yet_is_given_nothing() -> None:
+    assert after(spec(ROOT, DATA), spec(ROOT), phase="Scheduling") == spec(ROOT)
+
+
+MOVED = (volume("root", "other", hot=False), disk("root"))
+SHARED = (ROOT[0], disk("root", shareable=True))
+LUN = (ROOT[0], disk("root", "lun"))
+FILESYSTEM = {"volumes": [ROOT[0]], "domain": {"devices": {"filesystems": [{"name": "root"}]}}}
+PULLED = ({"name": "root", "containerDisk": {"image": "i", "imagePullPolicy": "Always"}}, disk("root"))
+IMAGE = ({"name": "root", "containerDisk": {"image": "i"}}, disk("root"))
+MOVED_DUMP = ({"name": "dump", "memoryDump": {"claimName": "other"}}, None)
+DATA_VOLUME = ({"name": "root", "dataVolume": {"name": "root"}}, disk("root"))
+MOVED_DATA_VOLUME = ({"name": "root", "dataVolume": {"name": "other"}}, disk("root"))
+
+
+def moves(wanted: Manifest, running: Manifest, **status: Any) -> tuple[tuple[str, ...], str | None]:
+    update = migrated(vm(wanted, updateVolumesStrategy="Migration"), {"spec": running, "status": status})
+    return update.changes, update.restart_required
+
+
+@pytest.mark.parametrize(
+    ("wanted", "running", "expected"),
+    [
+        (spec(ROOT), spec(ROOT), False),
+        (spec(DATA), spec(ROOT), False),
+        (spec(IMAGE), spec(ROOT), False),
+        (spec(ROOT), spec(IMAGE), False),
+        # Of the same claim.
+        (spec(DATA_VOLUME), spec(ROOT), False),
+        (spec(MOVED, DATA), spec(ROOT), True),
+        (spec(MOVED), spec(ROOT, DATA), True),
+        (spec(MOVED_DATA_VOLUME), spec(DATA_VOLUME), True),
+        (spec(MOVED_DUMP), spec(DUMP), True),
+    ],
+)
+def test_volumes_that_migrate(wanted: Manifest, running: Manifest, expected: bool) -> None:
+    assert moves(wanted, running) == (("volumes",) if expected else (), None)
+    assert not migrated(vm(wanted), {"spec": running}).changes
+    # A VM with this strategy gets no volumes plugged.
+    with_strategy = vm(spec(ROOT, DATA), updateVolumesStrategy="Migration")
+    kept = spec(ROOT)
+    found = plugged(with_strategy, {"spec": kept, "status": {"phase": "Running"}})
+    assert found == (kept["volumes"], kept["domain"]["devices"]["disks"])
+
+
+@pytest.mark.parametrize(
+    ("running", "expected"),
+    [(spec(SHARED), "shareable: [root]"), (spec(LUN), "luns: [root]"), (FILESYSTEM, "filesystems: [root]")],
+)
+def test_volumes_that_cannot_migrate(running: Manifest, expected: str) -> None:
+    assert moves(spec(MOVED), running) == ((), f"invalid volumes to update with migration: {expected}")
+
+
+def claimed(name: str, *modes: str) -> Manifest:
+    return {"name": name, "persistentVolumeClaimInfo": {"accessModes": list(modes)}}
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ({"conditions": [{"type": "StorageLiveMigratable", "status": "True"}]}, ""),
+        (
+            {"conditions": [{"type": "StorageLiveMigratable", "status": "False", "message": "no"}]},
+            "cannot migrate the volumes as the VMI isn't migratable: no",
+        ),
+        ({"volumeStatus": [claimed("root", "ReadWriteOnce"), {"name": "image"}]}, ""),
+        ({"volumeStatus": [claimed("data", "ReadWriteMany"), claimed("persistent-state-for-a", "ReadWriteOnce")]}, ""),
+        (
+            {"volumeStatus": [claimed("data", "ReadWriteOnce")]},
+            "cannot migrate the VM. The volume data is RWO and not included in the migration volumes",
+        ),
+    ],
+)
+def test_guests_that_cannot_migrate(status: Manifest, expected: str) -> None:
+    changes, reason = moves(spec(MOVED), spec(ROOT), **status)
+    assert (bool(changes), reason or "") == (not expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "running", "waits"),
+    [
+        (spec(ROOT), spec(ROOT), False),
+        (spec(ROOT, DATA), spec(ROOT), True),
+        (spec(MOVED), spec(ROOT), True),
+        # It is being unplugged.
+        (spec(ROOT), spec(ROOT, DATA), False),
+        (spec(IMAGE), spec(PULLED), False),
+        (spec(ROOT), spec(PULLED), True),
+    ],
+)
+def test_volumes_that_older_releases_replace_at_a_restart(wanted: Manifest, running: Manifest, waits: bool) -> None:
+    assert bool(replaced(vm(wanted), {"spec": running}).restart_required) is waits
+    assert replaced(vm(wanted, updateVolumesStrategy="Migration"), {"spec": running}) == Update()

@@ -1,0 +1,232 @@
+"""The validating webhooks, beyond what the vectors show."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import configuration
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.admission import (
+    Response,
+)
+
+NOTHING = Objects([])
+
+
+def obj(kind: str, name: str, **spec: Any) -> dict[str, Any]:
+    return {"kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+SMALL = obj("VirtualMachineClusterInstancetype", "small", cpu={"guest": 3}, memory={"guest": "1Gi"})
+
+
+def vm(domain: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
+    template = {"spec": {"domain": {"devices": {}, **(domain or {})}}}
+    return {"metadata": {"name": "a", "namespace": "web"}, "spec": {"template": template, **spec}}
+
+
+def answer(manifest: dict[str, Any], *objects: dict[str, Any], **options: Any) -> Response:
+    return validate.validate("VirtualMachine", manifest, Objects(objects), **options)
+
+
+def preference(**spec: Any) -> Response:
+    kind = "VirtualMachinePreference"
+    return validate.validate(kind, obj(kind, "p", **spec), NOTHING)
+
+
+def test_inputs_stay_as_they_are() -> None:
+    manifest, objects = vm(instancetype={"name": "small"}), [copy.deepcopy(SMALL)]
+    before = copy.deepcopy(manifest)
+    assert answer(manifest, *objects).allowed
+    assert (manifest, objects) == (before, [SMALL])
+
+
+def test_steps_come_in_the_order_of_kubevirt() -> None:
+    wants = obj(
+        "VirtualMachineClusterPreference",
+        "p",
+        cpu={"preferredCPUTopology": "spread"},
+        requirements={"cpu": {"guest": 8}},
+    )
+    slirp = configuration.configuration({"network": {"defaultNetworkInterface": "slirp"}})
+    matchers = {"instancetype": {"name": "small"}, "preference": {"name": "p"}}
+    cores = {"cpu": {"cores": 1}}
+
+    spread = answer(vm(cores, **matchers), SMALL, wants, config=slirp)
+    assert (spread.stage, spread.causes[0].field) == ("apply", "instancetype.spec.cpu.guest")
+    del wants["spec"]["cpu"]
+    conflicts = answer(vm(cores, **matchers), SMALL, wants, config=slirp)
+    assert (conflicts.stage, conflicts.causes[0].field) == ("apply", "spec.template.spec.domain.cpu.cores")
+    assert answer(vm(**matchers), SMALL, wants, config=slirp).stage == "defaults"
+    assert answer(vm(**matchers), SMALL, wants).stage == "requirements"
+
+
+def test_the_default_architecture_is_that_of_the_cluster() -> None:
+    wants = obj("VirtualMachineClusterPreference", "p", requirements={"architecture": "arm64"})
+    manifest = vm(preference={"name": "p"})
+    assert not answer(manifest, wants).allowed
+    assert answer(manifest, wants, config=configuration.configuration(architecture="arm64")).allowed
+
+
+def test_a_captured_revision_counts_rather_than_the_live_object() -> None:
+    manifest = vm({"cpu": {"model": "host-model"}}, instancetype={"name": "small", "revisionName": "r"})
+    captured = copy.deepcopy(SMALL)
+    captured["spec"]["cpu"]["model"] = "host-passthrough"
+    data = {"apiVersion": "instancetype.kubevirt.io/v1beta1", **captured}
+    revision = {"kind": "ControllerRevision", "metadata": {"name": "r", "namespace": "web"}, "data": data}
+    assert answer(manifest, SMALL, revision).causes[0].field == "spec.template.spec.domain.cpu.model"
+
+
+def test_a_vm_that_is_being_deleted_or_written_otherwise_is_not_looked_at() -> None:
+    manifest = vm({"cpu": {"cores": 1}}, instancetype={"name": "small"})
+    assert not answer(manifest, SMALL).allowed
+    assert answer(manifest, SMALL, operation="DELETE").allowed
+    manifest["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert answer(manifest, SMALL).allowed
+
+
+def test_a_crash_of_kubevirt_is_a_refusal() -> None:
+    zero = obj(
+        "VirtualMachineClusterPreference",
+        "p",
+        cpu={"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}},
+    )
+    refused = answer(vm(instancetype={"name": "small"}, preference={"name": "p"}), SMALL, zero)
+    assert (refused.crash, refused.status()["reason"]) == (True, "InternalError")
+    assert answer(vm(template=None)).crash
+
+
+def test_eleven_causes_are_ten_and_one_more() -> None:
+    annotations = {f"k{number:02}": "1" for number in range(11)}
+    instancetype = copy.deepcopy(SMALL)
+    instancetype["spec"]["annotations"] = dict.fromkeys(annotations, "2")
+    manifest = vm(instancetype={"name": "small"})
+    manifest["spec"]["template"]["metadata"] = {"annotations": annotations}
+    status = answer(manifest, instancetype).status()
+    assert len(status["details"]["causes"]) == 10
+    assert status["message"].endswith(", and 1 more validation errors")
+
+
+@pytest.mark.parametrize("topology", ["spread", "preferSpread"])
+def test_a_preference_with_an_old_ratio_may_spread_over_cores_and_threads_by_two_alone(topology: str) -> None:
+    cpu = {"preferredCPUTopology": topology, "spreadOptions": {"across": "CoresThreads"}}
+    assert preference(cpu=cpu, preferSpreadSocketToCoreRatio=2).allowed
+    refused = preference(cpu=cpu, preferSpreadSocketToCoreRatio=3)
+    assert [cause.field for cause in refused.causes] == ["spec.cpu.spreadOptions.ratio"]
+    assert refused.warnings == ()
+
+
+def test_an_unknown_kind_is_no_answer() -> None:
+    with pytest.raises(KeyError):
+        validate.validate("Pod", {}, NOTHING)
+
+
+# As the mutating webhook of the releases before 1.7 leaves a matcher without kind.
+NAMED = {"name": "p", "kind": "virtualmachineclusterpreference"}
+WANTS = obj("VirtualMachineClusterPreference", "p", requirements={"cpu": {"guest": 2}})
+
+
+def test_what_is_not_there_was_refused_until_1_5() -> None:
+    manifest = vm(instancetype={"name": "small"}, preference={"name": "p"})
+    refused = answer(manifest, release=of("1.5"))
+    assert (refused.code, refused.stage) == (422, "apply")
+    assert [cause._asdict() for cause in refused.causes] == [
+        {
+            "type": "FieldValueNotFound",
+            "message": "Failure to find instancetype: "
+            'virtualmachineclusterinstancetypes.instancetype.kubevirt.io "small" not found',
+            "field": "spec.instancetype",
+        }
+    ]
+    preference_alone = answer(manifest, SMALL, release=of("1.5")).causes[0]
+    assert preference_alone.message.startswith("Failure to find preference: virtualmachineclusterpreferences.")
+    assert preference_alone.field == "spec.preference"
+    assert answer(manifest, SMALL, WANTS, release=of("1.5")).allowed
+    assert answer(manifest, release=of("1.6")).allowed
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        ("1.0", "VM field conflicts with selected Instancetype"),
+        ("1.4", "VM field spec.template.spec.domain.cpu.cores conflicts with selected instance type"),
+        ("1.5", "VM field(s) spec.template.spec.domain.cpu.cores conflicts with selected instance type"),
+    ],
+)
+def test_conflicts_are_told_in_the_words_of_the_release(version: str, message: str) -> None:
+    told = answer(vm({"cpu": {"cores": 1}}, instancetype={"name": "small"}), SMALL, release=of(version))
+    assert (told.message, told.causes[0].field) == (message, "spec.template.spec.domain.cpu.cores")
+
+
+def test_a_spread_is_checked_as_the_release_does() -> None:
+    spread = obj("VirtualMachineClusterPreference", "p", cpu={"preferredCPUTopology": "preferSpread"})
+    manifest = vm(instancetype={"name": "small"}, preference=NAMED)
+    assert answer(manifest, SMALL, spread, release=of("1.0")).allowed
+    old = answer(manifest, SMALL, spread, release=of("1.2"))
+    assert old.message == "Instancetype CPU Guest is not divisible by PreferSpreadSocketToCoreRatio"
+    assert answer(manifest, SMALL, spread, release=of("1.3")).message.startswith("3 vCPUs provided by the instance")
+    crash = answer(vm(preference=NAMED), spread, release=of("1.1"))
+    assert (crash.crash, crash.stage) == (True, "apply")
+
+
+def test_a_memory_object_of_the_vm_counts_as_the_release_says() -> None:
+    wants = obj("VirtualMachineClusterPreference", "p", requirements={"memory": {"guest": "2Gi"}})
+    nothing_said = vm({"memory": {"hugepages": {"pageSize": "2Mi"}}}, preference={"name": "p"})
+    assert answer(vm(preference={"name": "p"}), wants).stage == "requirements"
+    # The default of the guest's memory comes first, here from the huge pages.
+    assert answer(nothing_said, wants, release=of("1.5.0")).stage == "requirements"
+    unknown_size = vm({"memory": {"maxGuest": "4Gi"}}, preference={"name": "p"})
+    assert answer(unknown_size, wants, release=of("1.5.0")).crash
+    assert answer(unknown_size, wants, release=of("1.5.1")).stage == "requirements"
+
+
+def test_the_first_release_judged_what_the_vm_says_before_its_defaults() -> None:
+    manifest = vm(preference=NAMED)
+    first = answer(manifest, WANTS, release=of("1.0.0"))
+    assert "no CPU resources provided by VirtualMachine, preference requires 2 vCPU" in first.message
+    then = answer(manifest, WANTS, release=of("1.0.1"))
+    assert "insufficient CPU resources of 1 vCPU provided by VirtualMachine" in then.message
+    conflict = vm({"cpu": {"cores": 1}}, instancetype={"name": "small"}, preference=NAMED)
+    more = obj("VirtualMachineClusterPreference", "p", requirements={"cpu": {"guest": 8}})
+    assert answer(conflict, SMALL, more, release=of("1.0.0")).stage == "requirements"
+    assert answer(conflict, SMALL, more, release=of("1.0.1")).stage == "apply"
+    assert answer(conflict, SMALL, WANTS, release=of("1.0.0")).stage == "apply"
+
+
+def test_a_field_that_the_release_does_not_know_says_nothing() -> None:
+    instancetype = copy.deepcopy(SMALL)
+    instancetype["spec"]["nodeSelector"] = {"zone": "a"}
+    manifest = vm(instancetype={"name": "small"})
+    manifest["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "b"}
+    assert answer(manifest, instancetype, release=of("1.0")).allowed
+    assert answer(manifest, instancetype, release=of("1.1")).causes[0].field == "spec.template.spec.nodeSelector"
+
+
+def stored(kind: str, version: str, **spec: Any) -> Response:
+    return validate.validate(kind, obj(kind, "p", **spec), NOTHING, release=of(version))
+
+
+def test_the_webhooks_of_preferences_and_instancetypes_learned() -> None:
+    preference, instancetype = "VirtualMachinePreference", "VirtualMachineInstancetype"
+    unknown, deprecated = {"preferredCPUTopology": "dice"}, {"preferredCPUTopology": "preferCores"}
+    assert stored(preference, "1.3", cpu=unknown).allowed
+    assert stored(preference, "1.4", cpu=unknown).message == "unknown preferredCPUTopology dice"
+    assert stored(preference, "1.3", cpu=deprecated) == Response()
+    assert stored(preference, "1.4", cpu=deprecated).warnings == (
+        "PreferredCPUTopology preferCores is deprecated for removal in a future release, please use cores instead",
+    )
+
+    odd = {"preferredCPUTopology": "preferSpread", "spreadOptions": {"across": "Threads"}}
+    assert stored(preference, "1.2", cpu=odd).allowed
+    assert stored(preference, "1.3", cpu=odd).message == "across Threads is not supported"
+
+    guarded = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, "launchSecurity": {"sev": {}}}
+    assert stored(instancetype, "1.8", **guarded) == Response()
+    assert stored(instancetype, "1.9", **guarded).warnings == (
+        "launchSecurity is deprecated and will be removed in a future release. Use preference instead.",
+    )
