@@ -205,11 +205,11 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.demand import (
-    Resources,
-    resources,
+    DeviceObjects,
+    device_objects,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.question import (
-    Cluster,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.simulation import (
+    PlacementObjects,
     placement,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.of_vm import (
@@ -244,7 +244,7 @@ def _placement(
         raise AnsibleFilterError(f"{name}: running: choose from {MIGRATE}, {RESTART}, not {running!r}")
     if isinstance(drain, (str, Mapping)) or not isinstance(drain, Iterable):
         raise AnsibleFilterError(f"{name}: drain: expected a list of names, found {drain!r}")
-    cluster = Cluster(
+    cluster = PlacementObjects(
         manifests(name, "nodes", nodes),
         manifests(name, "pods", pods),
         manifests(name, "namespaces", namespaces),
@@ -273,7 +273,7 @@ def _placement(
     )
 
 
-def _resources(name: str, **given: Any) -> Resources | None:
+def _resources(name: str, **given: Any) -> DeviceObjects | None:
     if all(value is None for value in given.values()):
         return None
     lists = [manifests(name, option, value or ()) for option, value in given.items()]
@@ -281,7 +281,7 @@ def _resources(name: str, **given: Any) -> Resources | None:
         for one in some:
             if not (one.get("metadata") or {}).get("name"):
                 raise AnsibleFilterError(f"{name}: {option}: an object has no name")
-    return resources(*lists)
+    return device_objects(*lists)
 
 
 class FilterModule:

@@ -169,9 +169,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.question import Cluster
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.question import (
-    quotas as judged,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.admission import (
+    QuotaObjects,
+    check_quotas,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.of_vm import (
     KEEP,
@@ -211,7 +211,7 @@ def _quota(
 ) -> dict[str, Any]:
     if running not in _RUNNING:
         raise AnsibleFilterError(f"{_NAME}: running: choose from {', '.join(_RUNNING)}, not {running!r}")
-    cluster = Cluster(
+    cluster = QuotaObjects(
         quotas=manifests(_NAME, "quotas", quotas),
         limit_ranges=manifests(_NAME, "limit_ranges", limit_ranges),
         application_quotas=manifests(_NAME, "application_quotas", application_quotas),
@@ -226,7 +226,7 @@ def _quota(
     )
     return of_vms(
         _NAME,
-        judged,
+        check_quotas,
         vms,
         cluster,
         running,

@@ -70,7 +70,7 @@ def of_vms(
 ) -> dict[str, Any]:
     """The answer of a filter to a list of VMs. Raises AnsibleFilterError.
 
-    name: of the filter. ask: question.placement or question.quotas, for a cluster of its kind. The rest are options of
+    name: of the filter. ask: placement or check_quotas, with the objects that it takes. The rest are options of
     the filter: the release is that of `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another; objects
     are instancetypes, preferences and revisions.
     """

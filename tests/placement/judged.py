@@ -16,11 +16,11 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "roles" / "local_cluster" / "files")]
 
 from _resolver.kubernetes.placement.batch import Batch  # noqa: E402
-from _resolver.kubernetes.placement.demand import Resources, demand, resources  # noqa: E402
-from _resolver.kubernetes.placement.devices import Offer, taken  # noqa: E402
+from _resolver.kubernetes.placement.demand import DeviceObjects, demand, device_objects  # noqa: E402
+from _resolver.kubernetes.placement.devices import Allocator, taken  # noqa: E402
 from _resolver.kubernetes.placement.node import node  # noqa: E402
 from _resolver.kubernetes.placement.state import State  # noqa: E402
-from _resolver.kubernetes.placement.storage import reaching, storage  # noqa: E402
+from _resolver.kubernetes.placement.storage import storage, with_volume_affinity  # noqa: E402
 from _resolver.kubernetes.placement.workload import Workload, of_manifest  # noqa: E402
 
 Case = dict[str, Any]
@@ -65,18 +65,20 @@ def batch(case: Case) -> list[str]:
 def _pending(case: Case) -> list[Workload]:
     known = storage(*(case.get(part, ()) for part in ("claims", "volumes", "classes")))
     there = _resources(case)
-    pods = [reaching(of_manifest(pod), known) for pod in case["pending"]]
+    pods = [with_volume_affinity(of_manifest(pod), known) for pod in case["pending"]]
     return [pod._replace(devices=demand(pod.resource_claims, pod.namespace, there)) for pod in pods]
 
 
-def _resources(case: Case) -> Resources:
-    return resources(*(case.get(part, ()) for part in ("device_classes", "slices", "device_claims", "claim_templates")))
+def _resources(case: Case) -> DeviceObjects:
+    return device_objects(
+        *(case.get(part, ()) for part in ("device_classes", "slices", "device_claims", "claim_templates"))
+    )
 
 
 def _state(case: Case) -> State:
     spaces = {name: {"kubernetes.io/metadata.name": name} for name in ("shop", "office")}
-    offer = Offer(case.get("slices", ()), taken(case.get("device_claims", ())))
-    return State(map(node, case["nodes"]), map(of_manifest, case["pods"]), spaces, offer)
+    allocator = Allocator(case.get("slices", ()), taken(case.get("device_claims", ())))
+    return State(map(node, case["nodes"]), map(of_manifest, case["pods"]), spaces, allocator)
 
 
 def judge(cases: list[Case]) -> Verdicts:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.kubernetes.placement.demand import Resources, resources
-from ..._resolver.kubernetes.placement.question import Cluster, placement
+from ..._resolver.kubernetes.placement.demand import DeviceObjects, device_objects
+from ..._resolver.kubernetes.placement.simulation import PlacementObjects, placement
 from ..._resolver.preflight.lookups import referred
 from ..client.session import Session
 from .kubevirt import kubevirt
@@ -17,7 +17,7 @@ Manifest = dict[str, Any]
 
 
 ALL: Final = "*"
-# Name, plural's end, and whether it is of a namespace; in the order of demand.resources.
+# Name, plural's end, and whether it is of a namespace; in the order of demand.device_objects.
 _CLAIMING: Final = (
     ("DeviceClass", "es", False),
     ("ResourceSlice", "s", False),
@@ -31,7 +31,7 @@ _KIND: Final = "VirtualMachineClusterInstancetype"
 def where_vms_fit(
     session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str], of_running: str
 ) -> tuple[dict[str, Any], list[str]]:
-    """(the placement of VMs in the cluster, warnings); see question.placement.
+    """(the placement of VMs in the cluster, warnings); see simulation.placement.
 
     drain: names of nodes. instancetypes: names of cluster-wide instancetypes, ALL for all. of_running: what becomes of
     VMs that run. Raises Unread, FieldError,
@@ -49,7 +49,7 @@ def where_vms_fit(
     lookup.gather(need for vm in vms for need in referred(vm, known.release))
     samples = _instancetypes(lookup, instancetypes)
     claims, volumes, classes = _storage(session, warnings) or ([], [], [])
-    cluster = Cluster(
+    cluster = PlacementObjects(
         nodes,
         pods,
         namespaces or [],
@@ -72,7 +72,7 @@ def _anything_claimed(vms: list[Manifest], pods: list[Manifest], drain: list[str
     return any((one.get("spec") or {}).get("resourceClaims") for one in (*templates, *moved))
 
 
-def _devices(session: Session, warnings: list[str]) -> Resources | None:
+def _devices(session: Session, warnings: list[str]) -> DeviceObjects | None:
     """What there is for claims, in the newest version that the cluster serves; None if that may not be read."""
     for version in ("v1", "v1beta2", "v1beta1"):
         doubts: list[str] = []
@@ -82,10 +82,10 @@ def _devices(session: Session, warnings: list[str]) -> Resources | None:
         ]
         warnings += doubts
         if all(some is not None for some in found):
-            return resources(*(some or [] for some in found))
+            return device_objects(*(some or [] for some in found))
         if doubts:
             return None
-    return resources([], [], [], [])
+    return device_objects([], [], [], [])
 
 
 def _storage(session: Session, warnings: list[str]) -> list[list[Manifest]]:

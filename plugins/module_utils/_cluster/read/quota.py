@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.cdi.storage_class import default_class
-from ..._resolver.kubernetes.quota.question import Cluster, quotas
+from ..._resolver.kubernetes.quota.admission import QuotaObjects, check_quotas
 from ..._resolver.kubevirt.pod.manifests import namespace_of
 from ..._resolver.preflight.lookups import referred
 from ..client.session import Session
@@ -29,7 +29,7 @@ _CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
 
 
 def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> tuple[dict[str, Any], list[str]]:
-    """(the effect of quotas and limit ranges on VMs, warnings); see question.quotas.
+    """(the effect of quotas and limit ranges on VMs, warnings); see admission.check_quotas.
 
     Raises Unread, FieldError, ApiError and ConnectionFailed.
     """
@@ -42,10 +42,10 @@ def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> t
     )
     known, lookup = kubevirt(session), ClusterLookup(session)
     lookup.gather(need for vm in vms for need in referred(vm, known.release))
-    return quotas(vms, lookup, known, cluster, of_running), warnings
+    return check_quotas(vms, lookup, known, cluster, of_running), warnings
 
 
-def limiting(session: Session, vms: Sequence[Manifest], space: str | None, warnings: list[str]) -> Cluster | None:
+def limiting(session: Session, vms: Sequence[Manifest], space: str | None, warnings: list[str]) -> QuotaObjects | None:
     """What limits the pods of existing VMs; None if nothing does, or if the user may not list it, which adds a warning.
 
     Raises ApiError and ConnectionFailed.
@@ -64,13 +64,13 @@ def limiting(session: Session, vms: Sequence[Manifest], space: str | None, warni
         warnings += [text for text in more if text not in warnings]
 
 
-def _around(session: Session, space: str | None, warnings: list[str]) -> Cluster:
+def _around(session: Session, space: str | None, warnings: list[str]) -> QuotaObjects:
     """What limits existing VMs, which are left out. space: their namespace, None for several."""
     applications = if_any(session, _APPLICATION, warnings, space)
     shared = _shared(session, warnings, space)
     wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications or shared else [])]
     namespaces, *configurations = (if_any(session, kind, warnings) for kind in wide)
-    return Cluster(
+    return QuotaObjects(
         quotas=listed(session, QUOTA, space),
         limit_ranges=listed(session, _LIMITS, space),
         application_quotas=applications or [],

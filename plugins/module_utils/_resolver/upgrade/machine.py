@@ -12,7 +12,7 @@ from ..api.errors import Crash
 from ..api.matcher import ROLES
 from ..api.redaction import redact
 from ..api.tree import copy, differences
-from ..kubernetes.quota.question import Cluster as Room
+from ..kubernetes.quota.admission import QuotaObjects
 from ..kubevirt.admission import cluster as configured
 from ..kubevirt.admission import order
 from ..kubevirt.find import naming
@@ -89,7 +89,7 @@ class Machine(NamedTuple):
         return label_of(self.vm)
 
 
-def side(cluster: Cluster, vms: Sequence[Manifest] = (), room: Room | None = None) -> Side:
+def side(cluster: Cluster, vms: Sequence[Manifest] = (), room: QuotaObjects | None = None) -> Side:
     """room: what limits the pods of the VMs' namespaces, None for nothing."""
     place = around(cluster.kubevirt)
     if room is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..kubernetes.quota.question import Cluster, quotas
+from ..kubernetes.quota.admission import QuotaObjects, check_quotas
 from ..kubevirt.pod.manifests import name_of, namespace_of
 from ..kubevirt.pod.of_vm import RESTART
 from ..kubevirt.vmi.readiness import has_guest
@@ -22,15 +22,15 @@ class Admission(NamedTuple):
 
 
 class Admissions(NamedTuple):
-    """vms: by (namespace, name). quotas: to which the upgrade makes a difference; see question.quotas. They also have
-    fits_before.
+    """vms: by (namespace, name). quotas: to which the upgrade makes a difference; see admission.check_quotas. They also
+    have fits_before.
     """
 
     vms: dict[tuple[str, str], Admission]
     quotas: list[dict[str, Any]]
 
 
-def admissions(vms: Sequence[Manifest], before: Side, after: Side, room: Cluster) -> Admissions:
+def admissions(vms: Sequence[Manifest], before: Side, after: Side, room: QuotaObjects) -> Admissions:
     """Each running VM restarts, one after the other; then each halted VM starts.
 
     The sums of the quotas are of the running VMs, what their new pods need beyond the present ones. Raises FieldError.
@@ -46,8 +46,8 @@ def admissions(vms: Sequence[Manifest], before: Side, after: Side, room: Cluster
     return Admissions(found, lines)
 
 
-def _asked(vms: Sequence[Manifest], where: Side, room: Cluster) -> dict[str, Any]:
-    return quotas(vms, where.cluster.objects, where.cluster.kubevirt, room, RESTART)
+def _asked(vms: Sequence[Manifest], where: Side, room: QuotaObjects) -> dict[str, Any]:
+    return check_quotas(vms, where.cluster.objects, where.cluster.kubevirt, room, RESTART)
 
 
 def _problem(answer: dict[str, Any]) -> str:

@@ -19,9 +19,9 @@ _Entry = tuple[float, int]
 class Batch:
     """Places pods on the nodes of a state.
 
-    Of pods that look alike to the scheduler and that mind no others, the nodes are kept in order, so that thousands of
-    pods on hundreds of nodes take seconds. Scores only fall while pods are placed, so a node whose score is still the
-    best when it is recomputed is the best.
+    For pods that look alike to the scheduler and do not depend on others, the nodes are kept in order, so that
+    thousands of pods on hundreds of nodes take seconds. Scores only fall while pods are placed, so a node whose score
+    is still the best when it is recomputed is the best.
     """
 
     def __init__(self, state: State) -> None:
@@ -34,68 +34,68 @@ class Batch:
 
     def eligible(self, pod: Workload) -> list[int]:
         """The nodes that are for a pod at all; computed once for pods that are alike."""
-        key = _place_key(pod)
+        key = _eligibility_key(pod)
         if key not in self._eligible:
             self._eligible[key] = eligible(self.state, pod)
         return self._eligible[key]
 
     def fitting(self, pod: Workload) -> list[int]:
         """The nodes that a pod fits on now."""
-        held = rules(self.state, pod)
+        pod_rules = rules(self.state, pod)
         return [
             number
             for number in self._with_room(pod)
-            if not obstacle(self.state.nodes[number], held) and has_devices(self.state, pod, number)
+            if not obstacle(self.state.nodes[number], pod_rules) and has_devices(self.state, pod, number)
         ]
 
     def unsure(self, pod: Workload) -> list[int]:
         """The nodes that a pod would fit on but for its devices, of which it is not known whether they do."""
-        held = rules(self.state, pod)
+        pod_rules = rules(self.state, pod)
         return [
             number
             for number in self._with_room(pod)
-            if not obstacle(self.state.nodes[number], held) and has_devices(self.state, pod, number) is None
+            if not obstacle(self.state.nodes[number], pod_rules) and has_devices(self.state, pod, number) is None
         ]
 
     def place(self, pod: Workload) -> int | None:
         """The number of the node that a pod is placed on; None if it fits on none."""
-        number = self._of_rest(pod) if self._minds_others(pod) else self._of_order(pod)
+        number = self._best_fitting(pod) if self._depends_on_pods(pod) else self._best_scored(pod)
         if number is not None:
             self.state.place(pod, number)
             self._placed.append(number)
         return number
 
     def more(self, pod: Workload) -> int:
-        """How many such pods would still fit, where they mind no others; the state stays unchanged."""
-        found = 0
+        """How many such pods would still fit if they do not depend on others; the state stays unchanged."""
+        total = 0
         for number in self.eligible(pod):
             node, used = self.state.nodes[number], self.state.used[number]
             rooms = [
                 (node.allocatable.get(name, 0) - used.get(name, 0)) // amount for name, amount in pod.requests.items()
             ]
-            found += max(0, min([*rooms, node.pods - len(self.state.pods[number])]))
-        return found
+            total += max(0, min([*rooms, node.pods - len(self.state.pods[number])]))
+        return total
 
     def _with_room(self, pod: Workload) -> dict[int, None]:
         """The nodes with room, of which only those have to be looked at that have taken a pod since the last time."""
         key = _size_key(pod)
-        everything: dict[int, None] = dict.fromkeys(self.eligible(pod))
-        seen, found = self._roomy.get(key, (0, everything))
-        for number in self._placed[seen:] if key in self._roomy else list(found):
-            if number in found and not has_room(self.state, pod, number):
-                del found[number]
-        self._roomy[key] = (len(self._placed), found)
-        return found
+        candidates: dict[int, None] = dict.fromkeys(self.eligible(pod))
+        checked, roomy = self._roomy.get(key, (0, candidates))
+        for number in self._placed[checked:] if key in self._roomy else list(roomy):
+            if number in roomy and not has_room(self.state, pod, number):
+                del roomy[number]
+        self._roomy[key] = (len(self._placed), roomy)
+        return roomy
 
-    def _minds_others(self, pod: Workload) -> bool:
+    def _depends_on_pods(self, pod: Workload) -> bool:
         affine = pod.required("podAffinity") or pod.required("podAntiAffinity")
         return bool(affine or pod.spread or pod.devices or self.state.repelled(pod))
 
-    def _of_rest(self, pod: Workload) -> int | None:
+    def _best_fitting(self, pod: Workload) -> int | None:
         numbers = self.fitting(pod)
         return min(numbers, key=lambda number: self._score(pod, number)) if numbers else None
 
-    def _of_order(self, pod: Workload) -> int | None:
+    def _best_scored(self, pod: Workload) -> int | None:
         key = _size_key(pod)
         if key not in self._ordered:
             self._ordered[key] = [(self._score(pod, number), number) for number in self.eligible(pod)]
@@ -123,12 +123,12 @@ class Batch:
         return sum(parts) / len(parts) if parts else 0.0
 
 
-def _place_key(pod: Workload) -> str:
+def _eligibility_key(pod: Workload) -> str:
     """The same for pods that the same nodes are for."""
-    own = [pod.node_selector, pod.affinity.get("nodeAffinity"), pod.tolerations, pod.reach, pod.waits_for]
-    return json.dumps(own, sort_keys=True)
+    parts = [pod.node_selector, pod.affinity.get("nodeAffinity"), pod.tolerations, pod.volume_affinity, pod.waits_for]
+    return json.dumps(parts, sort_keys=True)
 
 
 def _size_key(pod: Workload) -> str:
     """The same for pods that the same nodes have room for."""
-    return f"{_place_key(pod)} {sorted(pod.requests.items())}"
+    return f"{_eligibility_key(pod)} {sorted(pod.requests.items())}"

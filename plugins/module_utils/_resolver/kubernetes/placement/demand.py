@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 Manifest = Mapping[str, Any]
 
 # A claim has no more devices.
-_MOST: Final = 32
+_MAX_DEVICES: Final = 32
 
 
-class Want(NamedTuple):
+class DeviceRequest(NamedTuple):
     """A request for devices. selectors: those of the class and its own."""
 
     amount: int
@@ -19,17 +19,17 @@ class Want(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What a pod's claims need. reach: the node selectors of allocated claims. missing: why it has to wait, "" if it
-    need not. doubt: why a node that looks right may not do, "" if it does."""
+    """What a pod's claims need. node_selectors: those of allocated claims. missing: why it has to wait, "" if it need
+    not. doubt: why a node that looks right may not do, "" if it does."""
 
-    wants: tuple[Want, ...] = ()
-    reach: tuple[Manifest, ...] = ()
+    requests: tuple[DeviceRequest, ...] = ()
+    node_selectors: tuple[Manifest, ...] = ()
     missing: str = ""
     doubt: str = ""
 
 
-class Resources(NamedTuple):
-    """What the API knows of devices, as manifests. Claims and templates by namespace and name, classes by name."""
+class DeviceObjects(NamedTuple):
+    """The API's objects about devices, as manifests. Claims and templates by namespace and name, classes by name."""
 
     classes: Mapping[str, Manifest]
     slices: Sequence[Manifest]
@@ -37,77 +37,77 @@ class Resources(NamedTuple):
     templates: Mapping[tuple[str, str], Manifest]
 
 
-def resources(
+def device_objects(
     classes: Iterable[Manifest], slices: Iterable[Manifest], claims: Iterable[Manifest], templates: Iterable[Manifest]
-) -> Resources:
+) -> DeviceObjects:
     """The DeviceClasses, ResourceSlices, ResourceClaims and ResourceClaimTemplates of a cluster."""
-    return Resources(
-        {one["metadata"]["name"]: one for one in classes},
+    return DeviceObjects(
+        {device_class["metadata"]["name"]: device_class for device_class in classes},
         list(slices),
-        {(one["metadata"].get("namespace", ""), one["metadata"]["name"]): one for one in claims},
-        {(one["metadata"].get("namespace", ""), one["metadata"]["name"]): one for one in templates},
+        {(claim["metadata"].get("namespace", ""), claim["metadata"]["name"]): claim for claim in claims},
+        {(template["metadata"].get("namespace", ""), template["metadata"]["name"]): template for template in templates},
     )
 
 
-def demand(claims: Sequence[Manifest], namespace: str, known: Resources | None) -> Demand | None:
-    """What the claims of a pod (its `spec.resourceClaims`) need; None for no claims. known: None if it is not known."""
+def demand(claims: Sequence[Manifest], namespace: str, objects: DeviceObjects | None) -> Demand | None:
+    """What the claims of a pod (its `spec.resourceClaims`) need; None for no claims. objects: None if not known."""
     if not claims:
         return None
-    if known is None:
+    if objects is None:
         return Demand(doubt="the devices of the cluster are not known")
-    return _joined([_of_claim(claim, namespace, known) for claim in claims])
+    return _merged([_claim_demand(claim, namespace, objects) for claim in claims])
 
 
-def _joined(demands: Sequence[Demand]) -> Demand:
+def _merged(demands: Sequence[Demand]) -> Demand:
     return Demand(
-        tuple(want for one in demands for want in one.wants),
-        tuple(selector for one in demands for selector in one.reach),
-        next(filter(None, (one.missing for one in demands)), ""),
-        next(filter(None, (one.doubt for one in demands)), ""),
+        tuple(request for demand in demands for request in demand.requests),
+        tuple(selector for demand in demands for selector in demand.node_selectors),
+        next(filter(None, (demand.missing for demand in demands)), ""),
+        next(filter(None, (demand.doubt for demand in demands)), ""),
     )
 
 
-def _of_claim(claim: Manifest, namespace: str, known: Resources) -> Demand:
+def _claim_demand(claim: Manifest, namespace: str, objects: DeviceObjects) -> Demand:
     name = claim.get("resourceClaimName")
     if name:
-        found = known.claims.get((namespace, name))
-        if found is None or found["metadata"].get("deletionTimestamp"):
+        live = objects.claims.get((namespace, name))
+        if live is None or live["metadata"].get("deletionTimestamp"):
             return Demand(missing=f"its ResourceClaim {name} does not exist")
-        allocation = (found.get("status") or {}).get("allocation")
+        allocation = (live.get("status") or {}).get("allocation")
         if allocation is not None:
             selector = allocation.get("nodeSelector")
-            return Demand(reach=(selector,) if selector else ())
-        return _of_requests(found.get("spec") or {}, f"ResourceClaim {name}", known)
+            return Demand(node_selectors=(selector,) if selector else ())
+        return _spec_demand(live.get("spec") or {}, f"ResourceClaim {name}", objects)
     name = claim.get("resourceClaimTemplateName") or ""
-    template = known.templates.get((namespace, name))
+    template = objects.templates.get((namespace, name))
     if template is None:
         return Demand(missing=f"its ResourceClaimTemplate {name} does not exist")
-    return _of_requests((template.get("spec") or {}).get("spec") or {}, f"ResourceClaimTemplate {name}", known)
+    return _spec_demand((template.get("spec") or {}).get("spec") or {}, f"ResourceClaimTemplate {name}", objects)
 
 
-def _of_requests(spec: Manifest, called: str, known: Resources) -> Demand:
+def _spec_demand(spec: Manifest, title: str, objects: DeviceObjects) -> Demand:
     devices = spec.get("devices") or {}
-    doubt = f"{called} has constraints between devices" if devices.get("constraints") else ""
-    found = [_of_request(request, called, known) for request in devices.get("requests") or ()]
-    made = _joined([Demand(doubt=doubt), *found])
-    if sum(want.amount for want in made.wants) > _MOST:
-        return Demand(missing=f"its {called} requests more than {_MOST} devices")
-    return made
+    doubt = f"{title} has constraints between devices" if devices.get("constraints") else ""
+    demands = [_request_demand(request, title, objects) for request in devices.get("requests") or ()]
+    merged = _merged([Demand(doubt=doubt), *demands])
+    if sum(request.amount for request in merged.requests) > _MAX_DEVICES:
+        return Demand(missing=f"its {title} requests more than {_MAX_DEVICES} devices")
+    return merged
 
 
-def _of_request(request: Manifest, called: str, known: Resources) -> Demand:
+def _request_demand(request: Manifest, title: str, objects: DeviceObjects) -> Demand:
     # Until v1beta1 what is requested stood beside the name.
     exactly = request.get("exactly") or (request if "deviceClassName" in request else {})
-    others = [one.get("deviceClassName") for one in request.get("firstAvailable") or ()]
-    for name in (*others, *([exactly["deviceClassName"]] if exactly.get("deviceClassName") else ())):
-        if name not in known.classes:
-            return Demand(missing=f"its {called} names the DeviceClass {name}, which does not exist")
-    if others or not exactly.get("deviceClassName"):
-        return Demand(doubt=f"{called} has alternatives")
+    alternatives = [subrequest.get("deviceClassName") for subrequest in request.get("firstAvailable") or ()]
+    for name in (*alternatives, *([exactly["deviceClassName"]] if exactly.get("deviceClassName") else ())):
+        if name not in objects.classes:
+            return Demand(missing=f"its {title} names the DeviceClass {name}, which does not exist")
+    if alternatives or not exactly.get("deviceClassName"):
+        return Demand(doubt=f"{title} has alternatives")
     special = [name for name in ("adminAccess", "capacity") if exactly.get(name)]
     if special or (exactly.get("allocationMode") or "ExactCount") != "ExactCount":
-        return Demand(doubt=f"{called} requests devices by {special[0] if special else 'another mode than ExactCount'}")
-    of_class = (known.classes[exactly["deviceClassName"]].get("spec") or {}).get("selectors") or ()
-    both = [*of_class, *(exactly.get("selectors") or ())]
-    expressions = tuple(str((one.get("cel") or {}).get("expression", "")) for one in both)
-    return Demand((Want(exactly.get("count", 1) or 1, expressions),))
+        return Demand(doubt=f"{title} requests devices by {special[0] if special else 'another mode than ExactCount'}")
+    class_selectors = (objects.classes[exactly["deviceClassName"]].get("spec") or {}).get("selectors") or ()
+    selectors = [*class_selectors, *(exactly.get("selectors") or ())]
+    expressions = tuple(str((selector.get("cel") or {}).get("expression", "")) for selector in selectors)
+    return Demand((DeviceRequest(exactly.get("count", 1) or 1, expressions),))

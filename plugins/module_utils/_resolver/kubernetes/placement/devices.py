@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from .demand import Demand, Want
+from .demand import Demand, DeviceRequest
 from .node import Node
 from .node_rules import holds
 
@@ -36,24 +36,24 @@ def selected(selectors: Iterable[str], driver: str, attributes: Mapping[str, Any
 
 
 def _term(term: str, driver: str, attributes: Mapping[str, Any]) -> bool | None:
-    named = _DRIVER.fullmatch(term)
-    if named:
-        return bool(named[1][1:-1] == driver)
-    compared = _ATTRIBUTE.fullmatch(term)
-    if compared is None:
+    driver_match = _DRIVER.fullmatch(term)
+    if driver_match:
+        return bool(driver_match[1][1:-1] == driver)
+    attribute_match = _ATTRIBUTE.fullmatch(term)
+    if attribute_match is None:
         return None
-    domain, name, wanted = compared[1][1:-1], compared[2], _literal(compared[3])
-    found = attributes.get(f"{domain}/{name}")
-    if found is None and domain == driver:
-        found = attributes.get(name)
-    if not found:
+    domain, name, expected = attribute_match[1][1:-1], attribute_match[2], _literal(attribute_match[3])
+    attribute = attributes.get(f"{domain}/{name}")
+    if attribute is None and domain == driver:
+        attribute = attributes.get(name)
+    if not attribute:
         # CEL fails, and with it the search for devices.
         return None
-    kind, value = next(iter(found.items()))
+    kind, value = next(iter(attribute.items()))
     # CEL compares values of one type; versions are no texts.
-    if kind not in _KINDS or type(value) is not type(wanted):
+    if kind not in _KINDS or type(value) is not type(expected):
         return None
-    return bool(value == wanted)
+    return bool(value == expected)
 
 
 def _literal(text: str) -> str | bool | int:
@@ -66,86 +66,88 @@ Manifest = Mapping[str, Any]
 # Driver, pool and name.
 Identity = tuple[str, str, str]
 
-_EACH: Final = "perDeviceNodeSelection"
-_ODD: Final = ("consumesCounters", "bindingConditions", "taints", "allowMultipleAllocations")
+_PER_DEVICE: Final = "perDeviceNodeSelection"
+_GATED: Final = ("consumesCounters", "bindingConditions", "taints", "allowMultipleAllocations")
 
 
 class Device(NamedTuple):
-    """A device of a ResourceSlice. place: what says which nodes reach it. doubtful: it may not be usable. broken: its
-    pool is, which stops a search that comes to it."""
+    """A device of a ResourceSlice. location: the fields that say which nodes reach it. doubtful: it may not be usable.
+    broken: its pool is, which stops a search that comes to it."""
 
     identity: Identity
     attributes: Mapping[str, Any]
-    place: Manifest
+    location: Manifest
     doubtful: bool
     broken: bool
 
 
-def taken(claims: Iterable[Manifest], gone: frozenset[tuple[str, str]] = frozenset()) -> set[Identity]:
-    """The devices that claims have. gone: namespace and name of deleted pods, whose own claims go, too."""
-    found = set()
+def taken(claims: Iterable[Manifest], deleted: frozenset[tuple[str, str]] = frozenset()) -> set[Identity]:
+    """The devices that claims have. deleted: namespace and name of deleted pods, whose own claims go, too."""
+    devices = set()
     for claim in claims:
         metadata, allocation = claim["metadata"], (claim.get("status") or {}).get("allocation") or {}
-        owners = {(metadata.get("namespace", ""), one.get("name", "")) for one in metadata.get("ownerReferences") or ()}
-        if not owners & gone:
-            for one in (allocation.get("devices") or {}).get("results") or ():
-                if not one.get("adminAccess"):
-                    found.add((one.get("driver", ""), one.get("pool", ""), one.get("device", "")))
-    return found
+        owners = {
+            (metadata.get("namespace", ""), owner.get("name", "")) for owner in metadata.get("ownerReferences") or ()
+        }
+        if not owners & deleted:
+            for result in (allocation.get("devices") or {}).get("results") or ():
+                if not result.get("adminAccess"):
+                    devices.add((result.get("driver", ""), result.get("pool", ""), result.get("device", "")))
+    return devices
 
 
-class Offer:
+class Allocator:
     """The devices of ResourceSlices by node. taken: those that are in use; it changes as pods are placed."""
 
     def __init__(self, slices: Sequence[Manifest], used: set[Identity]) -> None:
         self._slices, self.taken = slices, used
-        self._of_node: dict[str, list[Device]] = {}
-        # What nodes have answered, until devices are taken that they reach.
-        self._answers: dict[str, dict[tuple[tuple[Want, ...], str], bool | None]] = {}
-        self._fitting: dict[tuple[tuple[str, ...], Identity], bool | None] = {}
+        self._by_node: dict[str, list[Device]] = {}
+        # Results of `fits` by node, until devices are taken that the node reaches.
+        self._cached_fits: dict[str, dict[tuple[tuple[DeviceRequest, ...], str], bool | None]] = {}
+        self._cached_matches: dict[tuple[tuple[str, ...], Identity], bool | None] = {}
 
-    def fits(self, node: Node, asked: Demand) -> bool | None:
+    def fits(self, node: Node, demand: Demand) -> bool | None:
         """Whether a node has devices for a pod; None if that is not known."""
-        if asked.missing or not all(_reaches(node, selector) for selector in asked.reach):
+        if demand.missing or not all(_reaches(node, selector) for selector in demand.node_selectors):
             return False
-        known = self._answers.setdefault(node.name, {})
-        key = asked.wants, asked.doubt
-        if key not in known:
-            known[key] = self._enough(node, asked)
-        return known[key]
+        cached = self._cached_fits.setdefault(node.name, {})
+        key = demand.requests, demand.doubt
+        if key not in cached:
+            cached[key] = self._satisfies(node, demand)
+        return cached[key]
 
-    def _enough(self, node: Node, asked: Demand) -> bool | None:
-        if self.chosen(node, asked, False) is not None:
-            return None if asked.doubt or self._may_stop(node, asked) else True
-        return None if self.chosen(node, asked, True) is not None else False
+    def _satisfies(self, node: Node, demand: Demand) -> bool | None:
+        if self.chosen(node, demand, False) is not None:
+            return None if demand.doubt or self._may_fail(node, demand) else True
+        return None if self.chosen(node, demand, True) is not None else False
 
-    def take(self, node: Node, asked: Demand) -> None:
+    def take(self, node: Node, demand: Demand) -> None:
         """Takes devices of a node that a pod fits on."""
-        chosen = set(self.chosen(node, asked, False) or ())
+        chosen = set(self.chosen(node, demand, False) or ())
         self.taken |= chosen
-        if all(device.place.get("nodeName") for device in self._devices(node) if device.identity in chosen):
-            self._answers.pop(node.name, None)
+        if all(device.location.get("nodeName") for device in self._devices(node) if device.identity in chosen):
+            self._cached_fits.pop(node.name, None)
         else:
-            self._answers.clear()
+            self._cached_fits.clear()
 
-    def chosen(self, node: Node, asked: Demand, doubtful: bool) -> list[Identity] | None:
+    def chosen(self, node: Node, demand: Demand, doubtful: bool) -> list[Identity] | None:
         """Devices for all requests, None if there are not enough. doubtful: those count, too, of which it is not known
         whether they do."""
-        if not asked.wants:
+        if not demand.requests:
             return []
         free = [device for device in self._devices(node) if device.identity not in self.taken]
         matched: dict[Identity, int] = {}
-        units = [want for want in asked.wants for _number in range(want.amount)]
+        units = [request for request in demand.requests for _number in range(request.amount)]
         for number in range(len(units)):
             if not self._match(number, units, free, doubtful, matched, set()):
                 return None
         return list(matched)
 
-    def _may_stop(self, node: Node, asked: Demand) -> bool:
+    def _may_fail(self, node: Node, demand: Demand) -> bool:
         """Whether the search comes to an error if it comes to some device before it has found enough."""
         return any(
-            device.broken or self._answer(want, device) is None
-            for want in asked.wants
+            device.broken or self._matches(request, device) is None
+            for request in demand.requests
             for device in self._devices(node)
             if device.identity not in self.taken
         )
@@ -153,76 +155,78 @@ class Offer:
     def _match(
         self,
         number: int,
-        units: Sequence[Want],
+        units: Sequence[DeviceRequest],
         free: Sequence[Device],
         doubtful: bool,
         matched: dict[Identity, int],
-        seen: set[Identity],
+        tried: set[Identity],
     ) -> bool:
         """Finds a device for a unit; those that have one before may have to take another (Kuhn's algorithm)."""
         for device in free:
-            if device.identity in seen or not self._takes(units[number], device, doubtful):
+            if device.identity in tried or not self._accepts(units[number], device, doubtful):
                 continue
-            seen.add(device.identity)
-            before = matched.get(device.identity)
-            if before is None or self._match(before, units, free, doubtful, matched, seen):
+            tried.add(device.identity)
+            holder = matched.get(device.identity)
+            if holder is None or self._match(holder, units, free, doubtful, matched, tried):
                 matched[device.identity] = number
                 return True
         return False
 
-    def _takes(self, want: Want, device: Device, doubtful: bool) -> bool:
-        answer = self._answer(want, device)
-        certain = answer is True and not device.doubtful and not device.broken
-        return certain or (doubtful and answer is not False)
+    def _accepts(self, request: DeviceRequest, device: Device, doubtful: bool) -> bool:
+        matches = self._matches(request, device)
+        certain = matches is True and not device.doubtful and not device.broken
+        return certain or (doubtful and matches is not False)
 
-    def _answer(self, want: Want, device: Device) -> bool | None:
-        key = want.selectors, device.identity
-        if key not in self._fitting:
-            self._fitting[key] = selected(want.selectors, device.identity[0], device.attributes)
-        return self._fitting[key]
+    def _matches(self, request: DeviceRequest, device: Device) -> bool | None:
+        key = request.selectors, device.identity
+        if key not in self._cached_matches:
+            self._cached_matches[key] = selected(request.selectors, device.identity[0], device.attributes)
+        return self._cached_matches[key]
 
     def _devices(self, node: Node) -> list[Device]:
-        if node.name not in self._of_node:
-            self._of_node[node.name] = [device for device in _of_pools(self._slices, node) if _at(node, device.place)]
-        return self._of_node[node.name]
+        if node.name not in self._by_node:
+            self._by_node[node.name] = [
+                device for device in _current_devices(self._slices, node) if _is_reachable(node, device.location)
+            ]
+        return self._by_node[node.name]
 
 
-def _of_pools(slices: Sequence[Manifest], node: Node) -> Iterator[Device]:
+def _current_devices(slices: Sequence[Manifest], node: Node) -> Iterator[Device]:
     """The devices of the newest slices of each pool that a node reaches."""
-    reached = [one.get("spec") or {} for one in slices if _reached(one.get("spec") or {}, node)]
+    reached = [spec for spec in (item.get("spec") or {} for item in slices) if _may_reach(spec, node)]
     newest: dict[tuple[str, str], int] = {}
     for spec in reached:
         newest[_pool(spec)] = max(newest.get(_pool(spec), 0), _generation(spec))
     # A feature gate decides whether such slices count, and with them whether older ones do.
-    odd = {_pool(spec) for spec in reached if spec.get(_EACH)}
-    current = [spec for spec in reached if _pool(spec) in odd or _generation(spec) == newest[_pool(spec)]]
-    broken = {pool for pool, specs in _by_pool(current).items() if _names_twice(specs) and pool not in odd}
+    gated = {_pool(spec) for spec in reached if spec.get(_PER_DEVICE)}
+    current = [spec for spec in reached if _pool(spec) in gated or _generation(spec) == newest[_pool(spec)]]
+    broken = {pool for pool, specs in _by_pool(current).items() if _has_duplicate_names(specs) and pool not in gated}
     for spec in current:
         pool = _pool(spec)
-        for one in spec.get("devices") or ():
+        for entry in spec.get("devices") or ():
             # Until v1beta1 the properties of a device were one level deeper.
-            device = {**one, **(one.get("basic") or {})}
-            doubtful = pool in odd or any(device.get(name) for name in _ODD)
-            place = device if spec.get(_EACH) else spec
+            device = {**entry, **(entry.get("basic") or {})}
+            doubtful = pool in gated or any(device.get(name) for name in _GATED)
+            location = device if spec.get(_PER_DEVICE) else spec
             attributes = device.get("attributes") or {}
-            yield Device((*pool, device.get("name", "")), attributes, place, doubtful, pool in broken)
+            yield Device((*pool, device.get("name", "")), attributes, location, doubtful, pool in broken)
 
 
 def _by_pool(specs: Iterable[Manifest]) -> dict[tuple[str, str], list[Manifest]]:
-    found: dict[tuple[str, str], list[Manifest]] = {}
+    pools: dict[tuple[str, str], list[Manifest]] = {}
     for spec in specs:
-        found.setdefault(_pool(spec), []).append(spec)
-    return found
+        pools.setdefault(_pool(spec), []).append(spec)
+    return pools
 
 
-def _names_twice(specs: Iterable[Manifest]) -> bool:
+def _has_duplicate_names(specs: Iterable[Manifest]) -> bool:
     """Whether two devices of a pool have the same name, which stops a search that comes to it."""
     names = [device.get("name") for spec in specs for device in spec.get("devices") or ()]
     return len(set(names)) < len(names)
 
 
-def _reached(spec: Manifest, node: Node) -> bool:
-    return bool(spec.get(_EACH)) or _at(node, spec)
+def _may_reach(spec: Manifest, node: Node) -> bool:
+    return bool(spec.get(_PER_DEVICE)) or _is_reachable(node, spec)
 
 
 def _pool(spec: Manifest) -> tuple[str, str]:
@@ -233,10 +237,12 @@ def _generation(spec: Manifest) -> int:
     return int((spec.get("pool") or {}).get("generation") or 0)
 
 
-def _at(node: Node, place: Manifest) -> bool:
-    if place.get("nodeName"):
-        return bool(place["nodeName"] == node.name)
-    return bool(place.get("allNodes")) or (bool(place.get("nodeSelector")) and _reaches(node, place["nodeSelector"]))
+def _is_reachable(node: Node, location: Manifest) -> bool:
+    if location.get("nodeName"):
+        return bool(location["nodeName"] == node.name)
+    return bool(location.get("allNodes")) or (
+        bool(location.get("nodeSelector")) and _reaches(node, location["nodeSelector"])
+    )
 
 
 def _reaches(node: Node, selector: Manifest) -> bool:

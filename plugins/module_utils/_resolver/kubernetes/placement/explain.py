@@ -8,7 +8,7 @@ from typing import Final
 from ...api.quantity import human
 from .fit import eligible, has_devices, lacking, obstacle, rules
 from .node import Node
-from .node_rules import is_selected, repelling, unreached, unselected
+from .node_rules import is_selected, repelling, unreachable_claims, unselected
 from .state import State
 from .workload import Workload
 
@@ -24,22 +24,22 @@ def problem(state: State, pod: Workload) -> str:
         return f"its claim {pod.waits_for} is not bound"
     if pod.devices is not None and pod.devices.missing:
         return pod.devices.missing
-    found = [*_missing_devices(state, pod), *_unclaimable(state, pod), *_not_for_it(state, pod)]
+    reasons = [*_missing_resources(state, pod), *_missing_claimed_devices(state, pod), *_excluded_nodes(state, pod)]
     numbers = eligible(state, pod)
-    best = _best(state, pod, numbers) if numbers else ""
+    best = _nearest_node(state, pod, numbers) if numbers else ""
     if best:
-        found.append(best)
-    return "; ".join(found)
+        reasons.append(best)
+    return "; ".join(reasons)
 
 
-def _missing_devices(state: State, pod: Workload) -> Iterator[str]:
+def _missing_resources(state: State, pod: Workload) -> Iterator[str]:
     for name in pod.requests:
         having = sum(node.allocatable.get(name, 0) > 0 for node in state.nodes)
         if name not in _PLAIN and having < len(state.nodes):
             yield f"{having} of {len(state.nodes)} nodes {'has' if having == 1 else 'have'} {name}"
 
 
-def _unclaimable(state: State, pod: Workload) -> Iterator[str]:
+def _missing_claimed_devices(state: State, pod: Workload) -> Iterator[str]:
     answers = [has_devices(state, pod, number) for number in range(len(state.nodes))]
     having, unknown = answers.count(True), answers.count(None)
     if having < len(answers):
@@ -50,24 +50,24 @@ def _unclaimable(state: State, pod: Workload) -> Iterator[str]:
         yield f"of {unknown} it is not known: {doubt or 'only CEL can evaluate the selectors of the devices'}"
 
 
-def _not_for_it(state: State, pod: Workload) -> Iterator[str]:
+def _excluded_nodes(state: State, pod: Workload) -> Iterator[str]:
     """What keeps it off nodes whatever their room, and off how many; the first reason of each node."""
     reasons: dict[tuple[str, str, str], int] = {}
     for node in state.nodes:
-        reason = _static(node, pod)
+        reason = _exclusion(node, pod)
         if reason is not None:
             reasons[reason] = reasons.get(reason, 0) + 1
-    for (one, several, what), amount in sorted(reasons.items(), key=lambda item: -item[1]):
-        yield f"{amount} of {len(state.nodes)} nodes {one if amount == 1 else several} {what}"
+    for (singular, plural, what), amount in sorted(reasons.items(), key=lambda item: -item[1]):
+        yield f"{amount} of {len(state.nodes)} nodes {singular if amount == 1 else plural} {what}"
 
 
-def _static(node: Node, pod: Workload) -> tuple[str, str, str] | None:
+def _exclusion(node: Node, pod: Workload) -> tuple[str, str, str] | None:
     """What is wrong with a node whatever its room: verb of one node, verb of several, and what."""
     for label in unselected(node, pod):
         return "lacks", "lack", f"the label {label}"
     if not is_selected(node, pod):
         return "is", "are", "not in its node affinity"
-    for claim in unreached(node, pod):
+    for claim in unreachable_claims(node, pod):
         return "does", "do", f"not reach the volume of its claim {claim}"
     for taint in repelling(node, pod):
         value = f"={taint['value']}" if taint.get("value") else ""
@@ -75,18 +75,18 @@ def _static(node: Node, pod: Workload) -> tuple[str, str, str] | None:
     return None
 
 
-def _best(state: State, pod: Workload, numbers: list[int]) -> str:
-    """What the node lacks that lacks the least: the fewest things, and of these the smallest part of the request."""
-    held = rules(state, pod)
+def _nearest_node(state: State, pod: Workload, numbers: list[int]) -> str:
+    """What the node lacks that lacks the least: the fewest resources, and of these the smallest part of the request."""
+    pod_rules = rules(state, pod)
 
     def shortage(number: int) -> tuple[int, float]:
         missing = lacking(state, pod, number)
-        other = bool(obstacle(state.nodes[number], held))
+        other = bool(obstacle(state.nodes[number], pod_rules))
         return len(missing) + other, sum(amount / pod.requests.get(name, 1) for name, amount in missing.items())
 
     best = min(numbers, key=shortage)
     parts = [_amount(name, amount) for name, amount in lacking(state, pod, best).items()]
-    other = obstacle(state.nodes[best], held)
+    other = obstacle(state.nodes[best], pod_rules)
     lacks = [*parts, *([other] if other else [])]
     return f"{state.nodes[best].name} lacks {' and '.join(lacks)}" if lacks else ""
 

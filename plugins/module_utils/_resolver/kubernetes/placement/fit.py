@@ -11,7 +11,7 @@ from typing import Any
 
 from ...api.label_selector import matches
 from .node import Node
-from .node_rules import is_selected, tolerates_all, unreached
+from .node_rules import is_selected, tolerates_all, unreachable_claims
 from .state import State, Test, term_test
 from .workload import Workload
 
@@ -20,7 +20,7 @@ Rule = Callable[[Node], str]
 
 
 def rules(state: State, pod: Workload) -> list[Rule]:
-    """The rules from other pods that a node must meet; valid until the next pod is placed."""
+    """The rules of other pods that a node must meet; valid until the next pod is placed."""
     return [*_spread(state, pod), *_affinity(state, pod), *_anti_affinity(state, pod), *_repelled(state, pod)]
 
 
@@ -33,12 +33,14 @@ def _affinity(state: State, pod: Workload) -> Iterator[Rule]:
     counts = state.count(_key("affinity", pod, terms), lambda other: all(test(other) for test in tests), selector)
     domains = [(term.get("topologyKey", ""), state.domains(term.get("topologyKey", ""), counts)) for term in terms]
     # The first of several pods with affinity to each other may run anywhere.
-    first = not any(any(found.values()) for _topology, found in domains) and all(test(pod) for test in tests)
+    is_first = not any(any(counts_by_value.values()) for _topology, counts_by_value in domains) and all(
+        test(pod) for test in tests
+    )
 
     def rule(node: Node) -> str:
-        for topology, found in domains:
+        for topology, counts_by_value in domains:
             value = node.labels.get(topology)
-            if value is None or not (first or found.get(value)):
+            if value is None or not (is_first or counts_by_value.get(value)):
                 return "pods that it must run beside"
         return ""
 
@@ -64,29 +66,35 @@ def _avoiding(topology: str, values: set[str], problem: str) -> Rule:
 
 
 def _spread(state: State, pod: Workload) -> Iterator[Rule]:
-    hard = [one for one in pod.spread if (one.get("whenUnsatisfiable") or "DoNotSchedule") == "DoNotSchedule"]
-    keys = [one.get("topologyKey", "") for one in hard]
+    hard = [
+        constraint
+        for constraint in pod.spread
+        if (constraint.get("whenUnsatisfiable") or "DoNotSchedule") == "DoNotSchedule"
+    ]
+    keys = [constraint.get("topologyKey", "") for constraint in hard]
     for constraint in hard:
         yield _spread_rule(state, pod, constraint, keys)
 
 
 def _spread_rule(state: State, pod: Workload, constraint: Mapping[str, Any], keys: list[str]) -> Rule:
-    topology, most = constraint.get("topologyKey", ""), constraint.get("maxSkew", 1)
+    topology, max_skew = constraint.get("topologyKey", ""), constraint.get("maxSkew", 1)
     selector = _selector(constraint, pod)
     counts = state.count(_key(f"spread {topology}", pod, [selector]), _spread_test(selector, pod.namespace), selector)
-    found: dict[str, int] = {}
+    counts_by_value: dict[str, int] = {}
     for node, amount in zip(state.nodes, counts):
         if all(key in node.labels for key in keys) and _counts(node, pod, constraint):
-            found[node.labels[topology]] = found.get(node.labels[topology], 0) + amount
-    enough = len(found) >= (constraint.get("minDomains") or 1)
-    least = min(found.values()) if enough else 0
-    own = selector is not None and matches(selector, pod.labels)
+            counts_by_value[node.labels[topology]] = counts_by_value.get(node.labels[topology], 0) + amount
+    enough = len(counts_by_value) >= (constraint.get("minDomains") or 1)
+    minimum = min(counts_by_value.values()) if enough else 0
+    self_match = selector is not None and matches(selector, pod.labels)
 
     def rule(node: Node) -> str:
         value = node.labels.get(topology)
         if value is None:
             return f"the label {topology} of its topology spread"
-        return f"room to spread by {topology}" if found.get(value, 0) + own - least > most else ""
+        return (
+            f"room to spread by {topology}" if counts_by_value.get(value, 0) + self_match - minimum > max_skew else ""
+        )
 
     return rule
 
@@ -131,7 +139,7 @@ def eligible(state: State, pod: Workload) -> list[int]:
     return [
         number
         for number, node in enumerate(state.nodes)
-        if tolerates_all(node, pod) and is_selected(node, pod) and not any(unreached(node, pod))
+        if tolerates_all(node, pod) and is_selected(node, pod) and not any(unreachable_claims(node, pod))
     ]
 
 
@@ -146,7 +154,7 @@ def has_room(state: State, pod: Workload, number: int) -> bool:
 
 def has_devices(state: State, pod: Workload, number: int) -> bool | None:
     """Whether a node has the devices that a pod claims; None if that is not known."""
-    return pod.devices is None or state.offer.fits(state.nodes[number], pod.devices)
+    return pod.devices is None or state.allocator.fits(state.nodes[number], pod.devices)
 
 
 def lacking(state: State, pod: Workload, number: int) -> dict[str, int]:
@@ -155,14 +163,14 @@ def lacking(state: State, pod: Workload, number: int) -> dict[str, int]:
     missing = {
         name: amount - (node.allocatable.get(name, 0) - used.get(name, 0)) for name, amount in pod.requests.items()
     }
-    found = {name: amount for name, amount in missing.items() if amount > 0}
+    shortages = {name: amount for name, amount in missing.items() if amount > 0}
     if len(state.pods[number]) >= node.pods:
-        found["pods"] = 1
-    return found
+        shortages["pods"] = 1
+    return shortages
 
 
-def obstacle(node: Node, held: list[Rule]) -> str:
+def obstacle(node: Node, pod_rules: list[Rule]) -> str:
     """What of other pods keeps a pod off a node, "" if nothing does."""
-    if not held:
+    if not pod_rules:
         return ""
-    return next((found for found in (rule(node) for rule in held) if found), "")
+    return next((reason for reason in (rule(node) for rule in pod_rules) if reason), "")

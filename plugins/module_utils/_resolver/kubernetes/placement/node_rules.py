@@ -48,9 +48,9 @@ def is_selected(node: Node, workload: Workload) -> bool:
     return required is None or any(holds(term, node) for term in required.get("nodeSelectorTerms") or ())
 
 
-def unreached(node: Node, workload: Workload) -> Iterator[str]:
+def unreachable_claims(node: Node, workload: Workload) -> Iterator[str]:
     """The claims of a pod that cannot be reached from a node."""
-    for name, selector in workload.reach:
+    for name, selector in workload.volume_affinity:
         if not any(holds(term, node) for term in selector.get("nodeSelectorTerms") or ()):
             yield name
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Optional
 
 from ...api.label_selector import matches
-from .devices import Offer
+from .devices import Allocator
 from .node import Counts, Node
 from .workload import Workload
 
@@ -17,10 +17,10 @@ Label = Optional[tuple[str, str]]
 
 
 class State:
-    """Nodes by index, with what is used of each. Nothing but `place` changes it.
+    """Nodes by index, with what is used of each. Only `place` changes it.
 
-    namespaces: the labels of the namespaces by name, for affinity that selects by them. offer: the devices for claims,
-    of which those of the pods are taken.
+    namespaces: the labels of the namespaces by name, for affinity that selects by them. allocator: the devices for
+    claims, of which those of the pods are taken.
     """
 
     def __init__(
@@ -28,13 +28,13 @@ class State:
         nodes: Iterable[Node],
         pods: Iterable[Workload],
         namespaces: Mapping[str, Mapping[str, str]] | None = None,
-        offer: Offer | None = None,
+        allocator: Allocator | None = None,
     ) -> None:
         self.nodes = list(nodes)
         self.namespaces = namespaces or {}
         self.used: list[Counts] = [{} for _node in self.nodes]
         self.pods: list[list[Workload]] = [[] for _node in self.nodes]
-        # By a label without which a pod does not pass the test: a migration asks for the pods of its own VM alone.
+        # By a label without which a pod does not pass the test: a migration needs only the pods of its own VM.
         self._labelled: dict[Label, list[tuple[int, Workload]]] = {}
         self._counts: dict[Label, dict[str, tuple[Test, list[int]]]] = {}
         self._repellers: dict[Label, dict[str, tuple[Test, str, list[int]]]] = {}
@@ -42,7 +42,7 @@ class State:
         for pod in pods:
             if pod.node in index:
                 self.place(pod._replace(devices=None), index[pod.node])
-        self.offer = offer or Offer((), set())
+        self.allocator = allocator or Allocator((), set())
 
     def place(self, pod: Workload, number: int) -> None:
         """Lets a pod run on the node with the number."""
@@ -51,58 +51,58 @@ class State:
             used[name] = used.get(name, 0) + amount
         self.pods[number].append(pod)
         if pod.devices is not None:
-            self.offer.take(self.nodes[number], pod.devices)
-        for label in _labels(pod):
+            self.allocator.take(self.nodes[number], pod.devices)
+        for label in _possible_labels(pod):
             self._labelled.setdefault(label, []).append((number, pod))
             for test, counts in self._counts.get(label, {}).values():
                 counts[number] += test(pod)
         for term in pod.required("podAntiAffinity"):
             key = f"{pod.namespace} {_key(term)}"
-            known = self._repellers.setdefault(_needed(term.get("labelSelector")), {})
-            if key not in known:
+            repellers = self._repellers.setdefault(_required_label(term.get("labelSelector")), {})
+            if key not in repellers:
                 test = term_test(term, pod.namespace, self.namespaces)
-                known[key] = (test, term.get("topologyKey", ""), [0] * len(self.nodes))
-            known[key][2][number] += 1
+                repellers[key] = (test, term.get("topologyKey", ""), [0] * len(self.nodes))
+            repellers[key][2][number] += 1
 
     def count(self, key: str, test: Test, selector: Mapping[str, Any] | None) -> list[int]:
         """How many pods pass a test, by node. key: the same for the same test. selector: pods that pass match it."""
-        label = _needed(selector)
-        known = self._counts.setdefault(label, {})
-        if key not in known:
+        label = _required_label(selector)
+        cached = self._counts.setdefault(label, {})
+        if key not in cached:
             counts = [0] * len(self.nodes)
             for number, pod in self._labelled.get(label, ()):
                 counts[number] += test(pod)
-            known[key] = (test, counts)
-        return known[key][1]
+            cached[key] = (test, counts)
+        return cached[key][1]
 
     def domains(self, topology: str, counts: list[int]) -> dict[str, int]:
         """The sums of counts by the value of a topology label; nodes without the label do not count."""
-        found: dict[str, int] = {}
+        sums: dict[str, int] = {}
         for node, amount in zip(self.nodes, counts):
             value = node.labels.get(topology)
             if value is not None:
-                found[value] = found.get(value, 0) + amount
-        return found
+                sums[value] = sums.get(value, 0) + amount
+        return sums
 
     def repelled(self, pod: Workload) -> list[tuple[str, set[str]]]:
         """The values of topology labels (key, values) of nodes with a pod whose anti-affinity excludes this pod."""
-        found = []
-        for label in _labels(pod):
+        excluded = []
+        for label in _possible_labels(pod):
             for test, topology, counts in self._repellers.get(label, {}).values():
                 if test(pod):
                     values = {value for value, amount in self.domains(topology, counts).items() if amount}
-                    found.append((topology, values))
-        return found
+                    excluded.append((topology, values))
+        return excluded
 
 
-def _needed(selector: Mapping[str, Any] | None) -> Label:
+def _required_label(selector: Mapping[str, Any] | None) -> Label:
     """A label of all pods that match a selector; None if it names none."""
     labels = ((selector or {}).get("matchLabels") or {}).items()
     return next(((key, value) for key, value in labels if isinstance(value, str)), None)
 
 
-def _labels(pod: Workload) -> Iterator[Label]:
-    """What `_needed` may be for the selectors that match a pod."""
+def _possible_labels(pod: Workload) -> Iterator[Label]:
+    """What `_required_label` may return for the selectors that match a pod."""
     yield None
     yield from ((key, value) for key, value in pod.labels.items() if isinstance(value, str))
 

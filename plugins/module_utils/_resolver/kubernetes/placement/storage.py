@@ -30,55 +30,55 @@ class Storage(NamedTuple):
 def storage(claims: Iterable[Manifest], volumes: Iterable[Manifest], classes: Iterable[Manifest]) -> Storage:
     """The storage of a cluster, from manifests."""
     return Storage(
-        {(one["metadata"].get("namespace", ""), one["metadata"]["name"]): one for one in claims},
-        {one["metadata"]["name"]: one for one in volumes},
-        {one["metadata"]["name"]: one for one in classes},
+        {(claim["metadata"].get("namespace", ""), claim["metadata"]["name"]): claim for claim in claims},
+        {volume["metadata"]["name"]: volume for volume in volumes},
+        {storage_class["metadata"]["name"]: storage_class for storage_class in classes},
     )
 
 
-def reaching(pod: Workload, known: Storage) -> Workload:
+def with_volume_affinity(pod: Workload, objects: Storage) -> Workload:
     """The pod with the nodes from which its claims are reachable. A claim that does not exist yet may be anywhere."""
     selectors: list[tuple[str, Manifest]] = []
     for name in pod.claims:
-        claim = known.claims.get((pod.namespace, name))
+        claim = objects.claims.get((pod.namespace, name))
         if claim is None:
             continue
-        found = _selectors(claim, known)
-        if found is None:
+        claim_selectors = _selectors(claim, objects)
+        if claim_selectors is None:
             return pod._replace(waits_for=name)
-        selectors += [(name, selector) for selector in found]
-    return pod._replace(reach=tuple(selectors))
+        selectors += [(name, selector) for selector in claim_selectors]
+    return pod._replace(volume_affinity=tuple(selectors))
 
 
-def claims_of(volumes: Sequence[Manifest]) -> tuple[str, ...]:
+def claim_names(volumes: Sequence[Manifest]) -> tuple[str, ...]:
     """The claims among a VMI's volumes that are also volumes of its pod. A DataVolume's claim has the same name."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for volume in volumes:
         for source in (volume, volume.get("ephemeral") or {}):
             claim = source.get("persistentVolumeClaim") or {}
             if claim.get("claimName") and not claim.get("hotpluggable"):
-                found[claim["claimName"]] = None
-        made = volume.get("dataVolume") or {}
-        if made.get("name") and not made.get("hotpluggable"):
-            found[made["name"]] = None
-    return tuple(found)
+                names[claim["claimName"]] = None
+        data_volume = volume.get("dataVolume") or {}
+        if data_volume.get("name") and not data_volume.get("hotpluggable"):
+            names[data_volume["name"]] = None
+    return tuple(names)
 
 
-def _selectors(claim: Manifest, known: Storage) -> list[Manifest] | None:
+def _selectors(claim: Manifest, objects: Storage) -> list[Manifest] | None:
     """What a node must match; None while the claim must be bound first."""
     annotations, spec = claim["metadata"].get("annotations") or {}, claim.get("spec") or {}
     volume = spec.get("volumeName")
     if volume and _BOUND in annotations:
-        return _of_volume((known.volumes.get(volume, {}).get("spec") or {}).get("nodeAffinity") or {})
-    kind = known.classes.get(spec.get("storageClassName") or "")
-    if volume or kind is None or kind.get("volumeBindingMode") != "WaitForFirstConsumer":
+        return _volume_selectors((objects.volumes.get(volume, {}).get("spec") or {}).get("nodeAffinity") or {})
+    storage_class = objects.classes.get(spec.get("storageClassName") or "")
+    if volume or storage_class is None or storage_class.get("volumeBindingMode") != "WaitForFirstConsumer":
         return None
-    if kind.get("provisioner") == _NO_PROVISIONER:
+    if storage_class.get("provisioner") == _NO_PROVISIONER:
         return []
-    return [*_selected(annotations), *_allowed(kind.get("allowedTopologies") or ())]
+    return [*_selected_node(annotations), *_allowed_topologies(storage_class.get("allowedTopologies") or ())]
 
 
-def _of_volume(affinity: Manifest) -> list[Manifest]:
+def _volume_selectors(affinity: Manifest) -> list[Manifest]:
     """kube-scheduler checks only node labels for a volume: a term that has only fields matches all nodes."""
     terms = (affinity.get("required") or {}).get("nodeSelectorTerms") or ()
     bare = [{"matchExpressions": term.get("matchExpressions") or ()} for term in terms]
@@ -86,7 +86,7 @@ def _of_volume(affinity: Manifest) -> list[Manifest]:
     return [] if everywhere or not affinity.get("required") else [{"nodeSelectorTerms": bare}]
 
 
-def _selected(annotations: Manifest) -> list[Manifest]:
+def _selected_node(annotations: Manifest) -> list[Manifest]:
     """The node that kube-scheduler has already chosen."""
     if _SELECTED not in annotations:
         return []
@@ -94,11 +94,15 @@ def _selected(annotations: Manifest) -> list[Manifest]:
     return [{"nodeSelectorTerms": [{"matchFields": [field]}]}]
 
 
-def _allowed(topologies: Sequence[Manifest]) -> list[Manifest]:
+def _allowed_topologies(topologies: Sequence[Manifest]) -> list[Manifest]:
     if not topologies:
         return []
     terms = [
-        {"matchExpressions": [{**one, "operator": "In"} for one in topology.get("matchLabelExpressions") or ()]}
+        {
+            "matchExpressions": [
+                {**expression, "operator": "In"} for expression in topology.get("matchLabelExpressions") or ()
+            ]
+        }
         for topology in topologies
     ]
     return [{"nodeSelectorTerms": terms}]

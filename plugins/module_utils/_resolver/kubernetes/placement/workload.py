@@ -17,11 +17,14 @@ _QUALIFIED: Final = re.compile(r"[^/]+/[^/]+")
 
 
 class Workload(NamedTuple):
-    """A pod. requests: without zeros and resources that kube-scheduler does not look at. The rest is as in a pod's
-    spec. terminating: it is being deleted. node: where it runs, "" if it does not yet. claims: the names of its
-    PersistentVolumeClaims. reach: of claims, by name, the node selectors that all have to hold, waits_for: a claim that
-    has to be bound first, "" for none; see storage.py. devices: what its claims of devices (resource_claims) need, None
-    for none; see devices.py."""
+    """A pod.
+
+    requests: without zeros and resources that kube-scheduler does not look at. terminating: it is being deleted.
+    node: where it runs, "" if it does not yet. claims: the names of its PersistentVolumeClaims. volume_affinity: by
+    claim, the node selectors that all have to hold; waits_for: a claim that has to be bound first, "" for none; see
+    storage.py. devices: what its claims of devices (resource_claims) need, None for none; see devices.py. The rest is
+    as in a pod's spec.
+    """
 
     name: str
     namespace: str
@@ -34,7 +37,7 @@ class Workload(NamedTuple):
     terminating: bool = False
     node: str = ""
     claims: tuple[str, ...] = ()
-    reach: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    volume_affinity: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     waits_for: str = ""
     resource_claims: tuple[Mapping[str, Any], ...] = ()
     devices: Demand | None = None
@@ -55,18 +58,18 @@ class Workload(NamedTuple):
         return list(terms or ())
 
 
-def of_pod(made: Pod, name: str, namespace: str) -> Workload:
+def of_pod(pod: Pod, name: str, namespace: str) -> Workload:
     """The pod of a VM that is yet to be created."""
     return Workload(
         name,
         namespace,
-        made.labels,
-        _counted(made.requests),
-        made.node_selector,
-        made.affinity,
-        tuple(made.tolerations),
-        tuple(made.spread),
-        resource_claims=tuple(made.claims),
+        pod.labels,
+        _counts(pod.requests),
+        pod.node_selector,
+        pod.affinity,
+        tuple(pod.tolerations),
+        tuple(pod.spread),
+        resource_claims=tuple(pod.claims),
     )
 
 
@@ -77,7 +80,7 @@ def of_manifest(manifest: Mapping[str, Any]) -> Workload:
         metadata.get("name", ""),
         metadata.get("namespace", ""),
         metadata.get("labels") or {},
-        _counted(_requests(spec)),
+        _counts(_requests(spec)),
         spec.get("nodeSelector") or {},
         spec.get("affinity") or {},
         tuple(spec.get("tolerations") or ()),
@@ -102,7 +105,7 @@ def is_over(manifest: Mapping[str, Any]) -> bool:
 
 
 def _requests(spec: Mapping[str, Any]) -> Amounts:
-    """What the whole pod requests (``resourcehelper.PodRequests``).
+    """What a pod requests in all (``resourcehelper.PodRequests``).
 
     A pod that is there has a request for each limit; one that is made up may not, and ``Container.stored`` is for both.
     """
@@ -113,9 +116,9 @@ def _requests(spec: Mapping[str, Any]) -> Amounts:
     return total({**requests(containers, init_containers), **own}, amounts(spec.get("overhead")))
 
 
-def _counted(amounts: Amounts) -> Counts:
-    found = {name: count(name, amount) for name, amount in amounts.items() if name in _PLAIN or _is_scalar(name)}
-    return {name: amount for name, amount in found.items() if amount}
+def _counts(amounts: Amounts) -> Counts:
+    counts = {name: count(name, amount) for name, amount in amounts.items() if name in _PLAIN or _is_scalar(name)}
+    return {name: amount for name, amount in counts.items() if amount}
 
 
 def _is_scalar(name: str) -> bool:

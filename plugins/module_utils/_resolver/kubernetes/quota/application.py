@@ -1,4 +1,4 @@
-"""The quotas of AAQ (v1.8), for one namespace and for several, and AAQ's ways of counting a VM's pod.
+"""The quotas of AAQ (v1.8), for one namespace and for several, and what its calculators count for a VM's pod.
 
 A pod that exceeds such a quota is created and waits. Containers need no requests or limits. For a quota of several
 namespaces, only the controller that releases pods considers scopes.
@@ -18,14 +18,14 @@ from ...kubevirt.pod.environment import Environment
 from ...kubevirt.pod.overhead import overhead
 from ...kubevirt.pod.traits import Spec, vcpus
 from .budget import Quota, figures, named, scopes_of, usage
-from .item import PODS, Item, one
+from .item import ONE, PODS, Item
 
 DEFAULT: Final = "DedicatedVirtualResources"
 _KIND: Final = "ApplicationAwareResourceQuota"
 _CLUSTER_KIND: Final = "ApplicationAwareClusterResourceQuota"
 # As ResourceQuotas count, including migrations.
 _PLAIN: Final = "IgnoreVmiCalculator"
-_WAYS: Final = ("VmiPodUsage", "VirtualResources", DEFAULT, "GuestEffectiveResources", _PLAIN)
+_CALCULATORS: Final = ("VmiPodUsage", "VirtualResources", DEFAULT, "GuestEffectiveResources", _PLAIN)
 _COMPUTE: Final = "compute"
 _GATED: Final = {"matchExpressions": [{"key": "application-aware-quota/enable-gating", "operator": "Exists"}]}
 # AAQ contains a copy of the overhead formula of this KubeVirt release.
@@ -54,19 +54,19 @@ def allows_cluster_quotas(aaq: Mapping[str, Any] | None) -> bool:
     return configuration.get("allowApplicationAwareClusterResourceQuota") is True
 
 
-def selects(manifest: Mapping[str, Any], namespace: str, known: Mapping[str, Any] | None) -> bool:
+def selects(manifest: Mapping[str, Any], namespace: str, namespace_object: Mapping[str, Any] | None) -> bool:
     """Whether a quota of several namespaces applies to a namespace.
 
-    known: the Namespace; without it, the namespaces that AAQ has found count. A copy in a namespace applies to that
-    one.
+    namespace_object: the Namespace; without it, the namespaces in AAQ's status count. A copy in a
+    namespace applies to that one.
     """
     home = (manifest.get("metadata") or {}).get("namespace")
     if home:
         return bool(home == namespace)
-    if known is None:
-        found = (manifest.get("status") or {}).get("namespaces") or ()
-        return any(one.get("namespace") == namespace for one in found)
-    metadata = known.get("metadata") or {}
+    if namespace_object is None:
+        bound = (manifest.get("status") or {}).get("namespaces") or ()
+        return any(entry.get("namespace") == namespace for entry in bound)
+    metadata = namespace_object.get("metadata") or {}
     selector = (manifest.get("spec") or {}).get("selector") or {}
     labels, annotations = selector.get("labels"), metadata.get("annotations") or {}
     if labels is not None and not matches(labels, metadata.get("labels") or {}):
@@ -74,11 +74,11 @@ def selects(manifest: Mapping[str, Any], namespace: str, known: Mapping[str, Any
     return all(annotations.get(key) == value for key, value in (selector.get("annotations") or {}).items())
 
 
-def way_of(aaq: Mapping[str, Any] | None) -> str:
-    """How VMs are counted, from the cluster's AAQ object; an unknown value counts as the default."""
+def calculator_of(aaq: Mapping[str, Any] | None) -> str:
+    """The calculator of the cluster's AAQ object; an unknown one counts as the default."""
     configuration = ((aaq or {}).get("spec") or {}).get("configuration") or {}
     name = (configuration.get("vmiCalculatorConfiguration") or {}).get("configName")
-    return name if name in _WAYS else DEFAULT
+    return name if name in _CALCULATORS else DEFAULT
 
 
 def watches(aaq: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
@@ -87,28 +87,30 @@ def watches(aaq: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
     return matches(selector if selector is not None else _GATED, labels)
 
 
-def counted(way: str, spec: Spec, item: Item, around: Environment, status: Mapping[str, Any] | None = None) -> Amounts:
+def counted(
+    calculator: str, spec: Spec, item: Item, environment: Environment, status: Mapping[str, Any] | None = None
+) -> Amounts:
     """The amounts that AAQ counts for a VMI's pod. spec: of the stored VMI. status: of the VMI, if it runs."""
-    if way == "GuestEffectiveResources":
-        return _effective(spec, item, around)
-    if way in ("VmiPodUsage", _PLAIN):
+    if calculator == "GuestEffectiveResources":
+        return _effective(spec, item, environment)
+    if calculator in ("VmiPodUsage", _PLAIN):
         return usage(item)
     memory, cpu = _size(spec, status or {})
-    if way == "VirtualResources":
+    if calculator == "VirtualResources":
         sizes = {"memory": memory, "cpu": cpu}
-        return {f"count/{PODS}": one(), PODS: one(), **named(sizes, sizes)}
-    dedicated = {"instances": one(), "cpu": cpu, "memory": memory}
+        return {f"count/{PODS}": ONE, PODS: ONE, **named(sizes, sizes)}
+    dedicated = {"instances": ONE, "cpu": cpu, "memory": memory}
     return {f"{start}{name}/vmi": amount for name, amount in dedicated.items() for start in ("", "requests.")}
 
 
-def growth(way: str, spec: Spec, item: Item, around: Environment, guest: Mapping[str, Any]) -> Amounts:
+def growth(calculator: str, spec: Spec, item: Item, environment: Environment, guest: Mapping[str, Any]) -> Amounts:
     """The amounts that AAQ counts for a migration: the target's minus the guest's. guest: the VMI, {} if unknown."""
-    if way == _PLAIN:
+    if calculator == _PLAIN:
         return usage(item)
-    if way not in ("VirtualResources", DEFAULT) or not guest:
+    if calculator not in ("VirtualResources", DEFAULT) or not guest:
         return {}
-    after = counted(way, spec, item, around)
-    before = counted(way, guest.get("spec") or {}, item, around, guest.get("status") or {})
+    after = counted(calculator, spec, item, environment)
+    before = counted(calculator, guest.get("spec") or {}, item, environment, guest.get("status") or {})
     return {name: _without(amount, before[name]) for name, amount in after.items()}
 
 
@@ -122,31 +124,33 @@ def _measure_pods(item: Item) -> Amounts:
 
 def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     """The memory and CPUs of a guest; values in its status come first."""
-    asked = {**own(spec, "limits"), **own(spec, "requests")}
+    requested = {**own(spec, "limits"), **own(spec, "requests")}
     guest = (status.get("memory") or {}).get("guestRequested") or (spec["domain"].get("memory") or {}).get("guest")
-    memory = parse(str(guest)) if guest is not None else asked.get("memory", Quantity.of(0, DECIMAL_SI))
+    memory = parse(str(guest)) if guest is not None else requested.get("memory", Quantity.of(0, DECIMAL_SI))
     topology = status.get("currentCPUTopology") or spec["domain"].get("cpu")
-    cpu = Quantity.of(vcpus({"domain": {"cpu": topology}}), DECIMAL_SI) if topology is not None else asked.get("cpu")
+    cpu = (
+        Quantity.of(vcpus({"domain": {"cpu": topology}}), DECIMAL_SI) if topology is not None else requested.get("cpu")
+    )
     return memory, cpu if cpu is not None else Quantity.of(0, DECIMAL_SI)
 
 
-def _effective(spec: Spec, item: Item, around: Environment) -> Amounts:
+def _effective(spec: Spec, item: Item, environment: Environment) -> Amounts:
     """The compute container without the memory overhead, which AAQ computes itself."""
-    alone = item._replace(
+    compute = item._replace(
         containers=tuple(container for container in item.containers if container.name == _COMPUTE), init_containers=()
     )
-    known = copy(dict(spec))
-    (known["domain"].get("memory") or {}).pop("reservedOverhead", None)
-    for interface in known["domain"].get("devices", {}).get("interfaces") or ():
+    stripped = copy(dict(spec))
+    (stripped["domain"].get("memory") or {}).pop("reservedOverhead", None)
+    for interface in stripped["domain"].get("devices", {}).get("interfaces") or ():
         interface.pop("passtBinding", None)
     # AAQ uses the architecture on which it runs.
-    known.pop("architecture", None)
-    extra = overhead(known, around._replace(release=_FORMULA))
-    found = usage(alone)
+    stripped.pop("architecture", None)
+    extra = overhead(stripped, environment._replace(release=_FORMULA))
+    amounts = usage(compute)
     for name in ("requests.memory", "limits.memory"):
-        if name in found:
-            found[name] = _without(found[name], extra)
-    return found
+        if name in amounts:
+            amounts[name] = _without(amounts[name], extra)
+    return amounts
 
 
 def _without(amount: Quantity, part: Quantity) -> Quantity:

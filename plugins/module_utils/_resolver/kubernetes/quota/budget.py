@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from ...api.label_selector import fits
 from ...api.quantity import human
 from ...kubevirt.pod.amounts import Amounts, amounts
-from .item import CLAIMS, HUGE_PAGES, PODS, Item, one
+from .item import CLAIMS, HUGE_PAGES, ONE, PODS, Item
 
 _PRIORITY_CLASS: Final = "PriorityClass"
 _ATTRIBUTES_CLASS: Final = "VolumeAttributesClass"
@@ -28,10 +28,10 @@ def scopes_of(spec: Mapping[str, Any]) -> tuple[Scope, ...]:
 
 def in_scope(item: Item, scopes: Sequence[Scope]) -> bool:
     """Whether all scopes match an object."""
-    return all(_takes(scope, item) for scope in scopes)
+    return all(_matches(scope, item) for scope in scopes)
 
 
-def _takes(scope: Scope, item: Item) -> bool:
+def _matches(scope: Scope, item: Item) -> bool:
     name = scope.get("scopeName")
     if item.resource == CLAIMS:
         # The claims of DataVolumes have no such class.
@@ -58,44 +58,44 @@ def _crosses(affinity: Mapping[str, Any]) -> bool:
     """Whether pod affinity names namespaces."""
     for kind in ("podAffinity", "podAntiAffinity"):
         for term in (term for when in _TERMS for term in (affinity.get(kind) or {}).get(when) or ()):
-            one = term.get("podAffinityTerm", term)
-            if one.get("namespaces") or one.get("namespaceSelector") is not None:
+            affinity_term = term.get("podAffinityTerm", term)
+            if affinity_term.get("namespaces") or affinity_term.get("namespaceSelector") is not None:
                 return True
     return False
 
 
 _COUNT: Final = "count/"
 _REQUESTS: Final = "requests."
-_OF_CLASS: Final = ".storageclass.storage.k8s.io/"
+_BY_CLASS: Final = ".storageclass.storage.k8s.io/"
 _CLAIM_NAMES: Final = ("persistentvolumeclaims", "requests.storage")
 _PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
 _POD_NAMES: Final = frozenset(
     ("count/pods", "pods", *(f"{kind}{name}" for kind in ("", _REQUESTS, "limits.") for name in _PLAIN))
 )
-# If a quota has one of these, every container must set it.
-_DEMANDED: Final = ("cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory")
+# If a quota limits any of these, every container must set it.
+_ENFORCED: Final = ("cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory")
 _EXTENDED: Final = re.compile(r"[^/]+/[^/]+")
 
 
 def usage(item: Item) -> Amounts:
     """What an object uses."""
-    counted = {f"{_COUNT}{item.resource}": one()}
+    counted = {f"{_COUNT}{item.resource}": ONE}
     if item.resource == PODS:
-        return {**counted, "pods": one(), **named(item.requests, item.limits)}
+        return {**counted, "pods": ONE, **named(item.requests, item.limits)}
     if item.resource == CLAIMS:
-        return {**counted, **_of_claim(item)}
+        return {**counted, **_claim_usage(item)}
     return counted
 
 
 def named(requests: Amounts, limits: Amounts) -> Amounts:
     """Requests and limits by the quotas' resource names."""
-    found: Amounts = {}
+    amounts: Amounts = {}
     for name, amount in requests.items():
         if name in _PLAIN or name.startswith(HUGE_PAGES):
-            found[name] = found[_REQUESTS + name] = amount
+            amounts[name] = amounts[_REQUESTS + name] = amount
         elif _is_extended(name):
-            found[_REQUESTS + name] = amount
-    return {**found, **{f"limits.{name}": limits[name] for name in _PLAIN if name in limits}}
+            amounts[_REQUESTS + name] = amount
+    return {**amounts, **{f"limits.{name}": limits[name] for name in _PLAIN if name in limits}}
 
 
 def counts(item: Item, name: str) -> bool:
@@ -106,14 +106,14 @@ def counts(item: Item, name: str) -> bool:
         return name in _POD_NAMES or huge or extended
     if item.resource == CLAIMS:
         plain = (*_CLAIM_NAMES, f"{_COUNT}{CLAIMS}")
-        return name in plain or name.endswith(tuple(_OF_CLASS + one_name for one_name in _CLAIM_NAMES))
+        return name in plain or name.endswith(tuple(_BY_CLASS + claim_name for claim_name in _CLAIM_NAMES))
     return name == f"{_COUNT}{item.resource}"
 
 
-def unsaid(item: Item, names: Iterable[str]) -> dict[str, list[str]]:
+def unset_resources(item: Item, names: Iterable[str]) -> dict[str, list[str]]:
     """The quota's resource names that containers of a pod must set and do not, with these containers."""
-    found: dict[str, list[str]] = {}
-    for name in _DEMANDED:
+    unset: dict[str, list[str]] = {}
+    for name in _ENFORCED:
         if name in names:
             lacking = [
                 container.name
@@ -121,17 +121,17 @@ def unsaid(item: Item, names: Iterable[str]) -> dict[str, list[str]]:
                 if name not in named(container.requests, container.limits)
             ]
             if lacking:
-                found[name] = sorted(set(lacking))
-    return found
+                unset[name] = sorted(set(lacking))
+    return unset
 
 
-def _of_claim(item: Item) -> Amounts:
-    found = {"persistentvolumeclaims": one()}
+def _claim_usage(item: Item) -> Amounts:
+    amounts = {"persistentvolumeclaims": ONE}
     if item.storage is not None:
-        found["requests.storage"] = item.storage
+        amounts["requests.storage"] = item.storage
     if item.storage_class:
-        found |= {f"{item.storage_class}{_OF_CLASS}{name}": amount for name, amount in found.items()}
-    return found
+        amounts |= {f"{item.storage_class}{_BY_CLASS}{name}": amount for name, amount in amounts.items()}
+    return amounts
 
 
 def _is_extended(name: str) -> bool:
@@ -160,18 +160,18 @@ class Quota(NamedTuple):
     demands: bool
 
     @property
-    def called(self) -> str:
+    def title(self) -> str:
         return f"{self.kind} {self.name}"
 
-    def takes(self, item: Item) -> bool:
+    def applies_to(self, item: Item) -> bool:
         """Whether the quota applies to an object."""
         named = any(counts(item, name) for name in self.hard)
         # AAQ considers every pod, because it has resource names of its own.
         return (named or (item.resource == PODS and not self.demands)) and in_scope(item, self.scopes)
 
-    def wanted(self, item: Item) -> Nanos:
+    def charge(self, item: Item) -> Nanos:
         """The amounts that an object uses of the quota."""
-        if not self.takes(item):
+        if not self.applies_to(item):
             return {}
         return {name: amount.nanos for name, amount in self.measure(item).items() if name in self.hard and amount.nanos}
 
@@ -190,7 +190,7 @@ def figures(manifest: Mapping[str, Any]) -> tuple[Amounts, Nanos]:
     return hard, {name: amount.nanos for name, amount in amounts(status.get("used")).items()}
 
 
-class Shared(NamedTuple):
+class SharedQuota(NamedTuple):
     """A quota of several namespaces. used: the current usage in all of them."""
 
     quota: Quota
@@ -200,71 +200,70 @@ class Shared(NamedTuple):
 class Budget:
     """The quotas of a namespace with their usage. shared: quotas of several namespaces."""
 
-    def __init__(self, quotas: Iterable[Quota], shared: Iterable[Shared] = ()) -> None:
+    def __init__(self, quotas: Iterable[Quota], shared: Iterable[SharedQuota] = ()) -> None:
         own, common = list(quotas), list(shared)
-        self.quotas = [*own, *(one.quota for one in common)]
-        self.used: list[Nanos] = [*(dict(quota.used) for quota in own), *(one.used for one in common)]
+        self.quotas = [*own, *(ONE.quota for ONE in common)]
+        self.used: list[Nanos] = [*(dict(quota.used) for quota in own), *(ONE.used for ONE in common)]
 
-    def problems(self, items: Sequence[Item], gone: Sequence[Item] = ()) -> list[str]:
-        """Why the objects cannot all be created; empty if they can. gone: objects that are deleted before."""
+    def problems(self, items: Sequence[Item], deleted: Sequence[Item] = ()) -> list[str]:
+        """Why the objects cannot all be created; empty if they can. deleted: objects that are deleted first."""
         return [
             problem
             for number, quota in enumerate(self.quotas)
-            for problem in (*_silent(quota, items), *self._exceeded(number, items, gone))
+            for problem in (*_unset(quota, items), *self._exceeded(number, items, deleted))
         ]
 
-    def take(self, variants: Sequence[Sequence[Item]], gone: Sequence[Item] = ()) -> None:
-        """Counts created and deleted objects; see most_wanted."""
+    def take(self, variants: Sequence[Sequence[Item]], deleted: Sequence[Item] = ()) -> None:
+        """Counts created and deleted objects; see highest_charges."""
         for number, quota in enumerate(self.quotas):
-            for name, amount in most_wanted(quota, variants, gone).items():
+            for name, amount in highest_charges(quota, variants, deleted).items():
                 self.used[number][name] = self.used[number].get(name, 0) + amount
 
-    def _exceeded(self, number: int, items: Iterable[Item], gone: Iterable[Item]) -> list[str]:
+    def _exceeded(self, number: int, items: Iterable[Item], deleted: Iterable[Item]) -> list[str]:
         quota, used = self.quotas[number], self.used[number]
-        added, removed = wanted_by(quota, items), wanted_by(quota, gone)
-        found = []
+        added, removed = charges(quota, items), charges(quota, deleted)
+        problems = []
         for name, amount in added.items():
-            before = used.get(name, 0) - removed.get(name, 0)
-            if before + amount > quota.hard[name].nanos:
-                short = shown(quota, name, before + amount - quota.hard[name].nanos)
-                left = shown(quota, name, max(0, quota.hard[name].nanos - before))
-                found.append(
-                    f"{quota.called} lacks {short} of {name} ({shown(quota, name, amount)} wanted, {left} left)"
-                )
-        return found
+            used_before = used.get(name, 0) - removed.get(name, 0)
+            if used_before + amount > quota.hard[name].nanos:
+                shortage = amount_text(quota, name, used_before + amount - quota.hard[name].nanos)
+                charge = amount_text(quota, name, amount)
+                remaining = amount_text(quota, name, max(0, quota.hard[name].nanos - used_before))
+                problems.append(f"{quota.title} lacks {shortage} of {name} ({charge} wanted, {remaining} left)")
+        return problems
 
 
-def shown(quota: Quota, name: str, nanos: int) -> str:
+def amount_text(quota: Quota, name: str, nanos: int) -> str:
     """An amount of a quota's resource, for users."""
-    whole, rest = divmod(nanos, 10**9)
-    text = str(whole) if not rest else f"{nanos // 10**6}m"
+    units, rest = divmod(nanos, 10**9)
+    text = str(units) if not rest else f"{nanos // 10**6}m"
     return human(text, binary="memory" in name or "storage" in name or "hugepages" in name)
 
 
-def _silent(quota: Quota, items: Iterable[Item]) -> list[str]:
+def _unset(quota: Quota, items: Iterable[Item]) -> list[str]:
     return [
-        f"{quota.called} requires {name} in each container, but {', '.join(containers)} "
+        f"{quota.title} requires {name} in each container, but {', '.join(containers)} "
         f"{'does' if len(containers) == 1 else 'do'} not set it"
         for item in items
-        if quota.demands and item.resource == PODS and quota.takes(item)
-        for name, containers in unsaid(item, quota.hard).items()
+        if quota.demands and item.resource == PODS and quota.applies_to(item)
+        for name, containers in unset_resources(item, quota.hard).items()
     ]
 
 
-def wanted_by(quota: Quota, items: Iterable[Item], gone: Iterable[Item] = ()) -> Nanos:
+def charges(quota: Quota, items: Iterable[Item], deleted: Iterable[Item] = ()) -> Nanos:
     """The amounts that created objects use of a quota, minus those of deleted objects."""
-    found: Nanos = {}
-    for sign, some in ((1, items), (-1, gone)):
-        for item in some:
-            for name, amount in quota.wanted(item).items():
-                found[name] = found.get(name, 0) + sign * amount
-    return found
+    total: Nanos = {}
+    for sign, group in ((1, items), (-1, deleted)):
+        for item in group:
+            for name, amount in quota.charge(item).items():
+                total[name] = total.get(name, 0) + sign * amount
+    return total
 
 
-def most_wanted(quota: Quota, variants: Iterable[Sequence[Item]], gone: Sequence[Item] = ()) -> Nanos:
-    """Like `wanted_by` for several possible variants: the maximum of each amount."""
-    found: Nanos = {}
+def highest_charges(quota: Quota, variants: Iterable[Sequence[Item]], deleted: Sequence[Item] = ()) -> Nanos:
+    """Like `charges` for several possible variants: the maximum of each amount."""
+    highest: Nanos = {}
     for items in variants:
-        for name, amount in wanted_by(quota, items, gone).items():
-            found[name] = max(amount, found.get(name, amount))
-    return found
+        for name, amount in charges(quota, items, deleted).items():
+            highest[name] = max(amount, highest.get(name, amount))
+    return highest

@@ -12,6 +12,7 @@ from ...kubevirt.pod.pod import Pod
 PODS: Final = "pods"
 CLAIMS: Final = "persistentvolumeclaims"
 HUGE_PAGES: Final = "hugepages-"
+ONE: Final = Quantity.of(1, DECIMAL_SI)
 _NOTHING: Final[Mapping[str, Any]] = {}
 _NANO: Final = 10**9
 _NANOS_PER_MILLI: Final = 10**6
@@ -39,30 +40,30 @@ class Item(NamedTuple):
 
     @property
     def requests(self) -> Amounts:
-        """The requests of the whole pod."""
+        """The requests of the pod in all."""
         return total(requests(self.containers, self.init_containers), dict(self.overhead))
 
     @property
     def limits(self) -> Amounts:
-        """The limits of the whole pod. As in Kubernetes, the overhead is added to limits other than 0."""
-        found = limits(self.containers, self.init_containers)
-        limited = {name for name, amount in found.items() if amount.nanos}
-        return total(found, {name: amount for name, amount in self.overhead.items() if name in limited})
+        """The limits of the pod in all. As in Kubernetes, the overhead is added to limits other than 0."""
+        amounts = limits(self.containers, self.init_containers)
+        limited = {name for name, amount in amounts.items() if amount.nanos}
+        return total(amounts, {name: amount for name, amount in self.overhead.items() if name in limited})
 
     @property
     def is_best_effort(self) -> bool:
         return qos_class(self.containers, self.init_containers) == "BestEffort"
 
 
-def of_pod(made: Pod, name: str) -> Item:
+def of_pod(pod: Pod, name: str) -> Item:
     """The Item for the pod of a new VM."""
     return Item(
         PODS,
         name,
-        tuple(map(_stored, made.containers)),
-        tuple(map(_stored, made.init_containers)),
-        affinity=made.affinity,
-        priority_class=made.priority_class,
+        tuple(map(_stored, pod.containers)),
+        tuple(map(_stored, pod.init_containers)),
+        affinity=pod.affinity,
+        priority_class=pod.priority_class,
     )
 
 
@@ -88,12 +89,8 @@ def claim(name: str, storage: str | None, storage_class: str) -> Item:
     """The Item for a PersistentVolumeClaim. storage: a quantity, None if unknown. Raises QuantityError."""
     amount = parse(storage) if storage is not None else None
     # Kubernetes counts whole bytes.
-    whole = of_nanos(-(-amount.nanos // _NANO) * _NANO, amount.format) if amount is not None else None
-    return Item(CLAIMS, name, storage=whole, storage_class=storage_class)
-
-
-def one() -> Quantity:
-    return Quantity.of(1, DECIMAL_SI)
+    rounded = of_nanos(-(-amount.nanos // _NANO) * _NANO, amount.format) if amount is not None else None
+    return Item(CLAIMS, name, storage=rounded, storage_class=storage_class)
 
 
 def _stored(container: Container) -> Container:

@@ -14,7 +14,7 @@ Limit = Mapping[str, Any]
 
 _NANOS_PER_MILLI: Final = 10**6
 # Beyond this Kubernetes compares whole units.
-_MOST_MILLI: Final = (2**63 - 1) // 1000
+_MAX_MILLI: Final = (2**63 - 1) // 1000
 _NONE: Final = Quantity.of(0, "DecimalSI")
 
 
@@ -24,11 +24,11 @@ class Defaults(NamedTuple):
     limits: Amounts
     requests: Amounts
 
-    def before(self, other: Defaults) -> Defaults:
+    def completed_by(self, other: Defaults) -> Defaults:
         """These defaults, completed by others."""
         return Defaults({**other.limits, **self.limits}, {**other.requests, **self.requests})
 
-    def says_all_of(self, other: Defaults) -> bool:
+    def covers(self, other: Defaults) -> bool:
         return other.limits.keys() <= self.limits.keys() and other.requests.keys() <= self.requests.keys()
 
     @property
@@ -40,39 +40,39 @@ class Defaults(NamedTuple):
 
 def defaults_of(limits: Iterable[Limit]) -> Defaults:
     """The defaults of a LimitRange (its `spec.limits`). Raises QuantityError."""
-    found = Defaults({}, {})
+    defaults = Defaults({}, {})
     for limit in map(complete, limits):
         if limit.get("type") == "Container":
-            found.limits.update(read(limit.get("default")))
-            found.requests.update(read(limit.get("defaultRequest")))
-    return found
+            defaults.limits.update(read(limit.get("default")))
+            defaults.requests.update(read(limit.get("defaultRequest")))
+    return defaults
 
 
 def in_any_order(ranges: Sequence[Defaults]) -> list[Defaults]:
-    """The combined defaults of LimitRanges for each order, each result once; first that of the given order.
+    """The combined defaults of LimitRanges for each order, each result once, beginning with the order of the list.
 
     The first LimitRange with a default counts. The API server applies them in the order of a Go map, which differs for
     each pod.
     """
-    found: list[Defaults] = []
-    begun, seen = [Defaults({}, {})], set()
-    while begun:
-        one = begun.pop()
-        if one.key in seen:
+    results: list[Defaults] = []
+    pending, visited = [Defaults({}, {})], set()
+    while pending:
+        current = pending.pop()
+        if current.key in visited:
             continue
-        seen.add(one.key)
-        more = [other for other in ranges if not one.says_all_of(other)]
-        if not more:
-            found.append(one)
-        begun += [one.before(other) for other in reversed(more)]
-    return found
+        visited.add(current.key)
+        others = [other for other in ranges if not current.covers(other)]
+        if not others:
+            results.append(current)
+        pending += [current.completed_by(other) for other in reversed(others)]
+    return results
 
 
-def defaulted(item: Item, known: Defaults) -> Item:
+def defaulted(item: Item, defaults: Defaults) -> Item:
     """A pod with the defaults of the LimitRanges of its namespace."""
     return item._replace(
-        containers=tuple(_with(container, known) for container in item.containers),
-        init_containers=tuple(_with(container, known) for container in item.init_containers),
+        containers=tuple(_with_defaults(container, defaults) for container in item.containers),
+        init_containers=tuple(_with_defaults(container, defaults) for container in item.init_containers),
     )
 
 
@@ -88,9 +88,9 @@ def complete(limit: Limit) -> Limit:
     }
 
 
-def _with(container: Container, known: Defaults) -> Container:
+def _with_defaults(container: Container, defaults: Defaults) -> Container:
     return container._replace(
-        limits={**known.limits, **container.limits}, requests={**known.requests, **container.requests}
+        limits={**defaults.limits, **container.limits}, requests={**defaults.requests, **container.requests}
     )
 
 
@@ -99,18 +99,18 @@ def invalid(item: Item) -> list[str]:
     return [
         f"the pod is invalid: {problem}"
         for container in (*item.containers, *item.init_containers)
-        for problem in (*_reversed(container), *_broken(container))
+        for problem in (*_requests_above_limits(container), *_partial_pages(container))
     ]
 
 
-def _reversed(container: Container) -> Iterator[str]:
+def _requests_above_limits(container: Container) -> Iterator[str]:
     for name, limit in container.limits.items():
-        asked = container.requests.get(name)
-        if asked is not None and asked.nanos > limit.nanos:
-            yield f"{container.name} requests {asked.text} of {name}, more than its limit of {limit.text}"
+        requested = container.requests.get(name)
+        if requested is not None and requested.nanos > limit.nanos:
+            yield f"{container.name} requests {requested.text} of {name}, more than its limit of {limit.text}"
 
 
-def _broken(container: Container) -> Iterator[str]:
+def _partial_pages(container: Container) -> Iterator[str]:
     for name, amount in container.requests.items():
         if name.startswith(HUGE_PAGES) and amount.nanos % parse(name.removeprefix(HUGE_PAGES)).nanos:
             yield f"{container.name} requests {amount.text} of {name}, which is not a multiple of the page size"
@@ -130,72 +130,72 @@ def _violated(item: Item, limit: Limit) -> Iterator[str]:
     elif item.resource == PODS and kind == "Pod":
         # LimitRanger ignores the overhead.
         bare = item._replace(overhead={})
-        yield from _all("Pod", limit, bare.requests, bare.limits)
+        yield from _bounds("Pod", limit, bare.requests, bare.limits)
     elif item.resource == PODS and kind == "Container":
         for container in (*item.containers, *item.init_containers):
-            yield from _all(f"Container ({container.name})", limit, container.requests, container.limits)
+            yield from _bounds(f"Container ({container.name})", limit, container.requests, container.limits)
 
 
-def _all(what: str, limit: Limit, requests: Amounts, limits: Amounts) -> Iterator[str]:
+def _bounds(what: str, limit: Limit, requests: Amounts, limits: Amounts) -> Iterator[str]:
     yield from _minimum(what, limit, requests, limits)
-    for name, most in read(limit.get("max")).items():
-        allowed, asked = limits.get(name), requests.get(name)
+    for name, maximum in read(limit.get("max")).items():
+        allowed, requested = limits.get(name), requests.get(name)
         if allowed is None:
-            yield f"maximum {name} usage per {what} is {most.text}. No limit is specified"
-        elif _more(allowed, most, asked):
-            yield f"maximum {name} usage per {what} is {most.text}, but limit is {allowed.text}"
-        elif asked is not None and _more(asked, most, allowed):
-            yield f"maximum {name} usage per {what} is {most.text}, but request is {asked.text}"
+            yield f"maximum {name} usage per {what} is {maximum.text}. No limit is specified"
+        elif _exceeds(allowed, maximum, requested):
+            yield f"maximum {name} usage per {what} is {maximum.text}, but limit is {allowed.text}"
+        elif requested is not None and _exceeds(requested, maximum, allowed):
+            yield f"maximum {name} usage per {what} is {maximum.text}, but request is {requested.text}"
     for name, ratio in read(limit.get("maxLimitRequestRatio")).items():
         yield from _ratio(what, name, ratio, requests.get(name, _NONE), limits.get(name, _NONE))
 
 
 def _minimum(what: str, limit: Limit, requests: Mapping[str, Quantity], limits: Amounts) -> Iterator[str]:
-    for name, least in read(limit.get("min")).items():
-        asked, allowed = requests.get(name), limits.get(name)
-        if asked is None:
-            yield f"minimum {name} usage per {what} is {least.text}. No request is specified"
-        elif _more(least, asked, allowed):
-            yield f"minimum {name} usage per {what} is {least.text}, but request is {asked.text}"
-        elif allowed is not None and _more(least, allowed, asked):
-            yield f"minimum {name} usage per {what} is {least.text}, but limit is {allowed.text}"
+    for name, minimum in read(limit.get("min")).items():
+        requested, allowed = requests.get(name), limits.get(name)
+        if requested is None:
+            yield f"minimum {name} usage per {what} is {minimum.text}. No request is specified"
+        elif _exceeds(minimum, requested, allowed):
+            yield f"minimum {name} usage per {what} is {minimum.text}, but request is {requested.text}"
+        elif allowed is not None and _exceeds(minimum, allowed, requested):
+            yield f"minimum {name} usage per {what} is {minimum.text}, but limit is {allowed.text}"
 
 
 def _maximum_request(limit: Limit, requests: Mapping[str, Quantity]) -> Iterator[str]:
     what = "PersistentVolumeClaim"
-    for name, most in read(limit.get("max")).items():
-        asked = requests.get(name)
-        if asked is None:
-            yield f"maximum {name} usage per {what} is {most.text}. No request is specified"
-        elif _more(asked, most):
-            yield f"maximum {name} usage per {what} is {most.text}, but request is {asked.text}"
+    for name, maximum in read(limit.get("max")).items():
+        requested = requests.get(name)
+        if requested is None:
+            yield f"maximum {name} usage per {what} is {maximum.text}. No request is specified"
+        elif _exceeds(requested, maximum):
+            yield f"maximum {name} usage per {what} is {maximum.text}, but request is {requested.text}"
 
 
-def _ratio(what: str, name: str, most: Quantity, asked: Quantity, allowed: Quantity) -> Iterator[str]:
-    request, limit = _counts(asked, allowed, most)[:2]
-    start = f"{name} max limit to request ratio per {what} is {most.text}, but"
+def _ratio(what: str, name: str, maximum: Quantity, requested: Quantity, allowed: Quantity) -> Iterator[str]:
+    request, limit = _counts(requested, allowed, maximum)[:2]
+    start = f"{name} max limit to request ratio per {what} is {maximum.text}, but"
     if not request:
         yield f"{start} no request is specified or request is 0"
     elif not limit:
         yield f"{start} no limit is specified or limit is 0"
     else:
-        ratio, allowed_ratio = limit / request, float(most.value)
+        ratio, allowed_ratio = limit / request, float(maximum.value)
         # As in Kubernetes: floats, and thousandths of the ratio if they do not overflow.
-        if most.value <= _MOST_MILLI:
-            ratio, allowed_ratio = ratio * 1000, float(_milli(most))
+        if maximum.value <= _MAX_MILLI:
+            ratio, allowed_ratio = ratio * 1000, float(_milli(maximum))
         if ratio > allowed_ratio:
             yield f"{start} provided ratio is {limit / request:f}"
 
 
-def _more(first: Quantity, second: Quantity, third: Quantity | None = None) -> bool:
-    """Whether the first is more than the second. third: also determines the precision, as in Kubernetes."""
-    one, other, _third = _counts(first, second, third or _NONE)
-    return one > other
+def _exceeds(first: Quantity, second: Quantity, third: Quantity | None = None) -> bool:
+    """Whether the first amount exceeds the second. third: also determines the precision, as in Kubernetes."""
+    larger, smaller, _third = _counts(first, second, third or _NONE)
+    return larger > smaller
 
 
 def _counts(*amounts: Quantity) -> list[int]:
     """The amounts in thousandths, or in whole units if one of them is too large."""
-    if all(amount.value <= _MOST_MILLI for amount in amounts):
+    if all(amount.value <= _MAX_MILLI for amount in amounts):
         return [_milli(amount) for amount in amounts]
     return [amount.value for amount in amounts]
 

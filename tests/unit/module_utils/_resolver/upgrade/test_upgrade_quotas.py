@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.question import (
-    Cluster as Room,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.admission import (
+    QuotaObjects,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
@@ -44,7 +44,7 @@ def quota(hard: Manifest, used: Manifest) -> Manifest:
 
 
 def asked(vms: list[Manifest], *quotas: Manifest, **room: Any) -> Admissions:
-    around = Room(quotas=quotas, vms=vms, **room)
+    around = QuotaObjects(quotas=quotas, vms=vms, **room)
     sides = [side(Cluster(Objects([]), kubevirt), vms, around) for kubevirt in (OLD, NEW)]
     return admissions(vms, *sides, around)
 
@@ -104,7 +104,7 @@ def test_a_vm_without_a_pod_is_no_matter_of_quotas() -> None:
 def test_a_quota_makes_limits() -> None:
     """KubeVirt gives pods limits where a quota asks for them."""
     hard = quota({"limits.memory": "1Ti"}, {})
-    around = Room(quotas=[hard], vms=[vm("a")])
+    around = QuotaObjects(quotas=[hard], vms=[vm("a")])
     sides = [side(Cluster(Objects([]), kubevirt), [vm("a")], around) for kubevirt in (OLD, NEW)]
     free = [side(Cluster(Objects([]), kubevirt)) for kubevirt in (OLD, NEW)]
     limited, other = rehearse(vm("a"), None, *sides), rehearse(vm("a"), None, *free)

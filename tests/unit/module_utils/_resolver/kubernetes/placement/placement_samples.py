@@ -30,8 +30,8 @@ def pod_of(
     name: str = "p", requests: Any = None, node: str = "", labels: Any = None, namespace: str = "shop", **spec: Any
 ) -> Workload:
     """A pod with 1 CPU and 1Gi."""
-    asked = {"cpu": "1", "memory": "1Gi"} if requests is None else requests
-    containers = [{"name": "c", "resources": {"requests": asked}}]
+    amounts = {"cpu": "1", "memory": "1Gi"} if requests is None else requests
+    containers = [{"name": "c", "resources": {"requests": amounts}}]
     metadata = {"name": name, "namespace": namespace, "labels": labels or {}}
     return of_manifest({"metadata": metadata, "spec": {"containers": containers, "nodeName": node, **spec}})
 

@@ -1,4 +1,4 @@
-"""Claims of devices: what they need, what nodes offer, and what is not known."""
+"""Claims of devices: what they need, what nodes offer, and where the answer is unknown."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from placement_samples import node_of, pod_of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.batch import Batch
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.demand import (
     Demand,
-    Resources,
+    DeviceObjects,
     demand,
-    resources,
+    device_objects,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.devices import (
-    Offer,
+    Allocator,
     selected,
     taken,
 )
@@ -30,7 +30,10 @@ Manifest = dict[str, Any]
 
 
 def kind(name: str, *expressions: str) -> Manifest:
-    return {"metadata": {"name": name}, "spec": {"selectors": [{"cel": {"expression": one}} for one in expressions]}}
+    return {
+        "metadata": {"name": name},
+        "spec": {"selectors": [{"cel": {"expression": expression}} for expression in expressions]},
+    }
 
 
 def exactly(name: str = "gpu", **more: Any) -> Manifest:
@@ -51,21 +54,21 @@ def device(name: str = "d", **more: Any) -> Manifest:
     return {"name": name, **more}
 
 
-def known(*claims: Manifest, slices: Any = (), templates: Any = ()) -> Resources:
+def device_objects_of(*claims: Manifest, slices: Any = (), templates: Any = ()) -> DeviceObjects:
     classes = [kind("gpu", DRIVER), kind("any"), kind("odd", "device.driver.startsWith('g')")]
-    return resources(classes, slices or [slice_of(device())], claims, templates)
+    return device_objects(classes, slices or [slice_of(device())], claims, templates)
 
 
-def asked(*claims: Manifest, **more: Any) -> Demand:
-    there = known(*claims, **more)
-    found = demand([{"resourceClaimName": one["metadata"]["name"]} for one in claims], "shop", there)
-    assert found is not None
-    return found
+def demand_of(*claims: Manifest, **more: Any) -> Demand:
+    objects = device_objects_of(*claims, **more)
+    demanded = demand([{"resourceClaimName": entry["metadata"]["name"]} for entry in claims], "shop", objects)
+    assert demanded is not None
+    return demanded
 
 
 def fits(*claims: Manifest, slices: Any = (), used: Any = ()) -> bool | None:
-    there = known(*claims, slices=slices)
-    return Offer(there.slices, set(used)).fits(node_of("a", {"zone": "1"}), asked(*claims, slices=slices))
+    objects = device_objects_of(*claims, slices=slices)
+    return Allocator(objects.slices, set(used)).fits(node_of("a", {"zone": "1"}), demand_of(*claims, slices=slices))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +96,7 @@ def fits(*claims: Manifest, slices: Any = (), used: Any = ()) -> bool | None:
         (['device.driver == "a\\nb"'], None),
     ],
 )
-def test_selectors(expressions: list[str], expected: bool | None) -> None:
+def test_selectors_match_driver_and_attributes(expressions: list[str], expected: bool | None) -> None:
     attributes = {
         "model": {"string": "A100"},
         "lanes": {"int": 16},
@@ -104,7 +107,7 @@ def test_selectors(expressions: list[str], expected: bool | None) -> None:
     assert selected(expressions, GPU, attributes) is expected
 
 
-def test_devices_that_are_free() -> None:
+def test_claims_fit_where_enough_devices_are_free() -> None:
     two = slice_of(device("d"), device("e"))
     assert fits(claim()) is True
     assert fits(claim(exactly(count=2))) is False
@@ -117,7 +120,7 @@ def test_devices_that_are_free() -> None:
     assert fits(claim(exactly("any"), exactly()), slices=mixed) is True
 
 
-def test_where_devices_are() -> None:
+def test_devices_count_on_nodes_that_reach_them() -> None:
     term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["1"]}]}
     for place, expected in (
         ({"nodeName": "b"}, False),
@@ -132,13 +135,13 @@ def test_where_devices_are() -> None:
     assert fits(claim(exactly(count=2)), slices=[single]) is False
 
 
-def test_generations_of_pools() -> None:
-    old, new = slice_of(device("d"), device("e")), slice_of(device("d"), generation=2)
-    assert fits(claim(exactly(count=2)), slices=[old, new]) is False
-    assert fits(claim(), slices=[old, new]) is True
+def test_only_the_newest_generation_of_a_pool_counts() -> None:
+    first, second = slice_of(device("d"), device("e")), slice_of(device("d"), generation=2)
+    assert fits(claim(exactly(count=2)), slices=[first, second]) is False
+    assert fits(claim(), slices=[first, second]) is True
 
 
-def test_what_is_not_known() -> None:
+def test_unsupported_features_give_no_answer() -> None:
     assert fits(claim(exactly("odd"))) is None
     assert fits(claim(exactly("odd", count=2))) is False
     assert fits(claim(), slices=[slice_of(device(), device())]) is None
@@ -151,18 +154,18 @@ def test_what_is_not_known() -> None:
         (exactly(adminAccess=True), "by adminAccess"),
         (exactly(capacity={"requests": {}, "x": 1}), "by capacity"),
     ):
-        assert doubt in asked(claim(request)).doubt
+        assert doubt in demand_of(claim(request)).doubt
         assert fits(claim(request)) is None
     bound = claim()
     bound["spec"]["devices"]["constraints"] = [{"matchAttribute": "x/y"}]
-    assert asked(bound).doubt == "ResourceClaim c has constraints between devices"
+    assert demand_of(bound).doubt == "ResourceClaim c has constraints between devices"
     assert fits(bound) is None
     assert demand([{"resourceClaimName": "c"}], "shop", None) == Demand(
         doubt="the devices of the cluster are not known"
     )
 
 
-def test_what_is_missing() -> None:
+def test_missing_objects_and_too_many_devices() -> None:
     for claims, missing in (
         ([], "its ResourceClaim c does not exist"),
         ([{**claim(), "metadata": {**claim()["metadata"], "deletionTimestamp": "now"}}], "c does not exist"),
@@ -170,39 +173,39 @@ def test_what_is_missing() -> None:
         ([claim(exactly(count=33))], "its ResourceClaim c requests more than 32 devices"),
         ([claim(*[exactly(count=17)] * 2)], "more than 32 devices"),
     ):
-        found = demand([{"resourceClaimName": "c"}], "shop", known(*claims))
-        assert found is not None and missing in found.missing
-        assert Offer((), set()).fits(node_of("a"), found) is False
-    found = demand([{"resourceClaimTemplateName": "t"}], "shop", known())
-    assert found is not None and found.missing == "its ResourceClaimTemplate t does not exist"
-    assert demand([], "shop", known()) is None
+        demanded = demand([{"resourceClaimName": "c"}], "shop", device_objects_of(*claims))
+        assert demanded is not None and missing in demanded.missing
+        assert Allocator((), set()).fits(node_of("a"), demanded) is False
+    demanded = demand([{"resourceClaimTemplateName": "t"}], "shop", device_objects_of())
+    assert demanded is not None and demanded.missing == "its ResourceClaimTemplate t does not exist"
+    assert demand([], "shop", device_objects_of()) is None
 
 
-def test_claims_of_templates_and_those_that_are_allocated() -> None:
+def test_claims_of_templates_and_allocated_claims() -> None:
     template = {"metadata": {"name": "t", "namespace": "shop"}, "spec": {"spec": claim()["spec"]}}
-    found = demand([{"resourceClaimTemplateName": "t"}], "shop", known(templates=[template]))
-    assert found is not None and Offer([slice_of(device())], set()).fits(node_of("a"), found) is True
+    demanded = demand([{"resourceClaimTemplateName": "t"}], "shop", device_objects_of(templates=[template]))
+    assert demanded is not None and Allocator([slice_of(device())], set()).fits(node_of("a"), demanded) is True
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
     for selector, name, expected in (
         ({"nodeSelectorTerms": [term]}, "a", True),
         ({"nodeSelectorTerms": [term]}, "b", False),
         (None, "b", True),
     ):
-        allocated = asked(claim(status={"allocation": {"nodeSelector": selector}}))
-        assert Offer((), set()).fits(node_of(name), allocated) is expected
+        allocated = demand_of(claim(status={"allocation": {"nodeSelector": selector}}))
+        assert Allocator((), set()).fits(node_of(name), allocated) is expected
 
 
-def test_until_v1beta1() -> None:
+def test_fields_of_v1beta1_are_read() -> None:
     flat = claim({"name": "r", "deviceClassName": "model"})
     model = kind("model", f'device.attributes["{GPU}"].model == "A100"')
-    there = resources(
+    objects = device_objects(
         [model], [slice_of({"name": "d", "basic": {"attributes": {"model": {"string": "A100"}}}})], [flat], []
     )
-    found = demand([{"resourceClaimName": "c"}], "shop", there)
-    assert found is not None and Offer(there.slices, set()).fits(node_of("a"), found) is True
+    demanded = demand([{"resourceClaimName": "c"}], "shop", objects)
+    assert demanded is not None and Allocator(objects.slices, set()).fits(node_of("a"), demanded) is True
 
 
-def test_devices_in_use() -> None:
+def test_allocated_devices_are_taken() -> None:
     def allocated(**more: Any) -> Manifest:
         return {
             "status": {"allocation": {"devices": {"results": [{"driver": GPU, "pool": "p", "device": "d", **more}]}}}
@@ -216,37 +219,37 @@ def test_devices_in_use() -> None:
 
 
 def test_pods_take_devices_one_after_the_other() -> None:
-    there = known(claim(), slices=[slice_of(device()), slice_of(device(), pool="q", nodeName="b")])
-    asks = demand([{"resourceClaimName": "c"}], "shop", there)
-    batch = Batch(State([node_of("a"), node_of("b"), node_of("c")], [], offer=Offer(there.slices, set())))
-    pods = [pod_of(name)._replace(devices=asks) for name in "xyz"]
+    objects = device_objects_of(claim(), slices=[slice_of(device()), slice_of(device(), pool="q", nodeName="b")])
+    demanded = demand([{"resourceClaimName": "c"}], "shop", objects)
+    batch = Batch(State([node_of("a"), node_of("b"), node_of("c")], [], allocator=Allocator(objects.slices, set())))
+    pods = [pod_of(name)._replace(devices=demanded) for name in "xyz"]
     assert sorted(filter(lambda number: number is not None, map(batch.place, pods)), key=str) == [0, 1]
     assert problem(batch.state, pods[2]) == "0 of 3 nodes have free devices for its claims"
 
 
-def test_nodes_share_devices() -> None:
-    there = known(claim(), slices=[slice_of(device("d"), device("e"), allNodes=True)])
-    asks = demand([{"resourceClaimName": "c"}], "shop", there)
-    batch = Batch(State([node_of("a"), node_of("b")], [], offer=Offer(there.slices, set())))
-    pods = [pod_of(name)._replace(devices=asks) for name in "xyz"]
+def test_nodes_share_network_attached_devices() -> None:
+    objects = device_objects_of(claim(), slices=[slice_of(device("d"), device("e"), allNodes=True)])
+    demanded = demand([{"resourceClaimName": "c"}], "shop", objects)
+    batch = Batch(State([node_of("a"), node_of("b")], [], allocator=Allocator(objects.slices, set())))
+    pods = [pod_of(name)._replace(devices=demanded) for name in "xyz"]
     assert [batch.place(pod) is not None for pod in pods] == [True, True, False]
     assert batch.fitting(pods[0]) == []
 
 
-def test_problems() -> None:
-    def told(asks: Demand | None, *slices: Manifest, **requests: str) -> str:
-        state = State([node_of("a"), node_of("b")], [], offer=Offer(slices, set()))
-        return problem(state, pod_of(requests=requests)._replace(devices=asks))
+def test_problem_names_devices_and_doubts() -> None:
+    def problem_of(demanded: Demand | None, *slices: Manifest, **requests: str) -> str:
+        state = State([node_of("a"), node_of("b")], [], allocator=Allocator(slices, set()))
+        return problem(state, pod_of(requests=requests)._replace(devices=demanded))
 
-    assert told(Demand(missing="it is not there")) == "it is not there"
-    assert told(asked(claim()), slice_of(device()), cpu="9") == (
+    assert problem_of(Demand(missing="it is not there")) == "it is not there"
+    assert problem_of(demand_of(claim()), slice_of(device()), cpu="9") == (
         "1 of 2 nodes has free devices for its claims; a lacks 5 of cpu"
     )
-    odd = asked(claim(exactly("odd")))
-    assert told(odd, slice_of(device())) == (
+    odd = demand_of(claim(exactly("odd")))
+    assert problem_of(odd, slice_of(device())) == (
         "0 of 2 nodes have free devices for its claims; of 1 it is not known: only CEL can evaluate the "
         "selectors of the devices"
     )
-    assert "of 2 it is not known: the devices of the cluster are not known" in told(
+    assert "of 2 it is not known: the devices of the cluster are not known" in problem_of(
         demand([{"resourceClaimName": "c"}], "shop", None)
     )

@@ -1,4 +1,4 @@
-"""On which nodes a pod fits. That it is as kube-scheduler has it, `tests/placement` shows."""
+"""On which nodes a pod fits; `tests/placement` compares this with kube-scheduler."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 HOSTNAME = "kubernetes.io/hostname"
 
 
-def fits(one: Node, **pod: Any) -> bool:
-    return bool(Batch(state_of(one)).fitting(pod_of(**pod)))
+def fits(node: Node, **pod: Any) -> bool:
+    return bool(Batch(state_of(node)).fitting(pod_of(**pod)))
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,11 @@ def fits(one: Node, **pod: Any) -> bool:
         ({"hugepages-2Mi": "2Mi"}, False),
     ],
 )
-def test_resources(requests: dict[str, str], expected: bool) -> None:
+def test_node_needs_every_requested_resource(requests: dict[str, str], expected: bool) -> None:
     assert fits(node_of(), requests=requests) is expected
 
 
-def test_what_runs_takes_room() -> None:
+def test_running_pods_take_room() -> None:
     state = state_of(node_of(pods="2", gpu="1"), pods=[pod_of("a", {"cpu": "3", "example.com/gpu": "1"}, "n")])
     assert Batch(state).fitting(pod_of(requests={"cpu": "1"})) == [0]
     assert Batch(state).fitting(pod_of(requests={"cpu": "1100m"})) == []
@@ -56,7 +56,7 @@ def test_what_runs_takes_room() -> None:
     assert lacking(full, pod_of(requests={}), 0) == {"pods": 1}
 
 
-def test_a_pod_as_a_whole() -> None:
+def test_requests_of_a_pod_add_up() -> None:
     spec = {
         "containers": [{"resources": {"requests": {"cpu": "1"}}}, {"resources": {"limits": {"memory": "1Gi"}}}],
         "initContainers": [
@@ -66,11 +66,11 @@ def test_a_pod_as_a_whole() -> None:
         "overhead": {"cpu": "100m"},
     }
     assert of_manifest({"spec": spec}).requests == {"cpu": 2600, "memory": 2**30}
-    whole = {**spec, "resources": {"requests": {"cpu": "3"}}}
-    assert of_manifest({"spec": whole}).requests["cpu"] == 3100
+    pod_level = {**spec, "resources": {"requests": {"cpu": "3"}}}
+    assert of_manifest({"spec": pod_level}).requests["cpu"] == 3100
 
 
-def test_whose_pod_it_is() -> None:
+def test_owner_and_end_of_a_pod() -> None:
     labels = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": "u"}
     assert pod_of(labels=labels).owner == "u"
     assert pod_of(labels={"kubevirt.io/created-by": "u"}).owner == ""
@@ -94,12 +94,12 @@ def test_whose_pod_it_is() -> None:
         ({"key": "k", "operator": "Strange"}, False),
     ],
 )
-def test_taints(toleration: dict[str, str] | None, expected: bool) -> None:
+def test_taints_need_tolerations(toleration: dict[str, str] | None, expected: bool) -> None:
     taints = [{"key": "k", "value": "v", "effect": "NoSchedule"}, {"key": "soft", "effect": "PreferNoSchedule"}]
     assert fits(node_of(taints=taints), tolerations=[toleration] if toleration else []) is expected
 
 
-def test_cordoned_nodes() -> None:
+def test_cordoned_nodes_take_tolerating_pods_only() -> None:
     tolerated = [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]
     assert not fits(node_of(cordoned=True))
     assert fits(node_of(cordoned=True), tolerations=tolerated)
@@ -117,7 +117,7 @@ def test_cordoned_nodes() -> None:
         ([{"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["n"]}]}], False),
     ],
 )
-def test_node_affinity(terms: list[dict[str, Any]], expected: bool) -> None:
+def test_node_affinity_terms(terms: list[dict[str, Any]], expected: bool) -> None:
     affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}}
     assert fits(node_of(labels={"zone": "a"}), affinity=affinity) is expected
     assert fits(node_of(), nodeSelector={"zone": "a"}) is False
@@ -138,12 +138,12 @@ def beside(*terms: dict[str, Any]) -> dict[str, Any]:
 NODES = (node_of("a", {"zone": "1"}), node_of("b", {"zone": "1"}), node_of("c", {"zone": "2"}), node_of("d"))
 
 
-def where(pod: Any, *pods: Any, **given: Any) -> str:
-    state = state_of(*NODES, pods=pods, **given)
+def where(pod: Any, *pods: Any, **more: Any) -> str:
+    state = state_of(*NODES, pods=pods, **more)
     return "".join(state.nodes[number].name for number in Batch(state).fitting(pod))
 
 
-def test_anti_affinity_both_ways() -> None:
+def test_anti_affinity_works_both_ways() -> None:
     web = pod_of("web", node="a", labels={"app": "web"})
     assert where(pod_of(affinity=apart(term("web"))), web) == "bcd"
     assert where(pod_of(affinity=apart(term("web", "zone"))), web) == "cd"
@@ -152,23 +152,23 @@ def test_anti_affinity_both_ways() -> None:
     assert where(pod_of(labels={"app": "db"}), shy) == "abcd"
 
 
-@pytest.mark.parametrize("given", [apart, beside])
-def test_pods_that_mind_their_own_are_not_compared_with_all_others(given: Callable[..., dict[str, Any]]) -> None:
+@pytest.mark.parametrize("rule", [apart, beside])
+def test_pod_affinity_scales_with_the_number_of_pods(rule: Callable[..., dict[str, Any]]) -> None:
     def work(count: int) -> Callable[[], None]:
         names = [f"vm-{number}" for number in range(count)]
-        pods = [pod_of(name, node="a", labels={"app": name}, affinity=given(term(name))) for name in names]
+        pods = [pod_of(name, node="a", labels={"app": name}, affinity=rule(term(name))) for name in names]
 
         def place() -> None:
             large = {"cpu": "1000", "memory": "1Ti", "pods": "1000"}
             batch = Batch(state_of(node_of("a", **large), node_of("b", **large), pods=pods))
-            assert {batch.place(pod) for pod in pods} == {1 if given is apart else 0}
+            assert {batch.place(pod) for pod in pods} == {1 if rule is apart else 0}
 
         return place
 
     assert growth(work) < 5
 
 
-def test_affinity() -> None:
+def test_affinity_needs_matching_pods_nearby() -> None:
     web = pod_of("web", node="a", labels={"app": "web"})
     assert where(pod_of(affinity=beside(term("web", "zone"))), web) == "ab"
     assert where(pod_of(affinity=beside(term("web")))) == ""
@@ -176,7 +176,7 @@ def test_affinity() -> None:
     assert where(pod_of(labels={"app": "web"}, affinity=beside(term("web", "zone")))) == "abc"
 
 
-def test_namespaces_of_affinity() -> None:
+def test_affinity_selects_namespaces() -> None:
     web = pod_of("web", node="a", labels={"app": "web"}, namespace="office")
     assert where(pod_of(affinity=apart(term("web"))), web) == "abcd"
     assert where(pod_of(affinity=apart(term("web", namespaces=["office"]))), web) == "bcd"
@@ -195,11 +195,11 @@ def spread_over(constraint: dict[str, Any], *pods: Any, **pod: Any) -> str:
     return where(pod_of(labels={"app": "web"}, topologySpreadConstraints=[constraint], **pod), *pods)
 
 
-def test_spread() -> None:
+def test_spread_keeps_to_max_skew() -> None:
     web = pod_of("web", node="a", labels={"app": "web"})
-    going = web._replace(terminating=True)
+    terminating = web._replace(terminating=True)
     assert spread_over(spread(), web) == "c"
-    assert spread_over(spread(), going) == "abc"
+    assert spread_over(spread(), terminating) == "abc"
     assert spread_over(spread(maxSkew=2), web) == "abc"
     assert spread_over(spread(whenUnsatisfiable="ScheduleAnyway"), web) == "abcd"
     assert spread_over(spread(minDomains=3)) == "abc"
@@ -210,7 +210,7 @@ def test_spread() -> None:
     assert spread_over(spread(labelSelector={}, matchLabelKeys=["app"]), web) == "c"
 
 
-def test_which_nodes_count_for_a_spread() -> None:
+def test_spread_counts_nodes_by_its_policies() -> None:
     webs = [pod_of("web", node=name, labels={"app": "web"}) for name in "ab"]
     assert spread_over(spread(topologyKey=HOSTNAME), *webs, nodeSelector={"zone": "1"}) == "ab"
     ignoring = spread(topologyKey=HOSTNAME, nodeAffinityPolicy="Ignore")

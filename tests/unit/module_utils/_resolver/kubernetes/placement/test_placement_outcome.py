@@ -11,12 +11,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.explain import (
     problem,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.question import (
-    Asked,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.simulation import (
+    PlacementRequest,
     Sample,
+    migration_target,
     outcome,
     running,
-    target,
 )
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -34,7 +34,7 @@ def test_pods_go_to_the_emptiest_node() -> None:
     assert [batch.place(pod_of(requests=BIG)) for _number in range(3)] == [1, 0, None]
 
 
-def test_pods_that_differ_are_placed_on_the_same_nodes() -> None:
+def test_different_pods_share_the_same_nodes() -> None:
     batch = Batch(state_of(node_of("a"), node_of("b")))
     small = pod_of(requests={"cpu": "1"})
     placed = [batch.place(pod) for pod in (small, pod_of(requests=BIG), small, small, small, small, small)]
@@ -42,17 +42,17 @@ def test_pods_that_differ_are_placed_on_the_same_nodes() -> None:
     assert batch.fitting(small) == []
 
 
-def test_pods_that_mind_others() -> None:
+def test_pods_with_anti_affinity_are_kept_apart() -> None:
     term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}
     alone = pod_of(labels={"app": "db"}, affinity={"podAntiAffinity": {REQUIRED: [term]}})
     batch = Batch(state_of(node_of("a"), node_of("b")))
     assert [batch.place(alone) for _number in range(3)] == [0, 1, None]
-    # One that stands others but is not stood.
+    # It tolerates others, but they do not tolerate it.
     assert batch.place(pod_of(labels={"app": "db"})) is None
     assert problem(batch.state, alone) == "a lacks distance from other pods"
 
 
-def test_how_many_more() -> None:
+def test_number_of_further_pods_that_fit() -> None:
     batch = Batch(state_of(node_of("a"), node_of("b", pods="3"), node_of("c", cordoned=True), node_of("d", cpu="0")))
     assert batch.more(pod_of()) == 4 + 3
     assert batch.more(pod_of(requests={"example.com/gpu": "1"})) == 0
@@ -80,12 +80,12 @@ def test_how_many_more() -> None:
         ),
     ],
 )
-def test_what_is_missing(requests: dict[str, str], spec: dict[str, Any], expected: str) -> None:
+def test_problem_names_what_nodes_lack(requests: dict[str, str], spec: dict[str, Any], expected: str) -> None:
     state = state_of(node_of("a", cpu="2"), node_of("b", gpu="2"))
     assert problem(state, pod_of(requests=requests, **spec)) == expected
 
 
-def test_taints_full_nodes_and_no_nodes() -> None:
+def test_problem_of_taints_and_full_nodes() -> None:
     taint = [{"key": "k", "value": "v", "effect": "NoSchedule"}]
     state = state_of(node_of("a", taints=taint), node_of("b", pods="0"), node_of("c", cordoned=True))
     assert problem(state, pod_of()) == (
@@ -95,7 +95,7 @@ def test_taints_full_nodes_and_no_nodes() -> None:
     assert problem(state_of(), pod_of()) == "there are no nodes"
 
 
-def test_missing_company_and_room_to_spread() -> None:
+def test_problem_of_affinity_and_spread() -> None:
     term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}
     lonely = pod_of(affinity={"podAffinity": {REQUIRED: [term]}})
     state = state_of(node_of("a"), node_of("b"), pods=[pod_of("w", node="a", labels={"app": "web"})])
@@ -111,12 +111,12 @@ def test_missing_company_and_room_to_spread() -> None:
     assert problem(held, crowded) == "a lacks room to spread by kubernetes.io/hostname"
 
 
-def test_vms_that_start() -> None:
-    asked = [Asked(name, "shop", pod_of(name, BIG)) for name in ("a", "b", "c")]
-    found = outcome(
-        [node_of("x"), node_of("y")], [], asked, samples=[Sample("small", pod_of()), Sample("none", None, "why")]
+def test_new_vms_are_placed_in_order() -> None:
+    requests = [PlacementRequest(name, "shop", pod_of(name, BIG)) for name in ("a", "b", "c")]
+    result = outcome(
+        [node_of("x"), node_of("y")], [], requests, samples=[Sample("small", pod_of()), Sample("none", None, "why")]
     )
-    first, second, third = found["virtual_machines"]
+    first, second, third = result["virtual_machines"]
     assert first == {
         "name": "a",
         "namespace": "shop",
@@ -136,31 +136,31 @@ def test_vms_that_start() -> None:
         "nodes": [],
         "problem": "x lacks 2 of cpu",
     }
-    assert [(one["name"], one["fits"], one["more"]) for one in found["instancetypes"]] == [
+    assert [(entry["name"], entry["fits"], entry["more"]) for entry in result["instancetypes"]] == [
         ("small", True, 2),
         ("none", False, 0),
     ]
-    assert found["instancetypes"][1]["problem"] == "why"
-    assert found["drained"] == []
+    assert result["instancetypes"][1]["problem"] == "why"
+    assert result["drained"] == []
 
 
-def test_vms_that_run() -> None:
+def test_running_vms_have_a_migration_target() -> None:
     pods = [guest("web", "x"), guest("gone", "x")._replace(terminating=True), pod_of("other", node="y")]
     assert list(running(pods)) == [("shop", "web")]
     nodes = [node_of("x"), node_of("y")]
     for requests, fits in ((BIG, True), ({"cpu": "4"}, False)):
-        moving = target(guest("web", "x", requests), {})
-        (found,) = outcome(nodes, pods, [Asked("web", "shop", moving, "x")])["virtual_machines"]
-        assert (found["fits"], found["node"], found["migration"]["fits"]) == (True, "x", fits)
-        assert found["migration"]["nodes"] == (["y"] if fits else [])
-        assert ("problem" in found["migration"]) is not fits
+        moving = migration_target(guest("web", "x", requests), {})
+        (result,) = outcome(nodes, pods, [PlacementRequest("web", "shop", moving, "x")])["virtual_machines"]
+        assert (result["fits"], result["node"], result["migration"]["fits"]) == (True, "x", fits)
+        assert result["migration"]["nodes"] == (["y"] if fits else [])
+        assert ("problem" in result["migration"]) is not fits
 
 
-def test_a_drained_node() -> None:
+def test_guests_of_a_drained_node_move_first() -> None:
     pods = [guest("web", "x"), guest("db", "x"), pod_of("plain", node="x"), guest("far", "z", {"cpu": "1"})]
     nodes = [node_of("x", cordoned=True, cpu="16"), node_of("y"), node_of("z")]
-    found = outcome(nodes, pods, [Asked("new", "shop", pod_of("new", BIG))], drained=["x"])
-    assert found["drained"] == [
+    result = outcome(nodes, pods, [PlacementRequest("new", "shop", pod_of("new", BIG))], drained=["x"])
+    assert result["drained"] == [
         {
             "name": "web",
             "namespace": "shop",
@@ -172,7 +172,7 @@ def test_a_drained_node() -> None:
         },
         {"name": "db", "namespace": "shop", "node": "x", "fits": True, "node_count": 1, "nodes": ["z"], "target": "z"},
     ]
-    assert found["virtual_machines"][0]["fits"] is False
+    assert result["virtual_machines"][0]["fits"] is False
     more = outcome(nodes, [*pods, guest("third", "x")], [], drained=["x"])["drained"][2]
     assert (more["fits"], more["problem"]) == (
         False,
@@ -184,10 +184,10 @@ def test_a_guest_migrates_to_a_cpu_like_its_own() -> None:
     labels = {"cpu-vendor.node.kubevirt.io/AMD": "true", "host-model-cpu.node.kubevirt.io/EPYC": "true"}
     obsolete = {"key": "node-labeller.kubevirt.io/obsolete-host-model", "operator": "DoesNotExist"}
     affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [obsolete]}]}}}
-    moved = target(guest("web", "x", affinity=affinity), labels)
+    moved = migration_target(guest("web", "x", affinity=affinity), labels)
     assert moved.node_selector == {
         "cpu-vendor.node.kubevirt.io/AMD": "true",
         "cpu-model-migration.node.kubevirt.io/EPYC": "true",
     }
-    assert target(guest("web", "x"), labels).node_selector == {"cpu-vendor.node.kubevirt.io/AMD": "true"}
+    assert migration_target(guest("web", "x"), labels).node_selector == {"cpu-vendor.node.kubevirt.io/AMD": "true"}
     assert moved.node == ""

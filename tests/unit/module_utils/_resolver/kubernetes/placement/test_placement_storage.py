@@ -1,4 +1,4 @@
-"""The nodes from which claims can be reached, beyond what kube-scheduler's verdicts hold."""
+"""The nodes from which claims can be reached, beyond the recorded verdicts of kube-scheduler."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.fit import eligible
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.storage import (
-    claims_of,
-    reaching,
+    claim_names,
     storage,
+    with_volume_affinity,
 )
 
 LATER = {"volumeBindingMode": "WaitForFirstConsumer", "provisioner": "x/disks"}
@@ -28,12 +28,12 @@ def kind(name: str, **more: Any) -> dict[str, Any]:
     return {"metadata": {"name": name}, **LATER, **more}
 
 
-def told(*claims: dict[str, Any], names: tuple[str, ...] = ("disk",), **more: Any) -> Any:
-    known = storage(claims, more.get("volumes", ()), more.get("classes", ()))
-    return reaching(pod_of()._replace(claims=names, namespace="shop"), known)
+def pod_with(*claims: dict[str, Any], names: tuple[str, ...] = ("disk",), **more: Any) -> Any:
+    objects = storage(claims, more.get("volumes", ()), more.get("classes", ()))
+    return with_volume_affinity(pod_of()._replace(claims=names, namespace="shop"), objects)
 
 
-def test_the_claims_of_a_pod() -> None:
+def test_hotplugged_volumes_are_no_claims_of_a_pod() -> None:
     volumes = [
         {"name": "a", "dataVolume": {"name": "dv"}},
         {"name": "b", "persistentVolumeClaim": {"claimName": "pvc"}},
@@ -42,30 +42,30 @@ def test_the_claims_of_a_pod() -> None:
         {"name": "e", "dataVolume": {"name": "plugged-too", "hotpluggable": True}},
         {"name": "f", "containerDisk": {"image": "x"}},
     ]
-    assert claims_of(volumes) == ("dv", "pvc", "base")
+    assert claim_names(volumes) == ("dv", "pvc", "base")
 
 
-def test_claims_that_say_nothing_of_nodes() -> None:
-    assert told(names=("new",)).reach == ()
+def test_claims_without_node_affinity_exclude_no_node() -> None:
+    assert pod_with(names=("new",)).volume_affinity == ()
     # A volume that may not be read.
-    assert told(claim(bound=True, volumeName="pv")).reach == ()
+    assert pod_with(claim(bound=True, volumeName="pv")).volume_affinity == ()
     local = kind("local", provisioner="kubernetes.io/no-provisioner")
-    assert told(claim(storageClassName="local"), classes=[local]) == told()
-    assert told(claim(storageClassName="later"), classes=[kind("later")]) == told()
+    assert pod_with(claim(storageClassName="local"), classes=[local]) == pod_with()
+    assert pod_with(claim(storageClassName="later"), classes=[kind("later")]) == pod_with()
 
 
-def test_what_is_missing() -> None:
+def test_unreachable_and_unbound_claims_have_a_problem() -> None:
     nodes = [node_of("x", labels={"zone": "a"}), node_of("y", labels={"zone": "b"})]
     state = state_of(*nodes)
     topologies = [{"matchLabelExpressions": [{"key": "zone", "values": ["b"]}]}]
-    zoned = told(claim(storageClassName="zoned"), classes=[kind("zoned", allowedTopologies=topologies)])
+    zoned = pod_with(claim(storageClassName="zoned"), classes=[kind("zoned", allowedTopologies=topologies)])
     assert eligible(state, zoned) == [1]
-    nowhere = told(
+    nowhere = pod_with(
         claim(storageClassName="zoned"),
         classes=[kind("zoned", allowedTopologies=[{"matchLabelExpressions": [{"key": "zone", "values": ["c"]}]}])],
     )
     assert problem(state, nowhere) == "2 of 2 nodes do not reach the volume of its claim disk"
-    waits = told(claim(storageClassName="none"))
+    waits = pod_with(claim(storageClassName="none"))
     assert (eligible(state, waits), problem(state, waits)) == ([], "its claim disk is not bound")
 
 

@@ -1,4 +1,4 @@
-"""AAQ's four ways of counting, by hand."""
+"""AAQ's calculators, with expected amounts worked out by hand."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pod_samples import METADATA, around, spec_of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.application import (
     application_quota,
+    calculator_of,
     counted,
     growth,
     watches,
-    way_of,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.budget import usage
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.item import (
@@ -39,8 +39,8 @@ def item_of(spec: dict[str, Any]) -> Item:
 
 
 def test_virtual_resources_are_those_of_the_guest() -> None:
-    found = texts(counted("VirtualResources", guest(), item_of(guest()), around()))
-    assert found == {
+    amounts = texts(counted("VirtualResources", guest(), item_of(guest()), around()))
+    assert amounts == {
         "count/pods": "1",
         "pods": "1",
         **{f"{kind}cpu": "4" for kind in ("", "requests.", "limits.")},
@@ -49,8 +49,8 @@ def test_virtual_resources_are_those_of_the_guest() -> None:
 
 
 def test_dedicated_resources_have_names_of_their_own() -> None:
-    found = texts(counted(DEDICATED, guest(), item_of(guest()), around()))
-    assert found == {
+    amounts = texts(counted(DEDICATED, guest(), item_of(guest()), around()))
+    assert amounts == {
         f"{kind}{name}/vmi": amount
         for kind in ("", "requests.")
         for name, amount in (("instances", "1"), ("cpu", "4"), ("memory", "2Gi"))
@@ -62,26 +62,26 @@ def test_pod_usage_is_that_of_resource_quotas() -> None:
     assert counted("VmiPodUsage", spec, item_of(spec), around()) == usage(item_of(spec))
 
 
-def test_effective_resources_are_the_compute_container_without_overhead() -> None:
+def test_effective_resources_leave_out_the_overhead() -> None:
     # KubeVirt adds 220 fixed, 4 x 8 for vCPUs, 8 for IO threads, 32 for graphics: 292Mi, and AAQ takes them off.
-    found = texts(counted("GuestEffectiveResources", guest(), item_of(guest()), around()))
-    assert found["requests.memory"] == "2Gi"
-    assert found["memory"] == "2340Mi"
-    assert "limits.memory" not in found
-    # What its copy of the formula does not know stays.
+    amounts = texts(counted("GuestEffectiveResources", guest(), item_of(guest()), around()))
+    assert amounts["requests.memory"] == "2Gi"
+    assert amounts["memory"] == "2340Mi"
+    assert "limits.memory" not in amounts
+    # What AAQ's copy of the formula lacks stays.
     passt = guest(devices={"interfaces": [{"name": "default", "passtBinding": {}}]})
     assert texts(counted("GuestEffectiveResources", passt, item_of(passt), around()))["requests.memory"] == "2298Mi"
     limited = guest(resources={"limits": {"memory": "4Gi", "cpu": "4"}, "requests": {"memory": "2Gi"}})
     assert "limits.memory" in counted("GuestEffectiveResources", limited, item_of(limited), around())
 
 
-def test_a_guest_without_memory_of_its_own_has_what_it_requests() -> None:
+def test_guest_without_memory_counts_its_requests() -> None:
     spec = {"domain": {"resources": {"limits": {"cpu": "3", "memory": "4Gi"}, "requests": {"memory": "3Gi"}}}}
-    found = texts(counted(DEDICATED, spec, item_of(guest()), around()))
-    assert (found["cpu/vmi"], found["memory/vmi"]) == ("3", "3Gi")
+    amounts = texts(counted(DEDICATED, spec, item_of(guest()), around()))
+    assert (amounts["cpu/vmi"], amounts["memory/vmi"]) == ("3", "3Gi")
     nothing = {"domain": {"resources": {}}}
-    found = texts(counted(DEDICATED, nothing, item_of(guest()), around()))
-    assert (found["cpu/vmi"], found["memory/vmi"]) == ("0", "0")
+    amounts = texts(counted(DEDICATED, nothing, item_of(guest()), around()))
+    assert (amounts["cpu/vmi"], amounts["memory/vmi"]) == ("0", "0")
 
 
 def test_a_migration_counts_what_the_guest_grows_by() -> None:
@@ -89,8 +89,8 @@ def test_a_migration_counts_what_the_guest_grows_by() -> None:
         "spec": guest(),
         "status": {"memory": {"guestRequested": "1536Mi"}, "currentCPUTopology": {"sockets": 1}},
     }
-    found = texts(growth("VirtualResources", guest(), item_of(guest()), around(), running))
-    assert (found["requests.memory"], found["limits.cpu"], found["pods"]) == ("512Mi", "3", "0")
+    amounts = texts(growth("VirtualResources", guest(), item_of(guest()), around(), running))
+    assert (amounts["requests.memory"], amounts["limits.cpu"], amounts["pods"]) == ("512Mi", "3", "0")
     assert growth("VirtualResources", guest(), item_of(guest()), around(), {}) == {}
     assert growth("VmiPodUsage", guest(), item_of(guest()), around(), running) == {}
     # As ResourceQuotas count.
@@ -103,7 +103,7 @@ def test_a_migration_counts_what_the_guest_grows_by() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "way"),
+    ("name", "calculator"),
     [
         ("VmiPodUsage", "VmiPodUsage"),
         ("IgnoreVmiCalculator", "IgnoreVmiCalculator"),
@@ -111,20 +111,22 @@ def test_a_migration_counts_what_the_guest_grows_by() -> None:
         (None, DEDICATED),
     ],
 )
-def test_the_way_of_a_cluster(name: str | None, way: str) -> None:
-    assert way_of({"spec": {"configuration": {"vmiCalculatorConfiguration": {"configName": name}}}}) == way
-    assert way_of(None) == DEDICATED
+def test_unknown_calculator_counts_as_the_default(name: str | None, calculator: str) -> None:
+    assert (
+        calculator_of({"spec": {"configuration": {"vmiCalculatorConfiguration": {"configName": name}}}}) == calculator
+    )
+    assert calculator_of(None) == DEDICATED
 
 
-def test_the_namespaces_that_it_watches() -> None:
+def test_namespace_selector_of_aaq() -> None:
     assert watches(None, {"application-aware-quota/enable-gating": "true"})
     assert not watches({"spec": {}}, {})
     assert watches({"spec": {"namespaceSelector": {"matchLabels": {"team": "shop"}}}}, {"team": "shop"})
     assert not watches({"spec": {"namespaceSelector": {"matchLabels": {"team": "shop"}}}}, {})
 
 
-def test_a_pod_that_it_does_not_know_is_counted_as_a_pod() -> None:
+def test_other_pods_count_as_pods() -> None:
     quota = application_quota({"metadata": {"name": "q"}, "spec": {"hard": {"pods": "1"}, "scopes": ["BestEffort"]}})
     other = Item("pods", "other")
-    assert quota.wanted(other) == {"pods": parse("1").nanos}
-    assert quota.wanted(other._replace(application={})) == {}
+    assert quota.charge(other) == {"pods": parse("1").nanos}
+    assert quota.charge(other._replace(application={})) == {}

@@ -19,12 +19,12 @@ from ...kubevirt.pod.resources import around
 from ...kubevirt.pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, keep_apart
 from ...kubevirt.vmi.cluster import KubeVirt
 from .batch import Batch
-from .demand import Resources, demand
-from .devices import Offer, taken
+from .demand import DeviceObjects, demand
+from .devices import Allocator, taken
 from .explain import problem
 from .node import Node, node
 from .state import State
-from .storage import claims_of, reaching, storage
+from .storage import claim_names, storage, with_volume_affinity
 from .workload import Workload, is_over, of_manifest, of_pod
 
 
@@ -34,7 +34,7 @@ def guests(pods: Iterable[Workload], nodes: Iterable[str]) -> list[Workload]:
     return [pod for pod in pods if pod.owner and pod.node in drained and not pod.terminating]
 
 
-def target(source: Workload, labels: Mapping[str, str]) -> Workload:
+def migration_target(source: Workload, labels: Mapping[str, str]) -> Workload:
     """The target pod of a running guest's migration. labels: of its node."""
     affinity = copy(dict(source.affinity))
     host_model = OBSOLETE_MODEL in json.dumps(affinity.get("nodeAffinity") or {})
@@ -63,17 +63,17 @@ def capacity(nodes: Sequence[Node], batch: Batch, samples: Sequence[Sample]) -> 
 
 def _capacity(sample: Sample, total: int, empty: Batch, batch: Batch) -> dict[str, Any]:
     count = len(empty.fitting(sample.pod)) if sample.pod is not None else 0
-    found = {"name": sample.name, "fits": count > 0, "node_count": count, "nodes_in_all": total, "more": 0}
+    result = {"name": sample.name, "fits": count > 0, "node_count": count, "nodes_in_all": total, "more": 0}
     if sample.pod is None or not count:
-        return {**found, "problem": problem(empty.state, sample.pod) if sample.pod is not None else sample.problem}
-    return {**found, "more": batch.more(sample.pod)}
+        return {**result, "problem": problem(empty.state, sample.pod) if sample.pod is not None else sample.problem}
+    return {**result, "more": batch.more(sample.pod)}
 
 
 # Of thousands of VMs on hundreds of nodes nobody reads all.
 _SHOWN: Final = 20
 
 
-class Asked(NamedTuple):
+class PlacementRequest(NamedTuple):
     """A VM to place. pod: the one that it needs; the target of a migration, if the VM runs; None if there is none,
     with a problem that says why. node: where it runs."""
 
@@ -86,76 +86,76 @@ class Asked(NamedTuple):
 
 def running(pods: Iterable[Workload]) -> dict[tuple[str, str], Workload]:
     """The pods of running VMs by namespace and name."""
-    found = {}
+    pods_by_vm = {}
     for pod in pods:
         if pod.owner and pod.node and pod.vm and not pod.terminating:
-            found[pod.namespace, pod.vm] = pod
-    return found
+            pods_by_vm[pod.namespace, pod.vm] = pod
+    return pods_by_vm
 
 
 def outcome(
     nodes: Sequence[Node],
     pods: Sequence[Workload],
-    asked: Iterable[Asked],
+    requests: Iterable[PlacementRequest],
     drained: Sequence[str] = (),
     namespaces: Mapping[str, Mapping[str, str]] | None = None,
     samples: Sequence[Sample] = (),
-    offer: Offer | None = None,
+    allocator: Allocator | None = None,
 ) -> dict[str, Any]:
-    """{virtual_machines, drained, instancetypes}: see the functions below and capacity.capacity.
+    """{virtual_machines, drained, instancetypes}: see the functions below and `capacity`.
 
-    nodes: those that are drained are cordoned. pods: those that run. asked: placed in their order, after the guests of
-    drained nodes. samples: one for each instancetype. offer: the devices for claims.
+    nodes: those that are drained are cordoned. pods: those that run. requests: placed in their order, after the guests
+    of drained nodes. samples: one for each instancetype. allocator: the devices for claims.
     """
-    batch = Batch(State(nodes, pods, namespaces, offer))
+    batch = Batch(State(nodes, pods, namespaces, allocator))
     labels = {node.name: node.labels for node in nodes}
-    moved = [_moved(batch, guest, labels[guest.node]) for guest in guests(pods, drained)]
-    results = [_migrated(batch, vm) if vm.node else _placed(batch, vm) for vm in asked]
+    evicted = [_drain_result(batch, guest, labels[guest.node]) for guest in guests(pods, drained)]
+    results = [_migration_result(batch, vm) if vm.node else _placement_result(batch, vm) for vm in requests]
     return {
         "virtual_machines": results,
-        "drained": moved,
+        "drained": evicted,
         "instancetypes": capacity(nodes, batch, samples),
     }
 
 
-def _placed(batch: Batch, vm: Asked) -> dict[str, Any]:
+def _placement_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
     """{name, namespace, judged, fits, node_count, nodes, node or problem}. judged: whether it has a pod, of which
     it is known whether it fits. nodes: those it fits on before it is placed."""
     nodes, number, missing = _place(batch, vm.pod, vm.problem)
-    known = _known(batch, vm.pod, number is not None)
-    found = {**_head(vm), "judged": known, "fits": number is not None, **nodes}
-    return {**found, **({"node": batch.state.nodes[number].name} if number is not None else {"problem": missing})}
+    decided = _is_decided(batch, vm.pod, number is not None)
+    result = {**_identity(vm), "judged": decided, "fits": number is not None, **nodes}
+    return {**result, **({"node": batch.state.nodes[number].name} if number is not None else {"problem": missing})}
 
 
-def _migrated(batch: Batch, vm: Asked) -> dict[str, Any]:
+def _migration_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
     """{name, namespace, judged, fits, node, migration: {fits, node_count, nodes, problem}} of a VM that runs.
 
     The target of its migration is not placed, since guests need not migrate at once.
     """
     nodes = _fitting(batch, vm.pod)
     missing = {} if nodes["nodes"] else {"problem": problem(batch.state, vm.pod) if vm.pod else vm.problem}
-    doubt = {} if vm.pod is None or _known(batch, vm.pod, bool(nodes["nodes"])) else {"judged": False}
+    doubt = {} if vm.pod is None or _is_decided(batch, vm.pod, bool(nodes["nodes"])) else {"judged": False}
     migration = {**doubt, "fits": bool(nodes["nodes"]), **nodes, **missing}
-    return {**_head(vm), "fits": True, "node": vm.node, "migration": migration}
+    return {**_identity(vm), "fits": True, "node": vm.node, "migration": migration}
 
 
-def _head(vm: Asked) -> dict[str, Any]:
+def _identity(vm: PlacementRequest) -> dict[str, Any]:
     return {"name": vm.name, "namespace": vm.namespace, "judged": vm.pod is not None}
 
 
-def _moved(batch: Batch, guest: Workload, labels: Mapping[str, str]) -> dict[str, Any]:
+def _drain_result(batch: Batch, guest: Workload, labels: Mapping[str, str]) -> dict[str, Any]:
     """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node."""
-    pod = target(guest, labels)
+    pod = migration_target(guest, labels)
     nodes, number, missing = _place(batch, pod)
-    known = {} if _known(batch, pod, number is not None) else {"judged": False}
+    undecided = {} if _is_decided(batch, pod, number is not None) else {"judged": False}
     name = guest.vm or guest.name
-    found = {"name": name, "namespace": guest.namespace, "node": guest.node, "fits": number is not None}
-    there = {"target": batch.state.nodes[number].name} if number is not None else {"problem": missing}
-    return {**found, **known, **nodes, **there}
+    result = {"name": name, "namespace": guest.namespace, "node": guest.node, "fits": number is not None}
+    destination = {"target": batch.state.nodes[number].name} if number is not None else {"problem": missing}
+    return {**result, **undecided, **nodes, **destination}
 
 
-def _known(batch: Batch, pod: Workload | None, fits: bool) -> bool:
-    """Whether there is an answer for a pod: some of the devices that it claims may be beyond what can be told."""
+def _is_decided(batch: Batch, pod: Workload | None, fits: bool) -> bool:
+    """Whether there is an answer for a pod: of some devices that it claims it cannot be known whether they match."""
     return pod is not None and (fits or pod.devices is None or not batch.unsure(pod))
 
 
@@ -172,10 +172,10 @@ def _fitting(batch: Batch, pod: Workload | None) -> dict[str, Any]:
     return {"node_count": len(numbers), "nodes": [batch.state.nodes[number].name for number in numbers[:_SHOWN]]}
 
 
-class Cluster(NamedTuple):
-    """Where VMs are to run, as manifests. nodes: the Nodes. pods: the Pods of all namespaces. namespaces: the
+class PlacementObjects(NamedTuple):
+    """What placement depends on, as manifests. nodes: the Nodes. pods: the Pods of all namespaces. namespaces: the
     Namespaces, quotas: the ResourceQuotas, networks: the NetworkAttachmentDefinitions, None: not known. drain: the
-    names of nodes to empty. instancetypes: those of which more VMs may be wanted. claims, volumes, classes: the
+    names of nodes to empty. instancetypes: those whose capacity is computed. claims, volumes, classes: the
     PersistentVolumeClaims, PersistentVolumes and StorageClasses. devices: what there is for claims of devices, None:
     not known."""
 
@@ -189,56 +189,70 @@ class Cluster(NamedTuple):
     claims: Sequence[Manifest] = ()
     volumes: Sequence[Manifest] = ()
     classes: Sequence[Manifest] = ()
-    devices: Resources | None = None
+    devices: DeviceObjects | None = None
 
 
 def placement(
-    vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, cluster: Cluster, of_running: str = MIGRATE
+    vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, objects: PlacementObjects, if_running: str = MIGRATE
 ) -> dict[str, Any]:
-    """What becomes of VMs in a cluster; see outcome.outcome. A VM whose pod is among the pods runs.
+    """What becomes of VMs in a cluster; see `outcome`. A VM whose pod is among the pods runs.
 
-    lookup: the instancetypes, preferences and revisions. of_running: what becomes of VMs that run, MIGRATE: a second
+    lookup: the instancetypes, preferences and revisions. if_running: what becomes of VMs that run, MIGRATE: a second
     pod, for each VM by itself, RESTART: new pods after all present ones have gone. Raises FieldError for what is no
     node, pod, ....
     """
-    nodes = [_node(manifest, cluster.drain) for manifest in cluster.nodes]
-    labels = {one.name: one.labels for one in nodes}
-    disks = storage(cluster.claims, cluster.volumes, cluster.classes)
-    pods = [reaching(_workload(manifest), disks) for manifest in cluster.pods if not is_over(manifest)]
-    spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}
-    if cluster.drain:
-        pods = [_claiming(pod, cluster) if pod.node in cluster.drain else pod for pod in pods]
-    there = running(pods)
+    nodes = [_node(manifest, objects.drain) for manifest in objects.nodes]
+    labels = {node.name: node.labels for node in nodes}
+    disks = storage(objects.claims, objects.volumes, objects.classes)
+    pods = [with_volume_affinity(_workload(manifest), disks) for manifest in objects.pods if not is_over(manifest)]
+    namespace_labels = {name_of(namespace): labels_of(namespace) for namespace in objects.namespaces}
+    if objects.drain:
+        pods = [_with_devices(pod, objects) if pod.node in objects.drain else pod for pod in pods]
+    running_pods = running(pods)
     restarted: set[tuple[str, str]] = set()
-    if of_running == RESTART:
+    if if_running == RESTART:
         keys = {(namespace_of(vm), name_of(vm)) for vm in vms}
-        gone = [there.pop(key) for key in keys & there.keys()]
-        restarted = {(pod.namespace, pod.name) for pod in gone}
+        stopped = [running_pods.pop(key) for key in keys & running_pods.keys()]
+        restarted = {(pod.namespace, pod.name) for pod in stopped}
         pods = [pod for pod in pods if (pod.namespace, pod.name) not in restarted]
-    surroundings = environments(vms, kubevirt, spaces, cluster.quotas, cluster.networks)
-    asked = []
+    namespace_environments = environments(vms, kubevirt, namespace_labels, objects.quotas, objects.networks)
+    requests = []
     for vm in vms:
         namespace = namespace_of(vm)
-        source = there.get((namespace, name_of(vm)))
-        place = source.node if source is not None and source.node in labels else ""
+        source = running_pods.get((namespace, name_of(vm)))
+        node_name = source.node if source is not None and source.node in labels else ""
         try:
             owner = source.owner if source is not None else ""
-            made = launched(vm, lookup, kubevirt, surroundings[namespace], owner, labels.get(place))
-            pod = of_pod(made.pod, name_of(vm), namespace)._replace(claims=claims_of(made.spec.get("volumes") or ()))
-            asked.append(Asked(name_of(vm), namespace, _claiming(reaching(pod, disks), cluster), place))
+            launch = launched(vm, lookup, kubevirt, namespace_environments[namespace], owner, labels.get(node_name))
+            pod = of_pod(launch.pod, name_of(vm), namespace)._replace(
+                claims=claim_names(launch.spec.get("volumes") or ())
+            )
+            requests.append(
+                PlacementRequest(
+                    name_of(vm), namespace, _with_devices(with_volume_affinity(pod, disks), objects), node_name
+                )
+            )
         except (NoPod, FieldError) as error:
-            asked.append(Asked(name_of(vm), namespace, None, place, " ".join(str(error).split())))
-    samples = [_sample(one, kubevirt) for one in cluster.instancetypes]
-    return outcome(nodes, pods, asked, cluster.drain, spaces, samples, _offer(cluster.devices, frozenset(restarted)))
+            requests.append(PlacementRequest(name_of(vm), namespace, None, node_name, " ".join(str(error).split())))
+    samples = [_sample(instancetype, kubevirt) for instancetype in objects.instancetypes]
+    return outcome(
+        nodes,
+        pods,
+        requests,
+        objects.drain,
+        namespace_labels,
+        samples,
+        _allocator(objects.devices, frozenset(restarted)),
+    )
 
 
-def _claiming(pod: Workload, cluster: Cluster) -> Workload:
+def _with_devices(pod: Workload, objects: PlacementObjects) -> Workload:
     """The pod with what its claims of devices need."""
-    return pod._replace(devices=demand(pod.resource_claims, pod.namespace, cluster.devices))
+    return pod._replace(devices=demand(pod.resource_claims, pod.namespace, objects.devices))
 
 
-def _offer(known: Resources | None, gone: frozenset[tuple[str, str]]) -> Offer | None:
-    return Offer(known.slices, taken(known.claims.values(), gone)) if known is not None else None
+def _allocator(devices: DeviceObjects | None, deleted: frozenset[tuple[str, str]]) -> Allocator | None:
+    return Allocator(devices.slices, taken(devices.claims.values(), deleted)) if devices is not None else None
 
 
 def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> Sample:

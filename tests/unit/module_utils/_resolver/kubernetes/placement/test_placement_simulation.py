@@ -1,4 +1,4 @@
-"""From manifests to placement: what is wrong with them."""
+"""From manifests to placement, and errors in the manifests."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.demand import (
-    resources,
+    device_objects,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.question import (
-    Cluster,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.simulation import (
+    PlacementObjects,
     placement,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -38,37 +38,39 @@ SPREAD = {
 }
 
 
-def answer(vm: Any, kubevirt: KubeVirt | None = None, **cluster: Any) -> str:
-    found = placement([vm], Objects([SPREAD, TWO]), kubevirt or KubeVirt(NEWEST), Cluster([NODE], **cluster))
-    return str(found["virtual_machines"][0]["problem"])
+def problem_of(vm: Any, kubevirt: KubeVirt | None = None, **objects: Any) -> str:
+    result = placement([vm], Objects([SPREAD, TWO]), kubevirt or KubeVirt(NEWEST), PlacementObjects([NODE], **objects))
+    return str(result["virtual_machines"][0]["problem"])
 
 
 def vm(name: str = "web", **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": {"template": {"spec": {"domain": {"devices": {}}}}, **spec}}
 
 
-def test_vms_without_a_pod() -> None:
-    assert answer({"metadata": {"name": "web"}}) == "spec: is missing; a VirtualMachine's manifest is needed"
-    assert "expected" in answer(vm(template=5))
-    missing = answer(vm(instancetype={"name": "gone"}), KubeVirt(of("1.6")))
+def test_unreadable_vms_have_a_problem() -> None:
+    assert problem_of({"metadata": {"name": "web"}}) == "spec: is missing; a VirtualMachine's manifest is needed"
+    assert "expected" in problem_of(vm(template=5))
+    missing = problem_of(vm(instancetype={"name": "gone"}), KubeVirt(of("1.6")))
     assert missing.endswith('"gone" not found')
 
 
-def test_an_instancetype_of_which_no_vm_can_run() -> None:
+def test_instancetypes_that_fit_nowhere_have_a_problem() -> None:
     permitted = {"spec": {"configuration": {"permittedHostDevices": {}}}}
-    found = placement([], Objects([]), kubevirt_of(permitted, "1.9"), Cluster([NODE], instancetypes=[GPU, TWO]))
-    large, two = found["instancetypes"]
+    result = placement(
+        [], Objects([]), kubevirt_of(permitted, "1.9"), PlacementObjects([NODE], instancetypes=[GPU, TWO])
+    )
+    large, two = result["instancetypes"]
     assert (large["name"], large["fits"], large["more"]) == ("large", False, 0)
     assert "GPU x/gpu is not permit" in large["problem"]
     assert "1 of 1 nodes lacks the label kubevirt.io/schedulable=true" in two["problem"]
 
 
-def test_what_is_no_metadata() -> None:
+def test_malformed_metadata_is_an_error() -> None:
     with pytest.raises(FieldError, match="metadata: expected a mapping, found 5"):
-        placement([], Objects([]), KubeVirt(NEWEST), Cluster([{"metadata": 5}]))
+        placement([], Objects([]), KubeVirt(NEWEST), PlacementObjects([{"metadata": 5}]))
 
 
-def test_networks_that_are_known() -> None:
+def test_networks_add_their_resources() -> None:
     off = {
         "spec": {
             "configuration": {"developerConfiguration": {"disabledFeatureGates": ["ExternalNetResourceInjection"]}}
@@ -81,15 +83,15 @@ def test_networks_that_are_known() -> None:
     machine["spec"]["template"]["spec"]["domain"]["devices"] = {"interfaces": [{"name": "lan", "bridge": {}}]}
     resource = {"k8s.v1.cni.cncf.io/resourceName": "x/nic"}
     networks = [{"metadata": {"name": "lan", "namespace": "shop", "annotations": resource}}]
-    assert "0 of 1 nodes have x/nic" in answer(machine, kubevirt_of(off, "1.9"), networks=networks)
+    assert "0 of 1 nodes have x/nic" in problem_of(machine, kubevirt_of(off, "1.9"), networks=networks)
 
 
 def test_a_vm_that_kubevirt_cannot_expand() -> None:
     machine = vm(instancetype={"name": "two"}, preference={"name": "spread"})
-    assert answer(machine) == "a spread ratio of 0 divides by zero"
+    assert problem_of(machine) == "a spread ratio of 0 divides by zero"
 
 
-def test_claims_of_devices() -> None:
+def test_claims_of_devices_decide_on_nodes() -> None:
     labels = {
         "kubevirt.io/schedulable": "true",
         "kubernetes.io/arch": "amd64",
@@ -105,26 +107,26 @@ def test_claims_of_devices() -> None:
     template = {"metadata": {"name": "t", "namespace": "shop"}, "spec": {"spec": {"devices": devices}}}
     slices = [{"spec": {"driver": "x", "pool": {"name": "p"}, "nodeName": "m", "devices": [{"name": "d"}]}}]
 
-    def answers(expression: str, pods: Any = (), claims: Any = (), of_running: str = "migrate", **more: Any) -> Any:
+    def simulated(expression: str, pods: Any = (), claims: Any = (), if_running: str = "migrate", **more: Any) -> Any:
         kind = {"metadata": {"name": "gpu"}, "spec": {"selectors": [{"cel": {"expression": expression}}]}}
-        there = resources([kind], slices, claims, [template])
-        cluster = Cluster(nodes, pods, devices=there, **more)
-        return placement([machine], Objects([]), KubeVirt(NEWEST), cluster, of_running)
+        devices = device_objects([kind], slices, claims, [template])
+        objects = PlacementObjects(nodes, pods, devices=devices, **more)
+        return placement([machine], Objects([]), KubeVirt(NEWEST), objects, if_running)
 
-    def found(expression: str, **more: Any) -> dict[str, Any]:
-        return dict(answers(expression, **more)["virtual_machines"][0])
+    def vm_result(expression: str, **more: Any) -> dict[str, Any]:
+        return dict(simulated(expression, **more)["virtual_machines"][0])
 
-    one = found('device.driver == "x"')
-    assert (one["judged"], one["fits"], one["nodes"]) == (True, True, ["m"])
-    one = found('device.driver == "y"')
-    assert (one["judged"], one["fits"], one["problem"]) == (
+    result = vm_result('device.driver == "x"')
+    assert (result["judged"], result["fits"], result["nodes"]) == (True, True, ["m"])
+    result = vm_result('device.driver == "y"')
+    assert (result["judged"], result["fits"], result["problem"]) == (
         True,
         False,
         "0 of 2 nodes have free devices for its claims",
     )
-    one = found("device.driver.startsWith('x')")
-    assert (one["judged"], one["fits"]) == (False, False)
-    assert "only CEL can evaluate" in one["problem"]
+    result = vm_result("device.driver.startsWith('x')")
+    assert (result["judged"], result["fits"]) == (False, False)
+    assert "only CEL can evaluate" in result["problem"]
 
     running = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": "u", "vmi.kubevirt.io/id": "web"}
     pod = {
@@ -138,12 +140,12 @@ def test_claims_of_devices() -> None:
     result = {"driver": "x", "pool": "p", "device": "d"}
     own = {"name": "c", "namespace": "shop", "ownerReferences": [{"kind": "Pod", "name": "launcher"}]}
     used = {"metadata": own, "status": {"allocation": {"devices": {"results": [result]}}}}
-    migrating = found('device.driver == "x"', pods=[pod], claims=[used])
+    migrating = vm_result('device.driver == "x"', pods=[pod], claims=[used])
     assert migrating["migration"]["fits"] is False and "judged" not in migrating["migration"]
-    assert found('device.driver == "x"', pods=[pod], claims=[used], of_running="restart")["node"] == "m"
+    assert vm_result('device.driver == "x"', pods=[pod], claims=[used], if_running="restart")["node"] == "m"
     slices.append({"spec": {"driver": "x", "pool": {"name": "q"}, "nodeName": "n", "devices": [{"name": "e"}]}})
-    assert found("device.driver.startsWith('x')", pods=[pod])["migration"]["judged"] is False
-    (guest,) = answers("device.driver.startsWith('x')", pods=[pod], drain=["m"])["drained"]
+    assert vm_result("device.driver.startsWith('x')", pods=[pod])["migration"]["judged"] is False
+    (guest,) = simulated("device.driver.startsWith('x')", pods=[pod], drain=["m"])["drained"]
     assert (guest["fits"], guest["judged"]) == (False, False)
-    (guest,) = answers('device.driver == "x"', pods=[pod], drain=["m"])["drained"]
+    (guest,) = simulated('device.driver == "x"', pods=[pod], drain=["m"])["drained"]
     assert (guest["target"], "judged" in guest) == ("n", False)

@@ -20,14 +20,14 @@ from ..placement.workload import of_manifest as workload
 from .application import (
     allows_cluster_quotas,
     application_quota,
+    calculator_of,
     cluster_quota,
     counted,
     growth,
     selects,
     watches,
-    way_of,
 )
-from .budget import Budget, Nanos, Quota, Shared, most_wanted, resource_quota
+from .budget import Budget, Nanos, Quota, SharedQuota, highest_charges, resource_quota
 from .item import Item, claim, of_manifest, of_pod
 from .limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations
 
@@ -37,7 +37,7 @@ _REVISION: Final = "controllerrevisions.apps"
 _VOLUME: Final = "datavolumes.cdi.kubevirt.io"
 
 
-def of_new(vm: Manifest, default_class: str = "") -> list[Item]:
+def new_objects(vm: Manifest, default_class: str = "") -> list[Item]:
     """The VM itself, its revisions, its DataVolumes and their claims.
 
     default_class: the storage class of claims without one. Unknown are the size of a DataVolume that leaves it to its
@@ -48,7 +48,7 @@ def of_new(vm: Manifest, default_class: str = "") -> list[Item]:
     return [Item(_VM, name), *revisions, *_volumes(vm, default_class)]
 
 
-def of_start(vm: Manifest) -> list[Item]:
+def started_objects(vm: Manifest) -> list[Item]:
     """What virt-controller creates besides the pod when the VM starts."""
     return [Item(_GUEST, str((vm.get("metadata") or {}).get("name") or ""))]
 
@@ -57,12 +57,12 @@ def _volumes(vm: Manifest, default_class: str) -> Iterator[Item]:
     for index, template in enumerate(vm["spec"].get("dataVolumeTemplates") or ()):
         name = (template.get("metadata") or {}).get("name") or ""
         spec = template.get("spec") or {}
-        asked = spec.get("storage") or spec.get("pvc") or {}
-        size = ((asked.get("resources") or {}).get("requests") or {}).get("storage")
-        named = asked.get("storageClassName")
+        requested = spec.get("storage") or spec.get("pvc") or {}
+        size = ((requested.get("resources") or {}).get("requests") or {}).get("storage")
+        class_name = requested.get("storageClassName")
         yield Item(_VOLUME, name)
         try:
-            yield claim(name, None if size is None else str(size), default_class if named is None else named)
+            yield claim(name, None if size is None else str(size), default_class if class_name is None else class_name)
         except QuantityError as error:
             raise FieldError(f"spec.dataVolumeTemplates[{index}]", f"{size}: {error}") from None
 
@@ -72,40 +72,40 @@ class Sums:
 
     def __init__(self, namespace: str, quotas: Sequence[Quota]) -> None:
         self._namespace, self._quotas = namespace, quotas
-        self._wanted: list[Nanos] = [{} for _quota in quotas]
+        self._charges: list[Nanos] = [{} for _quota in quotas]
 
-    def add(self, variants: Sequence[Sequence[Item]], gone: Sequence[Item]) -> None:
-        """Counts the objects that are created and deleted for a VM; see budget.most_wanted."""
-        for quota, wanted in zip(self._quotas, self._wanted):
-            for name, amount in most_wanted(quota, variants, gone).items():
-                wanted[name] = wanted.get(name, 0) + amount
+    def add(self, variants: Sequence[Sequence[Item]], deleted: Sequence[Item]) -> None:
+        """Counts the objects that are created and deleted for a VM; see budget.highest_charges."""
+        for quota, charges in zip(self._quotas, self._charges):
+            for name, amount in highest_charges(quota, variants, deleted).items():
+                charges[name] = charges.get(name, 0) + amount
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """{kind, name, namespace, fits, resources}. namespace: except for a quota of several.
 
         resources: name → {hard, used, wanted, left, lacks}, quantities; lacks if the quota is exceeded.
         """
-        for quota, wanted in zip(self._quotas, self._wanted):
-            resources = {name: _figures(quota, name, wanted.get(name, 0)) for name in quota.hard}
+        for quota, charges in zip(self._quotas, self._charges):
+            resources = {name: _figures(quota, name, charges.get(name, 0)) for name in quota.hard}
             fits = not any("lacks" in figures for figures in resources.values())
             space = {"namespace": self._namespace} if self._namespace else {}
             yield {"kind": quota.kind, "name": quota.name, **space, "fits": fits, "resources": resources}
 
 
-def _figures(quota: Quota, name: str, wanted: int) -> dict[str, str]:
+def _figures(quota: Quota, name: str, charge: int) -> dict[str, str]:
     hard, used = quota.hard[name], quota.used.get(name, 0)
-    left = hard.nanos - used - wanted
+    remaining = hard.nanos - used - charge
 
     def text(nanos: int) -> str:
         return of_nanos(nanos, hard.format).text
 
-    found = {"hard": hard.text, "used": text(used), "wanted": text(wanted), "left": text(max(0, left))}
+    result = {"hard": hard.text, "used": text(used), "wanted": text(charge), "left": text(max(0, remaining))}
     # VMs that use nothing of a quota do not exceed it, even if it was exceeded before.
-    return {**found, "lacks": text(-left)} if left < 0 and wanted > 0 else found
+    return {**result, "lacks": text(-remaining)} if remaining < 0 and charge > 0 else result
 
 
-class Cluster(NamedTuple):
-    """Where VMs are to run, as manifests.
+class QuotaObjects(NamedTuple):
+    """What quotas depend on, as manifests.
 
     quotas: ResourceQuotas. limit_ranges: LimitRanges. application_quotas: ApplicationAwareResourceQuotas.
     cluster_quotas: ApplicationAwareClusterResourceQuotas, or their copies in namespaces. aaq: the AAQ object. pods: of
@@ -134,184 +134,195 @@ class _Change(NamedTuple):
     """
 
     variants: list[list[Item]]
-    gone: list[Item]
+    deleted: list[Item]
     fleeting: bool = False
 
 
-def quotas(
-    vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, cluster: Cluster, of_running: str = KEEP
+def check_quotas(
+    vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, objects: QuotaObjects, if_running: str = KEEP
 ) -> dict[str, Any]:
     """{virtual_machines, quotas}: whether each VM fits in addition to those before it, and the sums of all.
 
     A VM fits if its pod is admitted for every order of the LimitRanges; depends_on_order: only for some orders. A VM
     that does not run is started; its other objects count if the VM does not exist yet.
-    of_running: for VMs that run, KEEP: nothing; RESTART: a new pod instead of the present one; MIGRATE: a second pod,
+    if_running: for VMs that run, KEEP: nothing; RESTART: a new pod instead of the present one; MIGRATE: a second pod,
     for each VM separately. lookup: instancetypes, preferences and revisions. Raises FieldError.
     """
-    spaces = {name_of(one): labels_of(one) for one in cluster.namespaces}
-    around = environments(vms, kubevirt, spaces, cluster.quotas, cluster.networks)
-    shared = _Shares(cluster)
-    own = _split(cluster)
-    rooms = {name: _Room(name, own(name), spaces.get(name), around[name], shared) for name in around}
-    there = _running(cluster.pods)
-    exist = {(namespace_of(one), name_of(one)) for one in cluster.vms}
+    namespace_labels = {name_of(manifest): labels_of(manifest) for manifest in objects.namespaces}
+    environment_of = environments(vms, kubevirt, namespace_labels, objects.quotas, objects.networks)
+    shared = _SharedQuotas(objects)
+    own = _of_namespaces(objects)
+    namespaces = {
+        name: _NamespaceQuotas(name, own(name), namespace_labels.get(name), environment_of[name], shared)
+        for name in environment_of
+    }
+    running_pods = _running(objects.pods)
+    existing = {(namespace_of(vm), name_of(vm)) for vm in objects.vms}
     results = []
     for vm in vms:
         key = namespace_of(vm), name_of(vm)
-        room, old = rooms[key[0]], there.get(key)
-        answer = {"name": key[1], "namespace": key[0], "runs": old is not None, "judged": True}
+        namespace, running_pod = namespaces[key[0]], running_pods.get(key)
+        result = {"name": key[1], "namespace": key[0], "runs": running_pod is not None, "judged": True}
         try:
-            change = room.change(vm, lookup, kubevirt, old, key in exist, of_running)
-            problems, varies = room.judge(change)
-            if varies:
-                answer["depends_on_order"] = True
+            change = namespace.change(vm, lookup, kubevirt, running_pod, key in existing, if_running)
+            problems, depends_on_order = namespace.judge(change)
+            if depends_on_order:
+                result["depends_on_order"] = True
         except (NoPod, FieldError) as error:
-            problems, answer["judged"] = [" ".join(str(error).split())], False
-        answer["fits"] = not problems
-        results.append({**answer, **({"problem": "; ".join(problems)} if problems else {})})
-    sums = [*(room.sums[0] for room in rooms.values()), *shared.sums]
-    return {"virtual_machines": results, "quotas": [line for one in sums for line in one.lines()]}
+            problems, result["judged"] = [" ".join(str(error).split())], False
+        result["fits"] = not problems
+        results.append({**result, **({"problem": "; ".join(problems)} if problems else {})})
+    sums = [*(namespace.sums[0] for namespace in namespaces.values()), *shared.sums]
+    return {"virtual_machines": results, "quotas": [line for quota_sums in sums for line in quota_sums.lines()]}
 
 
-class _Shares:
+class _SharedQuotas:
     """AAQ's quotas of several namespaces, with their usage by all namespaces of the VMs."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        allowed = allows_cluster_quotas(cluster.aaq)
-        self._within = by_namespace(cluster.cluster_quotas if allowed else ())
-        self._spaces = {name_of(one): one for one in cluster.namespaces}
-        self._known: dict[str, tuple[Shared, Sums]] = {}
+    def __init__(self, objects: QuotaObjects) -> None:
+        allowed = allows_cluster_quotas(objects.aaq)
+        self._within = by_namespace(objects.cluster_quotas if allowed else ())
+        self._namespaces = {name_of(manifest): manifest for manifest in objects.namespaces}
+        self._quotas: dict[str, tuple[SharedQuota, Sums]] = {}
 
     @property
     def sums(self) -> list[Sums]:
-        return [one for _shared, one in self._known.values()]
+        return [sums for _shared, sums in self._quotas.values()]
 
-    def of(self, namespace: str) -> list[tuple[Shared, Sums]]:
+    def of_namespace(self, namespace: str) -> list[tuple[SharedQuota, Sums]]:
         """The quotas that apply to a namespace."""
-        found = {}
+        applicable = {}
         for manifest in self._within(namespace):
             with _reading(manifest, "ApplicationAwareClusterResourceQuota"):
-                if selects(manifest, namespace, self._spaces.get(namespace)):
+                if selects(manifest, namespace, self._namespaces.get(namespace)):
                     name = name_of(manifest)
-                    if name not in self._known:
+                    if name not in self._quotas:
                         quota = cluster_quota(manifest)
-                        self._known[name] = (Shared(quota, dict(quota.used)), Sums("", [quota]))
-                    found[name] = self._known[name]
-        return list(found.values())
+                        self._quotas[name] = (SharedQuota(quota, dict(quota.used)), Sums("", [quota]))
+                    applicable[name] = self._quotas[name]
+        return list(applicable.values())
 
 
-class _Room:
-    """A namespace's quotas and limit ranges, and what remains of them. cluster: with those of the namespace only."""
+class _NamespaceQuotas:
+    """A namespace's quotas and limit ranges, and what remains of them. objects: those of the namespace only."""
 
     def __init__(
         self,
         name: str,
-        cluster: Cluster,
+        objects: QuotaObjects,
         labels: Mapping[str, str] | None,
         environment: Environment,
-        shares: _Shares,
+        shared_quotas: _SharedQuotas,
     ) -> None:
-        self._cluster, self._environment = cluster, environment
-        self._way = way_of(cluster.aaq)
-        own: list[Quota] = [_read(one, resource_quota) for one in cluster.quotas]
-        shared = []
-        if labels is None or watches(cluster.aaq, labels):
-            shared = shares.of(name)
-            own += [_read(one, application_quota) for one in cluster.application_quotas]
-        self._ranges = cluster.limit_ranges
-        self._guests = {name_of(one): one for one in cluster.guests}
-        self._budget = Budget(own, [one for one, _sums in shared])
+        self._objects, self._environment = objects, environment
+        self._calculator = calculator_of(objects.aaq)
+        own: list[Quota] = [_read(manifest, resource_quota) for manifest in objects.quotas]
+        applicable = []
+        if labels is None or watches(objects.aaq, labels):
+            applicable = shared_quotas.of_namespace(name)
+            own += [_read(manifest, application_quota) for manifest in objects.application_quotas]
+        self._limit_ranges = objects.limit_ranges
+        self._guests = {name_of(guest): guest for guest in objects.guests}
+        self._budget = Budget(own, [quota for quota, _sums in applicable])
         # The first Sums are the namespace's own.
-        self.sums = [Sums(name, own), *(sums for _one, sums in shared)]
+        self.sums = [Sums(name, own), *(sums for _quota, sums in applicable)]
 
     def change(
-        self, vm: Manifest, lookup: Lookup, kubevirt: KubeVirt, old: Manifest | None, exists: bool, of_running: str
+        self,
+        vm: Manifest,
+        lookup: Lookup,
+        kubevirt: KubeVirt,
+        running_pod: Manifest | None,
+        exists: bool,
+        if_running: str,
     ) -> _Change:
-        """What is created and deleted for a VM. old: its pod, if it runs. Raises NoPod, FieldError."""
-        if old is not None and of_running == KEEP:
+        """What is created and deleted for a VM. running_pod: its pod, if it runs. Raises NoPod, FieldError."""
+        if running_pod is not None and if_running == KEEP:
             return _Change([[]], [])
         # The target of a migration has the same size; its source affects only the choice of nodes.
-        made = launched(vm, lookup, kubevirt, self._environment)
-        bare = of_pod(made.pod, f"the pod of {name_of(vm)}")
-        pods = [defaulted(bare, known) for known in self._defaults]
-        if old is None:
-            new = of_new(vm, self._cluster.default_class) if not exists else []
-            return _Change([[*new, *of_start(vm), self._counted(made, pod)] for pod in pods], [])
+        launch = launched(vm, lookup, kubevirt, self._environment)
+        bare = of_pod(launch.pod, f"the pod of {name_of(vm)}")
+        pods = [defaulted(bare, defaults) for defaults in self._defaults]
+        if running_pod is None:
+            new = new_objects(vm, self._objects.default_class) if not exists else []
+            return _Change([[*new, *started_objects(vm), self._counted(launch, pod)] for pod in pods], [])
         guest = self._guests.get(name_of(vm), {})
-        if of_running == MIGRATE:
-            more = [growth(self._way, made.spec, pod, self._environment, guest) for pod in pods]
-            return _Change([[pod._replace(application=one)] for pod, one in zip(pods, more)], [], True)
-        return _Change([[self._counted(made, pod)] for pod in pods], [self._present(old, guest)])
+        if if_running == MIGRATE:
+            growths = [growth(self._calculator, launch.spec, pod, self._environment, guest) for pod in pods]
+            return _Change([[pod._replace(application=amounts)] for pod, amounts in zip(pods, growths)], [], True)
+        return _Change([[self._counted(launch, pod)] for pod in pods], [self._running_item(running_pod, guest)])
 
     def judge(self, change: _Change) -> tuple[list[str], bool]:
         """(Why the API server would reject the change, whether only for some orders of the LimitRanges).
 
         Without a refusal the change counts from now on. Raises FieldError.
         """
-        found = [[*self._refused(created), *self._budget.problems(created, change.gone)] for created in change.variants]
-        refused = [problems for problems in found if problems]
+        problems_by_variant = [
+            [*self._rejections(created), *self._budget.problems(created, change.deleted)] for created in change.variants
+        ]
+        refused = [problems for problems in problems_by_variant if problems]
         if not change.fleeting:
             for sums in self.sums:
-                sums.add(change.variants, change.gone)
+                sums.add(change.variants, change.deleted)
             if not refused:
-                self._budget.take(change.variants, change.gone)
+                self._budget.take(change.variants, change.deleted)
         if not refused:
             return [], False
-        if len(refused) == len(found):
+        if len(refused) == len(problems_by_variant):
             return refused[0], False
-        names = ", ".join(map(name_of, self._ranges))
+        names = ", ".join(map(name_of, self._limit_ranges))
         first, *others = refused[0]
         return [
             f"in some orders of the LimitRanges {names}, which the API server draws for each pod: {first}",
             *others,
         ], True
 
-    def _refused(self, items: Sequence[Item]) -> Iterator[str]:
+    def _rejections(self, items: Sequence[Item]) -> Iterator[str]:
         for item in items:
             yield from invalid(item)
-            for manifest in self._ranges:
+            for manifest in self._limit_ranges:
                 with _reading(manifest, "LimitRange"):
                     for line in violations(item, _limits(manifest)):
                         yield f"LimitRange {name_of(manifest)}: {line}"
 
     @cached_property
     def _defaults(self) -> list[Defaults]:
-        return in_any_order([self._defaults_of(one) for one in self._ranges])
+        return in_any_order([self._defaults_of(manifest) for manifest in self._limit_ranges])
 
     def _defaults_of(self, manifest: Manifest) -> Defaults:
         with _reading(manifest, "LimitRange"):
             return defaults_of(_limits(manifest))
 
-    def _counted(self, made: Launched, pod: Item) -> Item:
-        return pod._replace(application=counted(self._way, made.spec, pod, self._environment))
+    def _counted(self, launch: Launched, pod: Item) -> Item:
+        return pod._replace(application=counted(self._calculator, launch.spec, pod, self._environment))
 
-    def _present(self, old: Manifest, guest: Manifest) -> Item:
+    def _running_item(self, running_pod: Manifest, guest: Manifest) -> Item:
         """The running pod. guest: its VMI; without it AAQ counts nothing."""
-        pod = of_manifest(old)
+        pod = of_manifest(running_pod)
         if not guest:
             return pod._replace(application={})
         spec, status = guest.get("spec") or {}, guest.get("status")
-        return pod._replace(application=counted(self._way, spec, pod, self._environment, status))
+        return pod._replace(application=counted(self._calculator, spec, pod, self._environment, status))
 
 
-def _split(cluster: Cluster) -> Callable[[str], Cluster]:
-    """namespace → the cluster with what counts in this namespace only. Raises FieldError."""
-    quotas, ranges = by_namespace(cluster.quotas), by_namespace(cluster.limit_ranges)
-    application, guests = by_namespace(cluster.application_quotas), by_namespace(cluster.guests)
-    return lambda name: cluster._replace(
+def _of_namespaces(objects: QuotaObjects) -> Callable[[str], QuotaObjects]:
+    """namespace → the objects that count in it. Raises FieldError."""
+    quotas, ranges = by_namespace(objects.quotas), by_namespace(objects.limit_ranges)
+    application, guests = by_namespace(objects.application_quotas), by_namespace(objects.guests)
+    return lambda name: objects._replace(
         quotas=quotas(name), limit_ranges=ranges(name), application_quotas=application(name), guests=guests(name)
     )
 
 
 def _running(pods: Sequence[Manifest]) -> dict[tuple[str, str], Manifest]:
     """The pods of VMs by namespace and name. Quotas also count a pod that waits for a node."""
-    found = {}
+    pods_by_vm = {}
     for manifest in pods:
         with _reading(manifest, "Pod"):
             pod = workload(manifest)
         if pod.owner and pod.vm and not pod.terminating and not is_over(manifest):
-            found[pod.namespace, pod.vm] = manifest
-    return found
+            pods_by_vm[pod.namespace, pod.vm] = manifest
+    return pods_by_vm
 
 
 def _limits(limit_range: Manifest) -> Sequence[Manifest]:

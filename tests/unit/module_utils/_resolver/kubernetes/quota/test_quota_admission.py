@@ -1,4 +1,4 @@
-"""From manifests to what quotas say; what is wrong with them."""
+"""From manifests to the effect of quotas, and errors in the manifests."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.admission import (
+    QuotaObjects,
+    check_quotas,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.budget import usage
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.item import of_manifest
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.question import (
-    Cluster,
-    quotas,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.manifests import (
     by_namespace,
@@ -48,24 +48,24 @@ def pod(name: str = "web", **metadata: Any) -> dict[str, Any]:
     }
 
 
-def ask(*vms: dict[str, Any], of_running: str = "keep", **cluster: Any) -> dict[str, Any]:
-    return quotas(vms, Objects([]), KubeVirt(NEWEST), Cluster(**cluster), of_running)
+def checked(*vms: dict[str, Any], if_running: str = "keep", **objects: Any) -> dict[str, Any]:
+    return check_quotas(vms, Objects([]), KubeVirt(NEWEST), QuotaObjects(**objects), if_running)
 
 
-def problem(*vms: dict[str, Any], of_running: str = "keep", **cluster: Any) -> str:
-    return str(ask(*vms, of_running=of_running, **cluster)["virtual_machines"][-1].get("problem", ""))
+def problem(*vms: dict[str, Any], if_running: str = "keep", **objects: Any) -> str:
+    return str(checked(*vms, if_running=if_running, **objects)["virtual_machines"][-1].get("problem", ""))
 
 
-def test_all_vms_together() -> None:
-    found = ask(vm("a"), vm("b"), quotas=[quota(requests_memory="3Gi", count__virtualmachines_kubevirt_io="9")])
-    assert [one["fits"] for one in found["virtual_machines"]] == [True, False]
-    assert "lacks 1.59Gi of requests.memory (2.29Gi wanted, " in found["virtual_machines"][1]["problem"]
-    figures = found["quotas"][0]["resources"]
+def test_vms_share_the_quotas() -> None:
+    result = checked(vm("a"), vm("b"), quotas=[quota(requests_memory="3Gi", count__virtualmachines_kubevirt_io="9")])
+    assert [entry["fits"] for entry in result["virtual_machines"]] == [True, False]
+    assert "lacks 1.59Gi of requests.memory (2.29Gi wanted, " in result["virtual_machines"][1]["problem"]
+    figures = result["quotas"][0]["resources"]
     assert figures["count/virtualmachines.kubevirt.io"] == {"hard": "9", "used": "0", "wanted": "2", "left": "7"}
-    assert found["quotas"][0]["fits"] is False
+    assert result["quotas"][0]["fits"] is False
 
 
-def test_what_exists_counts_once() -> None:
+def test_existing_objects_count_once() -> None:
     full = quota({"count/virtualmachines.kubevirt.io": "1"}, count__virtualmachines_kubevirt_io="1")
     assert "lacks 1 of count/virtualmachines.kubevirt.io" in problem(vm(), quotas=[full])
     assert not problem(vm(), quotas=[full], vms=[vm()])
@@ -75,70 +75,70 @@ def test_what_exists_counts_once() -> None:
     assert problem(vm(), quotas=[pods], pods=[{**pod(), "status": {"phase": "Failed"}}])
 
 
-def test_restarts_and_migrations() -> None:
+def test_restarts_reuse_quota_and_migrations_add() -> None:
     full = quota({"pods": "1"}, pods="1")
-    assert not problem(vm(), quotas=[full], pods=[pod()], of_running=RESTART)
-    assert "lacks 1 of pods (1 wanted, 0 left)" in problem(vm(), quotas=[full], pods=[pod()], of_running=MIGRATE)
+    assert not problem(vm(), quotas=[full], pods=[pod()], if_running=RESTART)
+    assert "lacks 1 of pods (1 wanted, 0 left)" in problem(vm(), quotas=[full], pods=[pod()], if_running=MIGRATE)
     # Each migration is judged by itself.
     roomy = quota({"pods": "2"}, pods="3")
-    found = ask(vm("a"), vm("b"), quotas=[roomy], pods=[pod("a"), pod("b")], of_running=MIGRATE)
-    assert all(one["fits"] for one in found["virtual_machines"])
-    assert found["quotas"][0]["resources"]["pods"]["wanted"] == "0"
+    result = checked(vm("a"), vm("b"), quotas=[roomy], pods=[pod("a"), pod("b")], if_running=MIGRATE)
+    assert all(entry["fits"] for entry in result["virtual_machines"])
+    assert result["quotas"][0]["resources"]["pods"]["wanted"] == "0"
 
 
-def test_a_quota_that_was_exceeded_before_is_not_exceeded_by_what_needs_nothing_of_it() -> None:
-    found = ask(vm(), quotas=[quota({"services": "3"}, services="1")])
-    assert found["quotas"][0]["fits"] and found["virtual_machines"][0]["fits"]
+def test_exceeded_quota_rejects_only_what_it_counts() -> None:
+    result = checked(vm(), quotas=[quota({"services": "3"}, services="1")])
+    assert result["quotas"][0]["fits"] and result["virtual_machines"][0]["fits"]
 
 
-def test_running_guests_by_aaq() -> None:
+def test_aaq_counts_running_guests() -> None:
     full = quota({"requests.memory/vmi": "2Gi"}, requests_memory__vmi="2Gi")
     cluster = {"application_quotas": [full], "aaq": AAQ, "pods": [pod()]}
     guest = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"domain": {**GUEST["domain"], "resources": {}}}}
-    assert not problem(vm(), of_running=RESTART, guests=[guest], **cluster)
-    assert not problem(vm(), of_running=MIGRATE, guests=[guest], **cluster)
-    # Without the VMI nothing is known of what is counted for the guest.
-    assert "lacks 2Gi" in problem(vm(), of_running=RESTART, **cluster)
-    assert not problem(vm(), of_running=MIGRATE, **cluster)
+    assert not problem(vm(), if_running=RESTART, guests=[guest], **cluster)
+    assert not problem(vm(), if_running=MIGRATE, guests=[guest], **cluster)
+    # Without the VMI, what AAQ counts for the guest is unknown.
+    assert "lacks 2Gi" in problem(vm(), if_running=RESTART, **cluster)
+    assert not problem(vm(), if_running=MIGRATE, **cluster)
     larger = vm(guest={"domain": {**GUEST["domain"], "memory": {"guest": "3Gi"}}})
     assert "lacks 1Gi of requests.memory/vmi (1Gi wanted" in problem(
-        larger, of_running=MIGRATE, guests=[guest], **cluster
+        larger, if_running=MIGRATE, guests=[guest], **cluster
     )
 
 
-def test_namespaces_that_aaq_does_not_watch() -> None:
+def test_aaq_ignores_unselected_namespaces() -> None:
     cluster = {"application_quotas": [quota(requests_memory__vmi="1Gi")], "aaq": {}}
     assert problem(vm(), **cluster)
     assert not problem(vm(), namespaces=[{"metadata": {"name": "shop"}}], **cluster)
 
 
-def test_data_volumes() -> None:
+def test_data_volumes_count_as_claims() -> None:
     template = {"metadata": {"name": "d"}, "spec": {"pvc": {"resources": {"requests": {"storage": "1.5Gi"}}}}}
     from_source = {"metadata": {"name": "e"}, "spec": {"storage": {"storageClassName": "slow"}}}
-    one = vm(dataVolumeTemplates=[template, from_source])
+    machine = vm(dataVolumeTemplates=[template, from_source])
     small = quota(requests_storage="1Gi", persistentvolumeclaims="9")
-    assert "lacks 512Mi of requests.storage" in problem(one, quotas=[small])
+    assert "lacks 512Mi of requests.storage" in problem(machine, quotas=[small])
     none = quota(**{"slow.storageclass.storage.k8s.io__persistentvolumeclaims": "0"})
-    assert "slow.storageclass.storage.k8s.io/persistentvolumeclaims" in problem(one, quotas=[none])
+    assert "slow.storageclass.storage.k8s.io/persistentvolumeclaims" in problem(machine, quotas=[none])
     bad = vm(dataVolumeTemplates=[{"spec": {"pvc": {"resources": {"requests": {"storage": "big"}}}}}])
     assert "spec.dataVolumeTemplates[0]: big: " in problem(bad)
 
 
-def test_scopes_take_pods() -> None:
-    one = vm(dataVolumeTemplates=[{"metadata": {"name": "d"}, "spec": {"storage": {}}}])
+def test_scopes_match_pods() -> None:
+    machine = vm(dataVolumeTemplates=[{"metadata": {"name": "d"}, "spec": {"storage": {}}}])
     scoped = quota(count__virtualmachines_kubevirt_io="0", persistentvolumeclaims="0", pods="0")
     for scope, resource in (("NotTerminating", "pods"), ("BestEffort", ""), ("VolumeAttributesClass", "")):
         scoped["spec"]["scopes"] = [scope]
-        found = problem(one, quotas=[scoped])
-        assert found == (f"ResourceQuota team lacks 1 of {resource} (1 wanted, 0 left)" if resource else ""), scope
+        result = problem(machine, quotas=[scoped])
+        assert result == (f"ResourceQuota team lacks 1 of {resource} (1 wanted, 0 left)" if resource else ""), scope
 
 
-def test_resources_that_no_quota_knows() -> None:
+def test_unknown_resources_are_not_counted() -> None:
     odd = usage(of_manifest({"spec": {"containers": [{"resources": {"requests": {"odd": "1", "x/y": "2"}}}]}}))
     assert set(odd) == {"count/pods", "pods", "requests.x/y"}
 
 
-def test_limit_ranges() -> None:
+def test_limit_ranges_default_and_reject() -> None:
     def ranges(**limit: Any) -> list[Any]:
         return [{"metadata": {"name": "r", "namespace": "shop"}, "spec": {"limits": [limit]}}]
 
@@ -159,32 +159,32 @@ def test_limit_ranges() -> None:
 def test_amounts_too_large_to_count_in_thousandths() -> None:
     limits = [{"type": "Container", "maxLimitRequestRatio": {"memory": "9E"}}]
     ranges = [{"metadata": {"name": "r", "namespace": "shop"}, "spec": {"limits": limits}}]
-    one = vm(guest={"domain": {**GUEST["domain"], "resources": {"limits": {"memory": "4Gi"}}}})
-    assert not problem(one, limit_ranges=ranges)
+    machine = vm(guest={"domain": {**GUEST["domain"], "resources": {"limits": {"memory": "4Gi"}}}})
+    assert not problem(machine, limit_ranges=ranges)
 
 
-def test_containers_that_do_not_say_what_a_quota_wants() -> None:
+def test_containers_must_set_resources_of_the_quota() -> None:
     guest = {"domain": GUEST["domain"]}
     hooks = {"hooks.kubevirt.io/hookSidecars": '[{"image": "x"}]'}
-    one = vm(guest=guest)
-    one["spec"]["template"]["metadata"] = {"annotations": hooks}
+    machine = vm(guest=guest)
+    machine["spec"]["template"]["metadata"] = {"annotations": hooks}
     assert "ResourceQuota team requires requests.cpu in each container, but hook-sidecar-0 does not set it" in problem(
-        one, quotas=[quota(requests_cpu="9")]
+        machine, quotas=[quota(requests_cpu="9")]
     )
 
 
-def test_vms_without_a_pod() -> None:
+def test_vm_without_a_pod_has_a_problem() -> None:
     assert "not found" in problem(vm(instancetype={"name": "none", "kind": "VirtualMachineInstancetype"}))
 
 
-def test_what_cannot_be_read() -> None:
+def test_malformed_objects_are_an_error() -> None:
     with pytest.raises(FieldError, match="resourceQuotas: team is not a ResourceQuota"):
-        ask(vm(), quotas=[quota(pods="many")])
+        checked(vm(), quotas=[quota(pods="many")])
     with pytest.raises(FieldError, match="pods: an object without a name is not a Pod"):
-        ask(vm(), pods=[{"spec": {"containers": [5]}}])
+        checked(vm(), pods=[{"spec": {"containers": [5]}}])
 
 
-def test_limit_ranges_that_contradict_each_other() -> None:
+def test_contradictory_limit_ranges_are_tried_in_any_order() -> None:
     def ranges(*defaults: str, resource: str = "memory") -> list[Any]:
         return [
             {
@@ -194,23 +194,23 @@ def test_limit_ranges_that_contradict_each_other() -> None:
             for number, amount in enumerate(defaults)
         ]
 
-    (line,) = ask(vm(), limit_ranges=ranges("4Gi", "1Gi"))["virtual_machines"]
+    (line,) = checked(vm(), limit_ranges=ranges("4Gi", "1Gi"))["virtual_machines"]
     assert (line["judged"], line["fits"], line["depends_on_order"]) == (True, False, True)
     assert line["problem"].startswith(
         "in some orders of the LimitRanges r0, r1, which the API server draws for each pod: "
     )
     for never in (("4Gi", "4096Mi"), ("4Gi",)):
-        assert "depends_on_order" not in ask(vm(), limit_ranges=ranges(*never))["virtual_machines"][0]
-    (line,) = ask(vm(), limit_ranges=ranges("1Gi", "1.5Gi"))["virtual_machines"]
+        assert "depends_on_order" not in checked(vm(), limit_ranges=ranges(*never))["virtual_machines"][0]
+    (line,) = checked(vm(), limit_ranges=ranges("1Gi", "1.5Gi"))["virtual_machines"]
     assert not line["fits"] and "depends_on_order" not in line
     # The most counts; KubeVirt sets no such limit itself.
     full = quota()
     full["spec"]["hard"] = {"limits.ephemeral-storage": "15Gi"}
     disk = "ephemeral-storage"
-    found = ask(vm(), vm("b"), limit_ranges=ranges("3Gi", "4Gi", resource=disk), quotas=[full])
-    assert [one["fits"] for one in found["virtual_machines"]] == [True, False]
-    assert found["virtual_machines"][1]["depends_on_order"] and "lacks 1Gi" in found["virtual_machines"][1]["problem"]
-    assert found["quotas"][0]["resources"]["limits.ephemeral-storage"]["wanted"] == "16Gi"
+    result = checked(vm(), vm("b"), limit_ranges=ranges("3Gi", "4Gi", resource=disk), quotas=[full])
+    assert [entry["fits"] for entry in result["virtual_machines"]] == [True, False]
+    assert result["virtual_machines"][1]["depends_on_order"] and "lacks 1Gi" in result["virtual_machines"][1]["problem"]
+    assert result["quotas"][0]["resources"]["limits.ephemeral-storage"]["wanted"] == "16Gi"
 
 
 def shared(selector: dict[str, Any], used: str = "0", **spec: Any) -> dict[str, Any]:
@@ -225,9 +225,9 @@ def shared(selector: dict[str, Any], used: str = "0", **spec: Any) -> dict[str, 
 
 
 def elsewhere(name: str) -> dict[str, Any]:
-    made = vm(name)
-    made["metadata"]["namespace"] = "office"
-    return made
+    machine = vm(name)
+    machine["metadata"]["namespace"] = "office"
+    return machine
 
 
 TEAM = [
@@ -240,12 +240,12 @@ ALLOWING = {"spec": {"namespaceSelector": {}, "configuration": {"allowApplicatio
 
 def test_namespaces_share_a_cluster_quota() -> None:
     cluster = {"namespaces": TEAM, "cluster_quotas": [shared(LABEL)], "aaq": ALLOWING}
-    found = ask(vm("a"), elsewhere("b"), vm("c"), **cluster)
-    assert [one["fits"] for one in found["virtual_machines"]] == [True, True, False]
-    assert found["virtual_machines"][2]["problem"] == (
+    result = checked(vm("a"), elsewhere("b"), vm("c"), **cluster)
+    assert [entry["fits"] for entry in result["virtual_machines"]] == [True, True, False]
+    assert result["virtual_machines"][2]["problem"] == (
         "ApplicationAwareClusterResourceQuota both lacks 2Gi of requests.memory/vmi (2Gi wanted, 0 left)"
     )
-    (line,) = found["quotas"]
+    (line,) = result["quotas"]
     assert "namespace" not in line and line["fits"] is False
     assert line["resources"]["requests.memory/vmi"] == {
         "hard": "4Gi",
@@ -258,7 +258,7 @@ def test_namespaces_share_a_cluster_quota() -> None:
     assert "1Gi left" in problem(vm(), **{**cluster, "cluster_quotas": [shared(LABEL, "3Gi")]})
 
 
-def test_the_namespaces_of_a_cluster_quota() -> None:
+def test_selectors_of_a_cluster_quota() -> None:
     full = "4Gi"
     for selector, caught in (
         (LABEL, {"shop", "office"}),
@@ -268,19 +268,19 @@ def test_the_namespaces_of_a_cluster_quota() -> None:
         ({**LABEL, "annotations": {"owner": "none"}}, set()),
     ):
         cluster = {"cluster_quotas": [shared(selector, full)], "aaq": ALLOWING}
-        found = ask(vm(), elsewhere("x"), namespaces=TEAM, **cluster)["virtual_machines"]
-        assert {one["namespace"] for one in found if not one["fits"]} == caught, selector
+        result = checked(vm(), elsewhere("x"), namespaces=TEAM, **cluster)["virtual_machines"]
+        assert {entry["namespace"] for entry in result if not entry["fits"]} == caught, selector
     # Without the Namespaces those count that AAQ has found, and copies are for their namespace.
-    found = ask(vm(), elsewhere("x"), cluster_quotas=[shared({}, full)])["virtual_machines"]
-    assert [one["fits"] for one in found] == [False, True]
+    result = checked(vm(), elsewhere("x"), cluster_quotas=[shared({}, full)])["virtual_machines"]
+    assert [entry["fits"] for entry in result] == [False, True]
     copies = [shared(LABEL, "2Gi"), shared(LABEL, "2Gi")]
     for copy, namespace in zip(copies, ("shop", "office")):
         copy["metadata"] = {"name": "both", "namespace": namespace}
-    found = ask(vm(), elsewhere("x"), cluster_quotas=copies, namespaces=TEAM, aaq=ALLOWING)["virtual_machines"]
-    assert [one["fits"] for one in found] == [True, False]
+    result = checked(vm(), elsewhere("x"), cluster_quotas=copies, namespaces=TEAM, aaq=ALLOWING)["virtual_machines"]
+    assert [entry["fits"] for entry in result] == [True, False]
 
 
-def test_cluster_quotas_that_do_not_count() -> None:
+def test_disabled_or_unwatched_cluster_quotas_do_not_count() -> None:
     full = shared(LABEL, "4Gi")
     assert problem(vm(), namespaces=TEAM, cluster_quotas=[full], aaq=ALLOWING)
     assert not problem(vm(), namespaces=TEAM, cluster_quotas=[full], aaq=AAQ)
@@ -298,7 +298,7 @@ def test_cluster_quotas_that_do_not_count() -> None:
     )
 
 
-def test_many_namespaces_do_not_go_through_the_quotas_and_guests_of_each_other() -> None:
+def test_quotas_scale_with_the_number_of_namespaces() -> None:
     def work(count: int) -> Any:
         def within(number: int, name: str) -> dict[str, Any]:
             return {"metadata": {"name": name, "namespace": f"ns-{number}"}}
@@ -315,18 +315,18 @@ def test_many_namespaces_do_not_go_through_the_quotas_and_guests_of_each_other()
 
         def find() -> None:
             # The copies are one quota.
-            assert len(ask(*vms, **cluster)["quotas"]) == count + 1
+            assert len(checked(*vms, **cluster)["quotas"]) == count + 1
 
         return find
 
     assert growth(work) < 5
 
 
-def test_what_has_no_namespace_counts_in_all_in_the_given_order() -> None:
+def test_objects_without_namespace_belong_to_all_in_order() -> None:
     manifests = [{"metadata": {"name": name, **more}} for name, more in (("a", {}), ("b", {"namespace": "shop"}))]
     broken: dict[str, Any] = {"metadata": {"name": "d", "namespace": 5}}
     within = by_namespace([*manifests, {"metadata": {"name": "c"}}, broken])
-    assert [[one["metadata"]["name"] for one in within(name)] for name in ("shop", "lab")] == [
+    assert [[manifest["metadata"]["name"] for manifest in within(name)] for name in ("shop", "lab")] == [
         ["a", "b", "c"],
         ["a", "c"],
     ]
