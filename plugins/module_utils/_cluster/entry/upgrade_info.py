@@ -13,11 +13,11 @@ from ..._resolver.catalog.place import references
 from ..._resolver.kubevirt.admission import cluster as configured
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt, upgraded
 from ..._resolver.refresh.drift import needs
-from ..._resolver.upgrade.machine import Machine
-from ..._resolver.upgrade.objects import Held
+from ..._resolver.upgrade.objects import ObjectChange
 from ..._resolver.upgrade.quotas import Admission, Admissions, key_of
 from ..._resolver.upgrade.steps import Step, settings, steps
-from ..._resolver.upgrade.templates import Template
+from ..._resolver.upgrade.templates import TemplateChange
+from ..._resolver.upgrade.vm import VMChange
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
@@ -106,7 +106,7 @@ def _step(one: Step) -> dict[str, Any]:
     return {**one._asdict(), "virtual_machines": list(one.virtual_machines), "templates": list(one.templates)}
 
 
-def _starts(one: Machine | Template, manifest: dict[str, Any]) -> dict[str, Any]:
+def _starts(one: VMChange | TemplateChange, manifest: dict[str, Any]) -> dict[str, Any]:
     """What VMs and templates have in common."""
     told: dict[str, Any] = {
         "name": manifest["metadata"]["name"],
@@ -131,15 +131,15 @@ def _given(texts: dict[str, str]) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def _template(one: Template) -> dict[str, Any]:
+def _template(one: TemplateChange) -> dict[str, Any]:
     return {**_starts(one, one.manifest), "concerned": one.concerned}
 
 
-def _machine(one: Machine, admission: Admission) -> dict[str, Any]:
+def _machine(one: VMChange, admission: Admission) -> dict[str, Any]:
     told: dict[str, Any] = {
         **_starts(one, one.vm),
         "needs": one.effect,
-        "restart_required": bool(one.asked),
+        "restart_required": bool(one.restart_reason),
         "pinned": one.pinned,
         "drifted": one.refresh.drifted,
         "refresh": {
@@ -148,18 +148,20 @@ def _machine(one: Machine, admission: Admission) -> dict[str, Any]:
             "refusal": one.refresh.effect.refusal or "",
         },
     }
-    texts = {"restart_reason": one.asked, "quota_after": admission.after, "quota_before": admission.before}
+    texts = {"restart_reason": one.restart_reason, "quota_after": admission.after, "quota_before": admission.before}
     told.update(_given(texts))
     told["concerned"] = _concerned(one) or admission.before != admission.after
     return told
 
 
-def _concerned(one: Machine) -> bool:
+def _concerned(one: VMChange) -> bool:
     same = (one.refusal, one.after.problem) == (one.refusal_before, one.before.problem)
-    return not same or bool(one.changes or one.lost or one.pinned or one.asked or one.before.pod != one.after.pod)
+    return not same or bool(
+        one.changes or one.lost or one.pinned or one.restart_reason or one.before.pod != one.after.pod
+    )
 
 
-def _held(one: Held, users: list[str]) -> dict[str, Any]:
+def _held(one: ObjectChange, users: list[str]) -> dict[str, Any]:
     return {
         **one.place._asdict(),
         "becomes": one.becomes,

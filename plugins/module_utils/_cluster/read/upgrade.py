@@ -10,11 +10,11 @@ from ..._resolver.api.matcher import ROLE_OF_KIND
 from ..._resolver.catalog.upgrade import Planned
 from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.vmi.readiness import has_guest
-from ..._resolver.upgrade.machine import Machine, rehearse, side
-from ..._resolver.upgrade.objects import Held, deployed, objects
+from ..._resolver.upgrade.objects import ObjectChange, deployed, objects
 from ..._resolver.upgrade.quotas import Admissions, admissions
-from ..._resolver.upgrade.templates import Template
+from ..._resolver.upgrade.templates import TemplateChange
 from ..._resolver.upgrade.templates import rehearse as of_template
+from ..._resolver.upgrade.vm import VMChange, rehearse, side
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import WideLookup
@@ -36,9 +36,9 @@ class Rehearsal(NamedTuple):
 
     before: KubeVirt
     after: KubeVirt
-    machines: list[Machine]
-    held: list[Held]
-    templates: list[Template]
+    machines: list[VMChange]
+    held: list[ObjectChange]
+    templates: list[TemplateChange]
     admissions: Admissions | None
     warnings: list[str]
 

@@ -17,16 +17,16 @@ from ..catalog.upgrade import gone
 
 Manifest = dict[str, Any]
 
-KEPT: Final = "kept"
+UNCHANGED: Final = "kept"
 NEW: Final = "new"
 CHANGED: Final = "changed"
-GONE: Final = "gone"
+REMOVED: Final = "gone"
 
 
-class Held(NamedTuple):
-    """An object of the cluster, or of the new catalog.
+class ObjectChange(NamedTuple):
+    """What an upgrade changes of an object of the cluster, or of the new catalog.
 
-    becomes: KEPT, NEW, CHANGED or GONE. changes: of its spec. lost: its fields that the new API drops.
+    becomes: UNCHANGED, NEW, CHANGED or REMOVED. changes: of its spec. lost: its fields that the new API drops.
     effects: what of a plain VM with it is different by the release alone. Both lists have {field, before, after}.
     """
 
@@ -39,46 +39,67 @@ class Held(NamedTuple):
     @property
     def concerned(self) -> bool:
         """Whether the upgrade makes a difference to the object."""
-        return self.becomes != KEPT or bool(self.lost or self.effects)
+        return self.becomes != UNCHANGED or bool(self.lost or self.effects)
 
 
 def deployed(live: Iterable[Manifest], catalog: Iterable[Manifest]) -> dict[Place, Manifest | None]:
-    """What the new catalog puts in the place of objects; None for those that it no longer has.
+    """What the new catalog has in the place of objects; None for those that it no longer has.
 
-    The objects are gone that carry the label of the same catalog as one of those that the new version replaces.
+    Objects are removed if their catalog label is that of an object which the new version replaces.
     """
     live = list(live)
-    after: dict[Place, Manifest | None] = {place_of(one): one for one in catalog}
-    labels = {(one["metadata"].get("labels") or {}).get(CATALOG_LABEL) for one in live if place_of(one) in after}
+    after: dict[Place, Manifest | None] = {place_of(manifest): manifest for manifest in catalog}
+    labels = {
+        (manifest["metadata"].get("labels") or {}).get(CATALOG_LABEL)
+        for manifest in live
+        if place_of(manifest) in after
+    }
     for label in sorted(name for name in labels if name):
-        after.update({place_of(one): None for one in gone(live, list(after), label)})
+        after.update({place_of(manifest): None for manifest in gone(live, list(after), label)})
     return after
 
 
-def objects(live: Iterable[Manifest], after: Mapping[Place, Manifest | None], old: Release, new: Release) -> list[Held]:
+def objects(
+    live: Iterable[Manifest], replaced: Mapping[Place, Manifest | None], before: Release, after: Release
+) -> list[ObjectChange]:
     """All objects in order. live: those of the cluster. after: see `deployed`."""
-    now = {place_of(one): one for one in live}
+    live_by_place = {place_of(manifest): manifest for manifest in live}
     return [
-        _held(place, now.get(place), after.get(place, now.get(place)), old, new) for place in sorted({*now, *after})
+        _object_change(place, live_by_place.get(place), replaced.get(place, live_by_place.get(place)), before, after)
+        for place in sorted({*live_by_place, *replaced})
     ]
 
 
-def _held(place: Place, now: Manifest | None, then: Manifest | None, old: Release, new: Release) -> Held:
-    if then is None:
-        return Held(place, GONE)
+def _object_change(
+    place: Place, live: Manifest | None, desired: Manifest | None, release_before: Release, release_after: Release
+) -> ObjectChange:
+    if desired is None:
+        return ObjectChange(place, REMOVED)
     role = ROLE_OF_KIND[place.kind]
-    spec = then.get("spec") or {}
-    known = {path for path, _value in release_schema.unknown(role.spec_type, spec, old, "spec")} if now is then else ()
-    dropped = [path for path, _value in release_schema.unknown(role.spec_type, spec, new, "spec")]
-    lost = tuple(path for path in dropped if path not in known)
-    if now is None:
-        return Held(place, NEW, lost=lost)
-    before, after = (
-        release_schema.canonical(role.spec_type, one.get("spec"), release) for one, release in ((now, old), (then, new))
+    spec = desired.get("spec") or {}
+    dropped_before = (
+        {path for path, _value in release_schema.unknown(role.spec_type, spec, release_before, "spec")}
+        if live is desired
+        else ()
     )
-    same = now is then or equal(role.spec_type, before, after)
-    was, will = shown(role, now.get("spec") or {}, old), shown(role, now.get("spec") or {}, new)
-    effects = differences(was, will) if was is not None and will is not None else []
-    return Held(
-        place, KEPT if same else CHANGED, tuple(() if same else differences(before, after)), lost, tuple(effects)
+    dropped_after = [path for path, _value in release_schema.unknown(role.spec_type, spec, release_after, "spec")]
+    lost = tuple(path for path in dropped_after if path not in dropped_before)
+    if live is None:
+        return ObjectChange(place, NEW, lost=lost)
+    before, after = (
+        release_schema.canonical(role.spec_type, manifest.get("spec"), release)
+        for manifest, release in ((live, release_before), (desired, release_after))
+    )
+    unchanged = live is desired or equal(role.spec_type, before, after)
+    start_before, start_after = (
+        shown(role, live.get("spec") or {}, release_before),
+        shown(role, live.get("spec") or {}, release_after),
+    )
+    effects = differences(start_before, start_after) if start_before is not None and start_after is not None else []
+    return ObjectChange(
+        place,
+        UNCHANGED if unchanged else CHANGED,
+        tuple(() if unchanged else differences(before, after)),
+        lost,
+        tuple(effects),
     )

@@ -9,7 +9,7 @@ from ..kubernetes.quota.admission import QuotaObjects, check_quotas
 from ..kubevirt.pod.manifests import name_of, namespace_of
 from ..kubevirt.pod.of_vm import RESTART
 from ..kubevirt.vmi.readiness import has_guest
-from .machine import Side
+from .vm import Side
 
 Manifest = dict[str, Any]
 
@@ -30,24 +30,31 @@ class Admissions(NamedTuple):
     quotas: list[dict[str, Any]]
 
 
-def admissions(vms: Sequence[Manifest], before: Side, after: Side, room: QuotaObjects) -> Admissions:
+def admissions(vms: Sequence[Manifest], before: Side, after: Side, objects: QuotaObjects) -> Admissions:
     """Each running VM restarts, one after the other; then each halted VM starts.
 
     The sums of the quotas are of the running VMs, what their new pods need beyond the present ones. Raises FieldError.
     """
     running = [vm for vm in vms if has_guest(vm)]
     halted = [vm for vm in vms if not has_guest(vm)]
-    was, will = (_asked([*running, *halted], where, room)["virtual_machines"] for where in (before, after))
-    found = {
-        (one["namespace"], one["name"]): Admission(_problem(one), _problem(other)) for one, other in zip(was, will)
+    checks_before, checks_after = (
+        _check([*running, *halted], side, objects)["virtual_machines"] for side in (before, after)
+    )
+    by_vm = {
+        (result_before["namespace"], result_before["name"]): Admission(_problem(result_before), _problem(result_after))
+        for result_before, result_after in zip(checks_before, checks_after)
     }
-    sums = (_asked(running, where, room)["quotas"] for where in (before, after))
-    lines = [{**new, "fits_before": old["fits"]} for old, new in zip(*sums) if old != new]
-    return Admissions(found, lines)
+    sums = (_check(running, side, objects)["quotas"] for side in (before, after))
+    lines = [
+        {**line_after, "fits_before": line_before["fits"]}
+        for line_before, line_after in zip(*sums)
+        if line_before != line_after
+    ]
+    return Admissions(by_vm, lines)
 
 
-def _asked(vms: Sequence[Manifest], where: Side, room: QuotaObjects) -> dict[str, Any]:
-    return check_quotas(vms, where.cluster.objects, where.cluster.kubevirt, room, RESTART)
+def _check(vms: Sequence[Manifest], side: Side, objects: QuotaObjects) -> dict[str, Any]:
+    return check_quotas(vms, side.cluster.objects, side.cluster.kubevirt, objects, RESTART)
 
 
 def _problem(answer: dict[str, Any]) -> str:

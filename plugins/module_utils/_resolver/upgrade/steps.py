@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from ..api.effects import RESTART
 from ..kubevirt.vmi.cluster import KubeVirt
-from .machine import Machine
-from .objects import CHANGED, GONE, Held
+from .objects import CHANGED, REMOVED, ObjectChange
 from .quotas import Admission, Admissions, key_of
-from .templates import Template
+from .templates import TemplateChange
+from .vm import VMChange
 
 BEFORE: Final = "before"
 AFTER: Final = "after"
@@ -32,34 +32,40 @@ def settings(before: KubeVirt, after: KubeVirt) -> list[dict[str, Any]]:
     """What is different for all VMs: [{setting, before, after}]."""
     pairs = {
         "live_updates": (before.live_updates, after.live_updates),
-        "captured_revisions": tuple("status" if one.release.captures_in_status else "spec" for one in (before, after)),
+        "captured_revisions": tuple(
+            "status" if kubevirt.release.captures_in_status else "spec" for kubevirt in (before, after)
+        ),
         "reads_alpha_revisions": (bool(before.release.old_revisions), bool(after.release.old_revisions)),
         "required_gates": (sorted(before.release.gates), sorted(after.release.gates)),
     }
-    return [{"setting": name, "before": was, "after": will} for name, (was, will) in pairs.items() if was != will]
+    return [
+        {"setting": name, "before": value_before, "after": value_after}
+        for name, (value_before, value_after) in pairs.items()
+        if value_before != value_after
+    ]
 
 
 def steps(
-    machines: Sequence[Machine],
-    held: Sequence[Held],
+    vms: Sequence[VMChange],
+    objects: Sequence[ObjectChange],
     before: KubeVirt,
     after: KubeVirt,
-    templates: Sequence[Template] = (),
+    templates: Sequence[TemplateChange] = (),
     admissions: Admissions | None = None,
 ) -> list[Step]:
     """In the order to take them."""
-    found = [
-        *_before(machines, before, after),
-        *_of_quotas(machines, admissions),
-        *_of_templates(templates),
-        *_of_catalog(held),
-        *_after(machines, before, after),
+    candidates = [
+        *_steps_before(vms, before, after),
+        *_quota_steps(vms, admissions),
+        *_template_steps(templates),
+        *_catalog_steps(objects),
+        *_steps_after(vms, before, after),
     ]
-    return [one for one in found if one is not None]
+    return [step for step in candidates if step is not None]
 
 
-def _before(machines: Sequence[Machine], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:
-    stuck = [one for one in machines if one.after.problem and not one.before.problem]
+def _steps_before(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:
+    stuck = [vm for vm in vms if vm.after.problem and not vm.before.problem]
     unreadable = before.release.old_revisions and not after.release.old_revisions
     yield _step(
         BEFORE,
@@ -68,12 +74,10 @@ def _before(machines: Sequence[Machine], before: KubeVirt, after: KubeVirt) -> I
         else "Change VMs that the new KubeVirt cannot start",
         stuck,
     )
-    refused = [one for one in machines if one.refusal and not one.refusal_before]
+    refused = [vm for vm in vms if vm.refusal and not vm.refusal_before]
     yield _step(BEFORE, "Change VMs that the new KubeVirt rejects at their next change", refused)
-    yield _step(BEFORE, "Remove or replace fields that the new KubeVirt drops", [one for one in machines if one.lost])
-    sized = [
-        one for one in machines if not one.after.problem and one.before.guest != one.after.guest and one.before.spec
-    ]
+    yield _step(BEFORE, "Remove or replace fields that the new KubeVirt drops", [vm for vm in vms if vm.lost])
+    sized = [vm for vm in vms if not vm.after.problem and vm.before.guest != vm.after.guest and vm.before.spec]
     yield _step(BEFORE, "Decide about VMs whose guest gets another size at its next start", sized)
     if after.live_updates and not before.live_updates:
         yield Step(
@@ -81,49 +85,56 @@ def _before(machines: Sequence[Machine], before: KubeVirt, after: KubeVirt) -> I
         )
 
 
-def _of_quotas(machines: Sequence[Machine], admissions: Admissions | None) -> Iterable[Step | None]:
-    known = admissions.vms if admissions is not None else {}
-    found = ((one, known.get(key_of(one.vm), Admission())) for one in machines)
-    refused = [one for one, admission in found if admission.after and not admission.before]
+def _quota_steps(vms: Sequence[VMChange], admissions: Admissions | None) -> Iterable[Step | None]:
+    by_vm = admissions.vms if admissions is not None else {}
+    vms_with_admission = ((vm, by_vm.get(key_of(vm.vm), Admission())) for vm in vms)
+    refused = [vm for vm, admission in vms_with_admission if admission.after and not admission.before]
     yield _step(BEFORE, "Raise quotas that reject the pods of the new KubeVirt", refused)
 
 
-def _of_templates(templates: Sequence[Template]) -> Iterable[Step | None]:
-    refused = [one for one in templates if one.refusal and not one.refusal_before]
-    others = [one for one in templates if not one.refusal or one.refusal_before]
-    stuck = [one for one in others if one.after.problem and not one.before.problem]
-    sized = [one for one in templates if one.before.spec and one.after.spec and one.before.guest != one.after.guest]
-    for text, found in (
+def _template_steps(templates: Sequence[TemplateChange]) -> Iterable[Step | None]:
+    refused = [template for template in templates if template.refusal and not template.refusal_before]
+    others = [template for template in templates if not template.refusal or template.refusal_before]
+    stuck = [template for template in others if template.after.problem and not template.before.problem]
+    sized = [
+        template
+        for template in templates
+        if template.before.spec and template.after.spec and template.before.guest != template.after.guest
+    ]
+    for text, matching in (
         ("Change templates whose VMs the new KubeVirt rejects", refused),
         ("Change templates whose VMs the new KubeVirt cannot start", stuck),
-        ("Remove or replace fields of templates that the new KubeVirt drops", [one for one in templates if one.lost]),
+        (
+            "Remove or replace fields of templates that the new KubeVirt drops",
+            [template for template in templates if template.lost],
+        ),
         ("Decide about templates whose VMs get another size", sized),
     ):
-        if found:
-            yield Step(BEFORE, text, templates=tuple(one.label for one in found))
+        if matching:
+            yield Step(BEFORE, text, templates=tuple(template.label for template in matching))
 
 
-def _of_catalog(held: Sequence[Held]) -> Iterable[Step | None]:
+def _catalog_steps(objects: Sequence[ObjectChange]) -> Iterable[Step | None]:
     for becomes, text in (
-        (GONE, "Move VMs off objects that the new catalog lacks, and new VMs to others"),
+        (REMOVED, "Move VMs off objects that the new catalog lacks, and new VMs to others"),
         (CHANGED, "Refresh VMs to the changed objects of the new catalog (refresh_revisions)"),
     ):
-        names = [one.place.name for one in held if one.becomes == becomes]
+        names = [change.place.name for change in objects if change.becomes == becomes]
         if names:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-            yield Step(BEFORE if becomes == GONE else AFTER, f"{text}: {', '.join(names[:3])}{more}")
+            yield Step(BEFORE if becomes == REMOVED else AFTER, f"{text}: {', '.join(names[:3])}{more}")
 
 
-def _after(machines: Sequence[Machine], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:
-    pinned = [one for one in machines if one.pinned]
+def _steps_after(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:
+    pinned = [vm for vm in vms if vm.pinned]
     yield _step(AFTER, "Unpin VMs so that they can be refreshed (controller_revision, state: unpinned)", pinned)
-    restart = [one for one in machines if one.effect == RESTART]
+    restart = [vm for vm in vms if vm.effect == RESTART]
     yield _step(AFTER, "Restart guests at a convenient time, because their next start is different", restart)
     obsolete = sorted(before.release.gates - after.release.gates - before.closed_gates)
     if obsolete:
         yield Step(AFTER, f"Remove feature gates that are no longer needed: {', '.join(obsolete)}")
 
 
-def _step(when: str, text: str, machines: Iterable[Machine]) -> Step | None:
-    labels = tuple(one.label for one in machines)
+def _step(when: str, text: str, vms: Iterable[VMChange]) -> Step | None:
+    labels = tuple(vm.label for vm in vms)
     return Step(when, text, labels) if labels else None

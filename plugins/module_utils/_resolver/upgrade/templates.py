@@ -12,7 +12,7 @@ from ..api.errors import FieldError
 from ..api.tree import copy
 from ..kubevirt.pod.manifests import label_of, metadata_of, namespace_of
 from ..preflight.outlook import admit
-from .machine import Side, Start, changed, lost, refusal, start
+from .vm import Side, Start, lost, refusal, spec_changes, start
 
 Manifest = dict[str, Any]
 
@@ -20,10 +20,10 @@ _REFERENCE: Final = re.compile(r"\$\{(\w+)\}", re.ASCII)
 _TYPED: Final = re.compile(r"\$\{\{(\w+)\}\}", re.ASCII)
 
 
-class Template(NamedTuple):
-    """vm: made with the default values of the parameters. before, after: a new VM's start on either side.
+class TemplateChange(NamedTuple):
+    """before, after: on either side, the start of a new VM with the default values of the parameters.
 
-    changes, lost: see Machine. refusal, refusal_before: why KubeVirt rejects a new VM after the upgrade, and now.
+    changes, lost: see VMChange. refusal, refusal_before: why KubeVirt rejects a new VM after the upgrade, and now.
     """
 
     manifest: Manifest
@@ -45,30 +45,43 @@ class Template(NamedTuple):
         return not same or bool(self.changes or self.lost or self.before.pod != self.after.pod)
 
 
-def rehearse(template: Manifest, before: Side, after: Side) -> Template:
-    """What becomes of a template. One that makes no VM has a problem on both sides."""
+def rehearse(template: Manifest, before: Side, after: Side) -> TemplateChange:
+    """What an upgrade changes of a template. One that makes no VM has a problem on both sides."""
     try:
-        vm = made(template)
-        (was, rejected), (will, rejects) = (_new(vm, where) for where in (before, after))
+        vm = default_vm(template)
+        (start_before, refusal_before), (start_after, refusal_after) = (
+            _new_start(vm, side) for side in (before, after)
+        )
         dropped = lost(vm, before, after)
     except (AttributeError, FieldError, KeyError, TypeError, ValueError) as error:
         broken = Start(problem=f"the template makes no VM: {' '.join(str(error).split())}")
-        return Template(template, broken, broken, (), (), "", "")
-    return Template(template, was, will, tuple(changed(was, will)), dropped, rejects, rejected)
+        return TemplateChange(template, broken, broken, (), (), "", "")
+    return TemplateChange(
+        template,
+        start_before,
+        start_after,
+        tuple(spec_changes(start_before, start_after)),
+        dropped,
+        refusal_after,
+        refusal_before,
+    )
 
 
-def made(template: Manifest) -> Manifest:
+def default_vm(template: Manifest) -> Manifest:
     """The VM of a template with the default values of its parameters, in the template's namespace.
 
     A parameter without a value, which a generator or the user gives, counts as the text parameter-NAME.
     """
     spec = template["spec"]
-    values = {one["name"]: one.get("value") or _unknown(one["name"]) for one in spec.get("parameters") or ()}
+    values = {
+        parameter["name"]: parameter.get("value") or _placeholder(parameter["name"])
+        for parameter in spec.get("parameters") or ()
+    }
     vm = substituted(spec["virtualMachine"], values)
     if not isinstance(vm.get("spec"), dict):
         raise FieldError("spec.virtualMachine.spec", "missing")
     metadata = {**metadata_of(vm), "namespace": namespace_of(template)}
-    metadata.setdefault("name", _unknown("name"))
+    metadata.setdefault("name", _placeholder("name"))
     return {**vm, "metadata": metadata}
 
 
@@ -78,25 +91,25 @@ def substituted(vm: Manifest, values: Mapping[str, str]) -> Manifest:
     namespace = (vm.get("metadata") or {}).get("namespace")
     if namespace and not _REFERENCE.search(str(namespace)):
         del vm["metadata"]["namespace"]
-    result: Manifest = _visited(vm, values)
+    result: Manifest = _substituted(vm, values)
     return result
 
 
-def _unknown(name: str) -> str:
+def _placeholder(name: str) -> str:
     return f"parameter-{name.lower().replace('_', '-')}"
 
 
-def _visited(value: Any, values: Mapping[str, str]) -> Any:
+def _substituted(value: Any, values: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
-        return {_visited(key, values): _visited(inside, values) for key, inside in value.items()}
+        return {_substituted(key, values): _substituted(item, values) for key, item in value.items()}
     if isinstance(value, list):
-        return [_visited(inside, values) for inside in value]
+        return [_substituted(item, values) for item in value]
     if isinstance(value, int) and not isinstance(value, bool):
         return _as_float(str(value))
-    return _replaced(value, values) if isinstance(value, str) else value
+    return _substituted_text(value, values) if isinstance(value, str) else value
 
 
-def _replaced(text: str, values: Mapping[str, str]) -> Any:
+def _substituted_text(text: str, values: Mapping[str, str]) -> Any:
     typed = _TYPED.fullmatch(text)
     if typed and typed[1] in values:
         try:
@@ -122,10 +135,10 @@ def _finite(text: str) -> float:
     return number
 
 
-def _new(vm: Manifest, where: Side) -> tuple[Start, str]:
+def _new_start(vm: Manifest, side: Side) -> tuple[Start, str]:
     """(The start of a new VM, why KubeVirt rejects it)."""
-    future = admit(vm, None, where.cluster)
-    if future.admitted is None:
-        message = future.refusal.message if future.refusal is not None else "is rejected"
+    admission = admit(vm, None, side.cluster)
+    if admission.admitted is None:
+        message = admission.refusal.message if admission.refusal is not None else "is rejected"
         return Start(problem=message), message
-    return start(future.admitted, where), refusal(future.admitted, where.cluster, new=True)
+    return start(admission.admitted, side), refusal(admission.admitted, side.cluster, new=True)

@@ -12,13 +12,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Cluster,
     kubevirt_of,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.machine import rehearse, side
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.quotas import (
     Admission,
     Admissions,
     admissions,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.steps import steps
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import rehearse, side
 
 Manifest = dict[str, Any]
 
@@ -43,32 +43,32 @@ def quota(hard: Manifest, used: Manifest) -> Manifest:
     return {"metadata": metadata, "spec": {"hard": hard}, "status": {"hard": hard, "used": used}}
 
 
-def asked(vms: list[Manifest], *quotas: Manifest, **room: Any) -> Admissions:
-    around = QuotaObjects(quotas=quotas, vms=vms, **room)
-    sides = [side(Cluster(Objects([]), kubevirt), vms, around) for kubevirt in (OLD, NEW)]
-    return admissions(vms, *sides, around)
+def checked(vms: list[Manifest], *quotas: Manifest, **objects: Any) -> Admissions:
+    limits = QuotaObjects(quotas=quotas, vms=vms, **objects)
+    sides = [side(Cluster(Objects([]), kubevirt), vms, limits) for kubevirt in (OLD, NEW)]
+    return admissions(vms, *sides, limits)
 
 
-def test_the_pods_have_these_amounts() -> None:
-    around = [side(Cluster(Objects([]), kubevirt)) for kubevirt in (OLD, NEW)]
-    found = rehearse(vm("a"), None, *around)
-    assert [one.pod["requests"]["memory"] for one in (found.before, found.after)] == [str(BEFORE), str(AFTER)]
+def test_pods_request_these_amounts() -> None:
+    sides = [side(Cluster(Objects([]), kubevirt)) for kubevirt in (OLD, NEW)]
+    change = rehearse(vm("a"), None, *sides)
+    assert [start.pod["requests"]["memory"] for start in (change.before, change.after)] == [str(BEFORE), str(AFTER)]
 
 
-def test_a_halted_vm_that_fits_no_more() -> None:
+def test_larger_pod_of_a_halted_vm_is_rejected() -> None:
     machines = [vm("a"), vm("b")]
-    free = asked(machines, quota({"requests.memory": "1Ti"}, {}))
+    free = checked(machines, quota({"requests.memory": "1Ti"}, {}))
     assert set(free.vms.values()) == {Admission()}
     # Room for two pods of the old release.
-    found = asked(machines, quota({"requests.memory": str(2 * BEFORE)}, {}))
-    assert found.vms["shop", "a"] == Admission()
-    assert found.vms["shop", "b"] == Admission(
+    tight = checked(machines, quota({"requests.memory": str(2 * BEFORE)}, {}))
+    assert tight.vms["shop", "a"] == Admission()
+    assert tight.vms["shop", "b"] == Admission(
         "", "ResourceQuota team lacks 28Mi of requests.memory (1.29Gi wanted, 1.27Gi left)"
     )
-    around = [side(Cluster(Objects([]), kubevirt)) for kubevirt in (OLD, NEW)]
-    known = [rehearse(machine, None, *around) for machine in machines]
-    todo = [one for one in steps(known, [], OLD, NEW, (), found) if "quotas" in one.text]
-    assert [(one.when, one.virtual_machines) for one in todo] == [("before", ("shop/b",))]
+    sides = [side(Cluster(Objects([]), kubevirt)) for kubevirt in (OLD, NEW)]
+    changes = [rehearse(machine, None, *sides) for machine in machines]
+    todo = [step for step in steps(changes, [], OLD, NEW, (), tight) if "quotas" in step.text]
+    assert [(step.when, step.virtual_machines) for step in todo] == [("before", ("shop/b",))]
 
 
 def pod(name: str, memory: int) -> Manifest:
@@ -79,33 +79,33 @@ def pod(name: str, memory: int) -> Manifest:
     return {"metadata": metadata, "spec": {"containers": [compute]}, "status": {"phase": "Running"}}
 
 
-def test_running_vms_need_what_their_pods_grow_by() -> None:
+def test_running_vms_need_the_growth_of_their_pods() -> None:
     machines = [vm("a", runs=True), vm("b", runs=True), vm("c")]
-    around = {"pods": [pod("a", BEFORE), pod("b", BEFORE)]}
+    cluster = {"pods": [pod("a", BEFORE), pod("b", BEFORE)]}
     used = {"requests.memory": str(2 * BEFORE)}
-    found = asked(machines, quota({"requests.memory": str(3 * BEFORE)}, used), **around)
+    roomy = checked(machines, quota({"requests.memory": str(3 * BEFORE)}, used), **cluster)
     # Both restart; what they take of the rest, the third lacks.
-    assert [one.after != "" for one in found.vms.values()] == [False, False, True]
-    (line,) = found.quotas
+    assert [admission.after != "" for admission in roomy.vms.values()] == [False, False, True]
+    (line,) = roomy.quotas
     assert (line["fits_before"], line["fits"]) == (True, True)
     assert line["resources"]["requests.memory"]["wanted"] == str(2 * (AFTER - BEFORE))
-    tight = asked(machines, quota({"requests.memory": str(2 * BEFORE)}, used), **around)
-    assert [one.before != "" for one in tight.vms.values()] == [False, False, True]
-    assert [one.after != "" for one in tight.vms.values()] == [True, True, True]
-    assert [one["fits"] for one in tight.quotas] == [False]
+    tight = checked(machines, quota({"requests.memory": str(2 * BEFORE)}, used), **cluster)
+    assert [admission.before != "" for admission in tight.vms.values()] == [False, False, True]
+    assert [admission.after != "" for admission in tight.vms.values()] == [True, True, True]
+    assert [quota["fits"] for quota in tight.quotas] == [False]
 
 
-def test_a_vm_without_a_pod_is_no_matter_of_quotas() -> None:
+def test_quotas_ignore_a_vm_without_a_pod() -> None:
     lost = vm("a")
     lost["spec"]["instancetype"] = {"name": "gone"}
-    assert asked([lost], quota({"requests.memory": "1"}, {})).vms == {("shop", "a"): Admission()}
+    assert checked([lost], quota({"requests.memory": "1"}, {})).vms == {("shop", "a"): Admission()}
 
 
-def test_a_quota_makes_limits() -> None:
+def test_a_quota_of_limits_adds_limits_to_pods() -> None:
     """KubeVirt gives pods limits where a quota asks for them."""
     hard = quota({"limits.memory": "1Ti"}, {})
-    around = QuotaObjects(quotas=[hard], vms=[vm("a")])
-    sides = [side(Cluster(Objects([]), kubevirt), [vm("a")], around) for kubevirt in (OLD, NEW)]
+    objects = QuotaObjects(quotas=[hard], vms=[vm("a")])
+    sides = [side(Cluster(Objects([]), kubevirt), [vm("a")], objects) for kubevirt in (OLD, NEW)]
     free = [side(Cluster(Objects([]), kubevirt)) for kubevirt in (OLD, NEW)]
     limited, other = rehearse(vm("a"), None, *sides), rehearse(vm("a"), None, *free)
     assert limited.after.pod["limits"]["memory"] != other.after.pod["limits"]["memory"]

@@ -1,4 +1,4 @@
-"""What becomes of VirtualMachineTemplates by an upgrade; templates.json.gz has what virt-template v0.2.2 made."""
+"""What an upgrade changes of VirtualMachineTemplates; templates.json.gz has what virt-template v0.2.2 made."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Cluster,
     kubevirt_of,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.machine import Side, side
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.steps import steps
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.templates import (
-    Template,
-    made,
+    TemplateChange,
+    default_vm,
     rehearse,
     substituted,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import Side, side
 
 Manifest = dict[str, Any]
 
@@ -48,55 +48,57 @@ def template(parameters: list[Manifest] | None = None, **spec: Any) -> Manifest:
     }
 
 
-def sides(old: str, new: str) -> tuple[Side, Side]:
-    found = Objects([SMALL, PANICS])
-    before, after = (side(Cluster(found, kubevirt_of({}, version))) for version in (old, new))
+def sides(before: str, after: str) -> tuple[Side, Side]:
+    lookup = Objects([SMALL, PANICS])
+    before, after = (side(Cluster(lookup, kubevirt_of({}, version))) for version in (before, after))
     return before, after
 
 
-def rehearsed(manifest: Manifest, old: str = "1.8.4", new: str = "1.9.0") -> Template:
-    return rehearse(manifest, *sides(old, new))
+def rehearsed(manifest: Manifest, before: str = "1.8.4", after: str = "1.9.0") -> TemplateChange:
+    return rehearse(manifest, *sides(before, after))
 
 
-def test_substitution_is_as_recorded() -> None:
+def test_substitution_matches_recorded_results() -> None:
     for case in RECORDED:
-        values = {one["name"]: one.get("value") or "" for one in case["template"].get("parameters") or ()}
-        found = substituted(case["template"]["virtualMachine"], values | case["parameters"])
-        assert found == case["expect"] or case["about"] in GO_ONLY, case["about"]
+        values = {
+            parameter["name"]: parameter.get("value") or "" for parameter in case["template"].get("parameters") or ()
+        }
+        result = substituted(case["template"]["virtualMachine"], values | case["parameters"])
+        assert result == case["expect"] or case["about"] in GO_ONLY, case["about"]
     assert len(RECORDED) > 500
 
 
-def test_an_unknown_parameter_stays() -> None:
+def test_unknown_parameters_stay() -> None:
     assert substituted({"a": "${KNOWN}-${UNKNOWN}"}, {"KNOWN": "x"}) == {"a": "x-${UNKNOWN}"}
 
 
-def test_a_template_whose_vms_are_different() -> None:
-    found = rehearsed(template(instancetype={"name": "small"}, preference={"name": "panics"}))
-    assert found.changes == ({"field": "domain.devices.panicDevices", "before": None, "after": [{"model": "hyperv"}]},)
-    assert (found.concerned, found.label, found.refusal) == (True, "shop/web", "")
-    assert found.before.guest["vcpus"] == 2
+def test_changes_of_the_vms_of_a_template() -> None:
+    change = rehearsed(template(instancetype={"name": "small"}, preference={"name": "panics"}))
+    assert change.changes == ({"field": "domain.devices.panicDevices", "before": None, "after": [{"model": "hyperv"}]},)
+    assert (change.concerned, change.label, change.refusal) == (True, "shop/web", "")
+    assert change.before.guest["vcpus"] == 2
     same = rehearsed(template(instancetype={"name": "small"}), "1.9.0", "1.9.0")
     assert not same.concerned
 
 
-def test_a_template_whose_vms_are_rejected() -> None:
+def test_rejected_vms_of_a_template() -> None:
     conflicting = {"spec": {"domain": {"devices": {}, "memory": {"guest": "2Gi"}}}}
-    found = rehearsed(template(instancetype={"name": "small"}, template=conflicting))
-    assert "conflicts with selected instance type" in found.refusal and found.refusal_before
-    assert not found.concerned
+    change = rehearsed(template(instancetype={"name": "small"}, template=conflicting))
+    assert "conflicts with selected instance type" in change.refusal and change.refusal_before
+    assert not change.concerned
     tpm = {"spec": {"domain": {"devices": {"tpm": {"persistent": True}}, "memory": {"guest": "1Gi"}}}}
     back = rehearsed(template(template=tpm), "1.9.0", "1.5.3")
     assert (back.refusal_before, "VMPersistentState" in back.refusal, back.concerned) == ("", True, True)
-    before, after = (one.cluster.kubevirt for one in sides("1.9.0", "1.5.3"))
-    # One that is rejected is not told of again as one that cannot start, and is compared with no other.
+    before, after = (entry.cluster.kubevirt for entry in sides("1.9.0", "1.5.3"))
+    # A rejected template is not listed again as one that cannot start. Alone fails if templates are compared.
     problem = back.after._replace(problem="no")
-    back, stuck = (Alone(*one._replace(after=problem)) for one in (back, back._replace(refusal_before="no")))
-    step, other = (one for one in steps([], [], before, after, [back, stuck]) if one.templates)
+    back, stuck = (Alone(*entry._replace(after=problem)) for entry in (back, back._replace(refusal_before="no")))
+    step, other = (entry for entry in steps([], [], before, after, [back, stuck]) if entry.templates)
     assert (other.text, len(other.templates)) == ("Change templates whose VMs the new KubeVirt cannot start", 1)
     assert (step.text, step.templates) == ("Change templates whose VMs the new KubeVirt rejects", ("shop/web",))
 
 
-class Alone(Template):
+class Alone(TemplateChange):
     def __eq__(self, other: object) -> bool:
         raise AssertionError("templates are compared")
 
@@ -108,16 +110,16 @@ def test_a_parameter_may_have_no_value(value: str | None) -> None:
         {"name": "SIZE_OF", **({"value": value} if value is not None else {})},
     ]
     manifest = template(parameters, instancetype={"name": "${SIZE_OF}"})
-    vm = made(manifest)
+    vm = default_vm(manifest)
     assert vm["metadata"] == {"name": "parameter-name", "namespace": "shop"}
     assert vm["spec"]["instancetype"]["name"] == (value or "parameter-size-of")
-    found = rehearsed(manifest)
-    assert ('"parameter-size-of" not found' in found.after.problem) == (not value)
-    assert found.before.problem == found.after.problem
+    change = rehearsed(manifest)
+    assert ('"parameter-size-of" not found' in change.after.problem) == (not value)
+    assert change.before.problem == change.after.problem
 
 
 @pytest.mark.parametrize("broken", [{"virtualMachine": {}}, {"virtualMachine": {"spec": {"template": 1}}}, {}])
 def test_a_template_that_makes_no_vm(broken: Manifest) -> None:
-    found = rehearsed({**template(), "spec": broken})
-    assert found.after.problem and found.before.problem == found.after.problem
-    assert (found.concerned, found.changes, found.after.guest) == (False, (), {})
+    change = rehearsed({**template(), "spec": broken})
+    assert change.after.problem and change.before.problem == change.after.problem
+    assert (change.concerned, change.changes, change.after.guest) == (False, (), {})

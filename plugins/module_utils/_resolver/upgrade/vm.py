@@ -33,18 +33,18 @@ from ..refresh.drift import Drift, drift
 Manifest = dict[str, Any]
 
 # How far a guest can grow, and the resources of its pod, do not matter to a running guest.
-_NOT_SEEN: Final = ("domain.cpu.maxSockets", "domain.memory.maxGuest", "domain.resources")
+_IRRELEVANT: Final = ("domain.cpu.maxSockets", "domain.memory.maxGuest", "domain.resources")
 
 
 class Side(NamedTuple):
     """A cluster before or after the upgrade.
 
-    place: what decides on its pods. places: the same by namespace, where the namespace matters.
+    environment: what decides on its pods. environments: the same by namespace, where the namespace matters.
     """
 
     cluster: Cluster
-    place: Environment
-    places: Mapping[str, Environment] = MappingProxyType({})
+    environment: Environment
+    environments: Mapping[str, Environment] = MappingProxyType({})
 
 
 class Start(NamedTuple):
@@ -62,14 +62,14 @@ class Start(NamedTuple):
         return guest(self.spec) if self.spec is not None else {}
 
 
-class Machine(NamedTuple):
+class VMChange(NamedTuple):
     """vm: the live VM. before, after: its next start on either side.
 
     changes: of the VMI's spec, [{field, before, after}]. lost: fields of the VM that the new API drops.
     refusal, refusal_before: why KubeVirt rejects any change of the VM after the upgrade, and now; "" if it does not.
     effect: NOTHING, LIVE or RESTART: what it takes for a running guest to match the VM.
-    asked: why the new KubeVirt asks for a restart, "" if it does not.
-    pinned: whether the upgrade makes a pin of the captured revision. refresh: the drift after the upgrade.
+    restart_reason: why the new KubeVirt sets RestartRequired, "" if it does not.
+    pinned: whether the upgrade turns the captured revision into a pin. refresh: the drift after the upgrade.
     """
 
     vm: Manifest
@@ -80,7 +80,7 @@ class Machine(NamedTuple):
     refusal: str
     refusal_before: str
     effect: str
-    asked: str
+    restart_reason: str
     pinned: bool
     refresh: Drift
 
@@ -89,32 +89,32 @@ class Machine(NamedTuple):
         return label_of(self.vm)
 
 
-def side(cluster: Cluster, vms: Sequence[Manifest] = (), room: QuotaObjects | None = None) -> Side:
-    """room: what limits the pods of the VMs' namespaces, None for nothing."""
-    place = around(cluster.kubevirt)
-    if room is None:
-        return Side(cluster, place)
-    labels = {name_of(one): labels_of(one) for one in room.namespaces}
-    return Side(cluster, place, environments(vms, cluster.kubevirt, labels, room.quotas, room.networks))
+def side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaObjects | None = None) -> Side:
+    """objects: what limits the pods of the VMs' namespaces, None for nothing."""
+    environment = around(cluster.kubevirt)
+    if objects is None:
+        return Side(cluster, environment)
+    labels = {name_of(namespace): labels_of(namespace) for namespace in objects.namespaces}
+    return Side(cluster, environment, environments(vms, cluster.kubevirt, labels, objects.quotas, objects.networks))
 
 
-def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side) -> Machine:
+def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side) -> VMChange:
     """instance: the VM's VMI, None if there is none or it is unknown."""
-    new = _built(vm, after.cluster)
-    was, will = start(vm, before), _started(vm, new, after)
-    changes = list(changed(was, will))
+    built = _built(vm, after.cluster)
+    start_before, start_after = start(vm, before), _started(vm, built, after)
+    changes = list(spec_changes(start_before, start_after))
     update = _update(vm, instance, after.cluster)
     effect = NOTHING
-    seen = any(not one["field"].startswith(_NOT_SEEN) for one in changes)
-    if has_guest(vm) and (seen or update.restart_required is not None):
+    visible = any(not change["field"].startswith(_IRRELEVANT) for change in changes)
+    if has_guest(vm) and (visible or update.restart_required is not None):
         effect = RESTART
     elif update.changes:
         effect = LIVE
     refresh = drift(vm, after.cluster.objects, after.cluster.kubevirt)
-    return Machine(
+    return VMChange(
         vm,
-        was,
-        will,
+        start_before,
+        start_after,
         tuple(changes),
         lost(vm, before, after),
         refusal(vm, after.cluster),
@@ -126,29 +126,29 @@ def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side)
     )
 
 
-def changed(was: Start, will: Start) -> Iterator[dict[str, Any]]:
+def spec_changes(before: Start, after: Start) -> Iterator[dict[str, Any]]:
     """What of the VMI's spec is different, [{field, before, after}], without secrets."""
-    if was.spec is not None and will.spec is not None:
-        for one in differences(was.spec, will.spec):
-            old, new = redact(one["before"], one["after"])
-            yield {**one, "before": old, "after": new}
+    if before.spec is not None and after.spec is not None:
+        for difference in differences(before.spec, after.spec):
+            value_before, value_after = redact(difference["before"], difference["after"])
+            yield {**difference, "before": value_before, "after": value_after}
 
 
-def start(vm: Manifest, where: Side) -> Start:
+def start(vm: Manifest, side: Side) -> Start:
     """vm: as it is stored."""
-    return _started(vm, _built(vm, where.cluster), where)
+    return _started(vm, _built(vm, side.cluster), side)
 
 
 def _built(vm: Manifest, cluster: Cluster) -> vmi.BuiltVMI:
     return vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
 
 
-def _started(vm: Manifest, built: vmi.BuiltVMI, where: Side) -> Start:
+def _started(vm: Manifest, built: vmi.BuiltVMI, side: Side) -> Start:
     if built.spec is None or built.metadata is None:
         return Start(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
     try:
-        place = where.places.get(namespace_of(vm), where.place)
-        spec, pod = launch(built.metadata, built.spec, where.cluster.kubevirt, place)
+        environment = side.environments.get(namespace_of(vm), side.environment)
+        spec, pod = launch(built.metadata, built.spec, side.cluster.kubevirt, environment)
     except Unrenderable as error:
         return Start(built.spec, problem=f"KubeVirt cannot create a pod for the VM: {error}")
     return Start(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
@@ -158,13 +158,15 @@ def refusal(vm: Manifest, cluster: Cluster, new: bool = False) -> str:
     """Why KubeVirt would reject any change of a stored VM, or a new VM; or ""."""
     applied = release_schema.canonical("VirtualMachine", copy(vm), cluster.release)
     spec = copy(applied["spec"])
-    answer = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
-    if not answer.allowed:
-        return answer.message
+    response = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
+    if not response.allowed:
+        return response.message
     before = None if new else spec
-    known = configured.read(dict(cluster.kubevirt.settings), cluster.configuration.architecture, cluster.release)
+    admission_cluster = configured.read(
+        dict(cluster.kubevirt.settings), cluster.configuration.architecture, cluster.release
+    )
     try:
-        causes = order.virtual_machine_causes(applied["spec"], spec, before, namespace_of(vm), known)
+        causes = order.virtual_machine_causes(applied["spec"], spec, before, namespace_of(vm), admission_cluster)
     except Crash as crash:
         return str(crash)
     return invalid(causes).message if causes else ""
@@ -184,17 +186,17 @@ def _update(vm: Manifest, instance: Manifest | None, cluster: Cluster) -> Update
 
 def lost(vm: Manifest, before: Side, after: Side) -> tuple[str, ...]:
     """The fields of a VM that the new API drops and the old one does not."""
-    dropped, known = (
+    dropped_after, dropped_before = (
         [
             path
-            for path, _value in release_schema.unknown("VirtualMachineSpec", vm["spec"], where.cluster.release, "spec")
+            for path, _value in release_schema.unknown("VirtualMachineSpec", vm["spec"], side.cluster.release, "spec")
         ]
-        for where in (after, before)
+        for side in (after, before)
     )
-    return tuple(path for path in dropped if path not in known)
+    return tuple(path for path in dropped_after if path not in dropped_before)
 
 
-def _pinned(vm: Manifest, where: Side) -> bool:
+def _pinned(vm: Manifest, side: Side) -> bool:
     """Up to KubeVirt 1.4 a revision in the spec is the captured one."""
-    release = where.cluster.release
+    release = side.cluster.release
     return release.captures_in_status and any(naming.referenced(vm, role, release).pinned for role in ROLES)
