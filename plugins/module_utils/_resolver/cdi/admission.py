@@ -10,8 +10,8 @@ from ..api.quantity import parse
 from . import data_volume, schedule
 from .refusal import DUPLICATE, Cause, Refusal, refused, too_long, unreadable
 
-_LONGEST_SUBDOMAIN: Final = 253
-_LONGEST_LABEL: Final = 63
+_MAX_SUBDOMAIN: Final = 253
+_MAX_LABEL: Final = 63
 _POPULATED_FOR: Final = "cdi.kubevirt.io/storage.populatedFor"
 _ADOPTION: Final = "cdi.kubevirt.io/allowClaimAdoption"
 _TRUE: Final = ("1", "t", "T", "true", "TRUE", "True")
@@ -44,11 +44,11 @@ def data_volume_refusal(
     if old is not None and not _same_volume(new.get("spec") or {}, old.get("spec") or {}):
         return refused([Cause("Cannot update DataVolume Spec", "DataVolume.Spec", DUPLICATE)])
     metadata = new.get("metadata") or {}
-    found = too_long(metadata.get("name") or "", _LONGEST_SUBDOMAIN)
-    if not found and old is None and claim is not None and not _may_use(claim, metadata, claim_adoption):
-        place = f"{metadata.get('namespace')}/{metadata.get('name')}"
-        found = [Cause(f"Destination PVC {place} already exists", "DataVolume.Name", DUPLICATE)]
-    return refused(found or data_volume.problems(new.get("spec") or {}, "spec"))
+    causes = too_long(metadata.get("name") or "", _MAX_SUBDOMAIN)
+    if not causes and old is None and claim is not None and not _may_use(claim, metadata, claim_adoption):
+        key = f"{metadata.get('namespace')}/{metadata.get('name')}"
+        causes = [Cause(f"Destination PVC {key} already exists", "DataVolume.Name", DUPLICATE)]
+    return refused(causes or data_volume.problems(new.get("spec") or {}, "spec"))
 
 
 def data_import_cron_refusal(
@@ -59,13 +59,13 @@ def data_import_cron_refusal(
         _check_quantities(new, old)
     except QuantityError as error:
         return unreadable(str(error))
-    found = too_long((new.get("metadata") or {}).get("name") or "", _LONGEST_LABEL)
+    causes = too_long((new.get("metadata") or {}).get("name") or "", _MAX_LABEL)
     spec = new.get("spec") or {}
-    if not found and old is not None:
-        if _meaning(spec) != _meaning(old.get("spec") or {}):
-            found = [Cause("Cannot update DataImportCron Spec", "DataImportCron.Spec", DUPLICATE)]
-        return refused(found)
-    return refused(found or _cron_problems(spec, zones))
+    if not causes and old is not None:
+        if _normalized(spec) != _normalized(old.get("spec") or {}):
+            causes = [Cause("Cannot update DataImportCron Spec", "DataImportCron.Spec", DUPLICATE)]
+        return refused(causes)
+    return refused(causes or _cron_problems(spec, zones))
 
 
 def _cron_problems(spec: dict[str, Any], zones: Container[str] | None) -> list[Cause]:
@@ -78,10 +78,10 @@ def _cron_problems(spec: dict[str, Any], zones: Container[str] | None) -> list[C
     ):
         message = "Unsettable fields: SourceRef, ContentType, Checkpoints, FinalCheckpoint"
         return [Cause(message, "spec.Template")]
-    return data_volume.problems(template, "Template") or _own_problems(spec, zones)
+    return data_volume.problems(template, "Template") or _cron_field_problems(spec, zones)
 
 
-def _own_problems(spec: dict[str, Any], zones: Container[str] | None) -> list[Cause]:
+def _cron_field_problems(spec: dict[str, Any], zones: Container[str] | None) -> list[Cause]:
     if spec.get("schedule"):
         try:
             schedule.parse(spec["schedule"], zones)
@@ -91,53 +91,51 @@ def _own_problems(spec: dict[str, Any], zones: Container[str] | None) -> list[Ca
         return [Cause("Illegal ImportsToKeep value", "spec.ImportsToKeep")]
     if spec.get("garbageCollect") not in _GARBAGE_COLLECT:
         return [Cause("Illegal GarbageCollect value", "spec.GarbageCollect")]
-    managed = spec.get("managedDataSource") or ""
-    if not managed:
+    data_source = spec.get("managedDataSource") or ""
+    if not data_source:
         return [Cause("Illegal ManagedDataSource value", "spec.ManagedDataSource")]
-    return too_long(managed, _LONGEST_LABEL)
+    return too_long(data_source, _MAX_LABEL)
 
 
 def _may_use(claim: dict[str, Any], metadata: dict[str, Any], adoption: bool) -> bool:
     """Whether an existing claim is permitted: populated for the volume, to be adopted, or a DataVolume's."""
-    existing = claim.get("metadata") or {}
-    if (existing.get("annotations") or {}).get(_POPULATED_FOR) == metadata.get("name"):
+    claim_metadata = claim.get("metadata") or {}
+    if (claim_metadata.get("annotations") or {}).get(_POPULATED_FOR) == metadata.get("name"):
         return True
     allowed = (metadata.get("annotations") or {}).get(_ADOPTION)
     if adoption if allowed is None else allowed in _TRUE:
         return True
-    owners = [owner for owner in existing.get("ownerReferences") or () if owner.get("controller")]
+    owners = [owner for owner in claim_metadata.get("ownerReferences") or () if owner.get("controller")]
     return bool(owners) and owners[0].get("kind") == "DataVolume"
 
 
 def _same_volume(new: dict[str, Any], old: dict[str, Any]) -> bool:
-    meant, before = _meaning(new), _meaning(old)
+    after, before = _normalized(new), _normalized(old)
     source = new.get("source") or {}
     # An import in several stages continues with new checkpoints.
     if new.get("checkpoints") and any(source.get(kind) is not None for kind in ("vddk", "imageio")):
-        for spec in (meant, before):
+        for spec in (after, before):
             spec.pop("checkpoints", None)
             spec.pop("finalCheckpoint", None)
-    return bool(meant == before)
+    return bool(after == before)
 
 
-def _meaning(value: Any, parent: str = "") -> Any:
-    """The part of a spec that counts in a comparison: quantities by value, without empty values that Go does not
-    distinguish.
-    """
+def _normalized(value: Any, parent: str = "") -> Any:
+    """A spec for comparison: quantities by value, without empty values that Go does not distinguish."""
     if isinstance(value, list):
-        return [_meaning(entry) for entry in value]
+        return [_normalized(entry) for entry in value]
     if parent in _QUANTITIES:
         return {name: parse(str(amount).strip()).nanos for name, amount in value.items()}
     if not isinstance(value, dict):
         return value
     pointers = _POINTERS_BELOW.get(parent, set()) | _POINTERS
-    found = {name: _meaning(child, name) for name, child in value.items() if child is not None}
-    return {name: child for name, child in found.items() if name in pointers or child not in ("", 0, [], {})}
+    fields = {name: _normalized(child, name) for name, child in value.items() if child is not None}
+    return {name: child for name, child in fields.items() if name in pointers or child not in ("", 0, [], {})}
 
 
 def _check_quantities(*objects: dict[str, Any] | None) -> None:
-    for given in objects:
-        for amounts in _amounts((given or {}).get("spec") or {}):
+    for manifest in objects:
+        for amounts in _amounts((manifest or {}).get("spec") or {}):
             for amount in amounts.values():
                 parse(str(amount).strip())
 
@@ -145,6 +143,6 @@ def _check_quantities(*objects: dict[str, Any] | None) -> None:
 def _amounts(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
     template = (spec.get("template") or {}).get("spec") or {}
     for volume in (spec, template):
-        for target in (volume.get("pvc"), volume.get("storage")):
-            resources = (target or {}).get("resources") or {}
+        for storage in (volume.get("pvc"), volume.get("storage")):
+            resources = (storage or {}).get("resources") or {}
             yield from (resources[field] for field in _QUANTITIES if resources.get(field))

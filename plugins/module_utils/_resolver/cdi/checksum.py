@@ -21,14 +21,14 @@ def parse(text: str) -> tuple[str, str]:
     if not digits:
         raise ChecksumError("checksum hash value cannot be empty")
     if algorithm not in _DIGITS:
-        known = ", ".join(_DIGITS)
-        raise ChecksumError(f"unsupported hash algorithm '{algorithm}': supported algorithms are: {known}")
+        supported = ", ".join(_DIGITS)
+        raise ChecksumError(f"unsupported hash algorithm '{algorithm}': supported algorithms are: {supported}")
     length = len(digits.encode())
     if length != _DIGITS[algorithm]:
         expected = f"expected {_DIGITS[algorithm]} hex characters, got {length}"
         raise ChecksumError(f"invalid {algorithm} hash length: {expected}")
-    wrong = _NOT_HEX.search(digits)
-    if wrong:
-        shown = f"U+{ord(wrong[0]):04X} '{wrong[0]}'"
-        raise ChecksumError(f"checksum hash is not valid hexadecimal: encoding/hex: invalid byte: {shown}")
+    invalid = _NOT_HEX.search(digits)
+    if invalid:
+        character = f"U+{ord(invalid[0]):04X} '{invalid[0]}'"
+        raise ChecksumError(f"checksum hash is not valid hexadecimal: encoding/hex: invalid byte: {character}")
     return algorithm, digits

@@ -10,8 +10,8 @@ from .go_url import UrlError, printed, scheme
 from .refusal import Cause, too_long
 
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-_SMALLEST: Final = 2**20
-_LONGEST_NAME: Final = 253
+_MIN_SIZE: Final = 2**20
+_MAX_NAME: Final = 253
 
 
 def problems(spec: dict[str, Any], field: str) -> list[Cause]:
@@ -22,14 +22,14 @@ def problems(spec: dict[str, Any], field: str) -> list[Cause]:
     if pvc is not None and storage is not None:
         message = "Duplicate storage definition, both target storage and target pvc defined"
         return [Cause(message, f"{field}.PVC.Storage")]
-    target: dict[str, Any] = storage if pvc is None else pvc  # type: ignore[assignment]
-    found = _size(spec, target, "Storage" if pvc is None else "PVC", field)
-    found = found or too_long(target.get("storageClassName") or "", _LONGEST_NAME)
-    found = found or _access_modes(target.get("accessModes") or [], pvc is not None, field)
-    if found:
-        return found
+    volume: dict[str, Any] = storage if pvc is None else pvc  # type: ignore[assignment]
+    causes = _size(spec, volume, "Storage" if pvc is None else "PVC", field)
+    causes = causes or too_long(volume.get("storageClassName") or "", _MAX_NAME)
+    causes = causes or _access_modes(volume.get("accessModes") or [], pvc is not None, field)
+    if causes:
+        return causes
     source, reference = spec.get("source"), spec.get("sourceRef")
-    populators = {name: target[name] for name in ("dataSource", "dataSourceRef") if target.get(name) is not None}
+    populators = {name: volume[name] for name in ("dataSource", "dataSourceRef") if volume.get(name) is not None}
     if populators:
         return _populated(populators, source is not None or reference is not None, field)
     if (source is None) is (reference is None):
@@ -40,70 +40,70 @@ def problems(spec: dict[str, Any], field: str) -> list[Cause]:
     return source_problems(source or {}, spec.get("contentType") or "", field)
 
 
-def _size(spec: dict[str, Any], target: dict[str, Any], name: str, field: str) -> list[Cause]:
-    size = ((target.get("resources") or {}).get("requests") or {}).get("storage")
+def _size(spec: dict[str, Any], volume: dict[str, Any], name: str, field: str) -> list[Cause]:
+    size = ((volume.get("resources") or {}).get("requests") or {}).get("storage")
     source = spec.get("source") or {}
     clone = spec.get("sourceRef") is not None or any(source.get(kind) is not None for kind in ("pvc", "snapshot"))
-    wrong = ""
+    problem = ""
     if size is None:
         # A clone has its source's size, which CDI looks up only for `storage`.
-        wrong = "" if clone and name == "Storage" else "is missing"
+        problem = "" if clone and name == "Storage" else "is missing"
     elif parse(str(size).strip()).value <= 0:
-        wrong = "can't be equal or less than zero"
-    elif parse(str(size).strip()).value < _SMALLEST:
-        wrong = "should be at least 1MiB"
-    return [Cause(f"{name} size {wrong}", f"{field}.{name}.resources.requests.size")] if wrong else []
+        problem = "can't be equal or less than zero"
+    elif parse(str(size).strip()).value < _MIN_SIZE:
+        problem = "should be at least 1MiB"
+    return [Cause(f"{name} size {problem}", f"{field}.{name}.resources.requests.size")] if problem else []
 
 
 def _access_modes(modes: list[str], exactly_one: bool, field: str) -> list[Cause]:
-    wrong = ""
+    problem = ""
     if exactly_one and not modes:
-        wrong = "Required value: at least 1 access mode is required"
+        problem = "Required value: at least 1 access mode is required"
     elif exactly_one and len(modes) > 1:
-        wrong = "PVC multiple accessModes"
+        problem = "PVC multiple accessModes"
     elif any(mode not in _ACCESS_MODES for mode in modes):
         supported = ", ".join(f'"{mode}"' for mode in _ACCESS_MODES)
         # CDI names the first of several modes, even if another is invalid.
-        wrong = f'Unsupported value: "{modes[0]}": supported values: {supported}'
-    return [Cause(wrong, f"{field}.PVC.accessModes")] if wrong else []
+        problem = f'Unsupported value: "{modes[0]}": supported values: {supported}'
+    return [Cause(problem, f"{field}.PVC.accessModes")] if problem else []
 
 
-def _reference(reference: dict[str, Any], place: str) -> list[Cause]:
+def _reference(reference: dict[str, Any], path: str) -> list[Cause]:
     kind = reference.get("kind") or ""
     if not kind:
-        return [Cause("Missing sourceRef kind", f"{place}.Kind")]
+        return [Cause("Missing sourceRef kind", f"{path}.Kind")]
     if kind != "DataSource":
         message = f"Unsupported sourceRef kind {kind}, currently only DataSource is supported"
-        return [Cause(message, f"{place}.Kind")]
-    return [] if reference.get("name") else [Cause("Missing sourceRef name", f"{place}.Name")]
+        return [Cause(message, f"{path}.Kind")]
+    return [] if reference.get("name") else [Cause("Missing sourceRef name", f"{path}.Name")]
 
 
 def _populated(populators: dict[str, dict[str, Any]], has_source: bool, field: str) -> list[Cause]:
     """Causes for a volume that something other than CDI fills."""
-    found = []
+    causes = []
     if has_source:
-        found.append(Cause("External population is incompatible with Source and SourceRef", f"{field}.source"))
+        causes.append(Cause("External population is incompatible with Source and SourceRef", f"{field}.source"))
     if len(populators) > 1:
         # CDI compares two Go types, which are never equal.
-        found.append(Cause("DataSourceRef and DataSource must match"))
+        causes.append(Cause("DataSourceRef and DataSource must match"))
     for name, populator in populators.items():
-        found += _populator(populator, name[0].upper() + name[1:], f"{field}.{name}")
-    return found
+        causes += _populator(populator, name[0].upper() + name[1:], f"{field}.{name}")
+    return causes
 
 
-def _populator(populator: dict[str, Any], title: str, place: str) -> list[Cause]:
-    found = []
+def _populator(populator: dict[str, Any], title: str, path: str) -> list[Cause]:
+    causes = []
     # Of the two only a dataSourceRef has a namespace.
     if title == "DataSourceRef" and populator.get("namespace"):
-        found.append(Cause("Invalid value: DataSourceRef namespace not supported", f"{place}.namespace[]"))
+        causes.append(Cause("Invalid value: DataSourceRef namespace not supported", f"{path}.namespace[]"))
     if not populator.get("name"):
-        found.append(Cause(f"Required value: {title} name", f"{place}.name[]"))
+        causes.append(Cause(f"Required value: {title} name", f"{path}.name[]"))
     if not populator.get("kind"):
-        found.append(Cause(f"Required value: {title} kind", f"{place}.kind"))
+        causes.append(Cause(f"Required value: {title} kind", f"{path}.kind"))
     if not populator.get("apiGroup") and populator.get("kind") != "PersistentVolumeClaim":
         message = f"Required value: {title} apiGroup when kind is not 'PersistentVolumeClaim'"
-        found.append(Cause(message, f"{place}.apiGroup[]"))
-    return found
+        causes.append(Cause(message, f"{path}.apiGroup[]"))
+    return causes
 
 
 _KINDS: Final = ("http", "s3", "gcs", "registry", "pvc", "upload", "blank", "imageio", "vddk", "snapshot")
@@ -115,25 +115,25 @@ _PULL_METHODS: Final = ("pod", "node")
 
 def source_problems(source: dict[str, Any], content_type: str, field: str) -> list[Cause]:
     """The causes for a source. field: of the object with the source, such as ``spec``."""
-    given = [kind for kind in _KINDS if source.get(kind) is not None]
-    if len(given) != 1:
+    kinds = [kind for kind in _KINDS if source.get(kind) is not None]
+    if len(kinds) != 1:
         return [
-            Cause(f"{'Multiple' if given else 'Missing'} Data volume source{'s' if given else ''}", f"{field}.source")
+            Cause(f"{'Multiple' if kinds else 'Missing'} Data volume source{'s' if kinds else ''}", f"{field}.source")
         ]
     if content_type not in ("", *_CONTENT_TYPES):
         return [Cause(f"ContentType not one of: {', '.join(_CONTENT_TYPES)}", f"{field}.contentType")]
-    (kind,) = given
+    (kind,) = kinds
     return _CHECKS[kind](source[kind], content_type, field) if kind in _CHECKS else []
 
 
 def _http(http: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
-    found = _url(http.get("url") or "", "HTTP", field)
+    causes = _url(http.get("url") or "", "HTTP", field)
     if http.get("checksum"):
         try:
             checksum.parse(http["checksum"])
         except checksum.ChecksumError as error:
-            found.append(Cause(f"Invalid checksum format: {error}", f"{field}.source.HTTP.checksum"))
-    return found
+            causes.append(Cause(f"Invalid checksum format: {error}", f"{field}.source.HTTP.checksum"))
+    return causes
 
 
 def _s3(s3: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
@@ -154,44 +154,44 @@ def _registry(registry: dict[str, Any], content_type: str, field: str) -> list[C
     if content_type not in ("", "kubevirt"):
         return [Cause("ContentType must be kubevirt when Source is Registry", f"{field}.contentType")]
     url, stream, method = (registry.get(name) for name in ("url", "imageStream", "pullMethod"))
-    place = f"{field}.source.Registry"
+    path = f"{field}.source.Registry"
     if (url is None) is (stream is None):
-        return [Cause("Source registry should have either URL or ImageStream", place)]
+        return [Cause("Source registry should have either URL or ImageStream", path)]
     if url is not None:
-        wrong = _registry_url(url)
-        if wrong:
-            return [Cause(wrong, f"{place}.URL")]
-    wrong = ""
+        problem = _registry_url(url)
+        if problem:
+            return [Cause(problem, f"{path}.URL")]
+    problem = ""
     if method not in (None, *_PULL_METHODS):
-        wrong = f'ImportMethod {method} is neither pod, node or ""'
+        problem = f'ImportMethod {method} is neither pod, node or ""'
     elif stream == "":
-        wrong = "Source registry ImageStream is not valid"
+        problem = "Source registry ImageStream is not valid"
     elif stream is not None and method != "node":
-        wrong = "Source registry ImageStream is supported only with node pull import method"
-    return [Cause(wrong, f"{place}.importMethod")] if wrong else []
+        problem = "Source registry ImageStream is supported only with node pull import method"
+    return [Cause(problem, f"{path}.importMethod")] if problem else []
 
 
 def _registry_url(url: str) -> str:
     try:
-        known = scheme(url) in _REGISTRY_SCHEMES
+        supported = scheme(url) in _REGISTRY_SCHEMES
     except UrlError:
         return f"Illegal registry source URL {url}"
-    return "" if known else f"Illegal registry source URL scheme {printed(url)}"
+    return "" if supported else f"Illegal registry source URL scheme {printed(url)}"
 
 
 def _imageio(imageio: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
-    place = f"{field}.source.Imageio"
+    path = f"{field}.source.Imageio"
     if not imageio.get("secretRef") or not imageio.get("diskId"):
-        return [Cause(f"{place} source Imageio is not valid", place)]
+        return [Cause(f"{path} source Imageio is not valid", path)]
     if not imageio.get("certConfigMap") and not imageio.get("insecureSkipVerify"):
-        return [Cause(f"{place} source Imageio requires CertConfigMap or InsecureSkipVerify", place)]
+        return [Cause(f"{path} source Imageio requires CertConfigMap or InsecureSkipVerify", path)]
     return _url(imageio.get("url") or "", "ImageIO", field)
 
 
 def _vddk(vddk: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
-    place = f"{field}.source.VDDK"
+    path = f"{field}.source.VDDK"
     if not all(vddk.get(name) for name in ("secretRef", "uuid", "backingFile", "thumbprint")):
-        return [Cause(f"{place} source VDDK is not valid", place)]
+        return [Cause(f"{path} source VDDK is not valid", path)]
     return _url(vddk.get("url") or "", "VDDK", field)
 
 
@@ -203,24 +203,24 @@ def _snapshot(snapshot: dict[str, Any], _content_type: str, field: str) -> list[
     return _clone(snapshot, "source snapshot", f"{field}.source.Snapshot")
 
 
-def _clone(reference: dict[str, Any], what: str, place: str) -> list[Cause]:
-    named = reference.get("name") and reference.get("namespace")
-    return [] if named else [Cause(f"{place} {what} is not valid", place)]
+def _clone(reference: dict[str, Any], what: str, path: str) -> list[Cause]:
+    is_named = reference.get("name") and reference.get("namespace")
+    return [] if is_named else [Cause(f"{path} {what} is not valid", path)]
 
 
 def _url(url: str, kind: str, field: str) -> list[Cause]:
-    wrong = _source_url(url)
-    return [Cause(f"{field}.source {wrong}", f"{field}.source.{kind}.url")] if wrong else []
+    problem = _source_url(url)
+    return [Cause(f"{field}.source {problem}", f"{field}.source.{kind}.url")] if problem else []
 
 
 def _source_url(url: str) -> str:
     if not url:
         return "source URL is empty"
     try:
-        known = scheme(url, request=True) in _URL_SCHEMES
+        supported = scheme(url, request=True) in _URL_SCHEMES
     except UrlError:
         return f"Invalid source URL: {url}"
-    return "" if known else f"Invalid source URL scheme: {url}"
+    return "" if supported else f"Invalid source URL scheme: {url}"
 
 
 _CHECKS: Final = {

@@ -27,9 +27,9 @@ def scheme(text: str, request: bool = False) -> str:
     if not request:
         text, _hash, fragment = text.partition("#")
         _check_escapes(fragment)
-    found = _SCHEME.match(text)
-    rest = text[found.end() :] if found else text
-    name = found[1].lower() if found else ""
+    match = _SCHEME.match(text)
+    rest = text[match.end() :] if match else text
+    name = match[1].lower() if match else ""
     rest = rest.partition("?")[0]
     if not rest.startswith("/"):
         _check_relative(rest, bool(name), request)
@@ -44,11 +44,11 @@ def scheme(text: str, request: bool = False) -> str:
 
 def printed(text: str) -> str:
     """A parsed URL as Go prints it: the scheme in lower case, and some characters of a path escaped."""
-    found = _SCHEME.match(text)
-    rest = text[found.end() :] if found else text
-    if not found:
+    match = _SCHEME.match(text)
+    rest = text[match.end() :] if match else text
+    if not match:
         return quote(rest, safe=_PLAIN)
-    return f"{found[1].lower()}:{quote(rest, safe=_PLAIN) if rest.startswith('/') else rest}"
+    return f"{match[1].lower()}:{quote(rest, safe=_PLAIN) if rest.startswith('/') else rest}"
 
 
 def _check_relative(rest: str, absolute: bool, request: bool) -> None:
@@ -66,8 +66,8 @@ def _check_authority(authority: str) -> None:
         raise UrlError(authority)
     _check_escapes(user)
     if host.startswith("["):
-        inside, _bracket, port = host.rpartition("]")
-        if inside in ("", "["):
+        address, _bracket, port = host.rpartition("]")
+        if address in ("", "["):
             raise UrlError(authority)
     else:
         port = host[host.rindex(":") :] if ":" in host else ""

@@ -42,8 +42,8 @@ def unreadable(message: str) -> Refusal:
     return Refusal(_BAD_REQUEST, message)
 
 
-def too_long(name: str, most: int) -> list[Cause]:
+def too_long(name: str, maximum: int) -> list[Cause]:
     """The cause if a name is too long, in bytes."""
-    if len(name.encode()) <= most:
+    if len(name.encode()) <= maximum:
         return []
-    return [Cause(f"Name cannot be longer than {most} characters")]
+    return [Cause(f"Name cannot be longer than {maximum} characters")]

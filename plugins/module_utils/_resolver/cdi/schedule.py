@@ -16,8 +16,8 @@ from ..api.errors import Crash
 
 
 class _Bounds(NamedTuple):
-    least: int
-    most: int
+    minimum: int
+    maximum: int
     names: tuple[str, ...] = ()
 
 
@@ -46,7 +46,7 @@ _NANOS: Final = {
 _SECOND: Final = 10**9
 _LONGEST: Final = 2**63
 # Longer numbers are never intended; Python parses at most 4300 digits.
-_MOST_CHARACTERS: Final = 100
+_MAX_CHARACTERS: Final = 100
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _PART: Final = re.compile(r"([0-9]*)((?:\.[0-9]*)?)([^0-9.]*)", re.ASCII)
 # The parser does not search further, for example for a 29 February that is a Monday.
@@ -85,10 +85,10 @@ def parse(text: str, zones: Container[str] | None = None) -> Schedule:
         raise ScheduleError("empty spec string")
     zone = None
     if text.startswith(("TZ=", "CRON_TZ=")):
-        named, space, text = text.partition(" ")
+        prefix, space, text = text.partition(" ")
         if not space:
             raise Crash("a time zone needs a schedule after it")
-        zone = named.partition("=")[2]
+        zone = prefix.partition("=")[2]
         _check_zone(zone, zones)
         text = text.strip()
     if text.startswith("@every "):
@@ -99,9 +99,9 @@ def parse(text: str, zones: Container[str] | None = None) -> Schedule:
     fields = _DESCRIPTORS.get(text, text).split()
     if len(fields) != len(_FIELDS):
         raise ScheduleError(f"expected exactly {len(_FIELDS)} fields, found {len(fields)}: [{' '.join(fields)}]")
-    read = [_field(field, bounds) for field, bounds in zip(fields, _FIELDS)]
-    minutes, hours, days, months, weekdays = (values for values, _star in read)
-    either_day = not (read[2][1] or read[4][1])
+    parsed = [_field(field, bounds) for field, bounds in zip(fields, _FIELDS)]
+    minutes, hours, days, months, weekdays = (values for values, _star in parsed)
+    either_day = not (parsed[2][1] or parsed[4][1])
     return Schedule(minutes, hours, days, months, weekdays, either_day, zone)
 
 
@@ -138,8 +138,8 @@ def _field(text: str, bounds: _Bounds) -> tuple[frozenset[int], bool]:
     values: set[int] = set()
     star = False
     for part in filter(None, text.split(",")):
-        more, any_value = _range(part, bounds)
-        values.update(more)
+        part_values, any_value = _range(part, bounds)
+        values.update(part_values)
         star = star or any_value
     return frozenset(values), star
 
@@ -149,27 +149,27 @@ def _range(text: str, bounds: _Bounds) -> tuple[range, bool]:
     low, *high = span.split("-")
     star = low in ("*", "?")
     if star:
-        start, end = bounds.least, bounds.most
+        start, end = bounds.minimum, bounds.maximum
     else:
-        start = end = _value(low, bounds.names, bounds.least)
+        start = end = _value(low, bounds.names, bounds.minimum)
         if len(high) > 1:
             raise ScheduleError(f"too many hyphens: {text}")
         if high:
-            end = _value(high[0], bounds.names, bounds.least)
+            end = _value(high[0], bounds.names, bounds.minimum)
     if len(steps) > 1:
         raise ScheduleError(f"too many slashes: {text}")
     step = _integer(steps[0]) if steps else 1
     if steps and not high:
-        end = bounds.most
+        end = bounds.maximum
     _check_range(text, bounds, start, end, step)
     return range(start, end + 1, step), star and step == 1
 
 
 def _check_range(text: str, bounds: _Bounds, start: int, end: int, step: int) -> None:
-    if start < bounds.least:
-        raise ScheduleError(f"beginning of range ({start}) below minimum ({bounds.least}): {text}")
-    if end > bounds.most:
-        raise ScheduleError(f"end of range ({end}) above maximum ({bounds.most}): {text}")
+    if start < bounds.minimum:
+        raise ScheduleError(f"beginning of range ({start}) below minimum ({bounds.minimum}): {text}")
+    if end > bounds.maximum:
+        raise ScheduleError(f"end of range ({end}) above maximum ({bounds.maximum}): {text}")
     if start > end:
         raise ScheduleError(f"beginning of range ({start}) beyond end of range ({end}): {text}")
     if not step:
@@ -183,7 +183,7 @@ def _value(text: str, names: tuple[str, ...], first: int) -> int:
 
 def _integer(text: str) -> int:
     reason = "" if _NUMBER.fullmatch(text) else "invalid syntax"
-    if not reason and (len(text) > _MOST_CHARACTERS or not -_LONGEST <= int(text) < _LONGEST):
+    if not reason and (len(text) > _MAX_CHARACTERS or not -_LONGEST <= int(text) < _LONGEST):
         reason = "value out of range"
     if reason:
         raise ScheduleError(f"failed to parse int from {text}: strconv.Atoi: parsing {_quoted(text)}: {reason}")
@@ -200,7 +200,7 @@ def _duration(descriptor: str) -> int:
     if rest == "0":
         return 0
     nanos = 0
-    reason = "" if 0 < len(rest) <= _MOST_CHARACTERS else f"invalid duration {quoted}"
+    reason = "" if 0 < len(rest) <= _MAX_CHARACTERS else f"invalid duration {quoted}"
     while rest and not reason:
         # It matches every text, possibly with an empty match.
         digits, fraction, unit = _PART.findall(rest)[0]
@@ -221,8 +221,8 @@ def _duration(descriptor: str) -> int:
 
 
 def _is_day(schedule: Schedule, moment: datetime) -> bool:
-    day, weekday = moment.day in schedule.days, moment.isoweekday() % 7 in schedule.weekdays
-    return (day or weekday) if schedule.either_day else (day and weekday)
+    matches_day, matches_weekday = moment.day in schedule.days, moment.isoweekday() % 7 in schedule.weekdays
+    return (matches_day or matches_weekday) if schedule.either_day else (matches_day and matches_weekday)
 
 
 def _midnight(moment: datetime) -> datetime:

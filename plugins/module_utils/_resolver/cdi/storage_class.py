@@ -8,11 +8,19 @@ from typing import Any, Final
 Manifest = dict[str, Any]
 
 # The default for VMs comes before the default of Kubernetes.
-_MARKS: Final = ("storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class")
+_DEFAULT_ANNOTATIONS: Final = (
+    "storageclass.kubevirt.io/is-default-virt-class",
+    "storageclass.kubernetes.io/is-default-class",
+)
 
 
 def default_class(classes: Iterable[Manifest]) -> Manifest | None:
     """The default StorageClass; None if there is none."""
-    annotated = [(one, one["metadata"].get("annotations") or {}) for one in classes]
-    marked = (one for mark in _MARKS for one, annotations in annotated if annotations.get(mark) == "true")
-    return next(marked, None)
+    annotated = [(storage_class, storage_class["metadata"].get("annotations") or {}) for storage_class in classes]
+    defaults = (
+        storage_class
+        for name in _DEFAULT_ANNOTATIONS
+        for storage_class, annotations in annotated
+        if annotations.get(name) == "true"
+    )
+    return next(defaults, None)

@@ -1,4 +1,4 @@
-"""What CDI's webhooks refuse; what CDI's own code answered to 150 objects is in tests/boot_sources."""
+"""What CDI's webhooks refuse; tests/boot_sources has the answers of CDI's own code to 150 objects."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ SECRET = {"secretRef": "s"}
 VDDK = {"uuid": "u", "backingFile": "f", "thumbprint": "t", **SECRET}
 
 
-def volume(**spec: Any) -> dict[str, Any]:
-    found = {"source": {"registry": {"url": "docker://x/y"}}, "storage": STORAGE, **spec}
-    given = {name: value for name, value in found.items() if value is not None}
-    return {"metadata": {"name": "golden", "namespace": "shop"}, "spec": deepcopy(given)}
+def volume(**fields: Any) -> dict[str, Any]:
+    fields = {"source": {"registry": {"url": "docker://x/y"}}, "storage": STORAGE, **fields}
+    spec = {name: value for name, value in fields.items() if value is not None}
+    return {"metadata": {"name": "golden", "namespace": "shop"}, "spec": deepcopy(spec)}
 
 
 def cron(template: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
-    made = {"managedDataSource": "fedora", "schedule": "@daily", "template": template or volume(), **spec}
-    return {"metadata": {"name": "fedora", "namespace": "shop"}, "spec": deepcopy(made)}
+    fields = {"managedDataSource": "fedora", "schedule": "@daily", "template": template or volume(), **spec}
+    return {"metadata": {"name": "fedora", "namespace": "shop"}, "spec": deepcopy(fields)}
 
 
-def message(answer: refusal.Refusal | None) -> str:
-    return answer.message if answer else ""
+def message(result: refusal.Refusal | None) -> str:
+    return result.message if result else ""
 
 
 @pytest.mark.parametrize(
@@ -49,31 +49,31 @@ def message(answer: refusal.Refusal | None) -> str:
         ({"registry": {"imageStream": "s", "pullMethod": "node"}}, ""),
     ],
 )
-def test_sources(source: dict[str, Any], expected: str) -> None:
-    said = message(data_volume_refusal(volume(source=source)))
-    assert expected in said
-    assert bool(expected) == bool(said)
+def test_sources_are_checked(source: dict[str, Any], expected: str) -> None:
+    reason = message(data_volume_refusal(volume(source=source)))
+    assert expected in reason
+    assert bool(expected) == bool(reason)
 
 
 def test_an_archive_needs_content() -> None:
-    answer = data_volume_refusal(volume(source={"blank": {}}, contentType="archive"))
-    assert message(answer) == " SourceType cannot be blank and the contentType be archive"
+    result = data_volume_refusal(volume(source={"blank": {}}, contentType="archive"))
+    assert message(result) == " SourceType cannot be blank and the contentType be archive"
 
 
 @pytest.mark.parametrize(
     ("reference", "expected"),
     [({"name": "x"}, " Missing sourceRef kind"), ({"kind": "DataSource"}, " Missing sourceRef name")],
 )
-def test_references(reference: dict[str, Any], expected: str) -> None:
+def test_source_references_are_checked(reference: dict[str, Any], expected: str) -> None:
     assert message(data_volume_refusal(volume(source=None, sourceRef=reference))) == expected
 
 
-def test_a_volume_that_something_else_fills() -> None:
+def test_populated_volumes_are_checked() -> None:
     populator = {"apiGroup": "a", "kind": "K", "name": "n", "namespace": "other"}
     storage = {**STORAGE, "dataSource": populator, "dataSourceRef": populator}
-    answer = data_volume_refusal(volume(source=None, storage=storage))
-    assert answer is not None
-    assert [cause.message for cause in answer.causes] == [
+    result = data_volume_refusal(volume(source=None, storage=storage))
+    assert result is not None
+    assert [cause.message for cause in result.causes] == [
         "DataSourceRef and DataSource must match",
         "Invalid value: DataSourceRef namespace not supported",
     ]
@@ -82,27 +82,27 @@ def test_a_volume_that_something_else_fills() -> None:
 @pytest.mark.parametrize(
     ("amount", "expected"), [("x", "quantities must match"), ("1Kim", "unable to parse quantity's suffix")]
 )
-def test_a_size_that_cannot_be_read(amount: str, expected: str) -> None:
+def test_unreadable_size_is_a_bad_request(amount: str, expected: str) -> None:
     storage = {"resources": {"requests": {"storage": amount}, "limits": {}}}
-    for answer in (
+    for result in (
         data_volume_refusal(volume(storage=storage)),
         data_import_cron_refusal(cron(volume(storage=storage))),
     ):
-        assert answer is not None
-        assert answer.code == 400
-        assert expected in answer.message
-        assert not answer.causes
+        assert result is not None
+        assert result.code == 400
+        assert expected in result.message
+        assert not result.causes
 
 
-def test_a_spec_stays_but_for_its_spelling() -> None:
+def test_only_another_spelling_of_a_spec_is_accepted() -> None:
     old = volume(preallocation=None)
-    same = volume(storage={"resources": {"requests": {"storage": "1024Mi"}}, "accessModes": []}, contentType="")
-    assert data_volume_refusal(same, old) is None
-    for other in (volume(preallocation=False), volume(source={"registry": {"url": "docker://x/y", "secretRef": ""}})):
-        assert message(data_volume_refusal(other, old)) == " Cannot update DataVolume Spec"
+    equal = volume(storage={"resources": {"requests": {"storage": "1024Mi"}}, "accessModes": []}, contentType="")
+    assert data_volume_refusal(equal, old) is None
+    for changed in (volume(preallocation=False), volume(source={"registry": {"url": "docker://x/y", "secretRef": ""}})):
+        assert message(data_volume_refusal(changed, old)) == " Cannot update DataVolume Spec"
 
 
-def test_an_import_in_stages_goes_on() -> None:
+def test_multi_stage_import_takes_new_checkpoints() -> None:
     source = {"vddk": {**VDDK, "url": "https://x"}}
     old = volume(source=source)
     new = volume(source=source, checkpoints=[{"previous": "", "current": "a"}], finalCheckpoint=True)
@@ -120,26 +120,28 @@ def test_an_import_in_stages_goes_on() -> None:
         ({"ownerReferences": [{"kind": "DataVolume", "controller": True}]}, {}, False, False),
     ],
 )
-def test_a_claim_of_the_name(claim: dict[str, Any], annotations: dict[str, str], gate: bool, refused: bool) -> None:
+def test_existing_claim_needs_adoption_or_population(
+    claim: dict[str, Any], annotations: dict[str, str], gate: bool, refused: bool
+) -> None:
     new = volume()
     new["metadata"]["annotations"] = annotations
-    answer = data_volume_refusal(new, None, {"metadata": claim}, claim_adoption=gate)
-    assert (message(answer) == " Destination PVC shop/golden already exists") is refused
+    result = data_volume_refusal(new, None, {"metadata": claim}, claim_adoption=gate)
+    assert (message(result) == " Destination PVC shop/golden already exists") is refused
     assert data_volume_refusal(new, new, {"metadata": claim}) is None
 
 
-def test_crons() -> None:
+def test_data_import_crons_are_checked() -> None:
     assert data_import_cron_refusal(cron(schedule="")) is None
     assert message(data_import_cron_refusal(cron(managedDataSource=""))) == " Illegal ManagedDataSource value"
     assert message(data_import_cron_refusal(cron(schedule="TZ=No/Where @daily"), zones=())) == " Illegal cron schedule"
-    answer = data_import_cron_refusal(cron(importsToKeep=0), cron())
-    assert answer == refusal.Refusal(
+    result = data_import_cron_refusal(cron(importsToKeep=0), cron())
+    assert result == refusal.Refusal(
         422,
         " Cannot update DataImportCron Spec",
         (refusal.Cause("Cannot update DataImportCron Spec", "DataImportCron.Spec", "FieldValueDuplicate"),),
     )
 
 
-def test_the_length_of_a_name_is_in_bytes() -> None:
+def test_length_of_a_name_is_in_bytes() -> None:
     assert refusal.too_long("é" * 31, 63) == []
     assert refusal.too_long("é" * 32, 63) == [refusal.Cause("Name cannot be longer than 63 characters")]

@@ -7,7 +7,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.checksum import ChecksumError, parse
 
 
-def test_a_checksum() -> None:
+def test_checksum_is_normalized() -> None:
     assert parse(" SHA256 : " + "A" * 64) == ("sha256", "a" * 64)
 
 
@@ -21,7 +21,7 @@ def test_a_checksum() -> None:
         ("md5:" + "g" * 32, "checksum hash is not valid hexadecimal: encoding/hex: invalid byte: U+0067 'g'"),
     ],
 )
-def test_what_is_no_checksum(text: str, message: str) -> None:
-    with pytest.raises(ChecksumError) as raised:
+def test_invalid_checksums_raise(text: str, message: str) -> None:
+    with pytest.raises(ChecksumError) as error:
         parse(text)
-    assert str(raised.value) == message
+    assert str(error.value) == message

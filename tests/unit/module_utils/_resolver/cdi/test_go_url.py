@@ -1,4 +1,4 @@
-"""URLs as Go reads them; expected values are what net/url of Go 1.26 answered."""
+"""URLs as Go reads them; the expected values are from net/url of Go 1.26."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
         ("///x:y", ""),
     ],
 )
-def test_schemes(text: str, expected: str) -> None:
+def test_scheme_of_a_url(text: str, expected: str) -> None:
     assert scheme(text) == expected
 
 
@@ -46,12 +46,12 @@ def test_schemes(text: str, expected: str) -> None:
         "a#%zz",
     ],
 )
-def test_what_is_no_url(text: str) -> None:
+def test_invalid_urls_raise(text: str) -> None:
     with pytest.raises(UrlError):
         scheme(text)
 
 
-def test_a_request_needs_a_scheme_or_a_path() -> None:
+def test_request_uri_needs_a_scheme_or_a_path() -> None:
     assert scheme("http:x", request=True) == "http"
     assert scheme("//x y", request=True) == ""
     for text in ("", "x", "x/y"):
@@ -59,7 +59,7 @@ def test_a_request_needs_a_scheme_or_a_path() -> None:
             scheme(text, request=True)
 
 
-def test_how_a_url_is_printed() -> None:
+def test_printed_url_is_escaped() -> None:
     assert printed("HTTP://x/a b") == "http://x/a%20b"
     assert printed("a b/é") == "a%20b/%C3%A9"
     assert printed("quay.io:5000/a b") == "quay.io:5000/a b"

@@ -1,4 +1,4 @@
-"""Schedules; expected values are what robfig/cron v3.0.1 answered."""
+"""Schedules; the expected values are from robfig/cron v3.0.1."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ START = "2026-01-15T10:07:30+00:00"
 
 
 def times(text: str, start: str = START, zone: str = "UTC", count: int = 2) -> list[str]:
-    found = []
+    results = []
     moment: datetime | None = datetime.fromisoformat(start).astimezone(ZoneInfo(zone))
     for _time in range(count):
         assert moment is not None
         moment = next_time(parse(text), moment)
-        found.append(moment.astimezone(ZoneInfo("UTC")).isoformat() if moment else "never")
-    return found
+        results.append(moment.astimezone(ZoneInfo("UTC")).isoformat() if moment else "never")
+    return results
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_next_times(text: str, first: str, second: str) -> None:
     assert times(text) == [first, second]
 
 
-def test_a_time_that_summer_time_leaves_out_or_has_twice() -> None:
+def test_daylight_saving_time_skips_and_repeats_hours() -> None:
     assert times("TZ=Europe/Berlin 30 2 * * *", "2026-03-28T12:00:00+00:00", "Europe/Berlin") == [
         "2026-03-30T00:30:00+00:00",
         "2026-03-31T00:30:00+00:00",
@@ -56,7 +56,7 @@ def test_a_time_that_summer_time_leaves_out_or_has_twice() -> None:
     ]
 
 
-def test_a_day_that_never_comes() -> None:
+def test_impossible_days_are_never_due() -> None:
     assert times("0 0 30 2 *", count=1) == ["never"]
     assert times(", * * * *", count=1) == ["never"]
 
@@ -80,13 +80,13 @@ def test_a_day_that_never_comes() -> None:
         ("TZ=Nowhere * * * * *", "provided bad location Nowhere: unknown time zone Nowhere"),
     ],
 )
-def test_what_is_no_schedule(text: str, message: str) -> None:
-    with pytest.raises(ScheduleError) as raised:
+def test_invalid_schedules_raise(text: str, message: str) -> None:
+    with pytest.raises(ScheduleError) as error:
         parse(text, {"Europe/Berlin"})
-    assert str(raised.value) == message
+    assert str(error.value) == message
 
 
-def test_time_zones() -> None:
+def test_time_zone_of_a_schedule() -> None:
     assert parse("TZ=Europe/Berlin @daily", {"Europe/Berlin"}).zone == "Europe/Berlin"
     assert parse("CRON_TZ= @daily", set()).zone == ""
     assert parse("@daily").zone is None

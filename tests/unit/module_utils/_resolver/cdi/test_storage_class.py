@@ -1,4 +1,4 @@
-"""Which StorageClass counts for volumes that name none."""
+"""The default StorageClass."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 VIRT, PLAIN = "storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class"
 
 
-def one(name: str, **annotations: str) -> dict[str, Any]:
+def storage_class(name: str, **annotations: str) -> dict[str, Any]:
     return {"metadata": {"name": name, **({"annotations": annotations} if annotations else {})}}
 
 
-def test_the_default_for_vms_comes_first() -> None:
-    classes = [one("slow"), one("plain", **{PLAIN: "true"}), *(one(name, **{VIRT: "true"}) for name in "ab")]
+def test_default_for_vms_comes_first() -> None:
+    classes = [
+        storage_class("slow"),
+        storage_class("plain", **{PLAIN: "true"}),
+        *(storage_class(name, **{VIRT: "true"}) for name in "ab"),
+    ]
     assert default_class(classes) == classes[2]
     assert default_class(classes[:2]) == classes[1]
 
 
-def test_a_cluster_may_have_no_default() -> None:
-    assert default_class([one("slow"), one("off", **{PLAIN: "false", VIRT: ""})]) is None
+def test_no_default_class() -> None:
+    assert default_class([storage_class("slow"), storage_class("off", **{PLAIN: "false", VIRT: ""})]) is None
     assert default_class([]) is None
