@@ -15,7 +15,7 @@ from ..module_utils._resolver.api.errors import QuantityError
 from ..module_utils._resolver.api.matcher import ROLES
 from ..module_utils._resolver.api.quantity import parse
 from ..module_utils._resolver.refresh import drift
-from ..module_utils._resolver.refresh.revisions import SNAPSHOT
+from ..module_utils._resolver.refresh.controller_revisions import SNAPSHOT
 
 Told = dict[str, Any]
 

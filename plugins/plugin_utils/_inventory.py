@@ -15,7 +15,7 @@ from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ..module_utils._resolver.kubevirt.vmi.readiness import RUNNING
 from ..module_utils._resolver.refresh import drift
-from ..module_utils._resolver.refresh.revisions import Revisions
+from ..module_utils._resolver.refresh.controller_revisions import RevisionIndex
 from ._address import Endpoint, interface_address, leading, service_endpoint
 from ._host import check_options, host_names, host_variables
 
@@ -73,7 +73,7 @@ def hosts(session: Session, wanted: Wanted) -> Hosts:
     lookup = WideLookup(session, everywhere=wanted.namespaces is None)
     cluster = kubevirt(session)
     namespaces = dict.fromkeys(vm["metadata"]["namespace"] for vm in vms)
-    kept = {place: Revisions(lookup.list("ControllerRevision", place)) for place in namespaces}
+    kept = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in namespaces}
     told = [_tell(vm, lookup, cluster, kept[vm["metadata"]["namespace"]]) for vm in vms]
     names = host_names(told, wanted.host_format)
     result = Hosts()
@@ -102,7 +102,7 @@ def _virtual_machines(session: Session, wanted: Wanted) -> list[Manifest]:
     return sorted(found, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
 
 
-def _tell(vm: Manifest, lookup: WideLookup, cluster: KubeVirt, revisions: Revisions) -> dict[str, Any]:
+def _tell(vm: Manifest, lookup: WideLookup, cluster: KubeVirt, revisions: RevisionIndex) -> dict[str, Any]:
     """The result of virtual_machine_info for a VM, with extra fields for grouping hosts."""
     metadata = vm["metadata"]
     instance = _instance(vm, lookup)

@@ -128,7 +128,7 @@ def _object_drift(manifest: Manifest, lookup: Objects, release: Release) -> dict
         raise FieldError("data.kind", f"{kind!r} is neither an instancetype nor a preference")
     role = ROLE_OF_KIND[kind]
     if captured:
-        decoded = drifting.kept_spec(manifest, role, release)
+        decoded = drifting.revision_spec(manifest, role, release)
         if decoded.spec is None:
             raise Unanswerable(decoded.error or "cannot be read")
         old = decoded.spec

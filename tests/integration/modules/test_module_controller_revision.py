@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import generation
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import recapture
 from modules_support import vm
 
 Run = Callable[..., dict[str, Any]]
@@ -240,7 +240,7 @@ def test_the_mark_of_an_interrupted_run_goes(run: Run, shop: str, api: Any) -> N
     grow(run, shop)
     # As if the run had been cut off between the two patches that raise the generation.
     vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
-    vms.patch(generation.RAISE[0], "db", shop, content_type="application/merge-patch+json")
+    vms.patch(recapture.BUMP_PATCHES[0], "db", shop, content_type="application/merge-patch+json")
     assert run("controller_revision", namespace=shop, restart="if_required")["changed"]
-    assert generation.MARK not in str(vms.get(name="db", namespace=shop).to_dict()["spec"])
+    assert recapture.REFRESH_ANNOTATION not in str(vms.get(name="db", namespace=shop).to_dict()["spec"])
     assert not run("controller_revision", namespace=shop, restart="if_required")["changed"]

@@ -32,11 +32,11 @@ def fragments() -> list[dict[str, object]]:
 
 
 def test_every_list_of_states_of_a_revision_is_complete() -> None:
-    states = {drift.CURRENT, drift.DRIFTED, drift.GONE, drift.LOST, drift.NEW, drift.UNKNOWN}
+    states = {drift.CURRENT, drift.DRIFTED, drift.GONE, drift.REVISION_LOST, drift.NOT_CAPTURED, drift.UNKNOWN}
     for path in PLUGINS:
         for paragraph in re.split(r"\n\s*- |\n\s*description: ", path.read_text(encoding="utf-8")):
             # The list itself, not a sentence about one state.
-            if f"V({drift.LOST})" in paragraph and f"V({drift.CURRENT})" in paragraph:
+            if f"V({drift.REVISION_LOST})" in paragraph and f"V({drift.CURRENT})" in paragraph:
                 assert states <= set(re.findall(r"V\((\w+)\)", paragraph)), path.name
 
 

@@ -217,12 +217,12 @@ def test_without_the_vms_there_is_no_inventory() -> None:
 def test_the_revisions_of_a_namespace_are_indexed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
 
-    class Counted(_inventory.Revisions):
+    class Counted(_inventory.RevisionIndex):
         def __init__(self, revisions: Any) -> None:
             super().__init__(revisions)
             made.append(len(self.by_name))
 
-    monkeypatch.setattr(_inventory, "Revisions", Counted)
+    monkeypatch.setattr(_inventory, "RevisionIndex", Counted)
     assert len(Server().hosts().hosts) == 6
     assert made == [3, 3]
 

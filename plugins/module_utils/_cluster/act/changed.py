@@ -7,8 +7,8 @@ from typing import Any
 
 from ..._resolver.api.effects import LIVE, NOTHING, RESTART
 from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
-from ..._resolver.refresh.change import Change
-from ..._resolver.refresh.steps import Spelling
+from ..._resolver.refresh.recapture import RespellPatches
+from ..._resolver.refresh.revision_change import RevisionChange
 from ..read.revisions import Inspected
 from .restart import Raised
 
@@ -32,7 +32,7 @@ class Changed:
     """
 
     before: Inspected
-    change: Change
+    change: RevisionChange
     restart: bool = False
     may_restart: bool = False
     always: bool = False
@@ -42,7 +42,7 @@ class Changed:
     failed: str | None = None
     warnings: list[str] = field(default_factory=list)
     method: str = ""
-    spelling: Spelling | None = None
+    spelling: RespellPatches | None = None
     denied: str = ""
     back: bool = False
     revisions: dict[str, str] = field(default_factory=dict)

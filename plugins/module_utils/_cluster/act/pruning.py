@@ -16,7 +16,7 @@ from ..._resolver.api.write import json_patch
 from ..._resolver.kubevirt.find import naming
 from ..._resolver.kubevirt.revision import upgrade
 from ..._resolver.kubevirt.revision.store import Create, Delete, PatchSpec, PatchStatus
-from ..._resolver.refresh.unreferenced import unreferenced
+from ..._resolver.refresh.controller_revisions import unreferenced
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected

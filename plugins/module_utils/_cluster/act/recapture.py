@@ -10,7 +10,7 @@ from typing import Any, Final
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import Role
 from ..._resolver.api.write import merge_patch
-from ..._resolver.refresh import generation, steps
+from ..._resolver.refresh import recapture
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected
@@ -88,7 +88,7 @@ class Recapture:
     def _method(self, result: Changed) -> str:
         """`status` if the task may patch the status: that leaves the spec unchanged and needs only one capture."""
         try:
-            _patch(self._session, result.before, steps.released(_freed(result)), _STATUS, dry=True)
+            _patch(self._session, result.before, recapture.release_patch(_freed(result)), _STATUS, dry=True)
         except ApiError as error:
             if error.code == 403:
                 result.denied = error.message
@@ -106,7 +106,7 @@ class Recapture:
         if not decided.release:
             return
         result.method = self._methods[seen.namespace]
-        if result.method == _STATUS and generation.must_rise(seen.vm, seen.revisions):
+        if result.method == _STATUS and recapture.must_bump_generation(seen.vm, seen.revisions):
             self._raise(result)
         self._release(result, seen.vm)
 
@@ -125,16 +125,16 @@ class Recapture:
         """Makes virt-controller capture the revisions again."""
         if result.method == _STATUS:
             try:
-                _patch(self._session, result.before, steps.released(_freed(result)), _STATUS)
+                _patch(self._session, result.before, recapture.release_patch(_freed(result)), _STATUS)
                 result.written = True
                 return
             except ApiError as error:
                 if error.code != 403:
                     raise
                 result.method, result.denied = _KIND, error.message
-        result.spelling = steps.respelled(vm, _freed(result))
+        result.spelling = recapture.respell_patches(vm, _freed(result))
         try:
-            _patch(self._session, result.before, result.spelling.there)
+            _patch(self._session, result.before, result.spelling.respell)
         except ApiError as error:
             if error.code == 403 and result.denied:
                 # Either permission suffices; the error names only the last one, so add the other.
@@ -154,7 +154,7 @@ class Recapture:
             if result.spelling is None or (result.vm is not None and not _has_matchers(result)):
                 return
             try:
-                _patch(self._session, result.before, result.spelling.back)
+                _patch(self._session, result.before, result.spelling.restore)
             except ApiError as error:
                 if error.code != 422:
                     raise
@@ -183,7 +183,7 @@ class Recapture:
     def _rehearse(self, result: Changed) -> None:
         """Checks by a dry run that KubeVirt still accepts the VM; if not, its next start would fail."""
         try:
-            _patch(self._session, result.before, steps.REHEARSAL, dry=True)
+            _patch(self._session, result.before, recapture.DRY_RUN_PATCH, dry=True)
         except ApiError as error:
             if error.code == 422:
                 self._take_back(result, error)
@@ -192,7 +192,7 @@ class Recapture:
 
     def _take_back(self, result: Changed, refusal: ApiError) -> None:
         result.failed = f"KubeVirt could not start the VM after the change: {explain(refusal, 'PATCH', _VM)}"
-        back = steps.taken_back(result.before.vm, result.before.drift, result.change.roles)
+        back = recapture.rollback_patch(result.before.vm, result.before.drift, result.change.roles)
         if back is None:
             result.failed += "; the VM has lost its previous revisions, so the task could not restore them"
             return
@@ -206,15 +206,15 @@ class Recapture:
 
     def _unpin(self, result: Changed) -> None:
         if any(role.reference_of(result.before.vm) for role in result.change.roles):
-            _patch(self._session, result.before, steps.unpinned(result.change.roles))
+            _patch(self._session, result.before, recapture.unpin_patch(result.change.roles))
 
     def _captured(self, live: Manifest, result: Changed) -> bool:
         expected = result.change.expected or {}
         for role in result.change.roles:
-            name = generation.captured_name(live, role)
+            name = recapture.captured_name(live, role)
             if not role.matcher_of(live):
                 continue  # the cluster's reference policy has expanded the VM
-            if name != expected[role.matcher] if role.matcher in expected else not steps.captured(live, role):
+            if name != expected[role.matcher] if role.matcher in expected else not recapture.is_captured(live, role):
                 return False
         return True
 
@@ -223,7 +223,7 @@ class Recapture:
             zip(("instancetype", "preference"), (result.before.drift.instancetype, result.before.drift.preference))
         )
         return all(
-            (part := parts[role.matcher]) is None or generation.captured_name(live, role) == part.revision
+            (part := parts[role.matcher]) is None or recapture.captured_name(live, role) == part.revision
             for role in result.change.roles
         )
 
@@ -256,7 +256,7 @@ def _freed(result: Changed) -> list[Role]:
 
 
 def _stale(result: Changed) -> bool:
-    return bool(steps.stale(result.vm or {}, result.before.drift, _freed(result)))
+    return bool(recapture.stale_roles(result.vm or {}, result.before.drift, _freed(result)))
 
 
 def _has_matchers(result: Changed) -> bool:
@@ -265,4 +265,4 @@ def _has_matchers(result: Changed) -> bool:
 
 def _revisions(result: Changed) -> dict[str, str]:
     vm = result.vm or {}
-    return {role.matcher: generation.captured_name(vm, role) for role in result.change.roles if role.matcher_of(vm)}
+    return {role.matcher: recapture.captured_name(vm, role) for role in result.change.roles if role.matcher_of(vm)}

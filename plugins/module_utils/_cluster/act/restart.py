@@ -1,7 +1,7 @@
 """Restarts guests and waits until they run again. What restarts a guest because of a change does it here.
 
 Before that it raises the generation of VMs whose condition RestartRequired would outlive the restart (see
-`refresh.generation`).
+`refresh.recapture`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..._resolver.api.write import merge_patch
 from ..._resolver.declare.power import RESTARTED, Wanted
 from ..._resolver.kubevirt.find.lookup import Lookup
 from ..._resolver.kubevirt.vmi.outstanding import start_revision_name
-from ..._resolver.refresh import generation
+from ..._resolver.refresh import recapture
 from ..client.errors import ApiError, explain
 from ..client.session import Session
 from .engine import Job, carry_out, send
@@ -44,7 +44,7 @@ def raise_generation(session: Session, vm: Manifest) -> Raised:
     """
     metadata = vm["metadata"]
     try:
-        for body in generation.raising(vm):
+        for body in recapture.bump_patches(vm):
             path = _VM.path(metadata["namespace"], metadata["name"])
             send(session, merge_patch(path, body, fieldManager=session.field_manager))
     except ApiError as error:
@@ -57,7 +57,7 @@ def raise_generation(session: Session, vm: Manifest) -> Raised:
 def raise_if_unclean(session: Session, vm: Manifest, lookup: Lookup) -> Raised:
     """Raises the VM's generation if a restart would not clear its condition RestartRequired."""
     start = lookup.get("ControllerRevision", vm["metadata"]["namespace"], start_revision_name(vm))
-    unclean = generation.ends_unclean(vm, start if isinstance(start, dict) else None)
+    unclean = recapture.keeps_restart_required(vm, start if isinstance(start, dict) else None)
     return raise_generation(session, vm) if unclean else Raised()
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from ..._resolver.kubevirt.vmi.outstanding import start_revision_name
 from ..._resolver.kubevirt.vmi.readiness import has_guest, still_asked
-from ..._resolver.refresh import generation
-from ..._resolver.refresh.change import Change
+from ..._resolver.refresh import recapture
+from ..._resolver.refresh.revision_change import RevisionChange
 from ..client.session import Session
 from ..read.revisions import Inspected
 from .changed import Changed
@@ -19,7 +19,7 @@ from .settings import Settings
 def change(
     session: Session,
     seen: list[Inspected],
-    decide: Callable[[Inspected], Change],
+    decide: Callable[[Inspected], RevisionChange],
     restart: str,
     settings: Settings,
 ) -> list[Changed]:
@@ -50,15 +50,15 @@ def _has_guest_to_look_at(result: Changed) -> bool:
     return result.restart or result.raised or (result.change.due and (result.may_restart or result.may_be_live))
 
 
-def _decided(seen: Inspected, decide: Callable[[Inspected], Change]) -> Change:
-    return Change() if _is_ending(seen) else decide(seen)
+def _decided(seen: Inspected, decide: Callable[[Inspected], RevisionChange]) -> RevisionChange:
+    return RevisionChange() if _is_ending(seen) else decide(seen)
 
 
 def _is_ending(seen: Inspected) -> bool:
     return bool(seen.vm["metadata"].get("deletionTimestamp"))
 
 
-def _planned(seen: Inspected, decided: Change, restart: str) -> Changed:
+def _planned(seen: Inspected, decided: RevisionChange, restart: str) -> Changed:
     result = Changed(seen, decided, vm=seen.vm, always=restart == "always")
     if decided.refusal is not None:
         result.failed = f"{decided.refusal}; nothing was changed"
@@ -76,7 +76,7 @@ def _plan_restart(result: Changed) -> None:
     elif seen.asked_to_restart and seen.guest_current:
         result.settled = True
         start = seen.revisions.by_name.get(start_revision_name(seen.vm))
-        result.raised = result.may_restart and generation.ends_unclean(seen.vm, start)
+        result.raised = result.may_restart and recapture.keeps_restart_required(seen.vm, start)
         if not result.raised:
             result.warnings.append(still_asked(seen.vm))
     else:

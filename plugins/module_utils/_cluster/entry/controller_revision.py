@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._resolver.api.matcher import ROLES
-from ..._resolver.refresh import change as revision_change
+from ..._resolver.refresh import revision_change
 from ..act.changed import Changed
 from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
@@ -86,7 +86,7 @@ def _check_revisions(module: Any) -> None:
         module.fail_json(msg=f"revisions: no entry for {', '.join(missing)}; give every VM of names an entry")
 
 
-def _decision(options: Outcome) -> Callable[[Inspected], revision_change.Change]:
+def _decision(options: Outcome) -> Callable[[Inspected], revision_change.RevisionChange]:
     roles = roles_of(options["revisions_of"])
     if options["state"] == "refreshed":
         return lambda seen: revision_change.refresh(seen.vm, seen.drift, roles)

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.refresh.export import Exported, manifests
+from ..._resolver.refresh.export import VMExport, manifests
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.libraries import yaml
 from ..client.session import Session
@@ -50,19 +50,19 @@ def run_export() -> None:
     module.exit_json(msg=f"{amount(len(results), 'virtual machines')} in {amount(len(made), 'manifests')}", **outcome)
 
 
-def _without_namesakes(found: list[Exported]) -> list[Exported]:
+def _without_namesakes(found: list[VMExport]) -> list[VMExport]:
     """Rejects VMs of several namespaces that would have the same name in one."""
     places = [(one.vm["metadata"]["namespace"], one.vm["metadata"]["name"]) if one.vm else None for one in found]
     counts = Counter(places)
     return [
-        Exported(problem=f"another selected VM would have the same name in {place[0]}; export them separately")
+        VMExport(problem=f"another selected VM would have the same name in {place[0]}; export them separately")
         if place is not None and counts[place] > 1
         else one
         for one, place in zip(found, places)
     ]
 
 
-def _tell(vm: dict[str, Any], one: Exported) -> dict[str, Any]:
+def _tell(vm: dict[str, Any], one: VMExport) -> dict[str, Any]:
     told = {
         "name": vm["metadata"]["name"],
         "namespace": vm["metadata"]["namespace"],

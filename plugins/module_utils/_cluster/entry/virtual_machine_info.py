@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.refresh import unreferenced
+from ..._resolver.refresh.controller_revisions import unreferenced
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.expansion import Expansion, expand_vms
@@ -93,7 +93,7 @@ def _unreferenced(options: Told, every: list[Inspected]) -> list[dict[str, str]]
     told = []
     for namespace, group in groupby(every, key=lambda one: one.namespace):
         members = list(group)
-        idle = unreferenced.unreferenced([one.vm for one in members], members[0].revisions)
+        idle = unreferenced([one.vm for one in members], members[0].revisions)
         told += [_tell_idle(namespace, one["metadata"]) for one in idle]
     return told
 

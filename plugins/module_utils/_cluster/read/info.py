@@ -14,8 +14,8 @@ from ..._resolver.kubevirt.vmi import expand
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt
 from ..._resolver.kubevirt.vmi.guest import guest
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
-from ..._resolver.refresh.drift import LOST, UNKNOWN, RoleDrift
-from ..._resolver.refresh.revisions import lost_by
+from ..._resolver.refresh.controller_revisions import copies_without_revisions
+from ..._resolver.refresh.drift import REVISION_LOST, UNKNOWN, RoleDrift
 from .revisions import Inspected, tell_role
 
 Manifest = dict[str, Any]
@@ -59,7 +59,7 @@ def tell(seen: Inspected, resolved: bool = True) -> dict[str, Any]:
         "restart_required": seen.restart_required,
         **({"restart_reason": seen.restart_reason} if seen.restart_reason else {}),
         "drifted": seen.drift.drifted,
-        "revisions_lost_by": lost_by(seen.vm, seen.kubevirt.release),
+        "revisions_lost_by": copies_without_revisions(seen.vm, seen.kubevirt.release),
         "conditions": [
             {name: one.get(name, "") for name in ("type", "status", "reason", "message")}
             for one in status.get("conditions") or []
@@ -86,7 +86,9 @@ def _resolved(seen: Inspected, cluster: KubeVirt) -> dict[str, Any]:
     are unknown.
     """
     for role, part, spec in zip(ROLES, (seen.drift.instancetype, seen.drift.preference), seen.drift.captured):
-        lost = part is not None and part.state in (LOST, UNKNOWN) and part.revision not in seen.revisions.by_name
+        lost = (
+            part is not None and part.state in (REVISION_LOST, UNKNOWN) and part.revision not in seen.revisions.by_name
+        )
         if part is not None and (spec is None or lost):
             return {"problem": _missing(role.matcher, part)}
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", seen.vm["spec"].get("template"))

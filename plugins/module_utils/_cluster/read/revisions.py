@@ -14,8 +14,8 @@ from ..._resolver.kubevirt.vmi.outstanding import Outstanding, outstanding
 from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
 from ..._resolver.preflight.outlook import Outlook
 from ..._resolver.refresh import drift
+from ..._resolver.refresh.controller_revisions import RevisionIndex
 from ..._resolver.refresh.drift import Drift, RoleDrift
-from ..._resolver.refresh.revisions import Revisions
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from .kubevirt import kubevirt
@@ -41,7 +41,7 @@ class Inspected:
 
     vm: Manifest
     drift: Drift
-    revisions: Revisions
+    revisions: RevisionIndex
     kubevirt: KubeVirt
     instance: Manifest | None = None
     outstanding: Outstanding | None = None
@@ -113,7 +113,7 @@ def inspect(
     lookup = WideLookup(session, everywhere=namespace is None)
     lookup.gather(_referred(vms))
     places = sorted({vm["metadata"]["namespace"] for vm in vms})
-    kept = {place: Revisions(lookup.list("ControllerRevision", place)) for place in places}
+    kept = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in places}
     problem = lookup.problems.get("ControllerRevision")
     if problem is not None:
         # Without revisions, every VM would seem to have lost its own.
@@ -126,7 +126,7 @@ def inspect(
 
 
 def inspected(
-    vm: Manifest, lookup: WideLookup, known: KubeVirt, instance: Manifest | None, revisions: Revisions
+    vm: Manifest, lookup: WideLookup, known: KubeVirt, instance: Manifest | None, revisions: RevisionIndex
 ) -> Inspected:
     """A VM with its drift and what its guest lacks. instance: its VMI; None if there is none or it is unknown."""
     found = drift.drift(vm, lookup, known)

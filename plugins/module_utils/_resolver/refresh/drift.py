@@ -27,21 +27,21 @@ DRIFTED: Final = "drifted"
 # The object was deleted; the VM keeps its captured revision.
 GONE: Final = "gone"
 # The revision was deleted: the VM cannot start again.
-LOST: Final = "revision_lost"
+REVISION_LOST: Final = "revision_lost"
 # No revision is captured yet.
-NEW: Final = "not_captured"
+NOT_CAPTURED: Final = "not_captured"
 # The live object or the revision is unreadable.
 UNKNOWN: Final = "unknown"
 
 
 # The newest release that reads revisions of v1alpha1 and v1alpha2.
-READS_OLD: Final = of("1.6")
+READS_ALPHA: Final = of("1.6")
 
 
 class RoleDrift(NamedTuple):
     """The drift of a VM's instancetype or preference.
 
-    state: CURRENT, DRIFTED, GONE, LOST, NEW or UNKNOWN. kind, name: of the object.
+    state: CURRENT, DRIFTED, GONE, REVISION_LOST, NOT_CAPTURED or UNKNOWN. kind, name: of the object.
     revision: the revision to which the VM refers, or "". pinned: the user pinned it.
     generation: of the captured object. current_generation: of the live object.
     recreated: the live object is a new object of the same name. changes: of the spec, [{field, before, after}].
@@ -103,33 +103,33 @@ class Drift(NamedTuple):
 
 def drift(vm: Manifest, objects: Lookup, kubevirt: KubeVirt) -> Drift:
     """The drift of a VM. objects: looks up ControllerRevisions, instancetypes and preferences."""
-    parts, captured, current = [], [], []
+    parts, captured_specs, current_specs = [], [], []
     for role in ROLES:
-        part, old, new = _role_drift(vm, role, objects, kubevirt.release)
+        part, captured, current = _role_drift(vm, role, objects, kubevirt.release)
         parts.append(part)
-        captured.append(old)
-        current.append(new)
-    before = Specs(*captured)
-    return Drift(parts[0], parts[1], before, effect(vm, before, Specs(*current), kubevirt))
+        captured_specs.append(captured)
+        current_specs.append(current)
+    before = Specs(*captured_specs)
+    return Drift(parts[0], parts[1], before, effect(vm, before, Specs(*current_specs), kubevirt))
 
 
 def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt) -> Effect:
     """The effect of changing a VM's specs from `before` to `after`. vm: a plain manifest."""
-    was, refusal = _applied(vm, before, kubevirt)
+    before_vmi, refusal = _apply_specs(vm, before, kubevirt)
     # Most VMs of a fleet have not drifted.
-    will, refusal = (was, refusal) if after == before else _applied(vm, after, kubevirt)
+    after_vmi, refusal = (before_vmi, refusal) if after == before else _apply_specs(vm, after, kubevirt)
     if refusal is not None:
-        return Effect(guest(was), guest(was), refusal=refusal)
-    changes = tuple(differences(was, will))
-    live = kubevirt.live_updates and (not changes or live_update.foreseen(vm, was, will, kubevirt))
-    return Effect(guest(was), guest(will), changes, live=live)
+        return Effect(guest(before_vmi), guest(before_vmi), refusal=refusal)
+    changes = tuple(differences(before_vmi, after_vmi))
+    live = kubevirt.live_updates and (not changes or live_update.foreseen(vm, before_vmi, after_vmi, kubevirt))
+    return Effect(guest(before_vmi), guest(after_vmi), changes, live=live)
 
 
-def needs(found: Effect) -> str:
+def needs(change: Effect) -> str:
     """How the change reaches a running guest: nothing, live_update or restart."""
-    if not found.changes:
+    if not change.changes:
         return NOTHING
-    return LIVE if found.live else RESTART
+    return LIVE if change.live else RESTART
 
 
 def _role_drift(
@@ -140,23 +140,23 @@ def _role_drift(
     if not matcher:
         return None, None, None
     reference = naming.referenced(vm, role, release)
-    kept = find.captured(vm, role, objects, release)
+    revision = find.captured(vm, role, objects, release)
     live = find.live(vm, role, objects, release)
-    old = kept_spec(kept.manifest, role, release).spec if kept.manifest is not None else None
-    new = _spec(role, live.manifest, release) if live.manifest is not None else None
-    same = old is not None and new is not None and semantic.equal(role.spec_type, old, new)
+    captured = revision_spec(revision.manifest, role, release).spec if revision.manifest is not None else None
+    current = _spec(role, live.manifest, release) if live.manifest is not None else None
+    same = captured is not None and current is not None and semantic.equal(role.spec_type, captured, current)
     problem = ""
     if not reference.name:
-        state = NEW
-    elif old is None:
-        state, problem = _unread(kept.error, LOST)
-    elif new is None:
+        state = NOT_CAPTURED
+    elif captured is None:
+        state, problem = _unread(revision.error, REVISION_LOST)
+    elif current is None:
         state, problem = _unread(live.error, GONE)
     else:
         state = CURRENT if same else DRIFTED
-    data = (kept.manifest or {}).get("data") or {}
+    data = (revision.manifest or {}).get("data") or {}
     metadata = data.get("metadata") or {}
-    now = (live.manifest or {}).get("metadata") or {}
+    live_metadata = (live.manifest or {}).get("metadata") or {}
     part = RoleDrift(
         state=state,
         kind=role.kind_of(matcher) or str(matcher.get("kind")),
@@ -164,37 +164,37 @@ def _role_drift(
         revision=reference.name,
         pinned=reference.pinned,
         generation=metadata.get("generation"),
-        current_generation=now.get("generation"),
-        recreated=bool(metadata.get("uid") and now.get("uid") and metadata["uid"] != now["uid"]),
-        changes=tuple(differences(old, new)) if state == DRIFTED else (),
-        captured_at=str(((kept.manifest or {}).get("metadata") or {}).get("creationTimestamp") or ""),
+        current_generation=live_metadata.get("generation"),
+        recreated=bool(metadata.get("uid") and live_metadata.get("uid") and metadata["uid"] != live_metadata["uid"]),
+        changes=tuple(differences(captured, current)) if state == DRIFTED else (),
+        captured_at=str(((revision.manifest or {}).get("metadata") or {}).get("creationTimestamp") or ""),
         changed_at=ownership.changed_at(live.manifest or {}),
         problem=problem,
     )
-    return part, old if old is not None else new, new if new is not None else old
+    return part, captured if captured is not None else current, current if current is not None else captured
 
 
-def _unread(error: lookup.Problem | None, gone: str) -> tuple[str, str]:
-    """The state for a missing or unreadable object, and the reason. gone: the state for a deleted object."""
+def _unread(error: lookup.Problem | None, deleted: str) -> tuple[str, str]:
+    """The state for a missing or unreadable object, and the reason. deleted: the state for a deleted object."""
     if error is None or error.code == 404:
-        return gone, ""
+        return deleted, ""
     return UNKNOWN, error.message
 
 
-def kept_spec(kept: Manifest, role: Role, release: Release) -> decode.DecodedSpec:
+def revision_spec(revision: Manifest, role: Role, release: Release) -> decode.DecodedSpec:
     """The spec in a revision, also in an API version that only older releases read; else the release's error."""
-    found = decode.spec(kept, role, release)
-    if found.error is None:
-        return found
-    older = decode.spec(kept, role, READS_OLD)
-    return older if older.error is None else found
+    decoded = decode.spec(revision, role, release)
+    if decoded.error is None:
+        return decoded
+    alpha = decode.spec(revision, role, READS_ALPHA)
+    return alpha if alpha.error is None else decoded
 
 
 def _spec(role: Role, manifest: Manifest, release: Release) -> Manifest:
     return release_schema.canonical(role.spec_type, manifest.get("spec"), release)
 
 
-def _applied(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, str | None]:
+def _apply_specs(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, str | None]:
     """The resulting VMI spec, with the disks and the interface that KubeVirt adds; and why KubeVirt would reject the
     VM.
     """
@@ -204,7 +204,7 @@ def _applied(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, 
     spec: Manifest = template["spec"]
     try:
         uneven = topology.spread_indivisible(instancetype, preference, release)
-        missing = unmet(template, instancetype, preference, kubevirt.configuration, release)
+        unmet_requirement = unmet(template, instancetype, preference, kubevirt.configuration, release)
         # Revisions do not affect whether an interface can be attached.
         vmi.attach(spec, preference, kubevirt.configuration, release)
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
@@ -218,4 +218,4 @@ def _applied(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, 
         return spec, uneven.message
     if conflicts:
         return spec, webhook_message(conflicts, release)
-    return spec, missing.message if missing is not None else None
+    return spec, unmet_requirement.message if unmet_requirement is not None else None

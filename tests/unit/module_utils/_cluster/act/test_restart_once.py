@@ -24,7 +24,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import revision
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import refresh
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revision_change import refresh
 from scripted_server import listed, session_with, status
 
 Manifest = dict[str, Any]

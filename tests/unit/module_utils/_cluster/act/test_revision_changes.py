@@ -15,8 +15,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import Change
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import Revisions
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
+    RevisionIndex,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revision_change import (
+    RevisionChange,
+)
 from growth import growth
 from scripted_server import listed, session_with, status
 
@@ -26,7 +30,7 @@ _FORBIDDEN = (
     'virtualmachines.kubevirt.io "vm" is forbidden: User "u" cannot patch resource "virtualmachines"'
     ' in API group "kubevirt.io"'
 )
-REFRESH = Change(roles=(INSTANCETYPE,), release=True)
+REFRESH = RevisionChange(roles=(INSTANCETYPE,), release=True)
 
 
 class Cluster:
@@ -78,10 +82,10 @@ def _captured(name: str) -> Manifest:
 
 
 def refreshed(
-    cluster: Cluster, seconds: float = 30, decided: Change = REFRESH, check: bool = False, dry_run: bool = True
+    cluster: Cluster, seconds: float = 30, decided: RevisionChange = REFRESH, check: bool = False, dry_run: bool = True
 ) -> list[Changed]:
     with session_with(cluster) as session:
-        seen = [Inspected(cluster.vm(label), UNKNOWN, Revisions(), KubeVirt(NEWEST)) for label in cluster.labels]
+        seen = [Inspected(cluster.vm(label), UNKNOWN, RevisionIndex(), KubeVirt(NEWEST)) for label in cluster.labels]
         settings = Settings(check, dry_run, wait_timeout=seconds, concurrency=4)
         return change(session, seen, lambda _one: decided, "never", settings)
 
@@ -121,7 +125,7 @@ def test_each_that_fails_says_why_and_stops_no_other() -> None:
 def test_check_mode_and_what_is_not_due_send_nothing() -> None:
     cluster = Cluster("shop/one", "shop/two")
     assert all(result.changed and not result.written for result in refreshed(cluster, check=True, dry_run=False))
-    assert not any(result.changed for result in refreshed(cluster, decided=Change()))
+    assert not any(result.changed for result in refreshed(cluster, decided=RevisionChange()))
     assert not cluster.asked
 
 
@@ -139,14 +143,14 @@ def test_check_mode_sends_dry_runs_alone() -> None:
 
 def test_a_halted_vm_needs_nothing_for_what_it_takes_at_its_next_start() -> None:
     effect = drift.Effect({}, {}, ({"field": "memory", "before": "1Gi", "after": "2Gi"},))
-    results = refreshed(Cluster("shop/one"), decided=Change((INSTANCETYPE,), release=True, effect=effect))
+    results = refreshed(Cluster("shop/one"), decided=RevisionChange((INSTANCETYPE,), release=True, effect=effect))
     assert [result.needs for result in results] == ["nothing"]
 
 
 def test_how_to_release_is_found_out_for_each_namespace_without_going_through_all_vms() -> None:
     def work(count: int) -> Any:
         vms = [Cluster().vm(f"ns-{number}/vm") for number in range(count)]
-        results = [Changed(Inspected(vm, UNKNOWN, Revisions(), KubeVirt(NEWEST)), REFRESH) for vm in vms]
+        results = [Changed(Inspected(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST)), REFRESH) for vm in vms]
         recapture = Recapture(cast(Any, None), Settings(wait_timeout=0))
         asked: list[str] = []
 

@@ -8,7 +8,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import naming
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import Revisions
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
+    RevisionIndex,
+)
 from growth import growth
 
 UNKNOWN = drift.Drift(None, None, drift.Specs(None, None), drift.Effect({}, {}))
@@ -20,7 +22,7 @@ def seen(namespaces: int) -> list[Inspected]:
     names = sorted(f"ns-{number}" for number in range(namespaces))
     idle = [{"metadata": {"name": f"idle-{name}", "labels": {naming.NAME_LABEL: "big"}}} for name in names]
     vms = [{"metadata": {"name": "web", "namespace": name}, "spec": {}} for name in names]
-    return [Inspected(vm, UNKNOWN, Revisions([one]), KubeVirt(NEWEST)) for vm, one in zip(vms, idle)]
+    return [Inspected(vm, UNKNOWN, RevisionIndex([one]), KubeVirt(NEWEST)) for vm, one in zip(vms, idle)]
 
 
 def test_each_namespace_has_its_own() -> None:

@@ -81,7 +81,7 @@ def test_a_recreated_instancetype() -> None:
 def test_a_lost_revision() -> None:
     found = captured(instancetype(2, "4Gi", 1), instancetype(2, "4Gi", 1), keep=False)
     assert found.instancetype is not None
-    assert found.instancetype.state == drift.LOST
+    assert found.instancetype.state == drift.REVISION_LOST
 
 
 @pytest.mark.parametrize("hidden", ["ControllerRevision", "VirtualMachineInstancetype"])

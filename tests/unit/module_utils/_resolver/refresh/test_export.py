@@ -14,11 +14,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     store,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import build
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
+    copies_without_revisions,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.export import (
-    exported,
+    export_vm,
     manifests,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import lost_by
 
 Manifest = dict[str, Any]
 
@@ -81,7 +83,7 @@ def test_the_guest_is_the_same_where_the_instancetype_is_another() -> None:
     for known in (NEWEST, release.of("1.4")):
         machine, kept = captured(vm(), instancetype(2, 1), known)
         here = Objects([kept, instancetype(4, 2)])
-        made = manifests([exported(machine, here, known, "archive")])
+        made = manifests([export_vm(machine, here, known, "archive")])
         other = {**instancetype(8, 5), "metadata": {"name": "small", "namespace": "archive", "uid": "other"}}
         for there in (Objects([*made, other]), Objects(made)):
             for running in (NEWEST, release.of("1.4")):
@@ -94,7 +96,7 @@ def test_the_guest_is_the_same_where_the_instancetype_is_another() -> None:
 def test_nothing_is_left_of_the_cluster() -> None:
     machine, kept = captured(vm(), instancetype(2, 1))
     kept["metadata"] = {**kept["metadata"], **SERVER}
-    kept_manifest, manifest = manifests([exported(machine, Objects([kept]), NEWEST, "archive", "Halted")])
+    kept_manifest, manifest = manifests([export_vm(machine, Objects([kept]), NEWEST, "archive", "Halted")])
     name = "web-small-v1beta1-type-uid-1"
     assert manifest["metadata"] == {
         "name": "web",
@@ -136,7 +138,7 @@ def test_nothing_is_left_of_the_cluster() -> None:
 def test_a_vm_that_has_captured_nothing_yet_takes_what_it_is_about_to() -> None:
     machine = vm()
     del machine["spec"]["instancetype"]["inferFromVolume"]
-    kept, manifest = manifests([exported(machine, Objects([instancetype(2, 1)]), NEWEST)])
+    kept, manifest = manifests([export_vm(machine, Objects([instancetype(2, 1)]), NEWEST)])
     assert kept["metadata"]["name"] == manifest["spec"]["instancetype"]["revisionName"]
     assert kept["data"]["spec"] == {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}
 
@@ -149,7 +151,7 @@ def test_revisions_of_kubevirt_before_1_0_become_readable() -> None:
         "data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": spec},
     }
     pin = {"name": "small", "kind": "VirtualMachineInstancetype", "revisionName": "old"}
-    found = exported(vm(instancetype=pin), Objects([old]), NEWEST)
+    found = export_vm(vm(instancetype=pin), Objects([old]), NEWEST)
     kept = found.revisions["instancetype"]
     assert (kept["data"]["apiVersion"], kept["data"]["kind"]) == (
         "instancetype.kubevirt.io/v1beta1",
@@ -167,38 +169,38 @@ def test_vms_that_share_a_revision_bring_it_once() -> None:
     second = vm(instancetype=pin)
     second["metadata"] = {"name": "next", "namespace": "shop"}
     objects = Objects([kept])
-    made = manifests([exported(one, objects, NEWEST) for one in (machine, second)])
+    made = manifests([export_vm(one, objects, NEWEST) for one in (machine, second)])
     assert [one["kind"] for one in made] == ["ControllerRevision", "VirtualMachine", "VirtualMachine"]
 
 
 def test_a_vm_without_instancetype_travels_as_it_is() -> None:
     plain = vm()
     del plain["spec"]["instancetype"]
-    (only,) = manifests([exported(plain, Objects([]), NEWEST)])
+    (only,) = manifests([export_vm(plain, Objects([]), NEWEST)])
     assert only["spec"]["running"] is True
-    assert lost_by(plain, NEWEST) == []
+    assert copies_without_revisions(plain, NEWEST) == []
 
 
 def test_what_is_lost_cannot_be_exported() -> None:
     machine, kept = captured(vm(), instancetype(2, 1))
-    found = exported(machine, Objects([instancetype(2, 1)]), NEWEST)
+    found = export_vm(machine, Objects([instancetype(2, 1)]), NEWEST)
     assert found.vm is None
     assert found.problem == f'instancetype: controllerrevisions.apps "{kept["metadata"]["name"]}" not found'
     broken = {**kept, "data": {"apiVersion": "v1", "kind": "Pod"}}
-    assert exported(machine, Objects([broken]), NEWEST).problem.startswith("instancetype: failed to decode")
-    unknown = exported(vm(instancetype={"name": "x", "kind": "Thing"}), Objects([]), NEWEST)
+    assert export_vm(machine, Objects([broken]), NEWEST).problem.startswith("instancetype: failed to decode")
+    unknown = export_vm(vm(instancetype={"name": "x", "kind": "Thing"}), Objects([]), NEWEST)
     assert unknown.problem == "instancetype: got unexpected kind in InstancetypeMatcher: Thing"
 
 
 def test_which_copies_lose_the_revisions() -> None:
     machine, kept = captured(vm(), instancetype(2, 1))
-    assert lost_by(machine, NEWEST) == ["backup", "snapshot"]
-    assert lost_by({**machine, "status": {**machine["status"], "created": True}}, NEWEST) == ["backup"]
+    assert copies_without_revisions(machine, NEWEST) == ["backup", "snapshot"]
+    assert copies_without_revisions({**machine, "status": {**machine["status"], "created": True}}, NEWEST) == ["backup"]
     pin = {"name": "small", "revisionName": kept["metadata"]["name"]}
-    assert lost_by({**machine, "spec": {**machine["spec"], "instancetype": pin}}, NEWEST) == []
+    assert copies_without_revisions({**machine, "spec": {**machine["spec"], "instancetype": pin}}, NEWEST) == []
     old, _kept = captured(vm(), instancetype(2, 1), release.of("1.4"))
-    assert lost_by(old, release.of("1.4")) == []
+    assert copies_without_revisions(old, release.of("1.4")) == []
     # One of the two is enough.
     both = {"instancetype": pin, "preference": {"name": "linux"}}
     reference = {"preferenceRef": {"name": "linux", "controllerRevisionRef": {"name": "x"}}}
-    assert lost_by({**machine, "spec": {**machine["spec"], **both}, "status": reference}, NEWEST) != []
+    assert copies_without_revisions({**machine, "spec": {**machine["spec"], **both}, "status": reference}, NEWEST) != []

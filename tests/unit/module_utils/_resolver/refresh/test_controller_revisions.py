@@ -9,11 +9,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import (
-    change,
     drift,
-    generation,
+    recapture,
+    revision_change,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import Revisions
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
+    RevisionIndex,
+)
 
 Manifest = dict[str, Any]
 
@@ -32,7 +34,7 @@ class Counted(list[Manifest]):
 
 def test_by_name_and_by_owner() -> None:
     one, two, alone = revision("one", "a"), revision("two", "a", "b", "b"), {"metadata": {"name": "alone"}}
-    found = Revisions([one, two, alone])
+    found = RevisionIndex([one, two, alone])
     assert found.by_owner == {"a": [one, two], "b": [two]}
     assert (found.get("ControllerRevision", "shop", "two"), found.by_name.get("three")) == (two, None)
     assert list(found) == [one, two, alone]
@@ -40,11 +42,11 @@ def test_by_name_and_by_owner() -> None:
 
 def test_what_vms_ask_goes_through_no_revision_of_another() -> None:
     every = Counted(revision(f"{vm}-{number}", vm) for vm in "abc" for number in range(3))
-    revisions = Revisions(every)
+    revisions = RevisionIndex(every)
     unknown = drift.Drift(None, None, drift.Specs(None, None), drift.Effect({}, {}))
     for uid in "abc":
         vm: Manifest = {"metadata": {"uid": uid, "generation": 1}, "spec": {"instancetype": {"name": "big"}}}
-        generation.must_rise(vm, revisions)
-        for wanted in (change.PREVIOUS, f"{uid}-1"):
-            change.pin(vm, unknown, [INSTANCETYPE], wanted, revisions, KubeVirt(NEWEST))
+        recapture.must_bump_generation(vm, revisions)
+        for wanted in (revision_change.PREVIOUS, f"{uid}-1"):
+            revision_change.pin(vm, unknown, [INSTANCETYPE], wanted, revisions, KubeVirt(NEWEST))
     assert every.rounds == 1

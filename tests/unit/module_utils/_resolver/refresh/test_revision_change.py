@@ -16,10 +16,17 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import naming, revision
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import change as revision_change
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, unreferenced
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.change import Change
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import Revisions
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import (
+    controller_revisions,
+    drift,
+    revision_change,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
+    RevisionIndex,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revision_change import (
+    RevisionChange,
+)
 
 Manifest = dict[str, Any]
 
@@ -91,11 +98,13 @@ class World:
     def drift(self) -> drift.Drift:
         return drift.drift(self.vm, Objects([*self.kept, *self.live]), KubeVirt(NEWEST))
 
-    def refresh(self, *roles: Any) -> Change:
+    def refresh(self, *roles: Any) -> RevisionChange:
         return revision_change.refresh(self.vm, self.drift, roles or ROLES)
 
-    def to(self, wanted: Any, *roles: Any) -> Change:
-        return revision_change.pin(self.vm, self.drift, roles or ROLES, wanted, Revisions(self.kept), KubeVirt(NEWEST))
+    def to(self, wanted: Any, *roles: Any) -> RevisionChange:
+        return revision_change.pin(
+            self.vm, self.drift, roles or ROLES, wanted, RevisionIndex(self.kept), KubeVirt(NEWEST)
+        )
 
 
 def drifted(style: str = "status", **domain: Any) -> World:
@@ -106,7 +115,7 @@ def drifted(style: str = "status", **domain: Any) -> World:
 class TestRefresh:
     def test_nothing_is_due_while_all_is_current(self) -> None:
         change = World([size(1), taste(1)], [size(2, "2048Mi"), taste(1)]).refresh()
-        assert (change.due, change) == (False, Change())
+        assert (change.due, change) == (False, RevisionChange())
 
     def test_what_drifted_is_released(self) -> None:
         change = drifted().refresh()
@@ -131,7 +140,7 @@ class TestRefresh:
         world = drifted()
         del world.vm["spec"]["instancetype"], world.vm["spec"]["preference"]
         world.vm["status"] = {}
-        assert world.refresh() == Change()
+        assert world.refresh() == RevisionChange()
 
     def test_a_conflict_is_a_refusal(self) -> None:
         world = World([size(1), taste(1)], [size(2, model="EPYC"), taste(1)], cpu={"model": "host-model"})
@@ -152,7 +161,7 @@ class TestRefresh:
         world = drifted()
         world.pin(world.name(1))
         assert world.refresh().refusal == "the VM is pinned by revisionName; unpin it first (state: unpinned)"
-        assert world.refresh(PREFERENCE) == Change()
+        assert world.refresh(PREFERENCE) == RevisionChange()
 
     def test_up_to_1_4_the_name_in_the_spec_is_taken_out(self) -> None:
         change = drifted("spec").refresh()
@@ -195,10 +204,10 @@ class TestPin:
     def test_the_previous_one_of_a_vm_that_was_rolled_back_is_what_it_has(self) -> None:
         world = World([size(1), size(2, "3Gi"), size(3, "4Gi"), taste(1)], [size(3, "4Gi"), taste(1)])
         world.pin(world.name(2))
-        assert world.to(revision_change.PREVIOUS) == Change()
+        assert world.to(revision_change.PREVIOUS) == RevisionChange()
         # Nor does it go forward again.
         world.pin(world.name(1))
-        assert world.to(revision_change.PREVIOUS) == Change()
+        assert world.to(revision_change.PREVIOUS) == RevisionChange()
         del world.vm["spec"]["instancetype"]["revisionName"]
         assert world.to(revision_change.PREVIOUS).expected == {"instancetype": world.name(1)}
 
@@ -235,7 +244,7 @@ class TestPin:
     def test_what_is_pinned_so_is_left_alone(self) -> None:
         world = drifted()
         world.pin(world.name(1))
-        assert world.to(world.name(1)) == Change()
+        assert world.to(world.name(1)) == RevisionChange()
 
     def test_a_revision_that_the_vm_conflicts_with(self) -> None:
         world = World([size(1, model="EPYC"), size(2), taste(1)], [size(2), taste(1)], cpu={"model": "host-model"})
@@ -265,7 +274,7 @@ class TestPin:
     def test_up_to_1_4_it_is_the_captured_one(self) -> None:
         world = World([size(1), size(2, "4Gi"), taste(1)], [size(2, "4Gi"), taste(1)], "spec")
         assert world.to("previous").spec == {"instancetype": {"revisionName": world.name(1)}}
-        assert world.to(world.name(2)) == Change()
+        assert world.to(world.name(2)) == RevisionChange()
 
 
 class TestUnpin:
@@ -281,7 +290,7 @@ class TestUnpin:
         assert change.expected == {"instancetype": world.name(1)}
 
     def test_nothing_to_do(self) -> None:
-        assert revision_change.unpin(drifted().vm, ROLES) == Change()
+        assert revision_change.unpin(drifted().vm, ROLES) == RevisionChange()
 
     def test_up_to_1_4_there_is_no_pin(self) -> None:
         refusal = revision_change.unpin(drifted("spec").vm, ROLES).refusal
@@ -296,7 +305,7 @@ class TestHistory:
         stranger["metadata"].update(name="stranger", ownerReferences=[{"uid": "other"}])
         renamed = copy.deepcopy(world.kept[0])
         renamed["metadata"].update(name="renamed", labels={naming.NAME_LABEL: "small"})
-        found = revision_change.history(world.vm, INSTANCETYPE, Revisions([*world.kept, stranger, renamed]))
+        found = revision_change.history(world.vm, INSTANCETYPE, RevisionIndex([*world.kept, stranger, renamed]))
         assert [one["metadata"]["name"] for one in found] == [world.name(2), world.name(10)]
 
 
@@ -305,13 +314,13 @@ class TestUnreferenced:
     def test_what_nobody_refers_to(self, style: str) -> None:
         world = World([size(1), size(2), taste(1)], [], style)
         start = {"metadata": {"name": "revision-start-vm-1", "labels": {}}}
-        found = unreferenced.unreferenced([world.vm], [*world.kept, start])
+        found = controller_revisions.unreferenced([world.vm], [*world.kept, start])
         assert [one["metadata"]["name"] for one in found] == [world.name(1)]
 
     def test_a_pin_and_what_was_captured_before_it_both_count(self) -> None:
         world = World([size(1), size(2), taste(1)], [])
         world.vm["spec"]["instancetype"]["revisionName"] = world.name(1)
-        assert unreferenced.unreferenced([world.vm], world.kept) == []
+        assert controller_revisions.unreferenced([world.vm], world.kept) == []
 
     @pytest.mark.parametrize(
         "reference",
@@ -328,22 +337,22 @@ class TestUnreferenced:
         stranger = copy.deepcopy(world.kept[0])
         stranger["metadata"].update(name="stranger", ownerReferences=[{"uid": "other"}])
         world.vm["status"]["instancetypeRef"] = reference
-        found = unreferenced.unreferenced([world.vm], [*world.kept, stranger])
+        found = controller_revisions.unreferenced([world.vm], [*world.kept, stranger])
         assert [one["metadata"]["name"] for one in found] == ["stranger"]
 
     def test_snapshots_count(self) -> None:
         world = World([size(1), size(2), taste(1)], [])
-        assert unreferenced.unreferenced([world.vm], world.kept, [world.name(1)]) == []
+        assert controller_revisions.unreferenced([world.vm], world.kept, [world.name(1)]) == []
 
     def test_what_a_running_guest_was_started_with_counts(self) -> None:
         world = World([size(1), size(2), taste(1)], [])
         spec = {"instancetype": {"name": "big", "revisionName": world.name(1)}}
         start = {"metadata": {"name": "revision-start-vm-vm-7"}, "data": {"spec": spec}}
         world.vm["status"]["created"] = True
-        assert unreferenced.unreferenced([world.vm], [*world.kept, start]) == []
+        assert controller_revisions.unreferenced([world.vm], [*world.kept, start]) == []
         # Once it has stopped, that is of no use.
         world.vm["status"]["created"] = False
-        found = unreferenced.unreferenced([world.vm], [*world.kept, start])
+        found = controller_revisions.unreferenced([world.vm], [*world.kept, start])
         assert [one["metadata"]["name"] for one in found] == [world.name(1)]
 
     def test_no_name_is_compared_with_each_running_vm(self) -> None:
@@ -354,9 +363,9 @@ class TestUnreferenced:
         world = World([size(1)], [])
         world.vm["status"]["created"] = True
         start = {"metadata": {"name": Name("revision-start-vm-vm-7")}, "data": {"spec": {}}}
-        assert unreferenced.unreferenced([world.vm], [*world.kept, start]) == []
+        assert controller_revisions.unreferenced([world.vm], [*world.kept, start]) == []
 
     def test_without_vms_all_of_them(self) -> None:
         world = World([size(10), size(9)], [])
-        found = unreferenced.unreferenced([], world.kept)
+        found = controller_revisions.unreferenced([], world.kept)
         assert [one["metadata"]["name"] for one in found] == [world.name(9), world.name(10)]

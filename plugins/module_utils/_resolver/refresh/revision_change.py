@@ -16,8 +16,8 @@ from ..kubevirt.find import decode, naming
 from ..kubevirt.find.naming import generation_of
 from ..kubevirt.vmi.cluster import KubeVirt
 from . import drift
+from .controller_revisions import RevisionIndex
 from .drift import Drift, Effect, Specs
-from .revisions import Revisions
 
 Manifest = dict[str, Any]
 
@@ -25,7 +25,7 @@ PREVIOUS: Final = "previous"
 CURRENT: Final = "current"
 
 
-class Change(NamedTuple):
+class RevisionChange(NamedTuple):
     """roles: what changes. spec: a merge patch of the VM's spec, or None.
     release: whether to release the references of the roles that `spec` does not name.
     effect: on the guest. refusal: why the change is impossible, on one line.
@@ -44,130 +44,132 @@ class Change(NamedTuple):
         return bool(self.roles) and self.refusal is None
 
 
-def refresh(vm: Manifest, found: Drift, roles: Iterable[Role]) -> Change:
+def refresh(vm: Manifest, before: Drift, roles: Iterable[Role]) -> RevisionChange:
     """Captures the current generation of drifted objects, and of those whose revision was lost."""
-    parts = dict(zip(ROLES, (found.instancetype, found.preference)))
-    outdated = {role: part for role in roles if (part := parts[role]) and part.state in (drift.DRIFTED, drift.LOST)}
+    parts = dict(zip(ROLES, (before.instancetype, before.preference)))
+    outdated = {
+        role: part for role in roles if (part := parts[role]) and part.state in (drift.DRIFTED, drift.REVISION_LOST)
+    }
     due = tuple(outdated)
     if not due:
-        return Change()
-    if found.effect.refusal:
-        return Change(due, refusal=f"KubeVirt would reject the VM after a refresh: {found.effect.refusal}")
+        return RevisionChange()
+    if before.effect.refusal:
+        return RevisionChange(due, refusal=f"KubeVirt would reject the VM after a refresh: {before.effect.refusal}")
     pinned = [role for role, part in outdated.items() if part.pinned]
     if any(role.reference_of(vm) for role in pinned):
-        return Change(due, refusal="the VM is pinned by revisionName; unpin it first (state: unpinned)")
+        return RevisionChange(due, refusal="the VM is pinned by revisionName; unpin it first (state: unpinned)")
     # Without a reference in the status the VM follows KubeVirt up to 1.4.
     spec = {role.matcher: {"revisionName": None} for role in pinned}
-    return Change(due, spec or None, release=len(pinned) < len(due), effect=found.effect)
+    return RevisionChange(due, spec or None, release=len(pinned) < len(due), effect=before.effect)
 
 
 def pin(
     vm: Manifest,
-    found: Drift,
+    before: Drift,
     roles: Iterable[Role],
-    wanted: str | Mapping[str, str],
-    revisions: Revisions,
+    requested: str | Mapping[str, str],
+    revisions: RevisionIndex,
     kubevirt: KubeVirt,
-) -> Change:
+) -> RevisionChange:
     """Pins a VM to a named revision, to its previous revisions (PREVIOUS), to its present revisions (CURRENT), or to a
     revision for each matcher.
 
-    wanted: a name, PREVIOUS, CURRENT, or matcher → name; all names of a mapping must be valid.
+    requested: a name, PREVIOUS, CURRENT, or matcher → name; all names of a mapping must be valid.
     revisions: the ControllerRevisions of the VM's namespace.
     """
-    chosen, refusal = _chosen(vm, roles, wanted, revisions, kubevirt.release)
+    targets, refusal = _targets(vm, roles, requested, revisions, kubevirt.release)
     if refusal is not None:
         return refusal
-    names = {role: target["metadata"]["name"] for role, target in chosen.items()}
-    due = tuple(role for role in chosen if (role.matcher_of(vm) or {}).get("revisionName") != names[role])
+    names = {role: target["metadata"]["name"] for role, target in targets.items()}
+    due = tuple(role for role in targets if (role.matcher_of(vm) or {}).get("revisionName") != names[role])
     if not due:
-        return Change()
-    specs = dict(zip(ROLES, found.captured))
+        return RevisionChange()
+    specs = dict(zip(ROLES, before.captured))
     for role in due:
-        decoded = decode.spec(chosen[role], role, kubevirt.release)
+        decoded = decode.spec(targets[role], role, kubevirt.release)
         if decoded.error is not None:
-            return Change(due, refusal=f"cannot read the revision {names[role]}: {decoded.error}")
+            return RevisionChange(due, refusal=f"cannot read the revision {names[role]}: {decoded.error}")
         specs[role] = decoded.spec
-    effect = drift.effect(vm, found.captured, Specs(*(specs[role] for role in ROLES)), kubevirt)
+    effect = drift.effect(vm, before.captured, Specs(*(specs[role] for role in ROLES)), kubevirt)
     if effect.refusal:
-        return Change(due, refusal=f"KubeVirt would reject the VM with that revision: {effect.refusal}")
+        return RevisionChange(due, refusal=f"KubeVirt would reject the VM with that revision: {effect.refusal}")
     spec = {role.matcher: {"revisionName": names[role]} for role in due}
-    return Change(due, spec, effect=effect, expected={role.matcher: names[role] for role in due})
+    return RevisionChange(due, spec, effect=effect, expected={role.matcher: names[role] for role in due})
 
 
-def _chosen(
+def _targets(
     vm: Manifest,
     roles: Iterable[Role],
-    wanted: str | Mapping[str, str],
-    revisions: Revisions,
+    requested: str | Mapping[str, str],
+    revisions: RevisionIndex,
     release: Release,
-) -> tuple[dict[Role, Manifest], Change | None]:
+) -> tuple[dict[Role, Manifest], RevisionChange | None]:
     """The revisions to pin, or the refusal."""
-    chosen: dict[Role, Manifest] = {}
+    targets: dict[Role, Manifest] = {}
     for role in roles:
-        name = wanted if isinstance(wanted, str) else wanted.get(role.matcher)
+        name = requested if isinstance(requested, str) else requested.get(role.matcher)
         if not name or not role.matcher_of(vm):
             continue
         if name == CURRENT:
             name = naming.referenced(vm, role, release).name
         target = _previous(vm, role, revisions) if name == PREVIOUS else _named(name, role, revisions, release)
         if target is not None:
-            chosen[role] = target
-        elif not isinstance(wanted, str):
-            return {}, Change((role,), refusal=f"the VM's {role.matcher} has no revision {name}")
-    return chosen, None if chosen else Change(ROLES, refusal=_nothing_to_pin(wanted))
+            targets[role] = target
+        elif not isinstance(requested, str):
+            return {}, RevisionChange((role,), refusal=f"the VM's {role.matcher} has no revision {name}")
+    return targets, None if targets else RevisionChange(ROLES, refusal=_nothing_to_pin(requested))
 
 
-def _nothing_to_pin(wanted: str | Mapping[str, str]) -> str:
-    if wanted == PREVIOUS:
+def _nothing_to_pin(requested: str | Mapping[str, str]) -> str:
+    if requested == PREVIOUS:
         return "the VM has no earlier revision"
-    if wanted == CURRENT:
+    if requested == CURRENT:
         return "the VM has not captured its revisions yet"
-    if not isinstance(wanted, str):
+    if not isinstance(requested, str):
         return "no given revision belongs to the instancetype or preference of the VM"
-    return f"the VM's instancetype and preference have no revision {wanted}"
+    return f"the VM's instancetype and preference have no revision {requested}"
 
 
-def unpin(vm: Manifest, roles: Iterable[Role]) -> Change:
+def unpin(vm: Manifest, roles: Iterable[Role]) -> RevisionChange:
     """Removes the pins; the VM keeps the pinned revisions until it is refreshed."""
     pinned = [role for role in roles if (role.matcher_of(vm) or {}).get("revisionName")]
     if not pinned:
-        return Change()
+        return RevisionChange()
     if not all(role.reference_of(vm) for role in pinned):
         text = (
             "up to KubeVirt 1.4 the VM has its revision in spec, and to remove it captures a new one; use"
             " state: refreshed"
         )
-        return Change(tuple(pinned), refusal=text)
+        return RevisionChange(tuple(pinned), refusal=text)
     expected = {role.matcher: (role.matcher_of(vm) or {})["revisionName"] for role in pinned}
-    return Change(tuple(pinned), {role.matcher: {"revisionName": None} for role in pinned}, expected=expected)
+    return RevisionChange(tuple(pinned), {role.matcher: {"revisionName": None} for role in pinned}, expected=expected)
 
 
-def history(vm: Manifest, role: Role, revisions: Revisions) -> list[Manifest]:
+def history(vm: Manifest, role: Role, revisions: RevisionIndex) -> list[Manifest]:
     """The VM's own revisions of the object that its matcher names, oldest generation first."""
     matcher = role.matcher_of(vm) or {}
     own = [
-        one
-        for one in revisions.by_owner.get(vm["metadata"].get("uid", ""), ())
-        if naming.labels(one).get(naming.NAME_LABEL) == matcher.get("name")
-        and naming.labels(one).get(naming.KIND_LABEL) == role.kind_of(matcher)
+        revision
+        for revision in revisions.by_owner.get(vm["metadata"].get("uid", ""), ())
+        if naming.labels(revision).get(naming.NAME_LABEL) == matcher.get("name")
+        and naming.labels(revision).get(naming.KIND_LABEL) == role.kind_of(matcher)
     ]
     return sorted(own, key=generation_of)
 
 
-def _previous(vm: Manifest, role: Role, revisions: Revisions) -> Manifest | None:
+def _previous(vm: Manifest, role: Role, revisions: RevisionIndex) -> Manifest | None:
     """The revision before the newest that the VM has captured; or its present revision, if that is even older.
 
     The result does not depend on the present revision, so that a second rollback does not go further back.
     """
     own = history(vm, role, revisions)
-    names = [one["metadata"]["name"] for one in own]
-    now = naming.referenced(vm, role).name
-    if len(own) < 2 or now not in names:
+    names = [revision["metadata"]["name"] for revision in own]
+    current = naming.referenced(vm, role).name
+    if len(own) < 2 or current not in names:
         return None
-    return own[min(len(own) - 2, names.index(now))]
+    return own[min(len(own) - 2, names.index(current))]
 
 
-def _named(name: str, role: Role, revisions: Revisions, release: Release) -> Manifest | None:
-    found = revisions.by_name.get(name)
-    return found if found is not None and decode.spec(found, role, release).error is None else None
+def _named(name: str, role: Role, revisions: RevisionIndex, release: Release) -> Manifest | None:
+    revision = revisions.by_name.get(name)
+    return revision if revision is not None and decode.spec(revision, role, release).error is None else None

@@ -11,8 +11,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     PREFERENCE,
     ROLES,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, generation, steps
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revisions import Revisions
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, recapture
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
+    RevisionIndex,
+)
 
 Manifest = dict[str, Any]
 SIZE = {"name": "big", "kind": "VirtualMachineInstancetype"}
@@ -36,16 +38,16 @@ def part(state: str, revision: str, now: int, **more: Any) -> drift.Drift:
 
 
 def test_raising_the_generation_leaves_no_trace() -> None:
-    begun, ended = (one["spec"]["template"]["metadata"]["annotations"] for one in generation.RAISE)
-    assert begun == {generation.MARK: "begun"} and ended == {generation.MARK: None}
-    assert generation.raising(vm()) == generation.RAISE
+    begun, ended = (one["spec"]["template"]["metadata"]["annotations"] for one in recapture.BUMP_PATCHES)
+    assert begun == {recapture.REFRESH_ANNOTATION: "begun"} and ended == {recapture.REFRESH_ANNOTATION: None}
+    assert recapture.bump_patches(vm()) == recapture.BUMP_PATCHES
 
 
 def test_a_mark_that_an_interrupted_run_left_is_removed() -> None:
     left = vm()
-    left["spec"]["template"] = {"metadata": {"annotations": {generation.MARK: "begun"}}}
-    assert generation.raising(left) == generation.RAISE[1:]
-    assert generation.must_rise(left, Revisions()) and generation.ends_unclean(left, None)
+    left["spec"]["template"] = {"metadata": {"annotations": {recapture.REFRESH_ANNOTATION: "begun"}}}
+    assert recapture.bump_patches(left) == recapture.BUMP_PATCHES[1:]
+    assert recapture.must_bump_generation(left, RevisionIndex()) and recapture.keeps_restart_required(left, None)
 
 
 @pytest.mark.parametrize(
@@ -62,25 +64,25 @@ def test_a_mark_that_an_interrupted_run_left_is_removed() -> None:
 def test_a_kind_is_spelt_as_neither_matcher_nor_status_has_it(kind: str | None, noted: str | None, there: str) -> None:
     matcher = {"name": "big", **({"kind": kind} if kind else {})}
     reference = {"name": "big", **({"kind": noted} if noted else {})}
-    found = steps.respelled(vm(matcher, reference), [INSTANCETYPE])
-    assert found.there == {"spec": {"instancetype": {"kind": there}}}
-    assert found.back == {"spec": {"instancetype": {"kind": kind}}}
+    patches = recapture.respell_patches(vm(matcher, reference), [INSTANCETYPE])
+    assert patches.respell == {"spec": {"instancetype": {"kind": there}}}
+    assert patches.restore == {"spec": {"instancetype": {"kind": kind}}}
 
 
 def test_a_reference_is_released_in_the_status() -> None:
-    patch = steps.released(ROLES)
+    patch = recapture.release_patch(ROLES)
     released = {"controllerRevisionRef": None}
     assert patch == {"status": {"instancetypeRef": released, "preferenceRef": released}}
 
 
 def test_what_is_captured() -> None:
-    assert not steps.captured(vm(), INSTANCETYPE)
-    assert not steps.captured(vm(reference={"name": "big", "kind": SIZE["kind"]}), INSTANCETYPE)
-    assert not steps.captured(vm(reference=captured("r", "virtualmachineinstancetype")), INSTANCETYPE)
-    assert steps.captured(vm(reference=captured("r")), INSTANCETYPE)
+    assert not recapture.is_captured(vm(), INSTANCETYPE)
+    assert not recapture.is_captured(vm(reference={"name": "big", "kind": SIZE["kind"]}), INSTANCETYPE)
+    assert not recapture.is_captured(vm(reference=captured("r", "virtualmachineinstancetype")), INSTANCETYPE)
+    assert recapture.is_captured(vm(reference=captured("r")), INSTANCETYPE)
     # Up to KubeVirt 1.4, and a VM whose matcher the cluster has expanded.
-    assert steps.captured(vm({**SIZE, "revisionName": "r"}), INSTANCETYPE)
-    assert steps.captured(vm(), PREFERENCE)
+    assert recapture.is_captured(vm({**SIZE, "revisionName": "r"}), INSTANCETYPE)
+    assert recapture.is_captured(vm(), PREFERENCE)
 
 
 @pytest.mark.parametrize(
@@ -91,12 +93,12 @@ def test_what_is_captured() -> None:
         ("db-big-v1beta1-uid-2", part(drift.DRIFTED, "db-big-v1beta1-uid-1", 3), True),
         ("db-big-v1beta1-uid-1", part(drift.DRIFTED, "db-big-v1beta1-uid-1", 2), True),
         ("db-big-v1beta1-new-1", part(drift.DRIFTED, "db-big-v1beta1-old-4", 1, recreated=True), False),
-        ("db-big-v1beta1-uid-1", part(drift.LOST, "db-big-v1beta1-uid-1", 1), False),
+        ("db-big-v1beta1-uid-1", part(drift.REVISION_LOST, "db-big-v1beta1-uid-1", 1), False),
         ("of-my-own", part(drift.DRIFTED, "db-big-v1beta1-uid-1", 2), False),
     ],
 )
 def test_what_was_captured_from_an_old_cache_is_stale(name: str, found: drift.Drift, stale: bool) -> None:
-    assert bool(steps.stale(vm(reference=captured(name)), found, [INSTANCETYPE])) is stale
+    assert bool(recapture.stale_roles(vm(reference=captured(name)), found, [INSTANCETYPE])) is stale
 
 
 def start(generation: int, revision: str | None) -> Manifest:
@@ -105,25 +107,25 @@ def start(generation: int, revision: str | None) -> Manifest:
 
 
 def test_the_start_revision_of_a_generation_is_kept() -> None:
-    assert generation.must_rise(vm(), Revisions([start(3, "r")]))
-    assert not generation.must_rise(vm(), Revisions([start(2, "r")]))
-    assert generation.ends_unclean(vm(reference=captured("new")), start(3, "old"))
-    assert not generation.ends_unclean(vm(reference=captured("new")), start(3, "new"))
-    assert not generation.ends_unclean(vm(reference=captured("new")), None)
+    assert recapture.must_bump_generation(vm(), RevisionIndex([start(3, "r")]))
+    assert not recapture.must_bump_generation(vm(), RevisionIndex([start(2, "r")]))
+    assert recapture.keeps_restart_required(vm(reference=captured("new")), start(3, "old"))
+    assert not recapture.keeps_restart_required(vm(reference=captured("new")), start(3, "new"))
+    assert not recapture.keeps_restart_required(vm(reference=captured("new")), None)
 
 
 def test_what_is_taken_back_is_pinned_with_the_kind_that_it_had() -> None:
     before = vm({"name": "big"}, captured("old"))
-    assert steps.taken_back(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE]) == {
+    assert recapture.rollback_patch(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE]) == {
         "spec": {"instancetype": {"kind": None, "revisionName": "old"}}
     }
-    assert steps.unpinned([INSTANCETYPE]) == {"spec": {"instancetype": {"revisionName": None}}}
-    for lost in (part(drift.LOST, "old", 2), part(drift.NEW, "", 2)):
-        assert steps.taken_back(before, lost, [INSTANCETYPE]) is None
-    assert steps.taken_back(before, part(drift.DRIFTED, "old", 2), [PREFERENCE]) is None
+    assert recapture.unpin_patch([INSTANCETYPE]) == {"spec": {"instancetype": {"revisionName": None}}}
+    for lost in (part(drift.REVISION_LOST, "old", 2), part(drift.NOT_CAPTURED, "", 2)):
+        assert recapture.rollback_patch(before, lost, [INSTANCETYPE]) is None
+    assert recapture.rollback_patch(before, part(drift.DRIFTED, "old", 2), [PREFERENCE]) is None
 
 
 def test_the_captured_name_is_in_the_spec_where_the_status_has_none() -> None:
     named = {"spec": {"instancetype": {"name": "small", "revisionName": "kept"}}, "status": {}}
-    assert generation.captured_name(named, INSTANCETYPE) == "kept"
-    assert generation.captured_name({"spec": {}, "status": {}}, INSTANCETYPE) == ""
+    assert recapture.captured_name(named, INSTANCETYPE) == "kept"
+    assert recapture.captured_name({"spec": {}, "status": {}}, INSTANCETYPE) == ""

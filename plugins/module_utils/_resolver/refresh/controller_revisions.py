@@ -1,0 +1,100 @@
+"""The ControllerRevisions of a namespace: by name and by owner, which nothing refers to, and which copies of a VM
+lose theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from ..api.matcher import ROLES, Role
+from ..api.release import Release
+from ..kubevirt.find import naming
+from ..kubevirt.find.naming import captured_anew
+from ..kubevirt.vmi.outstanding import start_revision_prefix
+
+Manifest = dict[str, Any]
+
+
+class RevisionIndex:
+    """The ControllerRevisions of one namespace, indexed once for all its VMs. Also a find.Lookup of them.
+
+    by_name: name → revision. by_owner: UID of an owner, such as a VM → its revisions.
+    """
+
+    def __init__(self, revisions: Iterable[Manifest] = ()) -> None:
+        self.by_name = {revision["metadata"]["name"]: revision for revision in revisions}
+        self.by_owner: dict[str, list[Manifest]] = {}
+        for revision in self.by_name.values():
+            for uid in {owner.get("uid", "") for owner in revision["metadata"].get("ownerReferences") or []}:
+                self.by_owner.setdefault(uid, []).append(revision)
+
+    def __iter__(self) -> Iterator[Manifest]:
+        return iter(self.by_name.values())
+
+    def get(self, _kind: str, _namespace: str, name: str) -> Manifest | None:
+        """See find.Lookup."""
+        return self.by_name.get(name)
+
+
+BACKUP: Final = "backup"
+# Also a clone, which is a snapshot and its restore.
+SNAPSHOT: Final = "snapshot"
+
+
+def copies_without_revisions(vm: Manifest, release: Release) -> list[str]:
+    """The copies of a VM that lose its revisions: BACKUP, SNAPSHOT, both or neither.
+
+    Both copy the spec without the status. A snapshot of a VM with a VMI contains the spec of the guest's start, in
+    which KubeVirt has named the revisions.
+    """
+    references = (naming.referenced(vm, role, release) for role in ROLES if role.matcher_of(vm))
+    if not any(reference.name and not reference.pinned for reference in references):
+        return []
+    return [BACKUP] if (vm.get("status") or {}).get("created") else [BACKUP, SNAPSHOT]
+
+
+def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others: Iterable[str] = ()) -> list[Manifest]:
+    """Revisions of instancetypes and preferences to which no VM refers, oldest generation first.
+
+    vms, revisions: all of one namespace. others: names to which snapshots and restores refer.
+    While virt-controller captures for a VM, all revisions of that VM count as referenced. The revisions of a running
+    guest's start count too, because KubeVirt compares the VM with them to decide whether a restart is needed.
+    """
+    vms, revisions = list(vms), list(revisions)
+    used, capturing = {*others, *_started_with(vms, revisions)}, set()
+    for vm in vms:
+        for role in ROLES:
+            used.add((role.matcher_of(vm) or {}).get("revisionName") or "")
+            used.add(((role.reference_of(vm) or {}).get("controllerRevisionRef") or {}).get("name") or "")
+        if any(_captures(vm, role) for role in ROLES):
+            capturing.add(vm["metadata"].get("uid"))
+    return sorted(
+        (
+            revision
+            for revision in revisions
+            if naming.NAME_LABEL in naming.labels(revision)
+            and revision["metadata"]["name"] not in used
+            and not any(owner.get("uid") in capturing for owner in revision["metadata"].get("ownerReferences") or [])
+        ),
+        key=naming.generation_of,
+    )
+
+
+def _started_with(vms: Iterable[Manifest], revisions: Iterable[Manifest]) -> set[str]:
+    """The names in the start revisions of VMs with a guest."""
+    running = {
+        start_revision_prefix(vm) for vm in vms if (vm.get("status") or {}).get("created") and vm["metadata"].get("uid")
+    }
+    starts = [revision for revision in revisions if f"{revision['metadata']['name'].rpartition('-')[0]}-" in running]
+    specs = [(start.get("data") or {}).get("spec") or {} for start in starts]
+    return {(spec.get(role.matcher) or {}).get("revisionName") or "" for spec in specs for role in ROLES}
+
+
+def _captures(vm: Manifest, role: Role) -> bool:
+    """Whether virt-controller is about to change the VM's revision."""
+    matcher = role.matcher_of(vm)
+    if not matcher or matcher.get("revisionName"):
+        return False
+    reference = role.reference_of(vm) or {}
+    return not reference.get("controllerRevisionRef") or bool(captured_anew(matcher, reference))

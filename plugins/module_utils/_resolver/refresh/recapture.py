@@ -1,0 +1,163 @@
+"""The writes that make a VM capture its revisions again, so that one restart applies them, as values.
+
+KubeVirt compares a running guest with the ControllerRevision of its start, which it writes once for each generation of
+the VM. A refresh by the status does not change the generation; since KubeVirt 1.7 the condition RestartRequired then
+outlives every restart. Therefore the generation is bumped first, by writes that leave the spec unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from ..api.matcher import ROLES, Role
+from ..kubevirt.find.naming import captured_anew
+from ..kubevirt.vmi.outstanding import start_revision_name
+from . import drift
+from .controller_revisions import RevisionIndex
+from .drift import Drift, RoleDrift
+
+Manifest = dict[str, Any]
+
+
+# An annotation of the VM's template, which is set and removed at once.
+REFRESH_ANNOTATION: Final = "instancetypes.virtshape.io/refresh"
+# Merge patches that bump a VM's generation by two and leave its spec unchanged.
+BUMP_PATCHES: Final[tuple[Manifest, ...]] = tuple(
+    {"spec": {"template": {"metadata": {"annotations": {REFRESH_ANNOTATION: value}}}}} for value in ("begun", None)
+)
+# A dry run of this harmless change shows whether KubeVirt still accepts the VM.
+DRY_RUN_PATCH: Final[Manifest] = {"metadata": {"annotations": {REFRESH_ANNOTATION: "rehearsal"}}}
+
+_GENERATION: Final = re.compile(r"-(\d+)$")
+
+
+def bump_patches(vm: Manifest) -> tuple[Manifest, ...]:
+    """The merge patches that bump the generation of a VM: BUMP_PATCHES, or only the second if an interrupted run sent
+    the first.
+    """
+    return BUMP_PATCHES[1:] if is_bump_interrupted(vm) else BUMP_PATCHES
+
+
+def is_bump_interrupted(vm: Manifest) -> bool:
+    """Whether a run was interrupted between the patches that bump the generation of a VM."""
+    metadata = vm["spec"].get("template", {}).get("metadata") or {}
+    return REFRESH_ANNOTATION in (metadata.get("annotations") or {})
+
+
+def must_bump_generation(vm: Manifest, revisions: RevisionIndex) -> bool:
+    """Whether a refresh by the status must bump the generation: the guest was started from it, or a bump was
+    interrupted.
+    """
+    return is_bump_interrupted(vm) or start_revision_name(vm) in revisions.by_name
+
+
+def keeps_restart_required(vm: Manifest, start: Manifest | None) -> bool:
+    """Whether RestartRequired would outlive a restart, or the annotation of an interrupted run would.
+
+    KubeVirt keeps the start revision of a generation, although the VM has captured other revisions since. start: the
+    start revision of the VM's current generation, or None.
+    """
+    if is_bump_interrupted(vm):
+        return True
+    if start is None:
+        return False
+    spec = (start.get("data") or {}).get("spec") or {}
+    return any(
+        role.matcher_of(vm) and (spec.get(role.matcher) or {}).get("revisionName", "") != captured_name(vm, role)
+        for role in ROLES
+    )
+
+
+def captured_name(vm: Manifest, role: Role) -> str:
+    """The revision to which a VM refers, by its status or (up to KubeVirt 1.4) its spec; "" for none."""
+    reference = role.reference_of(vm)
+    if reference:
+        return str((reference.get("controllerRevisionRef") or {}).get("name") or "")
+    return str((role.matcher_of(vm) or {}).get("revisionName") or "")
+
+
+def is_captured(vm: Manifest, role: Role) -> bool:
+    """Whether virt-controller has captured the object in the matcher. True if the cluster expanded the matcher."""
+    matcher, reference = role.matcher_of(vm), role.reference_of(vm) or {}
+    if not matcher:
+        return True
+    if not reference:
+        return bool(matcher.get("revisionName"))
+    return bool(reference.get("controllerRevisionRef")) and not captured_anew(matcher, reference)
+
+
+def stale_roles(vm: Manifest, before: Drift, roles: Iterable[Role]) -> tuple[Role, ...]:
+    """The roles of which the VM captured an older generation than the current one.
+
+    virt-controller reads instancetypes and preferences from a cache, which may be behind. before: the drift before the
+    refresh.
+    """
+    parts = dict(zip(ROLES, (before.instancetype, before.preference)))
+    return tuple(
+        role
+        for role in roles
+        if (part := parts[role]) and role.matcher_of(vm) and _is_stale(captured_name(vm, role), part)
+    )
+
+
+def _is_stale(name: str, part: RoleDrift) -> bool:
+    if part.state == drift.DRIFTED and name == part.revision:
+        return True
+    generation = _GENERATION.search(name)
+    if generation is None or part.current_generation is None or part.recreated:
+        return False
+    return int(generation.group(1)) < part.current_generation
+
+
+def release_patch(roles: Iterable[Role]) -> Manifest:
+    """The merge patch of a VM's status that makes virt-controller capture again."""
+    return {"status": {role.reference: {"controllerRevisionRef": None} for role in roles}}
+
+
+class RespellPatches(NamedTuple):
+    """Merge patches of a VM's spec.
+
+    respell: to another spelling of the matchers' kinds. restore: to the previous spelling.
+    """
+
+    respell: Manifest
+    restore: Manifest
+
+
+def respell_patches(vm: Manifest, roles: Iterable[Role]) -> RespellPatches:
+    """Patches to another spelling of the matchers' kinds than the status has, which makes virt-controller capture
+    again.
+    """
+    respell, restore = {}, {}
+    for role in roles:
+        matcher = role.matcher_of(vm) or {}
+        kind = role.kind_of(matcher) or role.cluster_kind
+        used = {matcher.get("kind"), (role.reference_of(vm) or {}).get("kind")}
+        # KubeVirt ignores case, and accepts plurals.
+        respell[role.matcher] = {
+            "kind": next(text for text in (kind, kind.lower(), f"{kind.lower()}s") if text not in used)
+        }
+        restore[role.matcher] = {"kind": matcher.get("kind")}
+    return RespellPatches({"spec": respell}, {"spec": restore})
+
+
+def rollback_patch(vm: Manifest, before: Drift, roles: Iterable[Role]) -> Manifest | None:
+    """The merge patch that pins a VM to its previous revisions; None if one of them is lost.
+
+    vm, before: the VM and its drift before the refresh.
+    """
+    parts = dict(zip(ROLES, (before.instancetype, before.preference)))
+    spec = {}
+    for role in roles:
+        part = parts[role]
+        if part is None or not part.revision or part.state == drift.REVISION_LOST:
+            return None
+        spec[role.matcher] = {"kind": (role.matcher_of(vm) or {}).get("kind"), "revisionName": part.revision}
+    return {"spec": spec}
+
+
+def unpin_patch(roles: Iterable[Role]) -> Manifest:
+    """The merge patch that removes pins; the VM keeps the pinned revisions."""
+    return {"spec": {role.matcher: {"revisionName": None} for role in roles}}
