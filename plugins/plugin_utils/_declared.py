@@ -9,7 +9,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.declare import virtual_machine
-from ..module_utils._resolver.declare.entries import merged, spelled_out
+from ..module_utils._resolver.declare.entries import expand_shorthand, merge_options
 from ..module_utils._resolver.declare.vm.manifest import manifest
 from ..module_utils._resolver.declare.vm.options import SPEC
 
@@ -46,14 +46,16 @@ def entries(options: Options, plural: str, spec: Options) -> Iterator[tuple[int 
     plural: the option with the list; without that option the task declares one object. spec: the options of an object.
     """
     names = {key for name, option in spec.items() for key in (name, *option.get("aliases", ()))}
-    own = spelled_out({name: value for name, value in options.items() if name in names and value is not None}, spec)
+    own = expand_shorthand(
+        {name: value for name, value in options.items() if name in names and value is not None}, spec
+    )
     listed = options.get(plural)
     if not isinstance(listed, list):
         if own.get("name"):
             yield None, own
         return
     defaults = options.get("defaults")
-    shared = merged(spelled_out(defaults, spec) if isinstance(defaults, dict) else {}, own, spec)
+    shared = merge_options(expand_shorthand(defaults, spec) if isinstance(defaults, dict) else {}, own, spec)
     for index, entry in enumerate(listed):
         if isinstance(entry, dict):
-            yield index, merged(shared, spelled_out(entry, spec), spec)
+            yield index, merge_options(shared, expand_shorthand(entry, spec), spec)

@@ -14,7 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import manifests
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.argument_spec import options
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import derived
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import generated_name
 
 ROLES = {"instancetype": INSTANCETYPE, "preference": PREFERENCE}
 build = {"instancetype": manifests.instancetype, "preference": manifests.preference}
@@ -44,7 +44,7 @@ def options_of(kind: str, flags: Flags, seed: str) -> dict[str, Any]:
     namespaced = bool(flags.last("namespace")) or bool(flags.last("namespaced"))
     name = flags.last("name")
     if name is None:
-        name = derived(kind if namespaced else f"cluster{kind}", seed)
+        name = generated_name(kind if namespaced else f"cluster{kind}", seed)
     found: dict[str, Any] = {"name": name, "kind": role.kind if namespaced else role.cluster_kind}
     if flags.last("namespace"):
         found["namespace"] = flags.last("namespace")

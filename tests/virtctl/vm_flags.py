@@ -15,9 +15,9 @@ import collection_path  # noqa: F401  # pylint: disable=unused-import
 from command_line import Flags, Syntax, named, number, params, unused
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.gate import amount
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.gate import canonical_quantity
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import derived
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import generated_name
 
 Options = dict[str, Any]
 
@@ -95,7 +95,7 @@ def exclusive(flags: Flags) -> Options:
 
 def stages(flags: Flags, seed: str) -> Iterator[Stage]:
     """The stages of a command line; the last one has all of it. seed: makes up a name where virtctl does."""
-    options: Options = {"name": flags.last("name") or derived("vm", seed), "termination_grace_period": 180}
+    options: Options = {"name": flags.last("name") or generated_name("vm", seed), "termination_grace_period": 180}
     if flags.last("namespace"):
         options["namespace"] = flags.last("namespace")
     if flags.any("termination-grace-period"):
@@ -221,7 +221,7 @@ def _source(src: str) -> tuple[str, str]:
 
 def _size(text: str) -> str:
     try:
-        amount("size", text)
+        canonical_quantity("size", text)
     except FieldError as error:
         raise Syntax(f'failed to parse param "size": {error.__cause__}') from error
     return text

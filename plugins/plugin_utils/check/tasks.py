@@ -18,7 +18,7 @@ from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.names import nearest
 from ...module_utils._resolver.declare import manifests
 from ...module_utils._resolver.declare.virtual_machine import reconcile
-from ...module_utils._resolver.declare.vm.from_image import questions
+from ...module_utils._resolver.declare.vm.from_image import image_inferences
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import SPEC
 from .._declared import LEFT_OUT, entries
@@ -140,7 +140,7 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
     except FieldError as error:
         yield Finding("invalid", ERROR, entry.place, label, error.path, error.reason)
         return
-    if options.get("infer_from_registry") and (asked := questions(manifest, None, {})):
+    if options.get("infer_from_registry") and (asked := image_inferences(manifest, None, {})):
         message = f"the image {asked[0].image.name} decides on the {asked[0].role.matcher}; the check asks no registry"
         yield Finding("unchecked", NOTE, entry.place, label, "infer_from_registry", message)
         return

@@ -6,7 +6,7 @@ Check mode sends the writes as dry runs and stops there.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -15,20 +15,24 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.redaction import redact
+from ..._resolver.api.write import apply, delete, json_patch, merge_patch
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
-from ..._resolver.declare.take_over import nobody
+from ..._resolver.declare.take_over import patch as taking_over
+from ..._resolver.declare.take_over import take_nothing
+from ..client.errors import ApiError, Cause
 from ..client.pool import each
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable
 from ..read.watch import WATCHES, State, doubted, wait_for
-from .dry_run import UNKNOWN_IN_CHECK_MODE, rehearse
-from .engine import NOT_SENT, Job, carry_out
-from .planned import verb_of, write
+from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, Job, carry_out, rehearse, send
 from .settings import Settings
 from .subject import Entry, Finding, Planned, Result, Subject
 
 Manifest = dict[str, Any]
+
+# A controller may write the object at the same time.
+_ATTEMPTS = 5
 
 
 def declare(session: Session, subject: Subject, entries: list[Entry], settings: Settings) -> list[Result]:
@@ -37,7 +41,7 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
     An invalid entry stops the task before anything is sent, like an invalid option. An error of the cluster, such as a
     conflict or a missing permission, fails only its entry, unless fail_fast is set.
     """
-    results = [Result(entry, failed=entry.problem) for entry in entries]
+    results = [Result(entry) for entry in entries]
     if _any_failed(results):
         for result in results:
             result.left = None if result.failed else "not sent because other entries are invalid"
@@ -125,10 +129,10 @@ def _planned(subject: Subject, result: Result, settings: Settings) -> Planned | 
         )
         return None
     # The result hides sensitive values; the plan keeps them.
-    result.action, result.taken = step.action, step.taken
+    result.action, result.taken = step.action, step.taken_from
     result.before, result.after = redact(step.before, step.after)
     result.failed = step.refusal
-    result.warnings += [_stays(field, managers) for field, managers in step.kept]
+    result.warnings += [_stays(field, managers) for field, managers in step.retained]
     return Planned(result.entry, step, result.live)
 
 
@@ -159,7 +163,9 @@ def _plan_entry(subject: Subject, entry: Entry, live: Manifest | None, settings:
     if entry.state == "absent":
         return plan.absent(entry.manifest, live)
     desired, owner = subject.reconcile(entry.manifest, live)
-    step = plan.present(desired, live, owner, subject.manager, settings.force_conflicts, settings.take_over or nobody)
+    step = plan.present(
+        desired, live, owner, subject.manager, settings.force_conflicts, settings.take_over or take_nothing
+    )
     return subject.adjust(step, live)
 
 
@@ -233,25 +239,21 @@ def _wait_for_ends(
             members[name].failed = ended.failure
 
 
+def _jobs(send_plan: Callable[[Result, Plan], None], steps: list[tuple[Result, Planned]]) -> Iterator[Job]:
+    for result, step in steps:
+        do = partial(send_plan, result, step.plan)
+        yield Job(result, do, _verb_of(step.plan), BY_NAME[result.entry.key.kind])
+
+
 def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
-    jobs = [
-        Job(
-            result,
-            partial(_write_one, session, result, step.plan, settings.force_conflicts),
-            verb_of(step.plan),
-            BY_NAME[result.entry.key.kind],
-        )
-        for result, step in steps
-    ]
-    carry_out(jobs, settings)
+    def write(result: Result, step: Plan) -> None:
+        for live in _send_plan(session, result.entry.key, step, result.found, settings.force_conflicts):
+            result.live, result.written = live, True
+        if step.taken_from and result.live is not None:
+            result.owners = _owners(result.live, session.field_manager)
+        _lighten(result)
 
-
-def _write_one(session: Session, result: Result, step: Plan, force: bool) -> None:
-    for live in write(session, result.entry.key, step, result.found, force):
-        result.live, result.written = live, True
-    if step.taken and result.live is not None:
-        result.owners = _owners(result.live, session.field_manager)
-    _lighten(result)
+    carry_out(_jobs(write, steps), settings)
 
 
 def _lighten(result: Result) -> None:
@@ -270,16 +272,100 @@ def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
 
 def _rehearse(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
     """Sends the planned writes as dry runs and records what the API server rejects."""
-
     rehearsal = session.rehearsal()
 
-    def one(pair: tuple[Result, Planned]) -> None:
-        result, step = pair
-        key, force = result.entry.key, settings.force_conflicts
-        ask = partial(write, rehearsal, key, step.plan, result.found, force)
-        rehearse(result, lambda: list(ask()), verb_of(step.plan), BY_NAME[key.kind])
+    def dry_run(result: Result, step: Plan) -> None:
+        for _live in _send_plan(rehearsal, result.entry.key, step, result.found, settings.force_conflicts):
+            pass
 
-    each(one, steps, settings.concurrency)
+    each(rehearse, _jobs(dry_run, steps), settings.concurrency)
+
+
+def _verb_of(step: Plan) -> str:
+    """The HTTP method of a planned write."""
+    return "DELETE" if step.action == plan.DELETE else "PATCH"
+
+
+def _send_plan(session: Session, key: Key, step: Plan, live: Manifest | None, force: bool) -> Iterator[Manifest | None]:
+    """Sends the writes of a plan; after each one, the object as far as it is known, None if it is deleted.
+
+    live: the object before. Raises ApiError or ConnectionFailed.
+    """
+    kind = BY_NAME[key.kind]
+    if step.action == plan.DELETE:
+        uid = live["metadata"].get("uid") if live is not None else None
+        send(session, delete(kind.path(key.namespace, key.name), uid))
+        yield None
+        return
+    if step.taken_from and live is not None:
+        _take_over(session, kind, key, step, live)
+        yield live
+    if step.merge_patch:
+        _patch_first(session, kind, key, step)
+        yield live
+    if session.is_rehearsal and (step.taken_from or step.merge_patch):
+        # The apply depends on these patches, which a dry run does not store.
+        return
+    metadata = _apply(session, _with_uid(step.manifest, live), force)["metadata"]
+    yield {**plan.merged(step, live), "metadata": metadata}
+
+
+def _with_uid(manifest: Manifest, live: Manifest | None) -> Manifest:
+    """The manifest for the live object, and for no other: an apply would create anew what has been deleted
+    meanwhile, while its revisions still wait for the garbage collector."""
+    uid = live["metadata"].get("uid") if live is not None else None
+    return {**manifest, "metadata": {**manifest["metadata"], "uid": uid}} if uid else manifest
+
+
+def _take_over(session: Session, kind: Kind, key: Key, step: Plan, live: Manifest) -> None:
+    """Transfers the fields of other managers to this field manager. A conflict is retried with the current object."""
+    for retries in reversed(range(_ATTEMPTS)):
+        steps = taking_over(
+            {**live, "apiVersion": kind.api_version}, step.fields, session.field_manager, step.taken_from
+        )
+        try:
+            send(session, json_patch(kind.path(key.namespace, key.name), steps, fieldManager=session.field_manager))
+            return
+        except ApiError as error:
+            if error.code != 409 or not retries:
+                raise
+        current = session.get(kind, key.namespace, key.name)
+        if current is None:
+            return
+        live = current
+
+
+def _patch_first(session: Session, kind: Kind, key: Key, step: Plan) -> None:
+    patch: Manifest = {}
+    for path, value in step.merge_patch.items():
+        node = patch
+        for part in path[:-1]:
+            node = node.setdefault(part, {})
+        node[path[-1]] = value
+    send(session, merge_patch(kind.path(key.namespace, key.name), patch, fieldManager=session.field_manager))
+
+
+def _apply(session: Session, manifest: Manifest, force: bool) -> Manifest:
+    metadata = manifest["metadata"]
+    path = BY_NAME[manifest["kind"]].path(metadata.get("namespace"), metadata["name"])
+    try:
+        return send(session, apply(path, manifest, session.field_manager, force)) or {}
+    except ApiError as error:
+        conflict = error.code == 409 and bool(error.causes)
+        if conflict and all(_is_taken(cause, session.field_manager) for cause in error.causes):
+            return send(session, apply(path, manifest, session.field_manager, force=True)) or {}
+        raise
+
+
+def _is_taken(cause: Cause, own: str) -> bool:
+    """Whether the task takes a field without force_conflicts.
+
+    That is the case if this manager set it by another request than an apply, or if it is a declared run strategy, which
+    virt-api owns after a start or stop.
+    """
+    manager, field = plan.RECLAIMED
+    powered = cause.field == f".{'.'.join(field)}" and f'"{manager}"' in cause.message
+    return powered or f'conflict with "{own}"' in cause.message
 
 
 def _foresee(session: Session, subject: Subject, planned: list[tuple[Result, Planned]]) -> None:

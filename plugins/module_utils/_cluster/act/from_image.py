@@ -9,7 +9,7 @@ from typing import Any
 from ..._resolver.api.errors import FieldError
 from ..._resolver.boot.origin import Image
 from ..._resolver.declare.vm import from_image
-from ..._resolver.declare.vm.from_image import Answer, Question
+from ..._resolver.declare.vm.from_image import ImageContents, ImageInference
 from ..._resolver.preflight.lookups import Need
 from ..client.session import Session
 from ..read.image import contents_of
@@ -30,7 +30,9 @@ def completed(session: Session, found: Sequence[tuple[Entry, Manifest | None]]) 
         return [(entry, []) for entry, _live in found]
     existing = _existing(session, [pair for pair in due if pair])
     asked = [
-        from_image.questions(pair[0].manifest, pair[1], existing.get(pair[0].key.namespace or "", {})) if pair else []
+        from_image.image_inferences(pair[0].manifest, pair[1], existing.get(pair[0].key.namespace or "", {}))
+        if pair
+        else []
         for pair in due
     ]
     places = [
@@ -40,22 +42,24 @@ def completed(session: Session, found: Sequence[tuple[Entry, Manifest | None]]) 
     told: list[tuple[Entry, list[str]]] = []
     for (entry, _live), questions, of_vm in zip(found, asked, places):
         answers = {
-            question.image: Answer(contents[place].environment, contents[place].problem)
+            question.image: ImageContents(contents[place].environment, contents[place].problem)
             for question, place in zip(questions, of_vm)
         }
         told.append(_answered(entry, questions, answers) if questions else (entry, []))
     return told
 
 
-def _answered(entry: Entry, asked: list[Question], answers: dict[Image, Answer]) -> tuple[Entry, list[str]]:
+def _answered(
+    entry: Entry, asked: list[ImageInference], answers: dict[Image, ImageContents]
+) -> tuple[Entry, list[str]]:
     try:
-        made = from_image.completed(entry.manifest, asked, answers)
+        made = from_image.infer_from_images(entry.manifest, asked, answers)
     except FieldError as error:
         return replace(entry, problem=str(error)), []
     return replace(entry, manifest=made.vm), made.warnings
 
 
-def _place(session: Session, entry: Entry, question: Question) -> tuple[Image, bool]:
+def _place(session: Session, entry: Entry, question: ImageInference) -> tuple[Image, bool]:
     """An argument for contents_of. For an image index, the image for the VM's architecture counts."""
     image = question.image
     if not image.architecture:

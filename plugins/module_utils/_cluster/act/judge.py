@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._resolver.api.effects import NOTHING, RESTART, UNKNOWN, Impact
 from ..._resolver.declare import plan, virtual_machine
-from ..._resolver.declare.impact import impact, outgrown
+from ..._resolver.declare.impact import impact, size_mismatch
 from ..._resolver.kubevirt.vmi.cluster import Cluster
 from ..._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets
 from ..._resolver.preflight import predict as rules
@@ -18,7 +18,7 @@ from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable, read
-from .impact import settled
+from .restarts import stale_conditions
 from .subject import Finding, Planned
 
 Manifest = dict[str, Any]
@@ -76,7 +76,7 @@ class Judge:
             return [[] for _step in planned]
         cluster = self._cluster
         self._lookup.gather(need for pair in grown.values() for vm in pair for need in needs(vm, cluster.release))
-        told = {key: outgrown(*pair, cluster) for key, pair in grown.items()}
+        told = {key: size_mismatch(*pair, cluster) for key, pair in grown.items()}
         return [[note] if (note := told.get(step.entry.key)) else [] for step in planned]
 
     def foresee(self, planned: list[Planned]) -> list[Impact | None]:
@@ -88,7 +88,7 @@ class Judge:
         # Ordered, and quick to look up in.
         changed = dict.fromkeys(index for index, step in enumerate(planned) if _changes_spec(step) or _is_held_up(step))
         kept = [index for index, step in enumerate(planned) if step.live is not None and index not in changed]
-        for index, done in zip(kept, settled(self._session, [planned[index].live or {} for index in kept])):
+        for index, done in zip(kept, stale_conditions(self._session, [planned[index].live or {} for index in kept])):
             told[index] = Impact(NOTHING, settled=True) if done else told[index]
         if not changed:
             return told

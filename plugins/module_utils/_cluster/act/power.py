@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.declare import power as rules
-from ..._resolver.declare.power import Wanted
+from ..._resolver.declare.power import PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import same_status
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, doubted, wait_in_namespaces
-from .engine import Job, carry_out, send
+from .engine import Job, Outcome, carry_out, send
 from .settings import Settings
 
 Manifest = dict[str, Any]
@@ -34,7 +34,7 @@ class Entry(NamedTuple):
 
     namespace: str
     name: str
-    wanted: Wanted
+    request: PowerRequest
     guest: str | None = None
 
     @property
@@ -43,23 +43,27 @@ class Entry(NamedTuple):
 
 
 @dataclass(eq=False)
-class Result:
-    """The outcome for one entry. vm, instance: as last seen. found, before: the VM and the VMI before the task.
+class Powered(Outcome):
+    """The outcome for one VM. vm, instance: as last seen. vm_before, instance_before: the VM and the VMI before.
 
-    verb: the request that was sent (check mode: would be sent), "" for none. failed: the reason, on one line.
+    verb: the request that was sent (check mode: would be sent), "" for none.
     """
 
     entry: Entry
     vm: Manifest | None = None
     instance: Manifest | None = None
-    found: Manifest | None = None
-    before: Manifest | None = None
+    vm_before: Manifest | None = None
+    instance_before: Manifest | None = None
     verb: str = ""
-    failed: str | None = None
 
     @property
     def changed(self) -> bool:
         return bool(self.verb)
+
+    @property
+    def renewed(self) -> bool:
+        """Whether another guest runs than the one to restart, whoever restarted it."""
+        return self.failed is None and uid_of(self.instance) not in ("", self.entry.guest)
 
 
 def selected(session: Session, namespace: str | None, selector: str) -> list[tuple[str, str]]:
@@ -68,27 +72,32 @@ def selected(session: Session, namespace: str | None, selector: str) -> list[tup
     return sorted((item["metadata"]["namespace"], item["metadata"]["name"]) for item in items)
 
 
-def power(session: Session, entries: list[Entry], settings: Settings) -> list[Result]:
+def power(session: Session, entries: list[Entry], settings: Settings) -> list[Powered]:
     """Takes VMs to their desired states; results in the order of the entries.
 
     An entry that fails does not stop the others, unless fail_fast is set.
     """
-    results = [Result(entry) for entry in entries]
+    results = [Powered(entry) for entry in entries]
+    apply_power(session, results, settings)
+    return results
+
+
+def apply_power(session: Session, results: list[Powered], settings: Settings) -> None:
+    """Takes VMs to the desired states of their entries."""
     _look(session, results)
     for result in results:
         if result.failed is None:
-            result.found, result.before = result.vm, result.instance
+            result.vm_before, result.instance_before = result.vm, result.instance
             if result.vm is None:
                 result.failed = "the virtual machine does not exist"
     _Round(session, settings).run([result for result in results if result.failed is None])
     if not settings.check_mode:
         _look(session, [result for result in results if result.changed or _moved(result)])
-    return results
 
 
-def _look(session: Session, results: list[Result]) -> None:
+def _look(session: Session, results: list[Powered]) -> None:
     """Reads the VMs and VMIs: one LIST of each kind for a namespace."""
-    namespaces: dict[str, list[Result]] = {}
+    namespaces: dict[str, list[Powered]] = {}
     for result in results:
         namespaces.setdefault(result.entry.namespace, []).append(result)
     for namespace, members in namespaces.items():
@@ -104,21 +113,21 @@ def _look(session: Session, results: list[Result]) -> None:
             result.instance = found.get(Key(_VMI.kind, namespace, result.entry.name))
 
 
-def _is_migrating(result: Result, error: ApiError | ConnectionFailed) -> bool:
+def _is_migrating(result: Powered, error: ApiError | ConnectionFailed) -> bool:
     """Whether KubeVirt rejects a migration because another is pending. The task then waits for that migration."""
-    return result.entry.wanted.state == rules.MIGRATED and _IN_FLIGHT in str(error)
+    return result.entry.request.state == rules.MIGRATED and _IN_FLIGHT in str(error)
 
 
-def _is_taken_up(session: Session, result: Result) -> bool:
-    """Whether a VM is, or will be, in the wanted state, whoever asked for it."""
-    now = Result(result.entry)
+def _took_effect(session: Session, result: Powered) -> bool:
+    """Whether a VM is, or will be, in the requested state, whoever asked for it."""
+    now = Powered(result.entry)
     _look(session, [now])
     if now.failed or now.vm is None:
         return False
-    restarted = result.entry.wanted.state == rules.RESTARTED and (
+    restarted = result.entry.request.state == rules.RESTARTED and (
         uid_of(now.instance) != uid_of(result.instance) or (_ends(now.instance) and not _ends(result.instance))
     )
-    return restarted or not rules.decide(result.entry.wanted, now.vm, now.instance).needed
+    return restarted or not rules.decide(result.entry.request, now.vm, now.instance).needed
 
 
 class _Round:
@@ -128,136 +137,141 @@ class _Round:
         self._session = session
         self._settings = settings
         # Seconds that are left for waits. The time of the requests does not count: thousands of them take minutes.
-        self._left = settings.wait_timeout
+        self._seconds = settings.wait_timeout
 
-    def run(self, results: list[Result]) -> None:
+    def run(self, results: list[Powered]) -> None:
         early = self._decide(results)
         if early:
-            self._wait(_VM, list(early), lambda result: lambda vm: State(*rules.reached(Wanted(early[result]), vm)))
+            self._wait(
+                _VM, list(early), lambda result: lambda vm: State(*rules.reached(PowerRequest(early[result]), vm))
+            )
             _look(self._session, list(early))
             for result in self._decide([result for result in early if result.failed is None]):
                 result.failed = "another client changed the VM at the same time; run the task again"
         if self._settings.wait and not self._settings.check_mode:
             self._await_reached([result for result in results if result.failed is None])
 
-    def _decide(self, results: list[Result]) -> dict[Result, str]:
+    def _decide(self, results: list[Powered]) -> dict[Powered, str]:
         """Sends the requests that are needed. Returns the results for which it is too early, with the state to wait
         for.
         """
-        due: list[Result] = []
-        early: dict[Result, str] = {}
+        due: list[Powered] = []
+        early: dict[Powered, str] = {}
         for result in results:
             if result.vm is None:
                 result.failed = "the VM was deleted"
                 continue
             if _is_replaced(result) or _is_gone(result):
                 continue
-            decision = rules.decide(result.entry.wanted, result.vm, result.instance)
+            decision = rules.decide(result.entry.request, result.vm, result.instance)
             result.failed = decision.refusal
-            if decision.needed and not decision.first:
+            if decision.needed and not decision.wait_for:
                 due.append(result)
             elif decision.needed and self._settings.check_mode:
                 # KubeVirt would reject the dry run because it is too early.
-                result.verb = rules.request(result.entry.wanted).subresource
+                result.verb = rules.subresource_request(result.entry.request).subresource
             elif decision.needed and self._settings.wait:
-                early[result] = decision.first
+                early[result] = decision.wait_for
             elif decision.needed:
-                doing = "starting" if decision.first == rules.STARTED else "stopping"
+                doing = "starting" if decision.wait_for == rules.STARTED else "stopping"
                 result.failed = f"the VM is still {doing}; set wait, or run the task again later"
-        kinds = [rules.request(result.entry.wanted).kind for result in due]
+        kinds = [rules.subresource_request(result.entry.request).kind for result in due]
         jobs = [Job(result, partial(self._send, result), "PUT", kind) for result, kind in zip(due, kinds)]
         carry_out(jobs, self._settings, "virtual machine")
         return early
 
-    def _send(self, result: Result) -> None:
+    def _send(self, result: Powered) -> None:
         entry, check_mode = result.entry, self._settings.check_mode
-        request = rules.request(entry.wanted)
-        sent = True
+        request = rules.subresource_request(entry.request)
+        response: Manifest | None = {}
         if request.rehearsable or not check_mode:
             write = request.write(entry.namespace, entry.name, check_mode)
-            taken_up = None if check_mode else partial(_is_taken_up, self._session, result)
+            took_effect = None if check_mode else partial(_took_effect, self._session, result)
             try:
-                sent = send(self._session, write, taken_up)
+                response = send(self._session, write, took_effect)
             except (ApiError, ConnectionFailed) as error:
                 if _is_migrating(result, error):
                     return
                 raise
-        result.verb = request.subresource if sent else ""
+            result.written = response is not None and not check_mode
+        result.verb = request.subresource if response is not None else ""
 
-    def _await_reached(self, results: list[Result]) -> None:
-        migrated = [result for result in results if result.entry.wanted.state == rules.MIGRATED]
-        self._wait(_VMI, migrated, lambda result: lambda instance: State(*rules.migrated(result.before, instance)))
+    def _await_reached(self, results: list[Powered]) -> None:
+        migrated = [result for result in results if result.entry.request.state == rules.MIGRATED]
+        self._wait(
+            _VMI, migrated, lambda result: lambda instance: State(*rules.migrated(result.instance_before, instance))
+        )
         others = [result for result in results if result not in migrated]
         open_ = [result for result in others if result.changed or not _is_over(result)]
         self._wait(_VM, open_, lambda result: lambda vm: _reached(result, vm))
         # The status of a VM may be that of its old guest.
         ended = [result for result in open_ if result.failed is None and result.vm is not None]
-        self._wait(_VMI, [one for one in ended if _has_end(one)], lambda result: lambda vmi: _end(result, vmi))
-        again = [one for one in ended if one.failed is None and one.entry.wanted.state == rules.RESTARTED]
+        self._wait(_VMI, [result for result in ended if _has_end(result)], lambda result: lambda vmi: _end(result, vmi))
+        again = [result for result in ended if result.failed is None and result.entry.request.state == rules.RESTARTED]
         self._wait(_VM, again, lambda result: lambda vm: _reached(result, vm))
 
     def _wait(
         self,
         kind: Kind,
-        results: list[Result],
-        look: Callable[[Result], Callable[[Manifest | None], State]],
+        results: list[Powered],
+        look: Callable[[Powered], Callable[[Manifest | None], State]],
     ) -> None:
         """Watches the kind in each namespace. Failures and the objects last seen go into the results."""
         members = {(result.entry.namespace, result.entry.name): result for result in results}
         looks = {place: look(result) for place, result in members.items()}
         began = time.monotonic()
-        for place, waited in wait_in_namespaces(self._session, kind, looks, self._left).items():
+        for place, waited in wait_in_namespaces(self._session, kind, looks, self._seconds).items():
             members[place].failed = waited.failure
             if kind is _VM:
                 members[place].vm = waited.object
             else:
                 members[place].instance = waited.object
-        self._left = max(0.0, self._left - (time.monotonic() - began))
+        self._seconds = max(0.0, self._seconds - (time.monotonic() - began))
 
 
-def _reached(result: Result, vm: Manifest | None) -> State:
-    state = State(*rules.reached(result.entry.wanted, vm))
-    return doubted(state) if result.changed and vm is not None and same_status(vm, result.found or {}) else state
+def _reached(result: Powered, vm: Manifest | None) -> State:
+    state = State(*rules.reached(result.entry.request, vm))
+    return doubted(state) if result.changed and vm is not None and same_status(vm, result.vm_before or {}) else state
 
 
-def _has_end(result: Result) -> bool:
-    """Whether the wanted state ends a guest."""
-    return result.entry.wanted.state in (rules.RESTARTED, rules.STOPPED)
+def _has_end(result: Powered) -> bool:
+    """Whether the requested state ends a guest."""
+    return result.entry.request.state in (rules.RESTARTED, rules.STOPPED)
 
 
-def _end(result: Result, instance: Manifest | None) -> State:
-    """Whether the guest that the wanted state ends is gone."""
-    if result.entry.wanted.state == rules.STOPPED:
-        return State(rules.gone(instance), pending="the old VMI to disappear")
+def _end(result: Powered, instance: Manifest | None) -> State:
+    """Whether the guest that the requested state ends is gone."""
+    if result.entry.request.state == rules.STOPPED:
+        return State(rules.guest_ended(instance), pending="the old VMI to disappear")
     return State(instance is not None and uid_of(instance) != _old(result), pending="the new VMI")
 
 
-def _is_over(result: Result) -> bool:
-    """Whether a VM to which no request was sent is, as first seen, in the wanted state."""
+def _is_over(result: Powered) -> bool:
+    """Whether a VM to which no request was sent is, as first seen, in the requested state."""
     reached = _reached(result, result.vm).done and (not _has_end(result) or _end(result, result.instance).done)
     return reached or _is_gone(result)
 
 
-def _old(result: Result) -> str:
+def _old(result: Powered) -> str:
     """The UID of the VMI that a restart ends."""
-    return uid_of(result.before) if result.entry.guest is None else result.entry.guest
+    return uid_of(result.instance_before) if result.entry.guest is None else result.entry.guest
 
 
-def _is_replaced(result: Result) -> bool:
+def _is_replaced(result: Powered) -> bool:
     """Whether the VMI to restart has been replaced since."""
     return result.entry.guest is not None and uid_of(result.instance) not in ("", result.entry.guest)
 
 
-def _is_gone(result: Result) -> bool:
+def _is_gone(result: Powered) -> bool:
     """Whether the VMI to restart has ended, and nothing starts another."""
     vm = result.vm
     ended = result.entry.guest is not None and result.instance is None and vm is not None
-    return ended and rules.decide(result.entry.wanted, vm or {}, None).needed
+    return ended and rules.decide(result.entry.request, vm or {}, None).needed
 
 
-def _moved(result: Result) -> bool:
+def _moved(result: Powered) -> bool:
     """Whether the VM changed during the wait."""
-    versions = [(vm or {"metadata": {}})["metadata"].get("resourceVersion") for vm in (result.found, result.vm)]
+    versions = [(vm or {"metadata": {}})["metadata"].get("resourceVersion") for vm in (result.vm_before, result.vm)]
     return bool(versions[0] != versions[1])
 
 

@@ -7,18 +7,18 @@ from typing import Any, Final
 from ..._resolver.api import limits
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.names import shown
-from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, Wanted
+from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
-from ..act.power import Entry, Result, power, selected
+from ..act.power import Entry, Powered, power, selected
 from ..act.settings import Settings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
-from .ending import ON_FAILURE, amount, fail, several
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, failed_outcome, several
 from .selection import SELECTION, selector
+from .vm_results import instance_result, printable_status
 
-Outcome = dict[str, Any]
+Output = dict[str, Any]
 
 # The options of a VM; the top level sets them for all.
 _ENTRY: dict[str, dict[str, Any]] = {
@@ -35,78 +35,83 @@ _WAIT: dict[str, dict[str, Any]] = {
     "fail_fast": {"type": "bool", "default": False},
 }
 
-# The status of a VM in a wanted state, if it is not Running.
+# The status of a VM in a state that a task requests, if it is not Running.
 _STATUS: Final = {STOPPED: "Stopped", PAUSED: "Paused"}
+_SPEC: dict[str, dict[str, Any]] = {
+    **AUTH,
+    **SELECTION,
+    # No default: the user must choose VMs.
+    "label_selectors": {"type": "list", "elements": "str"},
+    **_ENTRY,
+    "virtual_machines": {
+        "type": "list",
+        "elements": "dict",
+        "options": {**_ENTRY, "name": {"type": "str", "required": True}},
+    },
+    **_WAIT,
+    **REQUESTS,
+    **ON_FAILURE,
+}
 
 
-@last_net
-def run_power() -> None:
-    """The module virtual_machine_power."""
-    listed = {**_ENTRY, "name": {"type": "str", "required": True}}
-    module = make_module(
-        argument_spec={
-            **AUTH,
-            **SELECTION,
-            # No default: the user must choose VMs.
-            "label_selectors": {"type": "list", "elements": "str"},
-            **_ENTRY,
-            "virtual_machines": {"type": "list", "elements": "dict", "options": listed},
-            **_WAIT,
-            **REQUESTS,
-            **ON_FAILURE,
-        },
-        required_one_of=[("names", "label_selectors", "virtual_machines")],
-        mutually_exclusive=[("virtual_machines", "names"), ("virtual_machines", "label_selectors")],
-    )
-    options = module.params
-    settings = Settings(check_mode=module.check_mode, **{name: options[name] for name in _WAIT})
+def _run(params: Params, mode: Mode) -> Outcome:
+    settings = Settings(check_mode=mode.check, **{name: params[name] for name in _WAIT})
     try:
-        session = Session(options, settings.concurrency)
-        entries = _listed(module) if options["virtual_machines"] is not None else _chosen(module, session)
+        session = Session(params, settings.concurrency)
+        entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
         results = power(session, entries, settings)
     except (ApiError, ConnectionFailed) as error:
-        module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
-    _exit(module, results)
+        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
+    return _outcome(params, mode, results)
 
 
-def _chosen(module: Any, session: Session) -> list[Entry]:
+MODULE = Module(
+    _SPEC,
+    _run,
+    {
+        "required_one_of": [("names", "label_selectors", "virtual_machines")],
+        "mutually_exclusive": [("virtual_machines", "names"), ("virtual_machines", "label_selectors")],
+    },
+)
+
+
+def _selected(params: Params, session: Session) -> list[Entry]:
     """The VMs selected by names, by labels, or by both."""
-    options = module.params
-    wanted = _wanted(module, options, "")
-    names, labels = options["names"], selector(options)
-    if names is not None and not options["namespace"]:
-        module.fail_json(msg="namespace: required with names")
+    requested = _requested(params, "")
+    names, labels = params["names"], selector(params)
+    if names is not None and not params["namespace"]:
+        raise TaskFailed("namespace: required with names")
     if labels is None and names is None:
-        module.fail_json(
-            msg="label_selectors: an empty list would select all virtual machines; set names or a label selector"
+        raise TaskFailed(
+            "label_selectors: an empty list would select all virtual machines; set names or a label selector"
         )
     if labels is None:
-        return [Entry(options["namespace"], name, wanted) for name in dict.fromkeys(names)]
-    found = selected(session, options["namespace"], labels)
-    if names is not None:
-        named = set(names)
-        found = [(namespace, name) for namespace, name in found if name in named]
-    return [Entry(namespace, name, wanted) for namespace, name in found]
+        return [Entry(params["namespace"], name, requested) for name in dict.fromkeys(names)]
+    vms = selected(session, params["namespace"], labels)
+    chosen = None if names is None else set(names)
+    return [Entry(namespace, name, requested) for namespace, name in vms if chosen is None or name in chosen]
 
 
-def _listed(module: Any) -> list[Entry]:
+def _listed(params: Params) -> list[Entry]:
+    """The VMs of the option `virtual_machines`."""
     entries: dict[tuple[str, str], Entry] = {}
-    for index, given in enumerate(module.params["virtual_machines"]):
-        own = {name: given[name] if given[name] is not None else module.params[name] for name in _ENTRY}
-        where = f"virtual_machines[{index}] ({shown(given['name'])[1:-1]})"
-        problem = limits.problem({**own, "name": given["name"]})
+    for index, options in enumerate(params["virtual_machines"]):
+        own = {name: options[name] if options[name] is not None else params[name] for name in _ENTRY}
+        where = f"virtual_machines[{index}] ({shown(options['name'])[1:-1]})"
+        problem = limits.problem({**own, "name": options["name"]})
         if problem:
-            module.fail_json(msg=f"{where}: {problem}")
+            raise TaskFailed(f"{where}: {problem}")
         if not own["namespace"]:
-            module.fail_json(msg=f"{where}: namespace: required; set the namespace of the VM")
-        entry = Entry(own["namespace"], given["name"], _wanted(module, own, f"{where}: "))
+            raise TaskFailed(f"{where}: namespace: required; set the namespace of the VM")
+        entry = Entry(own["namespace"], options["name"], _requested(own, f"{where}: "))
         if entry[:2] in entries:
-            module.fail_json(msg=f"{where}: name: another entry names {entry.label} too; remove one of them")
+            raise TaskFailed(f"{where}: name: another entry names {entry.label} too; remove one of them")
         entries[entry[:2]] = entry
     return list(entries.values())
 
 
-def _wanted(module: Any, options: Outcome, where: str) -> Wanted:
+def _requested(options: Params, where: str) -> PowerRequest:
+    """The power state that the options of a VM, or of the task, request."""
     state, grace = options["state"], options["grace_period"]
     problem = None
     if state is None:
@@ -118,29 +123,29 @@ def _wanted(module: Any, options: Outcome, where: str) -> Wanted:
     elif grace is not None and not options["force"]:
         problem = "grace_period: only valid with force; otherwise the grace period of the VM applies"
     if problem:
-        module.fail_json(msg=f"{where}{problem}")
-    return Wanted(state, bool(options["paused"]), (grace or 0) if options["force"] else None)
+        raise TaskFailed(f"{where}{problem}")
+    return PowerRequest(state, bool(options["paused"]), (grace or 0) if options["force"] else None)
 
 
-def _exit(module: Any, results: list[Result]) -> None:
-    told = [_tell(result) for result in results]
-    outcome: Outcome = {"changed": any(result.changed for result in results), "results": told}
-    if module.shows_diff:
-        outcome["diff"] = [_diff(result, module.check_mode) for result in results if result.changed]
+def _outcome(params: Params, mode: Mode, results: list[Powered]) -> Outcome:
+    changed = [result for result in results if result.changed]
+    output: Output = {"changed": bool(changed), "results": [_output(result) for result in results]}
+    if mode.diff:
+        output["diff"] = [_diff(result, mode.check) for result in changed]
     failures = [(result.entry.label, result.failed) for result in results if result.failed]
-    count = sum(result.changed for result in results if not result.failed)
-    would = "would be " if module.check_mode and count else ""
-    rest = len(results) - count - len(failures)
+    count = sum(not result.failed for result in changed)
+    would = "would be " if mode.check and count else ""
+    unchanged = len(results) - count - len(failures)
     if failures:
-        done = several({f"{would}changed": count, "unchanged": rest})
-        fail(module, "virtual machines", failures, len(results), outcome, done)
-    words = f"{count} {would}changed, {rest} unchanged"
-    module.exit_json(msg=f"{amount(len(results), 'virtual machines')}: {words}", **outcome)
+        rest = several({f"{would}changed": count, "unchanged": unchanged})
+        return failed_outcome(params, "virtual machines", failures, output, [], rest)
+    counts = f"{count} {would}changed, {unchanged} unchanged"
+    return Outcome({**output, "msg": f"{amount(len(results), 'virtual machines')}: {counts}"})
 
 
-def _tell(result: Result) -> Outcome:
+def _output(result: Powered) -> Output:
     entry = result.entry
-    told: Outcome = {
+    output: Output = {
         "name": entry.name,
         "namespace": entry.namespace,
         "state": entry.wanted.state,
@@ -149,49 +154,40 @@ def _tell(result: Result) -> Outcome:
         "failed": bool(result.failed),
     }
     if result.failed:
-        told["msg"] = result.failed
+        output["msg"] = result.failed
     if result.vm is not None:
-        told["status"] = _status(result.vm)
-        told["run_strategy"] = run_strategy(result.vm)
-    if result.found is not None:
-        told["status_before"] = _status(result.found)
+        output["status"] = printable_status(result.vm)
+        output["run_strategy"] = run_strategy(result.vm)
+    if result.vm_before is not None:
+        output["status_before"] = printable_status(result.vm_before)
     if result.instance is not None:
-        state = result.instance.get("status") or {}
-        told["instance"] = {
-            "uid": result.instance["metadata"]["uid"],
-            "phase": state.get("phase", ""),
-            "node": state.get("nodeName", ""),
-        }
-    return told
+        output["instance"] = instance_result(result.instance)
+    return output
 
 
-def _status(vm: Outcome) -> str:
-    return str((vm.get("status") or {}).get("printableStatus", ""))
-
-
-def _diff(result: Result, check_mode: bool) -> Outcome:
+def _diff(result: Powered, check_mode: bool) -> Output:
     header = f"VirtualMachine {result.entry.label}"
     after = _foreseen(result) if check_mode else _power_of(result.vm, result.instance)
     return {
         "before_header": header,
         "after_header": f"{header} ({result.verb})",
-        "before": _power_of(result.found, result.before),
+        "before": _power_of(result.vm_before, result.instance_before),
         "after": after,
     }
 
 
-def _foreseen(result: Result) -> Outcome:
+def _foreseen(result: Powered) -> Output:
     """The power state that the request would lead to."""
-    wanted = result.entry.wanted
-    told = {"status": "Paused" if wanted.paused else _STATUS.get(wanted.state, "Running")}
-    if wanted.state == STOPPED:
-        return told
-    if wanted.state in (STARTED, RESTARTED):
-        return {**told, "instance": "new"}
-    return {**_power_of(None, result.before), **told}
+    requested = result.entry.wanted
+    status = {"status": "Paused" if requested.paused else _STATUS.get(requested.state, "Running")}
+    if requested.state == STOPPED:
+        return status
+    if requested.state in (STARTED, RESTARTED):
+        return {**status, "instance": "new"}
+    return {**_power_of(None, result.instance_before), **status}
 
 
-def _power_of(vm: Outcome | None, instance: Outcome | None) -> Outcome:
+def _power_of(vm: Output | None, instance: Output | None) -> Output:
     """The power state of a VM. A new uid identifies a restarted VMI."""
-    told = {"status": _status(vm or {})}
-    return {**told, "instance": instance["metadata"]["uid"]} if instance is not None else told
+    status = {"status": printable_status(vm or {})}
+    return {**status, "instance": instance["metadata"]["uid"]} if instance is not None else status

@@ -28,12 +28,12 @@ from ..kubevirt.webhooks import mutate, validate
 
 Manifest = dict[str, Any]
 # Template → what KubeVirt makes of it, or None if KubeVirt rejects it.
-Make = Callable[[Manifest], "Manifest | None"]
+Build = Callable[[Manifest], "Manifest | None"]
 
 # The API requires these, even if they are empty.
 _REQUIRED: Final = frozenset({"domain", "devices"})
 # The type of a disk stays explicit, although a preference gives disks without one the type disk.
-_KEPT: Final = frozenset({"disk", "cdrom", "lun"})
+_DISK_TYPES: Final = frozenset({"disk", "cdrom", "lun"})
 
 
 def without(template: Manifest, path: str) -> Manifest:
@@ -43,49 +43,51 @@ def without(template: Manifest, path: str) -> Manifest:
     """
     result = copy(template)
     if path.startswith("annotations."):
-        _take(result.get("metadata") or {}, ["annotations", path.partition(".")[2]])
+        _remove(result.get("metadata") or {}, ["annotations", path.partition(".")[2]])
     else:
-        _take(result.get("spec") or {}, path.split("."))
+        _remove(result.get("spec") or {}, path.split("."))
     return result
 
 
-def reduced(template: Manifest, alone: Make, applied: Make) -> tuple[Manifest, list[str]]:
+def reduced(template: Manifest, plain: Build, applied: Build) -> tuple[Manifest, list[str]]:
     """A copy without the fields that make no difference once instancetype and preference are applied, and their paths.
 
-    alone: the template without instancetype and preference; a field that makes no difference there stays. applied: the
+    plain: the template without instancetype and preference; a field that makes no difference there stays. applied: the
     template with both. Lists of objects keep their entries, which lose fields.
     """
-    work = copy(template)
+    result = copy(template)
     removed: list[str] = []
-    target = applied(work)
+    target = applied(result)
 
     def reduce(node: Manifest, path: str) -> None:
         for key, value in list(node.items()):
-            here = f"{path}.{key}" if path else key
-            before, fields = alone(work), list(node.items())
+            field_path = f"{path}.{key}" if path else key
+            before, fields = plain(result), list(node.items())
             del node[key]
-            optional = key not in _REQUIRED and key not in _KEPT
-            if optional and alone(work) != before and applied(work) == target:
-                removed.append(here)
+            optional = key not in _REQUIRED and key not in _DISK_TYPES
+            if optional and plain(result) != before and applied(result) == target:
+                removed.append(field_path)
                 continue
             # Restore the field at its position.
             node.clear()
             node.update(fields)
-            inside = [(here, value)] if isinstance(value, dict) else []
+            nested = [(field_path, value)] if isinstance(value, dict) else []
             if isinstance(value, list):
-                inside = [(f"{here}[{index}]", one) for index, one in enumerate(value) if isinstance(one, dict)]
-            for place, entry in inside:
-                reduce(entry, place)
+                nested = [
+                    (f"{field_path}[{index}]", entry) for index, entry in enumerate(value) if isinstance(entry, dict)
+                ]
+            for nested_path, entry in nested:
+                reduce(entry, nested_path)
 
-    annotations = (work.get("metadata") or {}).get("annotations") or {}
+    annotations = (result.get("metadata") or {}).get("annotations") or {}
     reduce(annotations, "annotations")
     if not annotations:
-        (work.get("metadata") or {}).pop("annotations", None)
-    reduce(work.get("spec") or {}, "")
-    return work, removed
+        (result.get("metadata") or {}).pop("annotations", None)
+    reduce(result.get("spec") or {}, "")
+    return result, removed
 
 
-def _take(node: Manifest, keys: list[str]) -> None:
+def _remove(node: Manifest, keys: list[str]) -> None:
     # Some conflicts spell a field with other capitals than manifests.
     names = [name for name in node if name.lower() == keys[0].lower()]
     for name in names:
@@ -93,16 +95,16 @@ def _take(node: Manifest, keys: list[str]) -> None:
         if len(keys) == 1:
             del node[name]
         else:
-            _take(inside, keys[1:])
+            _remove(inside, keys[1:])
             if not inside and name not in _REQUIRED:
                 del node[name]
 
 
 # The number of nearest matches to report if nothing fits.
 _NEAREST: Final = 3
-_NAMES: Final = frozenset(name for role in ROLES for name in (role.annotation, role.cluster_annotation))
+_MATCHER_ANNOTATIONS: Final = frozenset(name for role in ROLES for name in (role.annotation, role.cluster_annotation))
 # More than the fields that can conflict: after one conflict is removed, KubeVirt may report another.
-_FIELDS: Final = 100
+_MOST_CONFLICTS: Final = 100
 
 
 class Candidate(NamedTuple):
@@ -160,16 +162,18 @@ def adopt(
     exact = [choice for choice in ranked if choice is not None and _size(choice.spec) == _size_of_guest(before)]
     fits: list[Candidate] = []
     for instancetype in exact:
-        tried = [subject.attempt(instancetype, preference) for preference in preferred]
+        candidates = [subject.attempt(instancetype, preference) for preference in preferred]
         # Most pairs differ; spare them the webhook.
-        near = [subject.judged(one) for one in tried if subject.fits(one)]
-        fits += [subject.reduce(one, instancetype) for one in near if subject.fits(one)]
+        validated = [subject.judged(candidate) for candidate in candidates if subject.fits(candidate)]
+        fits += [subject.reduce(candidate, instancetype) for candidate in validated if subject.fits(candidate)]
     if fits:
         # min takes the first of equals, and the candidates are in order.
-        return Adoption(chosen=min(fits, key=lambda one: (len(one.differences), -len(one.removed))))
-    sizes = sorted((one for one in ranked if one is not None), key=lambda one: _distance(one.spec, before))[:_NEAREST]
+        return Adoption(chosen=min(fits, key=lambda candidate: (len(candidate.differences), -len(candidate.removed))))
+    choices = [choice for choice in ranked if choice is not None]
+    nearest = sorted(choices, key=lambda choice: _distance(choice.spec, before))[:_NEAREST]
     closest = [
-        min((subject.attempt(one, preference) for preference in preferred), key=subject.closeness) for one in sizes
+        min((subject.attempt(choice, preference) for preference in preferred), key=subject.closeness)
+        for choice in nearest
     ]
     return Adoption(nearest=tuple(sorted(map(subject.judged, closest), key=subject.closeness)))
 
@@ -198,13 +202,17 @@ class _Subject(NamedTuple):
         rewritten["spec"][INSTANCETYPE.matcher] = instancetype.matcher
         if preference.matcher is not None:
             rewritten["spec"][PREFERENCE.matcher] = preference.matcher
-        return self._told(rewritten, self._without_conflicts(rewritten, instancetype, preference))
+        return self._evaluate(rewritten, self._without_conflicts(rewritten, instancetype, preference))
 
     def fits(self, candidate: Candidate) -> bool:
-        return candidate.refusal is None and all(self._accepted(one["field"]) for one in candidate.differences)
+        return candidate.refusal is None and all(
+            self._accepted(difference["field"]) for difference in candidate.differences
+        )
 
     def closeness(self, candidate: Candidate) -> tuple[bool, int]:
-        return candidate.refusal is not None, sum(not self._accepted(one["field"]) for one in candidate.differences)
+        return candidate.refusal is not None, sum(
+            not self._accepted(difference["field"]) for difference in candidate.differences
+        )
 
     def reduce(self, candidate: Candidate, instancetype: _Choice) -> Candidate:
         """The candidate without the fields to which the preference or the instancetype gives the same value."""
@@ -213,15 +221,15 @@ class _Subject(NamedTuple):
         def applied(template: Manifest) -> Manifest | None:
             return applier.apply(template, instancetype.spec, preference, self.cluster.release).template
 
-        def alone(template: Manifest) -> Manifest | None:
+        def plain(template: Manifest) -> Manifest | None:
             return applier.apply(template, None, None, self.cluster.release).template
 
-        template, removed = reduced(candidate.vm["spec"]["template"], alone, applied)
-        smaller = {**candidate.vm, "spec": {**candidate.vm["spec"], "template": template}}
-        told = self._told(smaller, [*candidate.removed, *removed])
-        return told if self.fits(told) else candidate
+        template, removed = reduced(candidate.vm["spec"]["template"], plain, applied)
+        vm = {**candidate.vm, "spec": {**candidate.vm["spec"], "template": template}}
+        smaller = self._evaluate(vm, [*candidate.removed, *removed])
+        return smaller if self.fits(smaller) else candidate
 
-    def _told(self, rewritten: Manifest, removed: Sequence[str]) -> Candidate:
+    def _evaluate(self, rewritten: Manifest, removed: Sequence[str]) -> Candidate:
         cluster = self.cluster
         admitted = mutate.mutate(rewritten, cluster.objects, self.vm, "UPDATE", cluster.release)
         if admitted.vm is None:
@@ -245,19 +253,19 @@ class _Subject(NamedTuple):
 
     @staticmethod
     def _candidate(
-        rewritten: Manifest, removed: tuple[str, ...], found: tuple[dict[str, Any], ...], refusal: str | None
+        rewritten: Manifest, removed: tuple[str, ...], vmi_differences: tuple[dict[str, Any], ...], refusal: str | None
     ) -> Candidate:
         instancetype = INSTANCETYPE.matcher_of(rewritten) or {}
-        return Candidate(instancetype, PREFERENCE.matcher_of(rewritten), rewritten, removed, found, refusal)
+        return Candidate(instancetype, PREFERENCE.matcher_of(rewritten), rewritten, removed, vmi_differences, refusal)
 
     def _accepted(self, field: str) -> bool:
-        return any(field == one or field.startswith((f"{one}.", f"{one}[")) for one in self.accept)
+        return any(field == path or field.startswith((f"{path}.", f"{path}[")) for path in self.accept)
 
     def _without_conflicts(self, rewritten: Manifest, instancetype: _Choice, preference: _Choice) -> list[str]:
         removed: list[str] = []
         template = rewritten["spec"]["template"]
         conflicts = self._conflicts(template, instancetype, preference)
-        while conflicts and len(removed) < _FIELDS:
+        while conflicts and len(removed) < _MOST_CONFLICTS:
             for conflict in conflicts:
                 template = without(template, conflict.path)
                 removed.append(conflict.path)
@@ -279,11 +287,11 @@ def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
     return _Choice({"kind": manifest["kind"], "name": manifest["metadata"]["name"]}, spec)
 
 
-def _preferences(vm: Manifest, given: Iterable[Manifest] | None, cluster: Cluster) -> list[_Choice]:
+def _preferences(vm: Manifest, preferences: Iterable[Manifest] | None, cluster: Cluster) -> list[_Choice]:
     """The candidates: first none, then the given preferences. For a VM with a preference, only that."""
     if PREFERENCE.matcher_of(vm) is not None:
         return [_Choice(None, find.preference_spec(vm, cluster.objects, cluster.release).spec)]
-    named = sorted(given or (), key=lambda one: (str(one["metadata"]["name"]), one["kind"]))
+    named = sorted(preferences or (), key=lambda manifest: (str(manifest["metadata"]["name"]), manifest["kind"]))
     choices = [_choice(manifest, PREFERENCE, cluster) for manifest in named]
     # Many catalogs contain the same preference under several names.
     different: dict[str, _Choice] = {}
@@ -306,7 +314,7 @@ def _effective(vm: Manifest, cluster: Cluster) -> Manifest | str:
     stored = release_schema.canonical("VirtualMachine", vm, cluster.release)["spec"]
     return {
         **spec,
-        "annotations": {key: value for key, value in annotations.items() if key not in _NAMES},
+        "annotations": {key: value for key, value in annotations.items() if key not in _MATCHER_ANNOTATIONS},
         # A preference may set the storage class of these.
         "dataVolumeTemplates": stored.get("dataVolumeTemplates") or [],
     }
@@ -323,8 +331,8 @@ def _equalize(domain: Manifest, config: Configuration) -> None:
         for name in ("guest", "maxGuest", "memory"):
             if name in amounts:
                 amounts[name] = Quantity.of(parse(amounts[name]).value, BINARY_SI).text
-    asked_anyway = "memory" not in limits and config.memory_overcommit == 100
-    if asked_anyway and "memory" in requests and requests["memory"] == memory.get("guest"):
+    requested_by_default = "memory" not in limits and config.memory_overcommit == 100
+    if requested_by_default and "memory" in requests and requests["memory"] == memory.get("guest"):
         # The pod requests the same without it.
         del requests["memory"]
     if not requests:
@@ -338,11 +346,11 @@ def _size(instancetype: Manifest | None) -> tuple[int, int]:
 
 
 def _size_of_guest(effective: Manifest) -> tuple[int, int]:
-    told = guest(effective)
-    return int(told["vcpus"]), parse(told.get("memory", "0")).value
+    size = guest(effective)
+    return int(size["vcpus"]), parse(size.get("memory", "0")).value
 
 
 def _distance(instancetype: Manifest | None, effective: Manifest) -> float:
     """The ratio of vCPUs plus the ratio of memory, each in powers of two."""
     pairs = zip(_size(instancetype), _size_of_guest(effective))
-    return sum(abs(math.log2(max(one, 1)) - math.log2(max(other, 1))) for one, other in pairs)
+    return sum(abs(math.log2(max(size, 1)) - math.log2(max(guest_size, 1))) for size, guest_size in pairs)

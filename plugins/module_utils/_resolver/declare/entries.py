@@ -15,7 +15,7 @@ Spec = dict[str, Any]
 _TEXTS = {**{role.matcher: "name" for role in ROLES}, "boot": "data_source"}
 
 
-def spelled_out(options: Options, spec: Spec) -> Options:
+def expand_shorthand(options: Options, spec: Spec) -> Options:
     """The options without shorthand: objects instead of texts, kinds as in the API. Invalid values stay unchanged."""
     result = dict(options)
     for name, part in _TEXTS.items():
@@ -30,14 +30,14 @@ def spelled_out(options: Options, spec: Spec) -> Options:
 
 def _with_kind(options: Options, kinds: Iterable[str]) -> Options:
     """The options with normalized kinds: KubeVirt accepts plurals, and ignores case."""
-    given = options.get("kind")
-    if not isinstance(given, str):
+    kind = options.get("kind")
+    if not isinstance(kind, str):
         return options
-    found = next((kind for kind in kinds if given.lower() in (kind.lower(), f"{kind.lower()}s")), given)
-    return {**options, "kind": found}
+    normalized = next((name for name in kinds if kind.lower() in (name.lower(), f"{name.lower()}s")), kind)
+    return {**options, "kind": normalized}
 
 
-def merged(below: Options, above: Options, spec: Spec, exclusive: Iterable[Iterable[str]] = ()) -> Options:
+def merge_options(below: Options, above: Options, spec: Spec, exclusive: Iterable[Iterable[str]] = ()) -> Options:
     """Options on top of others: objects are merged, null removes the value below, other values replace it.
 
     spec: the argument spec of both. exclusive: its mutually exclusive groups; an option above removes the others of its
@@ -55,7 +55,7 @@ def merged(below: Options, above: Options, spec: Spec, exclusive: Iterable[Itera
         elif isinstance(value, dict):
             inner = spec.get(name) or {}
             under = result.get(name)
-            result[name] = merged(
+            result[name] = merge_options(
                 under if isinstance(under, dict) else {},
                 value,
                 inner.get("options") or {},

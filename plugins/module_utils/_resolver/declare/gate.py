@@ -12,7 +12,7 @@ from ..api.names import shown
 Options = dict[str, Any]
 
 
-def amount(path: str, text: Any) -> str:
+def canonical_quantity(path: str, text: Any) -> str:
     """The canonical text of a quantity. path: of the option. Raises FieldError, caused by QuantityError."""
     try:
         return quantity.canonical(str(text))
@@ -36,7 +36,7 @@ _OPTIONS: Final = {
 _INTERFACE: Final = re.compile(rf"{re.escape(_TEMPLATE)}domain\.devices\.interfaces\[(\d+)\](.*)")
 
 
-def passed(type_name: str, manifest: Manifest, options: Options, gate: bool = True) -> Manifest:
+def validated(type_name: str, manifest: Manifest, options: Options, gate: bool = True) -> Manifest:
     """The manifest in the API's spelling, without empty parts, if a cluster may accept it.
 
     options: the source of the manifest; `accept_unknown_fields` permits unknown fields. gate: false skips the check,
@@ -48,7 +48,7 @@ def passed(type_name: str, manifest: Manifest, options: Options, gate: bool = Tr
     try:
         return formats.checked(type_name, manifest, bool(options.get("accept_unknown_fields")))
     except FieldError as error:
-        raise FieldError(_as_written(error.path, options), error.reason) from error
+        raise FieldError(_option_path(error.path, options), error.reason) from error
 
 
 def check_name(options: Options) -> None:
@@ -59,7 +59,7 @@ def check_name(options: Options) -> None:
         raise FieldError("name", f"{shown(name)} {reason}; write a name such as web-1")
 
 
-def _as_written(path: str, options: Options) -> str:
+def _option_path(path: str, options: Options) -> str:
     for field, option in _OPTIONS.items():
         if path.startswith(field) and (not option or options.get(option) is not None):
             return option + path[len(field) :]

@@ -21,7 +21,7 @@ from ..preflight.outlook import Outlook
 
 Manifest = dict[str, Any]
 
-_UNASKED: Final = "KubeVirt asks for no restart, but the guest gets {fields} only at its next start"
+_SILENT_RESTART: Final = "KubeVirt asks for no restart, but the guest gets {fields} only at its next start"
 
 
 def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cluster) -> Impact:
@@ -35,29 +35,29 @@ def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cl
     after = _captured(future.admitted)
     running = instance if instance is not None and live_update.takes_changes(instance) else None
     started = _started(vm, running, cluster.objects) if running is not None else vm["spec"]
-    as_started = {**vm, "spec": started, **({} if started is vm["spec"] else {"status": {}})}
-    was = vmi.build(as_started, cluster.objects, cluster.configuration, cluster.release).spec
-    will = vmi.build(after, cluster.objects, cluster.configuration, cluster.release).spec
-    if was is None or will is None:
+    started_vm = {**vm, "spec": started, **({} if started is vm["spec"] else {"status": {}})}
+    before = vmi.build(started_vm, cluster.objects, cluster.configuration, cluster.release).spec
+    after_spec = vmi.build(after, cluster.objects, cluster.configuration, cluster.release).spec
+    if before is None or after_spec is None:
         return Impact(UNKNOWN)
     update, unasked = Update(), ""
     if running is not None:
         if run_strategy(future.vm) != HALTED:
-            update = live_update.compare(as_started, after, running, cluster)
-            unasked = _unasked(was, will, running, update, migrates(after))
-        _grow(was, running["spec"])
+            update = live_update.compare(started_vm, after, running, cluster)
+            unasked = _silent_restart(before, after_spec, running, update, migrates(after))
+        _add_hotplugged(before, running["spec"])
     reason = update.restart_required or unasked or None
     return Impact(
         RESTART if reason is not None else LIVE if update.changes else NOTHING,
         reason,
-        guest_before=guest(was),
-        guest_after=guest(will),
-        changes=tuple(_shown(change) for change in differences(was, will)),
+        guest_before=guest(before),
+        guest_after=guest(after_spec),
+        changes=tuple(_redacted(change) for change in differences(before, after_spec)),
         unasked=bool(unasked) or update.unasked,
     )
 
 
-def _unasked(was: Manifest, will: Manifest, instance: Manifest, update: Update, migrating: bool) -> str:
+def _silent_restart(before: Manifest, after: Manifest, instance: Manifest, update: Update, migrating: bool) -> str:
     """Why a change that KubeVirt does not ask to restart for needs a restart all the same; "" if none does.
 
     KubeVirt compares neither the disks and interfaces that it attaches automatically, nor volumes that it could plug.
@@ -66,12 +66,12 @@ def _unasked(was: Manifest, will: Manifest, instance: Manifest, update: Update, 
     if update.restart_required is not None or (instance.get("status") or {}).get("phase") != "Running":
         return ""
     live = (*update.changes, "volumes") if migrating else update.changes
-    lacks = outstanding.fixed(was, will, instance["spec"])
-    left = [one for one in lacks if not any(f"{one}.".startswith(f"{change}.") for change in live)]
-    return _UNASKED.format(fields=", ".join(left)) if left else ""
+    fixed = outstanding.fixed(before, after, instance["spec"])
+    lacking = [field for field in fixed if not any(f"{field}.".startswith(f"{change}.") for change in live)]
+    return _SILENT_RESTART.format(fields=", ".join(lacking)) if lacking else ""
 
 
-def outgrown(declared: Manifest, live: Manifest, cluster: Cluster) -> str | None:
+def size_mismatch(declared: Manifest, live: Manifest, cluster: Cluster) -> str | None:
     """A note if an expanded VM has another size than its declared matchers give now, or None.
 
     The cluster's reference policy replaced the matchers, so the VM does not follow them. Whether the play or the
@@ -106,13 +106,13 @@ def _captured(vm: Manifest) -> Manifest:
 def _started(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest:
     """The VM's spec when its guest was started; if unknown, its current spec."""
     name = (instance.get("status") or {}).get("virtualMachineRevisionName") or ""
-    found = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
-    data = found.get("data") if isinstance(found, dict) else None
+    revision = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
+    data = revision.get("data") if isinstance(revision, dict) else None
     spec: Manifest = (data or {}).get("spec") or vm["spec"]
     return spec
 
 
-def _grow(spec: Manifest, running: Manifest) -> None:
+def _add_hotplugged(spec: Manifest, running: Manifest) -> None:
     """Adds the sockets and memory that KubeVirt has hotplugged since the guest's start."""
     for part, field in (("cpu", "sockets"), ("memory", "guest")):
         now = (running["domain"].get(part) or {}).get(field)
@@ -120,6 +120,6 @@ def _grow(spec: Manifest, running: Manifest) -> None:
             spec["domain"][part][field] = now
 
 
-def _shown(change: Manifest) -> Manifest:
+def _redacted(change: Manifest) -> Manifest:
     before, after = redact(change["before"], change["after"])
     return {**change, "before": before, "after": after}

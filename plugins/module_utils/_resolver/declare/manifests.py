@@ -9,7 +9,7 @@ from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Role
 from ..api.tree import merge
 from .argument_spec import options as typed_options
 from .argument_spec import to_manifest
-from .gate import amount, passed
+from .gate import canonical_quantity, validated
 
 Options = dict[str, Any]
 
@@ -39,7 +39,7 @@ def instancetype(options: Options, gate: bool = True) -> dict[str, Any]:
     """
     memory = (options.get("memory") or {}).get("guest")
     if memory is not None:
-        amount("memory.guest", memory)
+        canonical_quantity("memory.guest", memory)
     manifest = _manifest(INSTANCETYPE, options, gate)
     if options.get("state") != "absent":
         for part, example in (("cpu", "2"), ("memory", "4Gi")):
@@ -81,7 +81,7 @@ def _manifest(role: Role, options: Options, gate: bool) -> dict[str, Any]:
         metadata["namespace"] = options["namespace"]
     spec = merge(to_manifest(role.spec_type, options_of(role, options)), options.get("spec") or {}, "spec")
     # Check the spec first: a catalog derives labels from it, and an error would blame the labels.
-    manifest = passed(role.kind, {"spec": spec, "metadata": metadata}, options, gate)
+    manifest = validated(role.kind, {"spec": spec, "metadata": metadata}, options, gate)
     kind = role.kind if namespaced else role.cluster_kind
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": manifest["metadata"], "spec": manifest["spec"]}
 

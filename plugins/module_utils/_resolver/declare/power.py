@@ -26,7 +26,7 @@ STATES: Final = (STARTED, STOPPED, RESTARTED, PAUSED, UNPAUSED, MIGRATED, SOFT_R
 _FINAL: Final = frozenset({"Succeeded", "Failed"})
 
 
-class Wanted(NamedTuple):
+class PowerRequest(NamedTuple):
     """state: one of STATES. paused: start the guest paused.
     grace_period: seconds until the guest is killed; None for the VM's own.
     """
@@ -36,7 +36,7 @@ class Wanted(NamedTuple):
     grace_period: int | None = None
 
 
-class Request(NamedTuple):
+class SubresourceRequest(NamedTuple):
     """plural, subresource: the path of the request. body: its options. rehearsable: it supports a dry run."""
 
     plural: str
@@ -62,63 +62,63 @@ def _kind(plural: str) -> Kind:
 class Decision(NamedTuple):
     """needed: send the request.
 
-    first: the state to wait for beforehand, STARTED or STOPPED, which the VM reaches by itself; "" for none. refusal:
-    why the request cannot be sent.
+    wait_for: the state to wait for before the request, STARTED or STOPPED, which the VM reaches by itself; "" for none.
+    refusal: why the request cannot be sent.
     """
 
     needed: bool = False
-    first: str = ""
+    wait_for: str = ""
     refusal: str | None = None
 
 
 _NOTHING: Final = Decision()
 _SEND: Final = Decision(needed=True)
-_STILL_STOPPING: Final = Decision(needed=True, first=STOPPED)
-_STILL_STARTING: Final = Decision(needed=True, first=STARTED)
+_STILL_STOPPING: Final = Decision(needed=True, wait_for=STOPPED)
+_STILL_STARTING: Final = Decision(needed=True, wait_for=STARTED)
 
 
-def request(wanted: Wanted) -> Request:
+def subresource_request(power: PowerRequest) -> SubresourceRequest:
     """The request for a wanted state."""
-    if wanted.state == STARTED:
-        return Request("virtualmachines", "start", {"paused": True} if wanted.paused else {})
-    if wanted.state == STOPPED:
-        body = {} if wanted.grace_period is None else {"gracePeriod": wanted.grace_period}
-        return Request("virtualmachines", "stop", body)
-    if wanted.state == RESTARTED:
-        body = {} if wanted.grace_period is None else {"gracePeriodSeconds": wanted.grace_period}
-        return Request("virtualmachines", "restart", body)
-    if wanted.state == MIGRATED:
-        return Request("virtualmachines", "migrate", {})
-    if wanted.state == SOFT_REBOOTED:
+    if power.state == STARTED:
+        return SubresourceRequest("virtualmachines", "start", {"paused": True} if power.paused else {})
+    if power.state == STOPPED:
+        body = {} if power.grace_period is None else {"gracePeriod": power.grace_period}
+        return SubresourceRequest("virtualmachines", "stop", body)
+    if power.state == RESTARTED:
+        body = {} if power.grace_period is None else {"gracePeriodSeconds": power.grace_period}
+        return SubresourceRequest("virtualmachines", "restart", body)
+    if power.state == MIGRATED:
+        return SubresourceRequest("virtualmachines", "migrate", {})
+    if power.state == SOFT_REBOOTED:
         # Nothing shows whether the first reboot took effect.
-        return Request("virtualmachineinstances", "softreboot", {}, rehearsable=False, repeat=Repeat.NEVER)
-    return Request("virtualmachineinstances", "pause" if wanted.state == PAUSED else "unpause", {})
+        return SubresourceRequest("virtualmachineinstances", "softreboot", {}, rehearsable=False, repeat=Repeat.NEVER)
+    return SubresourceRequest("virtualmachineinstances", "pause" if power.state == PAUSED else "unpause", {})
 
 
-def decide(wanted: Wanted, vm: Manifest, instance: Manifest | None) -> Decision:
+def decide(power: PowerRequest, vm: Manifest, instance: Manifest | None) -> Decision:
     """What to do with a VM. instance: its VMI, or None. Both as the API server returned them."""
     if vm["metadata"].get("deletionTimestamp"):
-        return _NOTHING if wanted.state == STOPPED else Decision(refusal="the VM is being deleted")
-    seen = _Seen(vm, instance)
-    if wanted.state == STARTED:
-        return _start(seen)
-    if wanted.state == STOPPED:
-        return _stop(seen, wanted)
-    if wanted.state == RESTARTED:
+        return _NOTHING if power.state == STOPPED else Decision(refusal="the VM is being deleted")
+    state = _PowerState(vm, instance)
+    if power.state == STARTED:
+        return _start(state)
+    if power.state == STOPPED:
+        return _stop(state, power)
+    if power.state == RESTARTED:
         # A restart that is pending or in progress is as good as a new one.
-        return _NOTHING if seen.restarting or seen.returning else _SEND
-    if seen.starting:
+        return _NOTHING if state.restarting or state.returning else _SEND
+    if state.starting:
         return _STILL_STARTING
-    if wanted.state == PAUSED:
-        return _NOTHING if seen.running and seen.paused else _SEND
-    if wanted.state == UNPAUSED:
-        return _NOTHING if seen.running and not seen.paused else _SEND
-    if wanted.state == MIGRATED:
-        return _NOTHING if seen.running and seen.migrating else _SEND
+    if power.state == PAUSED:
+        return _NOTHING if state.running and state.paused else _SEND
+    if power.state == UNPAUSED:
+        return _NOTHING if state.running and not state.paused else _SEND
+    if power.state == MIGRATED:
+        return _NOTHING if state.running and state.migrating else _SEND
     return _SEND
 
 
-class _Seen:
+class _PowerState:
     """The power state of a VM and its VMI."""
 
     def __init__(self, vm: Manifest, instance: Manifest | None) -> None:
@@ -127,24 +127,21 @@ class _Seen:
         self.strategy = run_strategy(vm)
         # Once and RerunOnFailure start a VM by themselves only before they have taken effect.
         self.strategy_done = status.get("runStrategy") == self.strategy
-        own: Manifest = instance or {"metadata": {}}
-        self.instance = own
-        state: Manifest = own.get("status") or {}
-        self.phase = str(state.get("phase") or "")
+        vmi: Manifest = instance or {"metadata": {}}
+        self.instance = vmi
+        vmi_status: Manifest = vmi.get("status") or {}
+        self.phase = str(vmi_status.get("phase") or "")
         self.live = instance is not None and self.phase not in _FINAL
-        self.ending = self.live and bool(own["metadata"].get("deletionTimestamp"))
+        self.ending = self.live and bool(vmi["metadata"].get("deletionTimestamp"))
         self.running = self.live and not self.ending and self.phase == "Running"
-        self.paused = any(
-            condition["type"] == "Paused" and condition["status"] == "True"
-            for condition in state.get("conditions") or []
-        )
-        migration = state.get("migrationState") or {}
+        self.paused = _is_paused(vmi_status)
+        migration = vmi_status.get("migrationState") or {}
         self.migrating = bool(migration) and not (migration.get("completed") or migration.get("failed"))
         requests = status.get("stateChangeRequests") or []
-        self.start_requested = any(one.get("action") == "Start" for one in requests)
-        uid = own["metadata"].get("uid")
+        self.start_requested = any(request.get("action") == "Start" for request in requests)
+        uid = vmi["metadata"].get("uid")
         self.stop_requested = self.live and any(
-            one.get("action") == "Stop" and one.get("uid") == uid for one in requests
+            request.get("action") == "Stop" and request.get("uid") == uid for request in requests
         )
 
     @property
@@ -181,64 +178,70 @@ class _Seen:
         return self.strategy == "Always" or (self.strategy == "RerunOnFailure" and self.phase == "Failed")
 
 
-def _start(seen: _Seen) -> Decision:
-    if seen.live:
-        return _STILL_STOPPING if seen.leaving else _NOTHING
-    if seen.start_requested:
+def _is_paused(status: Manifest) -> bool:
+    return any(
+        condition["type"] == "Paused" and condition["status"] == "True" for condition in status.get("conditions") or []
+    )
+
+
+def _start(state: _PowerState) -> Decision:
+    if state.live:
+        return _STILL_STOPPING if state.leaving else _NOTHING
+    if state.start_requested:
         return _NOTHING
-    return _by_itself(seen) if seen.comes_back else _SEND
+    return _automatic_start(state) if state.comes_back else _SEND
 
 
-def _by_itself(seen: _Seen) -> Decision:
+def _automatic_start(state: _PowerState) -> Decision:
     """The decision if KubeVirt starts the VM by itself, so that virt-api would reject a request.
 
     If something prevents the start for good, that is the refusal.
     """
-    found = trouble(seen.vm)
-    return Decision(refusal=found.reason) if found is not None and not found.grace else _NOTHING
+    problem = trouble(state.vm)
+    return Decision(refusal=problem.reason) if problem is not None and not problem.grace else _NOTHING
 
 
-def _stop(seen: _Seen, wanted: Wanted) -> Decision:
-    if not seen.live:
-        return _SEND if seen.comes_back or seen.start_requested else _NOTHING
-    if not seen.leaving:
+def _stop(state: _PowerState, power: PowerRequest) -> Decision:
+    if not state.live:
+        return _SEND if state.comes_back or state.start_requested else _NOTHING
+    if not state.leaving:
         return _SEND
     # A shorter grace period speeds up the stop.
-    allowed = (seen.instance.get("spec") or {}).get("terminationGracePeriodSeconds")
-    hurried = wanted.grace_period is not None and allowed is not None and wanted.grace_period < allowed
-    return _SEND if hurried else _NOTHING
+    grace_period = (state.instance.get("spec") or {}).get("terminationGracePeriodSeconds")
+    shorter = power.grace_period is not None and grace_period is not None and power.grace_period < grace_period
+    return _SEND if shorter else _NOTHING
 
 
-def reached(wanted: Wanted, vm: Manifest | None) -> Readiness:
+def reached(power: PowerRequest, vm: Manifest | None) -> Readiness:
     """How close a VM is to a wanted state; for MIGRATED see `migrated`."""
     if vm is None:
-        return Readiness(
-            ready=wanted.state == STOPPED, failed=None if wanted.state == STOPPED else "the VM was deleted"
-        )
+        return Readiness(ready=power.state == STOPPED, failed=None if power.state == STOPPED else "the VM was deleted")
     status: Manifest = vm.get("status") or {}
     printable = status.get("printableStatus", "")
-    requests = [one.get("action") for one in status.get("stateChangeRequests") or []]
-    now = f"now {printable or 'without status'}"
-    if wanted.state == STOPPED:
+    requests = [request.get("action") for request in status.get("stateChangeRequests") or []]
+    current_status = f"now {printable or 'without status'}"
+    if power.state == STOPPED:
         if printable == "Stopped" and "Stop" not in requests:
             return Readiness(ready=True)
-        return Readiness(pending=f"the VM to stop ({now})")
-    if wanted.state == SOFT_REBOOTED:
+        return Readiness(pending=f"the VM to stop ({current_status})")
+    if power.state == SOFT_REBOOTED:
         return Readiness(ready=True)
-    if wanted.state in (PAUSED, UNPAUSED):
-        paused = any(one["type"] == "Paused" and one["status"] == "True" for one in status.get("conditions") or [])
-        if paused is (wanted.state == PAUSED):
+    if power.state in (PAUSED, UNPAUSED):
+        paused = _is_paused(status)
+        if paused is (power.state == PAUSED):
             return Readiness(ready=True)
-        return Readiness(pending=f"the VM to be {wanted.state} ({now})")
-    found = trouble(vm)
-    if found is not None:
-        return Readiness(stuck=found.reason, grace=found.grace) if found.grace else Readiness(failed=found.reason)
+        return Readiness(pending=f"the VM to be {power.state} ({current_status})")
+    problem = trouble(vm)
+    if problem is not None:
+        return (
+            Readiness(stuck=problem.reason, grace=problem.grace) if problem.grace else Readiness(failed=problem.reason)
+        )
     if printable in RUNNING and not requests:
-        return Readiness(ready=True) if is_up(vm) else Readiness(pending=f"the VM to be ready ({now})")
-    return Readiness(pending=f"the VM to run ({now})")
+        return Readiness(ready=True) if is_up(vm) else Readiness(pending=f"the VM to be ready ({current_status})")
+    return Readiness(pending=f"the VM to run ({current_status})")
 
 
-def gone(instance: Manifest | None) -> bool:
+def guest_ended(instance: Manifest | None) -> bool:
     """Whether no guest is left; a VMI that has ended by itself may remain."""
     if instance is None:
         return True

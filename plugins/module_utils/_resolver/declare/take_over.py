@@ -28,22 +28,22 @@ TOOLS: Final = (
     "terraform-provider",
     "HashiCorp",
 )
-_APPLIED: Final = "kubectl-client-side-apply"
+_CLIENT_SIDE_APPLY: Final = "kubectl-client-side-apply"
 
 
-def nobody(_manager: str) -> bool:
+def take_nothing(_manager: str) -> bool:
     """Takes over no manager's fields."""
     return False
 
 
-def whose(option: Any) -> TakeOver:
+def parse_take_over(option: Any) -> TakeOver:
     """The function that the option `take_over` (true, or a list of field managers) means: manager → take over its
     fields.
 
     Raises ValueError for other values.
     """
     if option in (None, False, "", []) or str(option).lower() in ("false", "no"):
-        return nobody
+        return take_nothing
     if option is True or str(option).lower() in ("true", "yes"):
         return lambda manager: manager.startswith(TOOLS)
     names = [option] if isinstance(option, str) else option
@@ -52,17 +52,17 @@ def whose(option: Any) -> TakeOver:
     return lambda manager: manager in names
 
 
-def holders(live: Manifest, fields: Mapping[Field, Any], own: str, take_over: TakeOver) -> tuple[str, ...]:
+def managers_to_take(live: Manifest, fields: Mapping[Field, Any], own: str, take_over: TakeOver) -> tuple[str, ...]:
     """The managers to take over that own some of the fields.
 
     fields: with their declared values; None for fields that are no longer declared.
     """
-    if take_over is nobody:
+    if take_over is take_nothing:
         return ()
     return tuple(
         dict.fromkeys(
             str(entry.get("manager"))
-            for entry in _entries(live, own, take_over)
+            for entry in _entries_to_take(live, own, take_over)
             if _without(entry.get("fieldsV1") or {}, (), fields)[1]
         )
     )
@@ -76,34 +76,34 @@ def patch(live: Manifest, fields: Mapping[Field, Any], own: str, managers: tuple
     """
     metadata = live["metadata"]
     entries: list[Manifest] = []
-    moved: Manifest = {}
-    mine: Manifest | None = None
+    moved_set: Manifest = {}
+    our_entry: Manifest | None = None
     for entry in metadata.get("managedFields") or []:
         if entry.get("subresource") or entry.get("manager") not in (*managers, own):
             entries.append(entry)
         elif entry.get("manager") == own:
             entries.append(copy(entry))
-            mine = entries[-1] if entry.get("operation") == "Apply" else mine
+            our_entry = entries[-1] if entry.get("operation") == "Apply" else our_entry
         else:
-            rest, found = _without(entry.get("fieldsV1") or {}, (), fields)
-            for field in found:
-                _add(moved, field)
-            if rest:
-                entries.append({**entry, "fieldsV1": rest})
-    if mine is None:
-        mine = {"manager": own, "operation": "Apply", "apiVersion": live["apiVersion"], "fieldsType": "FieldsV1"}
-        entries.append(mine)
-    mine["fieldsV1"] = _union(mine.get("fieldsV1") or {}, moved)
-    steps: list[Manifest] = [
+            remaining, moved_fields = _without(entry.get("fieldsV1") or {}, (), fields)
+            for field in moved_fields:
+                _add_field(moved_set, field)
+            if remaining:
+                entries.append({**entry, "fieldsV1": remaining})
+    if our_entry is None:
+        our_entry = {"manager": own, "operation": "Apply", "apiVersion": live["apiVersion"], "fieldsType": "FieldsV1"}
+        entries.append(our_entry)
+    our_entry["fieldsV1"] = _merge_sets(our_entry.get("fieldsV1") or {}, moved_set)
+    operations: list[Manifest] = [
         {"op": "replace", "path": "/metadata/managedFields", "value": entries},
         {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata.get("resourceVersion", "")},
     ]
-    if _APPLIED in managers and LAST_APPLIED in (metadata.get("annotations") or {}):
-        steps.append({"op": "remove", "path": f"/metadata/annotations/{LAST_APPLIED.replace('/', '~1')}"})
-    return steps
+    if _CLIENT_SIDE_APPLY in managers and LAST_APPLIED in (metadata.get("annotations") or {}):
+        operations.append({"op": "remove", "path": f"/metadata/annotations/{LAST_APPLIED.replace('/', '~1')}"})
+    return operations
 
 
-def _entries(live: Manifest, own: str, take_over: TakeOver) -> Iterator[Manifest]:
+def _entries_to_take(live: Manifest, own: str, take_over: TakeOver) -> Iterator[Manifest]:
     for entry in live.get("metadata", {}).get("managedFields") or []:
         manager = str(entry.get("manager"))
         if manager != own and not entry.get("subresource") and take_over(manager):
@@ -112,33 +112,33 @@ def _entries(live: Manifest, own: str, take_over: TakeOver) -> Iterator[Manifest
 
 def _without(node: Manifest, path: Field, fields: Mapping[Field, Any]) -> tuple[Manifest, list[Field]]:
     """A set of managed fields without the given fields, and the removed ones."""
-    rest: Manifest = {}
-    found: list[Field] = []
+    remaining: Manifest = {}
+    removed: list[Field] = []
     for key, entry in node.items():
-        here = (*path, key[2:]) if key.startswith("f:") else (*path, key)
+        owned = (*path, key[2:]) if key.startswith("f:") else (*path, key)
         if key == ".":
-            rest[key] = entry
-        elif _covered(here, fields, whole=not set(entry) - {"."}):
-            found += [(*here, *leaf) for leaf in _leaves(entry)]
+            remaining[key] = entry
+        elif _covered(owned, fields, is_leaf=not set(entry) - {"."}):
+            removed += [(*owned, *leaf) for leaf in _leaves(entry)]
         else:
-            inner = {field: value for field, value in fields.items() if field[: len(here)] == here}
-            kept, gone = _without(entry, here, inner) if inner else (entry, [])
-            found += gone
+            inner_fields = {field: value for field, value in fields.items() if field[: len(owned)] == owned}
+            inner_remaining, inner_removed = _without(entry, owned, inner_fields) if inner_fields else (entry, [])
+            removed += inner_removed
             # A manager without fields in an object does not own the object.
-            if not gone or set(kept) - {"."}:
-                rest[key] = kept
-    return (rest if set(rest) - {"."} or path else {}), found
+            if not inner_removed or set(inner_remaining) - {"."}:
+                remaining[key] = inner_remaining
+    return (remaining if set(remaining) - {"."} or path else {}), removed
 
 
-def _covered(here: Field, fields: Mapping[Field, Any], whole: bool) -> bool:
+def _covered(owned: Field, fields: Mapping[Field, Any], is_leaf: bool) -> bool:
     """Whether a managed field is one of the fields, is inside one, or contains one and is owned as a whole.
 
     An object declared as empty declares nothing inside.
     """
     for field, value in fields.items():
-        if here[: len(field)] == field and (value != {} or (whole and here == field)):
+        if owned[: len(field)] == field and (value != {} or (is_leaf and owned == field)):
             return True
-        if whole and field[: len(here)] == here:
+        if is_leaf and field[: len(owned)] == owned:
             return True
     return False
 
@@ -152,11 +152,11 @@ def _leaves(node: Manifest) -> Iterator[Field]:
             yield (key[2:] if key.startswith("f:") else key, *leaf)
 
 
-def _add(target: Manifest, field: Field) -> None:
+def _add_field(target: Manifest, field: Field) -> None:
     for key in field:
         # Items of lists that are not atomic keep their own prefix.
         target = target.setdefault(key if key[:2] in ("k:", "v:") else f"f:{key}", {})
 
 
-def _union(one: Manifest, other: Manifest) -> Manifest:
-    return {**one, **{key: _union(one.get(key) or {}, entry) for key, entry in other.items()}}
+def _merge_sets(base: Manifest, added: Manifest) -> Manifest:
+    return {**base, **{key: _merge_sets(base.get(key) or {}, entry) for key, entry in added.items()}}

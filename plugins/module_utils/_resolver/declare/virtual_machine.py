@@ -11,7 +11,7 @@ from ..api.matcher import INSTANCETYPE, ROLES, Role
 from ..api.tree import copy, merge
 from ..kubevirt.find.infer import IGNORE
 from ..kubevirt.vmi.readiness import run_strategy
-from .plan import APPLY, TAKEN_BACK, Plan
+from .plan import APPLY, RECLAIMED, Plan
 from .vm.manifest import DEFAULT_MEMORY
 
 DEFAULT_RUN_STRATEGY: Final = "Always"
@@ -62,7 +62,7 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
     return Reconciled(result, owner)
 
 
-def in_one_request(step: Plan, live: dict[str, Any] | None, manager: str, force: bool) -> Plan:
+def with_merge_patch(step: Plan, live: dict[str, Any] | None, manager: str, force: bool) -> Plan:
     """The plan with changes that KubeVirt accepts only together, and removals that server-side apply leaves out.
 
     force: take fields of other managers.
@@ -77,21 +77,21 @@ def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
 
     Name and revisionName change in one request: up to KubeVirt 1.4 virt-controller would set the revisionName again.
     """
-    first: dict[Field, Any] = {}
+    merge_patch: dict[Field, Any] = {}
     before = copy(step.before)
     for role in ROLES:
-        wanted, found = role.matcher_of(step.manifest), role.matcher_of(live)
-        if not found or not found.get("revisionName") or (wanted and wanted.get("revisionName")):
+        desired, current = role.matcher_of(step.manifest), role.matcher_of(live)
+        if not current or not current.get("revisionName") or (desired and desired.get("revisionName")):
             continue
-        if wanted is None and role.matcher in before.get("spec", {}):
-            first.update({**ownership.declared(step.after), ("spec", role.matcher): None})
-        elif wanted and (wanted.get("name") != found.get("name") or role.kind_of(wanted) != role.kind_of(found)):
-            fields = {"name": wanted.get("name"), "kind": wanted.get("kind"), "revisionName": None}
-            first.update({("spec", role.matcher, field): value for field, value in fields.items()})
+        if desired is None and role.matcher in before.get("spec", {}):
+            merge_patch.update({**ownership.declared(step.after), ("spec", role.matcher): None})
+        elif desired and (desired.get("name") != current.get("name") or role.kind_of(desired) != role.kind_of(current)):
+            fields = {"name": desired.get("name"), "kind": desired.get("kind"), "revisionName": None}
+            merge_patch.update({("spec", role.matcher, field): value for field, value in fields.items()})
         else:
             continue
-        merge(before, {"spec": {role.matcher: {"revisionName": found["revisionName"]}}})
-    return step._replace(before=before, first={**step.first, **first})
+        merge(before, {"spec": {role.matcher: {"revisionName": current["revisionName"]}}})
+    return step._replace(before=before, merge_patch={**step.merge_patch, **merge_patch})
 
 
 def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool) -> Plan:
@@ -101,18 +101,18 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
     plan refuses to take another manager's `running`, as the API server would.
     """
     declared = ownership.lookup(step.manifest, _RUN_STRATEGY)
-    found = ownership.lookup(live, _RUNNING)
-    if declared is None or found is None:
+    running = ownership.lookup(live, _RUNNING)
+    if declared is None or running is None:
         return step
     owners = [
         name
         for name in ownership.owners(ownership.others(live, manager), _RUNNING)
-        if name != TAKEN_BACK[0] and name not in step.taken
+        if name != RECLAIMED[0] and name not in step.taken_from
     ]
     if owners and not force:
         return step._replace(refusal=field_conflict({name: ["spec.running"] for name in owners}))
-    before = merge(copy(step.before), {"spec": {"running": found}})
-    return step._replace(before=before, first={**step.first, _RUNNING: None, _RUN_STRATEGY: declared})
+    before = merge(copy(step.before), {"spec": {"running": running}})
+    return step._replace(before=before, merge_patch={**step.merge_patch, _RUNNING: None, _RUN_STRATEGY: declared})
 
 
 def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owner: set[Field] | None) -> None:
@@ -139,33 +139,37 @@ def _has_memory(vm: dict[str, Any]) -> bool:
 def _reconcile_matcher(
     role: Role, desired: dict[str, Any], live: dict[str, Any], owner: set[Field] | None
 ) -> set[Field] | None:
-    wanted, found = role.matcher_of(desired), role.matcher_of(live)
-    here = ("spec", role.matcher)
-    if wanted and wanted.get("inferFromVolumeFailurePolicy") == IGNORE and not found:
+    matcher, live_matcher = role.matcher_of(desired), role.matcher_of(live)
+    path = ("spec", role.matcher)
+    if matcher and matcher.get("inferFromVolumeFailurePolicy") == IGNORE and not live_matcher:
         del desired["spec"][role.matcher]
-        return None if owner is None else {field for field in owner if field[:2] != here}
-    if wanted is None or found is None:
+        return None if owner is None else {field for field in owner if field[:2] != path}
+    if matcher is None or live_matcher is None:
         return owner
-    if wanted.get("inferFromVolume") and found.get("name") and not found.get("inferFromVolume"):
-        inferred = {field: found[field] for field in ("name", "kind") if found.get(field)}
+    if matcher.get("inferFromVolume") and live_matcher.get("name") and not live_matcher.get("inferFromVolume"):
+        inferred = {field: live_matcher[field] for field in ("name", "kind") if live_matcher.get(field)}
         desired["spec"][role.matcher] = inferred
-        if owner is not None and any(field[:2] == here for field in owner):
-            owner = {field for field in owner if field[:2] != here} | {(*here, field) for field in inferred}
-    elif wanted.get("name") and role.kind_of(wanted) is not None and role.kind_of(wanted) == role.kind_of(found):
-        wanted.pop("kind", None)
-        if found.get("kind") and (owner is None or (*here, "kind") in owner):
-            wanted["kind"] = found["kind"]
-    elif wanted.get("name") and found.get("kind") and not wanted.get("kind"):
+        if owner is not None and any(field[:2] == path for field in owner):
+            owner = {field for field in owner if field[:2] != path} | {(*path, field) for field in inferred}
+    elif (
+        matcher.get("name")
+        and role.kind_of(matcher) is not None
+        and role.kind_of(matcher) == role.kind_of(live_matcher)
+    ):
+        matcher.pop("kind", None)
+        if live_matcher.get("kind") and (owner is None or (*path, "kind") in owner):
+            matcher["kind"] = live_matcher["kind"]
+    elif matcher.get("name") and live_matcher.get("kind") and not matcher.get("kind"):
         # Without a kind, a value that another manager owns would stay.
-        wanted["kind"] = role.cluster_kind
+        matcher["kind"] = role.cluster_kind
     return owner
 
 
 def expanded(desired: dict[str, Any], live: dict[str, Any]) -> bool:
     """Whether virt-controller has replaced the declared matchers by the expanded spec (KubeVirt ≥ 1.4)."""
     declared = any(role.matcher_of(desired) for role in ROLES)
-    there = any(role.matcher_of(live) or role.reference_of(live) for role in ROLES)
-    return declared and not there and any(field[0] == "spec" for field in ownership.updated(live, _CONTROLLER))
+    matched = any(role.matcher_of(live) or role.reference_of(live) for role in ROLES)
+    return declared and not matched and any(field[0] == "spec" for field in ownership.updated(live, _CONTROLLER))
 
 
 def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str, Any]:
@@ -173,21 +177,21 @@ def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str
     result = copy(desired)
     for role in ROLES:
         result["spec"].pop(role.matcher, None)
-    taken = ownership.updated(live, _CONTROLLER)
+    controller_fields = ownership.updated(live, _CONTROLLER)
     for field, value in ownership.declared(result).items():
-        mine = any(field[: len(other)] == other for other in taken)
-        if mine and _within(value, ownership.lookup(live, field)):
+        theirs = any(field[: len(other)] == other for other in controller_fields)
+        if theirs and _within(value, ownership.lookup(live, field)):
             _remove(result, field)
     return result
 
 
-def _within(part: Any, whole: Any) -> bool:
-    """Whether `whole` contains all of `part`; list items are compared by position."""
+def _within(part: Any, container: Any) -> bool:
+    """Whether `container` contains all of `part`; list items are compared by position."""
     if isinstance(part, dict):
-        return isinstance(whole, dict) and all(_within(value, whole.get(key)) for key, value in part.items())
+        return isinstance(container, dict) and all(_within(value, container.get(key)) for key, value in part.items())
     if isinstance(part, list):
-        return isinstance(whole, list) and len(part) <= len(whole) and all(map(_within, part, whole))
-    return bool(part == whole)
+        return isinstance(container, list) and len(part) <= len(container) and all(map(_within, part, container))
+    return bool(part == container)
 
 
 def _remove(target: dict[str, Any], field: Field) -> None:

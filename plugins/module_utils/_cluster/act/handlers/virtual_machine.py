@@ -16,8 +16,8 @@ from ...client.session import Session
 from ...read.watch import State
 from ..deletion import kept, leftovers, remains
 from ..from_image import completed
-from ..impact import Restarts, waits_for_restart
 from ..judge import Judge
+from ..restarts import DeclaredRestarts, waits_for_restart
 from ..subject import Entry, Failures, Finding, Planned, Result, Subject
 
 Manifest = dict[str, Any]
@@ -30,7 +30,7 @@ class VirtualMachines(Subject):
     def __init__(self, options: Options) -> None:
         super().__init__("virtual machines", options["field_manager"])
         self._force = options["force_conflicts"]
-        self._restarts = Restarts(options["restart"] == "if_required", options["concurrency"])
+        self._restarts = DeclaredRestarts(options["restart"] == "if_required", options["concurrency"])
         self._judge = functools.cache(Judge)
 
     def completed(self, session: Session, found: list[tuple[Entry, Manifest | None]]) -> list[tuple[Entry, list[str]]]:
@@ -40,7 +40,7 @@ class VirtualMachines(Subject):
         return virtual_machine.reconcile(manifest, live, self.manager)
 
     def adjust(self, step: Plan, live: Manifest | None) -> Plan:
-        return virtual_machine.in_one_request(step, live, self.manager, self._force)
+        return virtual_machine.with_merge_patch(step, live, self.manager, self._force)
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
         return self._judge(session).preflight(planned)
@@ -52,10 +52,10 @@ class VirtualMachines(Subject):
         return self._judge(session).foresee(planned)
 
     def due(self, result: Result) -> bool:
-        return self._restarts.due(result)
+        return self._restarts.needs_restart(result)
 
     def settle(self, session: Session, results: list[Result], deadline: float) -> None:
-        self._restarts.settle(session, results, deadline)
+        self._restarts.run(session, results, deadline)
 
     def look(self, live: Manifest | None) -> State:
         return State(*readiness(live))

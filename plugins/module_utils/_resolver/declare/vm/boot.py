@@ -36,7 +36,7 @@ def volume(boot: Options) -> Options:
     raise FieldError("boot", "requires one of data_source, pvc, container_disk and url")
 
 
-def tells_nothing(boot: Options) -> bool:
+def lacks_labels(boot: Options) -> bool:
     """Whether the disk has no labels from which KubeVirt could infer instancetype and preference."""
     return not (boot.get("data_source") or boot.get("pvc"))
 
@@ -56,6 +56,6 @@ def _data_source(text: str) -> Options:
 def _download(url: str) -> Options:
     scheme = url.partition("://")[0].lower()
     if "://" not in url or scheme not in _SOURCE_OF_SCHEME:
-        known = ", ".join(f"{name}://" for name in _SOURCE_OF_SCHEME)
-        raise FieldError("boot.url", f"must begin with one of {known}; use volumes[].import for other sources")
+        schemes = ", ".join(f"{name}://" for name in _SOURCE_OF_SCHEME)
+        raise FieldError("boot.url", f"must begin with one of {schemes}; use volumes[].import for other sources")
     return {_SOURCE_OF_SCHEME[scheme]: {"url": url}}

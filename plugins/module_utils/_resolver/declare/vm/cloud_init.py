@@ -69,13 +69,13 @@ def warnings(options: Options | None) -> list[str]:
     """Warnings about valid options. options: the effective ones of `cloud_init`."""
     if options is None:
         return []
-    told = []
+    result = []
     if options.get("password") is not None or options.get("password_file") is not None:
-        told.append("cloud_init: the VM stores the password in clear text, readable by everyone who may read the VM")
+        result.append("cloud_init: the VM stores the password in clear text, readable by everyone who may read the VM")
     unused = [name for name, value in options.items() if value and name not in ("type", "user", "quote")]
     if options.get("type") == NONE and unused:
-        told.append(f"cloud_init: type is none, so {', '.join(sorted(unused))} has no effect")
-    return told
+        result.append(f"cloud_init: type is none, so {', '.join(sorted(unused))} has no effect")
+    return result
 
 
 def _user_data(options: Options) -> str:

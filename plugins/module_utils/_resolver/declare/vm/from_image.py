@@ -19,23 +19,23 @@ from .. import virtual_machine
 Manifest = dict[str, Any]
 
 
-class Answer(NamedTuple):
+class ImageContents(NamedTuple):
     """environment: of the image, as NAME=value. problem: why it is unknown, one line."""
 
     environment: tuple[str, ...] = ()
     problem: str = ""
 
 
-class Question(NamedTuple):
-    """A matcher of a VM that an image decides. ignores: the VM may do without."""
+class ImageInference(NamedTuple):
+    """A matcher of a VM that an image decides. optional: the VM may do without."""
 
     role: Role
     volume: str
     image: Image
-    ignores: bool
+    optional: bool
 
 
-class Completed(NamedTuple):
+class InferredVm(NamedTuple):
     """A VM with matchers by name, and warnings."""
 
     vm: Manifest
@@ -43,72 +43,74 @@ class Completed(NamedTuple):
 
 
 def existing_volumes(vm: Manifest, live: Manifest | None) -> list[str]:
-    """The DataVolumes that `questions` needs."""
-    names = (existing_volume(vm, _matcher(role, vm)["inferFromVolume"]) for role in _undecided(vm, live))
+    """The DataVolumes that `image_inferences` needs."""
+    names = (existing_volume(vm, _matcher(role, vm)["inferFromVolume"]) for role in _roles_to_infer(vm, live))
     return [name for name in dict.fromkeys(names) if name]
 
 
-def questions(vm: Manifest, live: Manifest | None, existing: Mapping[str, Manifest]) -> list[Question]:
+def image_inferences(vm: Manifest, live: Manifest | None, existing: Mapping[str, Manifest]) -> list[ImageInference]:
     """The matchers of a declared VM that images decide. existing: DataVolumes by name."""
-    found = []
-    for role in _undecided(vm, live):
+    inferences = []
+    for role in _roles_to_infer(vm, live):
         matcher = _matcher(role, vm)
         volume = matcher["inferFromVolume"]
-        own = existing.get(existing_volume(vm, volume)) or {}
+        data_volume = existing.get(existing_volume(vm, volume)) or {}
         image = image_of(vm, volume, existing)
-        if image is not None and role.volume_label not in ((own.get("metadata") or {}).get("labels") or {}):
-            ignores = matcher.get("inferFromVolumeFailurePolicy") == IGNORE
-            found.append(Question(role, volume, image, ignores))
-    return found
+        if image is not None and role.volume_label not in ((data_volume.get("metadata") or {}).get("labels") or {}):
+            optional = matcher.get("inferFromVolumeFailurePolicy") == IGNORE
+            inferences.append(ImageInference(role, volume, image, optional))
+    return inferences
 
 
-def _undecided(vm: Manifest, live: Manifest | None) -> list[Role]:
+def _roles_to_infer(vm: Manifest, live: Manifest | None) -> list[Role]:
     """The roles whose matcher is to be inferred and is not yet decided for the live VM."""
-    wanted = [role for role in ROLES if _matcher(role, vm).get("inferFromVolume")]
-    if live is None or not wanted:
-        return wanted
-    kept = virtual_machine.reconcile(vm, live, "").manifest
-    return [role for role in wanted if _matcher(role, kept).get("inferFromVolume")]
+    roles = [role for role in ROLES if _matcher(role, vm).get("inferFromVolume")]
+    if live is None or not roles:
+        return roles
+    reconciled = virtual_machine.reconcile(vm, live, "").manifest
+    return [role for role in roles if _matcher(role, reconciled).get("inferFromVolume")]
 
 
 def _matcher(role: Role, vm: Manifest) -> Manifest:
     return role.matcher_of(vm) or {}
 
 
-def completed(vm: Manifest, asked: Iterable[Question], answers: Mapping[Image, Answer]) -> Completed:
+def infer_from_images(
+    vm: Manifest, inferences: Iterable[ImageInference], images: Mapping[Image, ImageContents]
+) -> InferredVm:
     """The VM with the matchers from its images. Raises FieldError if a required one is missing."""
     result, warnings = copy(vm), []
-    refused: dict[str, list[Role]] = {}
-    for question in asked:
-        role, answer = question.role, answers[question.image]
-        said = {} if answer.problem else labels(answer.environment)
-        if said.get(role.volume_label):
-            if question.ignores and role is INSTANCETYPE:
+    unresolved: dict[str, list[Role]] = {}
+    for inference in inferences:
+        role, image = inference.role, images[inference.image]
+        image_labels = {} if image.problem else labels(image.environment)
+        if image_labels.get(role.volume_label):
+            if inference.optional and role is INSTANCETYPE:
                 # As KubeVirt does: the memory was for a disk without an instancetype.
                 result["spec"]["template"]["spec"]["domain"].pop("memory", None)
-            matcher = {"name": said[role.volume_label], "kind": said.get(role.volume_kind_label)}
+            matcher = {"name": image_labels[role.volume_label], "kind": image_labels.get(role.volume_kind_label)}
             result["spec"][role.matcher] = {field: value for field, value in matcher.items() if value}
             continue
-        told = _nothing(question, answer)
-        if question.ignores:
+        reason = _missing(inference, image)
+        if inference.optional:
             del result["spec"][role.matcher]
-            warnings += [f"the VM gets no {role.matcher}: {told}"] if answer.problem else []
+            warnings += [f"the VM gets no {role.matcher}: {reason}"] if image.problem else []
         else:
-            refused.setdefault(told, []).append(role)
-    if refused:
+            unresolved.setdefault(reason, []).append(role)
+    if unresolved:
         parts = [
-            f"{' and '.join(role.matcher for role in roles)}: {told}; {_remedy(roles)}"
-            for told, roles in refused.items()
+            f"{' and '.join(role.matcher for role in roles)}: {reason}; {_remedy(roles)}"
+            for reason, roles in unresolved.items()
         ]
         raise FieldError("infer_from_registry", "; ".join(parts))
-    return Completed(result, warnings)
+    return InferredVm(result, warnings)
 
 
-def _nothing(question: Question, answer: Answer) -> str:
-    image = f"the image {question.image.name} of the volume {question.volume}"
-    if answer.problem:
-        return f"cannot ask for {image}: {answer.problem}"
-    return f"{image} has no variable INSTANCETYPE_KUBEVIRT_IO_DEFAULT_{question.role.matcher.upper()}"
+def _missing(inference: ImageInference, contents: ImageContents) -> str:
+    image = f"the image {inference.image.name} of the volume {inference.volume}"
+    if contents.problem:
+        return f"cannot ask for {image}: {contents.problem}"
+    return f"{image} has no variable INSTANCETYPE_KUBEVIRT_IO_DEFAULT_{inference.role.matcher.upper()}"
 
 
 def _remedy(roles: list[Role]) -> str:

@@ -30,36 +30,36 @@ def matcher(role: Role, options: Options, spec: Manifest) -> Manifest | None:
 
     options: of the module. spec: the VM's, with its volumes. Raises FieldError if inference is required and impossible.
     """
-    given = options.get(role.matcher)
-    if given is None:
-        return _inferred(role, options, spec) if _may_say(options, spec, role) else None
-    if given.get("name"):
-        return {field: given[option] for option, field in _FIELDS.items() if given.get(option) is not None}
-    if given.get("name") is not None:
+    declared = options.get(role.matcher)
+    if declared is None:
+        return _inferred(role, options, spec) if _boot_disk_decides(options, spec, role) else None
+    if declared.get("name"):
+        return {field: declared[option] for option, field in _FIELDS.items() if declared.get(option) is not None}
+    if declared.get("name") is not None:
         raise FieldError(f"{role.matcher}.name", "is empty")
-    if given.get("infer_from_volume"):
+    if declared.get("infer_from_volume"):
         return _inferred(role, options, spec)
-    if given.get("infer") == NONE:
+    if declared.get("infer") == NONE:
         return None
-    if given.get("infer") == AUTO:
-        return None if _is_given(role, spec) else _inferred_if_possible(role, options, spec)
+    if declared.get("infer") == AUTO:
+        return None if _is_set(role, spec) else _inferred_if_possible(role, options, spec)
     return _inferred(role, options, spec)
 
 
-def _may_say(options: Options, spec: Manifest, role: Role) -> bool:
+def _boot_disk_decides(options: Options, spec: Manifest, role: Role) -> bool:
     """Whether the boot disk can decide (by labels, or as an image) and the VM does not decide itself."""
-    if _is_given(role, spec):
+    if _is_set(role, spec):
         return False
     disk = options.get("boot") or {}
-    if disk and not boot.tells_nothing(disk):
+    if disk and not boot.lacks_labels(disk):
         return True
     volumes = _volumes(spec)
     if not (options.get("infer_from_registry") and volumes):
         return False
-    return _of_image(boot.VOLUME if disk else _first(role, volumes, spec), spec)
+    return _is_image(boot.VOLUME if disk else _boot_volume(role, volumes, spec), spec)
 
 
-def _of_image(volume: str, spec: Manifest) -> bool:
+def _is_image(volume: str, spec: Manifest) -> bool:
     return image_of({"spec": spec}, volume, {}) is not None
 
 
@@ -67,7 +67,7 @@ def _volumes(spec: Manifest) -> Manifest:
     return {volume.get("name"): volume for volume in spec["template"]["spec"].get("volumes") or ()}
 
 
-def _is_given(role: Role, spec: Manifest) -> bool:
+def _is_set(role: Role, spec: Manifest) -> bool:
     return spec.get(role.matcher) is not None or (role is INSTANCETYPE and _sized(spec))
 
 
@@ -89,15 +89,15 @@ def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
     volumes = _volumes(spec)
     name = (options.get(role.matcher) or {}).get("infer_from_volume")
     if not name:
-        name = boot.VOLUME if options.get("boot") else _first(role, volumes, spec)
+        name = boot.VOLUME if options.get("boot") else _boot_volume(role, volumes, spec)
     elif name not in volumes:
         raise FieldError(f"{role.matcher}.infer_from_volume", f"the VM has no volume named {shown(name)}")
-    if not (options.get("infer_from_registry") and _of_image(name, spec)):
+    if not (options.get("infer_from_registry") and _is_image(name, spec)):
         _check(role, volumes[name], spec)
     return {"inferFromVolume": name}
 
 
-def _first(role: Role, volumes: Manifest, spec: Manifest) -> Any:
+def _boot_volume(role: Role, volumes: Manifest, spec: Manifest) -> Any:
     """The boot volume of a VM: the one with the lowest boot order, else the first."""
     if not volumes:
         raise FieldError(f"{role.matcher}.infer", "requires a volume to infer from, and the VM has none")

@@ -12,7 +12,7 @@ from ...api.errors import FieldError
 from ...api.matcher import ROLES
 from ...api.names import shown
 from ...api.tree import copy, merge
-from ..gate import amount, check_name, passed
+from ..gate import canonical_quantity, check_name, validated
 from . import boot, cloud_init, inference
 from .volumes import SYSPREP_DISK, Disks, sysprep_source
 
@@ -24,16 +24,16 @@ Part = dict[str, Any]
 
 def networks(entries: list[Options]) -> tuple[list[Part], list[Part]]:
     """The networks of a VM and their interfaces, in the given order. Raises FieldError."""
-    found: list[Part] = []
+    result: list[Part] = []
     interfaces: list[Part] = []
     for index, entry in enumerate(entries):
         name = entry.get("name") or "default"
-        if any(network["name"] == name for network in found):
+        if any(network["name"] == name for network in result):
             raise FieldError(f"networks[{index}].name", f"another network is already named {shown(name)}")
         multus = entry.get("multus")
-        found.append({"name": name, **({"multus": {"networkName": multus}} if multus else {"pod": {}})})
+        result.append({"name": name, **({"multus": {"networkName": multus}} if multus else {"pod": {}})})
         interfaces.append(_interface(name, entry))
-    return found, interfaces
+    return result, interfaces
 
 
 def _interface(name: str, entry: Options) -> Part:
@@ -74,13 +74,13 @@ _GUEST_AGENT: Final = "ga"
 _BY_CLOUD_INIT: Final = {"nocloud": "noCloud", "configdrive": "configDrive"}
 
 
-def build(credentials: list[Options], cloud_init: Options | None) -> tuple[list[Part], Options | None]:
+def build_credentials(credentials: list[Options], cloud_init: Options | None) -> tuple[list[Part], Options | None]:
     """The credentials as the API has them, and the options of `cloud_init` with what they require.
 
     Keys through the guest agent need permission to write them; keys through cloud-init need a volume of the right type.
     Raises FieldError for an invalid credential.
     """
-    wanted = copy(cloud_init) if cloud_init is not None else None
+    effective = copy(cloud_init) if cloud_init is not None else None
     built = []
     for index, credential in enumerate(credentials):
         path = f"access_credentials[{index}]"
@@ -89,9 +89,9 @@ def build(credentials: list[Options], cloud_init: Options | None) -> tuple[list[
         if credential.get("type") == "password":
             built.append(_password(path, credential))
         else:
-            part, wanted = _ssh(path, credential, wanted)
+            part, effective = _ssh(path, credential, effective)
             built.append(part)
-    return built, wanted
+    return built, effective
 
 
 def _password(path: str, credential: Options) -> Part:
@@ -104,22 +104,22 @@ def _password(path: str, credential: Options) -> Part:
 
 def _ssh(path: str, credential: Options, cloud_init: Options | None) -> tuple[Part, Options | None]:
     method = credential.get("method") or _GUEST_AGENT
-    wanted = dict(cloud_init or {})
+    effective = dict(cloud_init or {})
     if method == _GUEST_AGENT:
-        users = credential.get("users") or [user for user in (wanted.get("user"),) if user]
+        users = credential.get("users") or [user for user in (effective.get("user"),) if user]
         if not users:
             raise FieldError(f"{path}.users", "required; set users, or cloud_init.user, to the owners of the keys")
-        if wanted.get("manage_ssh") is None:
-            wanted["manage_ssh"] = True
-        return _credential("sshPublicKey", credential, {"qemuGuestAgent": {"users": users}}), wanted
+        if effective.get("manage_ssh") is None:
+            effective["manage_ssh"] = True
+        return _credential("sshPublicKey", credential, {"qemuGuestAgent": {"users": users}}), effective
     _no_users(path, credential)
-    if wanted.get("type") is None:
-        wanted["type"] = method
-    elif wanted["type"] != method:
+    if effective.get("type") is None:
+        effective["type"] = method
+    elif effective["type"] != method:
         raise FieldError(
-            f"{path}.method", f"is {method}, but cloud_init.type is {wanted['type']}; set both to the same type"
+            f"{path}.method", f"is {method}, but cloud_init.type is {effective['type']}; set both to the same type"
         )
-    return _credential("sshPublicKey", credential, {_BY_CLOUD_INIT[method]: {}}), wanted
+    return _credential("sshPublicKey", credential, {_BY_CLOUD_INIT[method]: {}}), effective
 
 
 def _no_users(path: str, credential: Options) -> None:
@@ -151,11 +151,11 @@ def manifest(options: Options, gate: bool = True) -> Manifest:
     merge(spec["template"], options.get("template") or {}, "template")
     merge(spec, options.get("spec") or {}, "spec")
     for role in ROLES:
-        found = inference.matcher(role, options, spec)
-        if found is not None:
-            merge(spec, {role.matcher: found}, "spec")
+        matcher = inference.matcher(role, options, spec)
+        if matcher is not None:
+            merge(spec, {role.matcher: matcher}, "spec")
     metadata = {field: options[field] for field in ("name", "namespace", "labels", "annotations") if options.get(field)}
-    result = passed("VirtualMachine", {"metadata": metadata, "spec": spec}, options, gate)
+    result = validated("VirtualMachine", {"metadata": metadata, "spec": spec}, options, gate)
     return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", **result}
 
 
@@ -168,18 +168,18 @@ def check_exclusive(options: Options) -> None:
 
 def warnings(options: Options) -> list[str]:
     """Warnings about valid options. Raises FieldError like `manifest`."""
-    _credentials, wanted = _credentials_and_cloud_init(options)
-    told = cloud_init.warnings(wanted)
+    _credentials, effective = _credentials_and_cloud_init(options)
+    result = cloud_init.warnings(effective)
     disk = options.get("boot")
     sized = any(options.get(name) is not None for name in ("instancetype", "memory", "cpu"))
-    asks = options.get("infer_from_registry") and disk and boot.has_image(disk)
-    if disk and boot.tells_nothing(disk) and not sized and not asks:
-        way = ", or infer_from_registry" if boot.has_image(disk) else ""
-        told.append(
+    from_registry = options.get("infer_from_registry") and disk and boot.has_image(disk)
+    if disk and boot.lacks_labels(disk) and not sized and not from_registry:
+        hint = ", or infer_from_registry" if boot.has_image(disk) else ""
+        result.append(
             f"boot: KubeVirt cannot infer an instancetype from this disk, so a new VM has {DEFAULT_MEMORY} of"
-            f" memory; set instancetype and preference{way}"
+            f" memory; set instancetype and preference{hint}"
         )
-    return told
+    return result
 
 
 def _vmi_spec(options: Options) -> Manifest:
@@ -187,7 +187,7 @@ def _vmi_spec(options: Options) -> Manifest:
     domain: Manifest = {"devices": {}}
     spec: Manifest = {"domain": domain}
     if options.get("memory") is not None:
-        domain["memory"] = {"guest": amount("memory", options["memory"])}
+        domain["memory"] = {"guest": canonical_quantity("memory", options["memory"])}
     if options.get("cpu") is not None:
         domain["cpu"] = {field: value for field, value in options["cpu"].items() if value is not None}
     for option, field in (
@@ -215,12 +215,12 @@ def _add_volumes(options: Options, spec: Manifest) -> None:
         disks.add(f"volumes[{index}]", entry)
     if options.get("sysprep") is not None:
         disks.add_named("sysprep", SYSPREP_DISK, sysprep_source("sysprep", options["sysprep"]))
-    credentials, wanted = _credentials_and_cloud_init(options)
-    if wanted is not None:
+    credentials, effective = _credentials_and_cloud_init(options)
+    if effective is not None:
         disks.check_free("cloud_init", cloud_init.DISK)
-        made = cloud_init.volume(wanted)
-        if made is not None:
-            disks.add_named("cloud_init", cloud_init.DISK, made)
+        source = cloud_init.volume(effective)
+        if source is not None:
+            disks.add_named("cloud_init", cloud_init.DISK, source)
     vmi = spec["template"]["spec"]
     if disks.volumes:
         vmi["volumes"] = disks.volumes
@@ -235,8 +235,10 @@ def _add_volumes(options: Options, spec: Manifest) -> None:
 
 def _credentials_and_cloud_init(options: Options) -> tuple[list[Manifest], Options | None]:
     """The credentials, and the effective options of the volume cloudinitdisk; None for no such volume."""
-    given = options.get("cloud_init")
-    credentials, wanted = build(options.get("access_credentials") or [], given)
+    declared = options.get("cloud_init")
+    credentials, effective = build_credentials(options.get("access_credentials") or [], declared)
     # The user's own cloud-init volume is left alone.
-    own = given is None and any(entry.get("cloud_init") is not None for entry in options.get("volumes") or [])
-    return credentials, None if own else wanted
+    has_own_volume = declared is None and any(
+        entry.get("cloud_init") is not None for entry in options.get("volumes") or []
+    )
+    return credentials, None if has_own_volume else effective

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError
 from ...api.names import shown
-from ..gate import amount
+from ..gate import canonical_quantity
 from . import cloud_init
 
 Options = dict[str, Any]
@@ -25,7 +25,7 @@ _LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX: Final = 5
 
 
-def derived(prefix: str, *seed: str) -> str:
+def generated_name(prefix: str, *seed: str) -> str:
     """A name like Kubernetes' generated names (`prefix-x7k2p`), but constant for the same seed."""
     number = int.from_bytes(hashlib.sha256("\0".join((prefix, *seed)).encode()).digest()[:8], "big")
     suffix = ""
@@ -129,10 +129,10 @@ def data_volume_spec(path: str, options: Options) -> dict[str, Any]:
     Raises FieldError, first for an invalid size, then for options of the source, then for a missing size.
     """
     storage = _storage(path, options)
-    given = [name for name in SOURCES if options.get(name) not in (None, False)]
-    if len(given) != 1:
+    sources = [name for name in SOURCES if options.get(name) not in (None, False)]
+    if len(sources) != 1:
         raise FieldError(path, f"requires exactly one of {', '.join(SOURCES)}")
-    name, source = given[0], SOURCES[given[0]]
+    name, source = sources[0], SOURCES[sources[0]]
     values = {} if name == "blank" else {option: value for option, value in options[name].items() if value}
     for option in source.required:
         if option not in values:
@@ -141,12 +141,12 @@ def data_volume_spec(path: str, options: Options) -> dict[str, Any]:
         raise FieldError(f"{path}.registry", "requires exactly one of url and image_stream")
     if options.get("size") is None and source.sized:
         raise FieldError(f"{path}.size", f"required; the source {name} does not define the size of the disk")
-    described = {source.fields[option]: value for option, value in values.items()}
+    api_source = {source.fields[option]: value for option, value in values.items()}
     spec: dict[str, Any]
     if name == "data_source":
-        spec = {"sourceRef": {"kind": "DataSource", **described}}
+        spec = {"sourceRef": {"kind": "DataSource", **api_source}}
     else:
-        spec = {"source": {name: described}}
+        spec = {"source": {name: api_source}}
     return {**spec, "storage": storage}
 
 
@@ -154,7 +154,7 @@ def _storage(path: str, options: Options) -> dict[str, Any]:
     """The storage of a DataVolume; the cluster's storage profile decides what the options leave out."""
     storage: dict[str, Any] = {}
     if options.get("size") is not None:
-        storage["resources"] = {"requests": {"storage": amount(f"{path}.size", options["size"])}}
+        storage["resources"] = {"requests": {"storage": canonical_quantity(f"{path}.size", options["size"])}}
     for option, field in (
         ("storage_class", "storageClassName"),
         ("access_modes", "accessModes"),
@@ -171,7 +171,7 @@ SYSPREP_DISK: Final = "sysprepdisk"
 _HIGHEST_BOOT_ORDER: Final = 2**32 - 1
 
 
-class _Made(NamedTuple):
+class _Volume(NamedTuple):
     """A volume without its name, and the DataVolume that fills it, if any."""
 
     source: Part
@@ -205,27 +205,27 @@ class Disks:
             # Report errors of the import before those of its name, as virtctl does.
             spec = data_volume_spec(f"{path}.import", options["import"])
             self._names.take(f"{path}.name", name)
-            made = self._imported(f"{path}.import", name, options, spec)
+            volume = self._imported(f"{path}.import", name, options, spec)
         else:
-            made = _Made(_SOURCES[kind](path, options))
+            volume = _Volume(_SOURCES[kind](path, options))
             self._names.take(f"{path}.name", name)
-        self._put(name, made)
+        self._put(name, volume)
         self._disk(path, name, options)
         return str(name)
 
     def add_named(self, path: str, name: str, source: Part) -> None:
         """Adds a volume that exists at most once. Raises FieldError if its name is taken."""
         self._names.take(path, name)
-        self._put(name, _Made(source))
+        self._put(name, _Volume(source))
 
     def check_free(self, path: str, name: str) -> None:
         """Raises FieldError if a volume has that name."""
         self._names.check_free(path, name)
 
-    def _put(self, name: str, made: _Made) -> None:
-        self.volumes.append({"name": name, **made.source})
-        if made.data_volume is not None:
-            self.data_volume_templates.append(made.data_volume)
+    def _put(self, name: str, volume: _Volume) -> None:
+        self.volumes.append({"name": name, **volume.source})
+        if volume.data_volume is not None:
+            self.data_volume_templates.append(volume.data_volume)
 
     def _default_name(self, kind: str, options: Options, index: int) -> str:
         if kind == "persistent_volume_claim":
@@ -235,19 +235,21 @@ class Disks:
         if kind == "container_disk":
             return f"{self._vm}-containerdisk-{index}"
         if kind == "import":
-            return derived("imported-volume", self._vm, str(index))
+            return generated_name("imported-volume", self._vm, str(index))
         return {"cloud_init": cloud_init.DISK, "sysprep": SYSPREP_DISK}.get(kind, f"{kind.replace('_', '')}-{index}")
 
-    def _imported(self, path: str, name: str, options: Options, spec: Part) -> _Made:
+    def _imported(self, path: str, name: str, options: Options, spec: Part) -> _Volume:
         """The volume of an import.
 
         Without a given name its DataVolume's name includes the VM's, to be unique in the namespace.
         """
-        given = options["import"].get("name")
-        own = given or (f"{self._vm}-{name}" if options.get("name") else name)
-        if given:
-            check_label(f"{path}.name", given)
-        return _Made({"dataVolume": {"name": own}}, {"metadata": {"name": own}, "spec": spec})
+        explicit_name = options["import"].get("name")
+        data_volume_name = explicit_name or (f"{self._vm}-{name}" if options.get("name") else name)
+        if explicit_name:
+            check_label(f"{path}.name", explicit_name)
+        return _Volume(
+            {"dataVolume": {"name": data_volume_name}}, {"metadata": {"name": data_volume_name}, "spec": spec}
+        )
 
     def _disk(self, path: str, name: str, options: Options) -> None:
         if not any(options.get(option) is not None for option in ("boot_order", "bus", "device")):
@@ -274,23 +276,23 @@ class Disks:
 
 def sysprep_source(path: str, options: Options) -> Part:
     """The source of a volume for Windows' Sysprep. Raises FieldError."""
-    given = [
+    sources = [
         (field, options[name])
         for name, field in (("config_map", "configMap"), ("secret", "secret"))
         if options.get(name)
     ]
-    if len(given) != 1:
+    if len(sources) != 1:
         raise FieldError(path, "requires exactly one of config_map and secret")
-    return {"sysprep": {given[0][0]: {"name": given[0][1]}}}
+    return {"sysprep": {sources[0][0]: {"name": sources[0][1]}}}
 
 
 def _kind(path: str, options: Options) -> str:
-    given = [kind for kind in (*_SOURCES, "import") if options.get(kind) is not None]
-    if len(given) != 1:
+    sources = [kind for kind in (*_SOURCES, "import") if options.get(kind) is not None]
+    if len(sources) != 1:
         raise FieldError(path, f"requires exactly one of {', '.join((*_SOURCES, 'import'))}")
-    if options[given[0]] == "":
-        raise FieldError(f"{path}.{given[0]}", "is empty")
-    return given[0]
+    if options[sources[0]] == "":
+        raise FieldError(f"{path}.{sources[0]}", "is empty")
+    return sources[0]
 
 
 _SOURCES: Final[dict[str, Any]] = {
@@ -300,7 +302,7 @@ _SOURCES: Final[dict[str, Any]] = {
     },
     "data_volume": lambda _path, options: {"dataVolume": {"name": options["data_volume"]}},
     "empty_disk": lambda path, options: {
-        "emptyDisk": {"capacity": amount(f"{path}.empty_disk", options["empty_disk"])}
+        "emptyDisk": {"capacity": canonical_quantity(f"{path}.empty_disk", options["empty_disk"])}
     },
     "cloud_init": lambda path, options: cloud_init.source(options["cloud_init"]),
     "sysprep": lambda path, options: sysprep_source(f"{path}.sysprep", options["sysprep"]),

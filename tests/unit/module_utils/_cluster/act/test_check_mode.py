@@ -130,7 +130,7 @@ def test_a_field_that_is_taken_in_a_run_is_taken_in_a_check() -> None:
 def test_what_goes_before_an_apply_is_asked_alone_since_the_apply_counts_on_it() -> None:
     store = Store({PLACE: [manifest("a")]})
     taken = subject_with(
-        adjust=lambda step, _live: step._replace(first={("spec", "memory", "hugepages"): None}),
+        adjust=lambda step, _live: step._replace(merge_patch={("spec", "memory", "hugepages"): None}),
     )
     content: list[dict[str, str]] = []
 

@@ -125,7 +125,7 @@ def test_with_fail_fast_a_success_of_what_was_under_way_does_not_send_the_rest()
 
 def test_what_a_first_request_has_changed_is_changed_though_the_next_one_is_refused() -> None:
     store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
-    subject = subject_with(adjust=lambda step, _live: step._replace(first={("spec", "cpu", "guest"): None}))
+    subject = subject_with(adjust=lambda step, _live: step._replace(merge_patch={("spec", "cpu", "guest"): None}))
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
         return status(422, "no", "Invalid") if "force" in query else store(method, path, query)

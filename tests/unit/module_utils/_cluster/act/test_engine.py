@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Job, carry_out, send
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import (
+    Job,
+    Outcome,
+    carry_out,
+    send,
+    send_create,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
     ApiError,
@@ -17,7 +23,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import (
     Repeat,
     Write,
+    apply,
     create,
+    delete,
     json_patch,
     merge_patch,
     replace,
@@ -48,7 +56,7 @@ class Server:
 
         write = Write("PUT", PATH, {}, repeat)
         with session_with(self, retry_timeout=seconds) as session:
-            return send(session, write, None if taken_up is None else read)
+            return send(session, write, None if taken_up is None else read) is not None
 
 
 @pytest.mark.parametrize("answer", [None, UNAVAILABLE])
@@ -99,25 +107,63 @@ def test_an_answer_that_stays_lost_is_an_error_when_the_time_is_over() -> None:
         Server(*[None] * 9).send(Repeat.AFTER_READ, False, seconds=0.5)
 
 
+NAMED = {"metadata": {"name": "a"}}
+EXISTS = status(409, "it exists", "AlreadyExists")
+
+
+@pytest.mark.parametrize(
+    ("answers", "methods", "message"),
+    [
+        ([(200, {}), None, EXISTS, (200, NAMED)], ["GET", "POST", "POST", "GET"], None),
+        ([(200, {}), None, EXISTS, status(404, "gone", "NotFound")], ["GET", "POST", "POST", "GET"], "it exists"),
+        ([(200, {}), EXISTS], ["GET", "POST"], "it exists"),
+    ],
+)
+def test_create_counts_an_existing_object_after_a_lost_response(
+    answers: list[Any], methods: list[str], message: str | None
+) -> None:
+    server = Server(*answers)
+    with session_with(server, retry_timeout=20) as session:
+        session.request("GET", "/readyz")
+        if message is None:
+            send_create(session, BY_NAME["VirtualMachine"], "shop", NAMED)
+        else:
+            with pytest.raises(ApiError, match=message):
+                send_create(session, BY_NAME["VirtualMachine"], "shop", NAMED)
+    assert server.told == methods
+
+
+def test_delete_names_the_uid_and_accepts_absence() -> None:
+    other_uid = status(409, "Precondition failed: UID in ...", "Conflict")
+    server = Server((200, {}), None, status(404, "not found", "NotFound"), other_uid)
+    write = delete(PATH, "u1")
+    assert write.body == {"preconditions": {"uid": "u1"}}
+    with session_with(server, retry_timeout=20) as session:
+        session.request("GET", "/readyz")
+        assert send(session, write) is None
+        assert send(session, write) is None
+    assert server.told == ["GET", "DELETE", "DELETE", "DELETE"]
+
+
 RELIABILITY = Path(__file__).parents[5] / "docs" / "reliability.md"
 WORDS = {Repeat.AFTER_READ: "only after a read has shown that the first had no effect", Repeat.NEVER: "never: "}
 
 
 def test_what_may_be_repeated_is_what_users_are_told() -> None:
-    patches = [merge_patch(PATH, {}), json_patch(PATH, []), create(PATH, {}), replace(PATH, {})]
-    assert {write.repeat for write in patches} == {Repeat.FREELY}
+    writes = [merge_patch(PATH, {}), json_patch(PATH, []), create(PATH, {}), replace(PATH, {}), delete(PATH)]
+    assert {write.repeat for write in [*writes, apply(PATH, {}, "virtshape")]} == {Repeat.FREELY}
     lines = [line.strip("| ").partition(" | ") for line in RELIABILITY.read_text(encoding="utf-8").splitlines()]
     told = {verb: why for verbs, _bar, why in lines for verb in verbs.split(", ")}
     for state in power.STATES:
-        request = power.request(power.Wanted(state))
+        request = power.subresource_request(power.PowerRequest(state))
         verb = {"softreboot": "soft reboot"}.get(request.subresource, request.subresource)
         assert told[verb].startswith(WORDS[request.write("shop", "a", dry_run=False).repeat]), verb
 
 
-class Made:
+class Numbered(Outcome):
     def __init__(self, number: int) -> None:
+        super().__init__()
         self.number = number
-        self.failed: str | None = None
         self.done = False
 
     def do(self) -> None:
@@ -128,10 +174,10 @@ class Made:
 
 @pytest.mark.parametrize("fail_fast", [False, True])
 def test_a_failure_stops_the_rest_where_asked(fail_fast: bool) -> None:
-    made = [Made(number) for number in range(3)]
-    jobs = (Job(one, one.do, "PATCH", BY_NAME["VirtualMachine"]) for one in made)
+    outcomes = [Numbered(number) for number in range(3)]
+    jobs = (Job(outcome, outcome.do, "PATCH", BY_NAME["VirtualMachine"]) for outcome in outcomes)
     carry_out(jobs, Settings(fail_fast=fail_fast, concurrency=1), "virtual machine")
-    assert [one.done for one in made] == [True, False, not fail_fast]
-    assert str(made[1].failed).startswith("no. To permit the request, grant")
+    assert [outcome.done for outcome in outcomes] == [True, False, not fail_fast]
+    assert str(outcomes[1].failed).startswith("no. To permit the request, grant")
     last = "not sent because another virtual machine of the task failed and fail_fast is set" if fail_fast else None
-    assert made[2].failed == last
+    assert outcomes[2].failed == last

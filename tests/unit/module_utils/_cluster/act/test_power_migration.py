@@ -8,11 +8,11 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
     Entry,
-    Result,
+    Powered,
     power,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import Wanted
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import PowerRequest
 from scripted_server import listed, session_with, status
 
 SUBRESOURCES = "/apis/subresources.kubevirt.io/v1/namespaces/shop/"
@@ -52,10 +52,10 @@ class Cluster:
         return self.instance(name, state) if machines else vm
 
 
-def run(cluster: Cluster, state: str, names: str = "a", **options: Any) -> list[Result]:
+def run(cluster: Cluster, state: str, names: str = "a", **options: Any) -> list[Powered]:
     with session_with(cluster) as session:
         return power(
-            session, [Entry("shop", name, Wanted(state)) for name in names], Settings(**{"wait": True, **options})
+            session, [Entry("shop", name, PowerRequest(state)) for name in names], Settings(**{"wait": True, **options})
         )
 
 

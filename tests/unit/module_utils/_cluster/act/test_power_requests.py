@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import Entry, power
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import Wanted
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import PowerRequest
 from scripted_server import session_with, status
 
 SUBRESOURCES = "/apis/subresources.kubevirt.io/v1/namespaces/shop"
@@ -45,7 +45,7 @@ class Cluster:
 def test_a_lost_answer(answer: Any, state: str, verb: str, lost: bool) -> None:
     cluster = Cluster(answer, lost)
     with session_with(cluster) as session:
-        result = power(session, [Entry("shop", "a", Wanted(state))], Settings(wait=False))[0]
+        result = power(session, [Entry("shop", "a", PowerRequest(state))], Settings(wait=False))[0]
     assert cluster.verbs == [f"virtualmachines/a/{verb}"]
     assert (result.changed, bool(result.failed)) == (not lost, lost)
     if lost:
@@ -62,13 +62,13 @@ def test_a_verb_that_was_not_taken_up_is_sent_again() -> None:
         return cluster(method, path, query)
 
     with session_with(answer, retry_timeout=20) as session:
-        result = power(session, [Entry("shop", "a", Wanted("restarted"))], Settings(wait=False))[0]
+        result = power(session, [Entry("shop", "a", PowerRequest("restarted"))], Settings(wait=False))[0]
     assert (result.verb, result.failed, len(seen)) == ("restart", None, 2)
 
 
 def test_the_first_failure_stops_the_rest_where_asked() -> None:
     cluster = Cluster(status(409, "VM is busy", "Conflict"), lost=True)
-    entries = [Entry("shop", "a", Wanted("stopped")), Entry("shop", "a", Wanted("paused"))]
+    entries = [Entry("shop", "a", PowerRequest("stopped")), Entry("shop", "a", PowerRequest("paused"))]
     with session_with(cluster) as session:
         results = power(session, entries, Settings(wait=False, fail_fast=True, concurrency=1))
     assert [result.failed for result in results] == [
@@ -82,5 +82,5 @@ def test_without_a_wait_a_vm_that_still_stops_is_not_started() -> None:
     cluster = Cluster((202, {}), lost=True)
     cluster.strategy = "Halted"
     with session_with(cluster) as session:
-        result = power(session, [Entry("shop", "a", Wanted("started"))], Settings(wait=False))[0]
+        result = power(session, [Entry("shop", "a", PowerRequest("started"))], Settings(wait=False))[0]
     assert (result.failed, cluster.verbs) == ("the VM is still stopping; set wait, or run the task again later", [])

@@ -8,13 +8,13 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
     Entry,
-    Result,
+    Powered,
     power,
     selected,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import Wanted
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import PowerRequest
 from scripted_server import Store, forbidden, session_with, status
 
 Manifest = dict[str, Any]
@@ -39,8 +39,8 @@ def store(vms: list[Manifest], instances: list[Manifest]) -> Store:
     return Store({VMS.format("shop"): vms, VMIS.format("shop"): instances})
 
 
-def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[Result]:
-    entries = [Entry("shop", name, Wanted(state)) for name in names]
+def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[Powered]:
+    entries = [Entry("shop", name, PowerRequest(state)) for name in names]
     with session_with(cluster) as session:
         return power(session, entries, Settings(**{"wait": True, **settings}))
 
@@ -69,7 +69,9 @@ def test_one_that_is_not_there_fails_and_the_others_do_not() -> None:
 
 def test_a_namespace_that_cannot_be_read_fails_its_vms_only() -> None:
     cluster = store([vm("a")], [guest("a")])
-    entries = [Entry("lab", name, Wanted("stopped")) for name in "xy"] + [Entry("shop", "a", Wanted("started"))]
+    entries = [Entry("lab", name, PowerRequest("stopped")) for name in "xy"] + [
+        Entry("shop", "a", PowerRequest("started"))
+    ]
     cluster.answers[("GET", "/lab/virtualmachines")] = forbidden("virtualmachines")
     with session_with(cluster) as session:
         results = power(session, entries, Settings(wait=False))
@@ -182,6 +184,6 @@ def test_a_soft_reboot_whose_answer_was_lost_is_not_sent_again() -> None:
     cluster = store([vm("a")], [guest("a")])
     cluster.answers[("PUT", "/softreboot")] = None
     with session_with(cluster, retry_timeout=20) as session:
-        (result,) = power(session, [Entry("shop", "a", Wanted("soft_rebooted"))], Settings(wait=False))
+        (result,) = power(session, [Entry("shop", "a", PowerRequest("soft_rebooted"))], Settings(wait=False))
     assert "cannot reach the API server" in str(result.failed)
     assert [method for method, _path in cluster.writes] == ["PUT"]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.entries import (
-    merged,
-    spelled_out,
+    expand_shorthand,
+    merge_options,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
 
@@ -36,12 +36,12 @@ CLUSTER = "VirtualMachineClusterInstancetype"
     ],
 )
 def test_shorthand(given: dict[str, Any], meant: dict[str, Any]) -> None:
-    assert spelled_out(given, SPEC) == meant
+    assert expand_shorthand(given, SPEC) == meant
 
 
 def test_the_kind_of_an_object_is_taken_in_every_spelling() -> None:
     spec = {"kind": {"choices": ["VirtualMachinePreference", "VirtualMachineClusterPreference"]}}
-    assert spelled_out({"kind": "virtualmachinepreferences"}, spec) == {"kind": "VirtualMachinePreference"}
+    assert expand_shorthand({"kind": "virtualmachinepreferences"}, spec) == {"kind": "VirtualMachinePreference"}
 
 
 @pytest.mark.parametrize(
@@ -74,10 +74,10 @@ def test_the_kind_of_an_object_is_taken_in_every_spelling() -> None:
 )
 def test_an_entry_over_its_defaults(below: dict[str, Any], above: dict[str, Any], together: dict[str, Any]) -> None:
     kept = repr(below)
-    assert merged(below, above, SPEC) == together
+    assert merge_options(below, above, SPEC) == together
     assert repr(below) == kept
 
 
 def test_options_that_exclude_each_other_at_the_top() -> None:
-    assert merged({"a": 1, "c": 3}, {"b": 2}, {}, [("a", "b")]) == {"b": 2, "c": 3}
-    assert merged({"a": 1}, {"b": None}, {}, [("a", "b")]) == {"a": 1}
+    assert merge_options({"a": 1, "c": 3}, {"b": 2}, {}, [("a", "b")]) == {"b": 2, "c": 3}
+    assert merge_options({"a": 1}, {"b": None}, {}, [("a", "b")]) == {"a": 1}

@@ -16,7 +16,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of as of_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import impact, outgrown
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import (
+    impact,
+    size_mismatch,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
@@ -281,10 +284,10 @@ def test_a_captured_revision_counts_until_the_matcher_is_another() -> None:
 def test_an_expanded_vm_that_its_instancetype_has_outgrown() -> None:
     expanded = vm(None, domain=running()["spec"]["domain"])
     cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST))
-    assert outgrown(vm("small"), expanded, cluster) is None
-    told = str(outgrown(vm("large"), expanded, cluster))
+    assert size_mismatch(vm("small"), expanded, cluster) is None
+    told = str(size_mismatch(vm("large"), expanded, cluster))
     assert "its values (1 vCPU, 1Gi); the instancetype now gives 1 vCPU, 4Gi" in told
-    assert outgrown(vm("nowhere"), expanded, cluster) is None
+    assert size_mismatch(vm("nowhere"), expanded, cluster) is None
 
 
 def test_what_admission_refuses_has_no_effect_that_is_known() -> None:
@@ -339,10 +342,10 @@ def test_both_sides_are_of_the_cluster_and_its_release() -> None:
 def test_what_a_vm_has_outgrown_is_of_the_cluster_too() -> None:
     expanded = vm(None, domain={**running()["spec"]["domain"], "machine": {"type": "q35"}})
     for settings in (Configuration(network_interface="masquerade"), Configuration(bridge_permitted=False)):
-        told = outgrown(vm("large"), expanded, Cluster(Objects(TYPES), KubeVirt(NEWEST, settings)))
+        told = size_mismatch(vm("large"), expanded, Cluster(Objects(TYPES), KubeVirt(NEWEST, settings)))
         # Where the cluster's interface is refused no VMI can be made, of neither.
         assert bool(told) is settings.bridge_permitted
     bare = vm(None)
     assert "by its values (1 vCPU, no memory)" in str(
-        outgrown(vm("small"), bare, Cluster(Objects(TYPES), KubeVirt(NEWEST)))
+        size_mismatch(vm("small"), bare, Cluster(Objects(TYPES), KubeVirt(NEWEST)))
     )

@@ -85,10 +85,10 @@ def test_an_object_that_is_emptied_is_told_apart() -> None:
     path = ("spec", "template", "spec", "domain", "devices")
     both = devices(disks=[{"name": "a"}], rng={})
     owner = set(ownership.declared(both))
-    assert plan.present(devices(), both, owner).first == {(*path, "disks"): None, (*path, "rng"): None}
+    assert plan.present(devices(), both, owner).merge_patch == {(*path, "disks"): None, (*path, "rng"): None}
     # With something of somebody else in it, it does not become empty.
-    assert plan.present(devices(), both, owner - {(*path, "rng")}).first == {}
-    assert plan.present(devices(rng={}), both, owner).first == {}
+    assert plan.present(devices(), both, owner - {(*path, "rng")}).merge_patch == {}
+    assert plan.present(devices(rng={}), both, owner).merge_patch == {}
 
 
 def test_what_is_taken_out_first_leaves_a_valid_object() -> None:
@@ -103,10 +103,10 @@ def test_what_is_taken_out_first_leaves_a_valid_object() -> None:
     both["metadata"]["labels"] = {"old": "x"}  # type: ignore[index]
     made = plan.present(vm({}), both, set(ownership.declared(both)))
     # The label goes by the apply.
-    assert made.first == {(*path, "domain", "devices", "interfaces"): None, (*path, "networks"): None}
+    assert made.merge_patch == {(*path, "domain", "devices", "interfaces"): None, (*path, "networks"): None}
     # Where the apply can take out both, nothing goes first.
     kept = vm({"interfaces": [{"name": "a", "bridge": {}}], "rng": {}}, networks=[{"name": "a"}])
-    assert plan.present(vm({"rng": {}}), kept, set(ownership.declared(kept))).first == {}
+    assert plan.present(vm({"rng": {}}), kept, set(ownership.declared(kept))).merge_patch == {}
 
 
 def test_absent() -> None:
@@ -133,22 +133,26 @@ OLD = ("metadata", "labels", "old")
 def test_what_others_declare_too_stays_unless_it_is_taken() -> None:
     shared = managed(kubectl=["old"], helm=["old", "team"], virtshape=[])
     made = plan.present(MANIFEST, shared, OWNER | {OLD}, "virtshape")
-    assert (made.action, made.before, made.kept) == (plan.APPLY, {}, ((OLD, ("helm", "kubectl")),))
-    assert made.first == {}
+    assert (made.action, made.before, made.retained) == (plan.APPLY, {}, ((OLD, ("helm", "kubectl")),))
+    assert made.merge_patch == {}
     forced = plan.present(MANIFEST, shared, OWNER | {OLD}, "virtshape", force=True)
-    assert (forced.before, forced.kept, forced.first) == ({"metadata": {"labels": {"old": "x"}}}, (), {OLD: None})
+    assert (forced.before, forced.retained, forced.merge_patch) == (
+        {"metadata": {"labels": {"old": "x"}}},
+        (),
+        {OLD: None},
+    )
 
 
 def test_what_we_set_by_another_request_goes_by_one() -> None:
     made = plan.present(MANIFEST, managed(virtshape=["old"]), OWNER | {OLD}, "virtshape")
-    assert (made.before, made.kept, made.first) == ({"metadata": {"labels": {"old": "x"}}}, (), {OLD: None})
+    assert (made.before, made.retained, made.merge_patch) == ({"metadata": {"labels": {"old": "x"}}}, (), {OLD: None})
 
 
 def test_an_object_that_would_be_left_empty_goes_as_a_whole() -> None:
     bare = {**MANIFEST, "metadata": {"name": "web"}}
     owner = OWNER | {OLD}
     made = plan.present(bare, managed(kubectl=["old", "team"]), owner, "virtshape", force=True)
-    assert made.first == {("metadata", "labels"): None}
+    assert made.merge_patch == {("metadata", "labels"): None}
 
 
 def test_a_changed_value_of_somebody_else_is_a_conflict() -> None:
@@ -167,5 +171,5 @@ def test_a_spec_of_which_nothing_is_declared_any_more_goes_as_a_whole() -> None:
     there = live()
     there["metadata"]["managedFields"] = [{"manager": "kubectl", "operation": "Update", "fieldsV1": fields}]
     made = plan.present(bare, there, OWNER, "virtshape", force=True)
-    assert (made.action, made.first) == (plan.APPLY, {("spec",): None})
+    assert (made.action, made.merge_patch) == (plan.APPLY, {("spec",): None})
     assert made.before == {"spec": MANIFEST["spec"]}

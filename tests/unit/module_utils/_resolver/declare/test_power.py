@@ -9,13 +9,13 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import Repeat
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import (
     Decision,
-    Request,
-    Wanted,
+    PowerRequest,
+    SubresourceRequest,
     decide,
-    gone,
+    guest_ended,
     migrated,
     reached,
-    request,
+    subresource_request,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.readiness import Readiness
 
@@ -23,8 +23,8 @@ Manifest = dict[str, Any]
 
 NOTHING = Decision()
 SEND = Decision(needed=True)
-AFTER_STOP = Decision(needed=True, first="stopped")
-AFTER_START = Decision(needed=True, first="started")
+AFTER_STOP = Decision(needed=True, wait_for="stopped")
+AFTER_START = Decision(needed=True, wait_for="started")
 
 FAILURE = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype", "message": "not found"}
 ENDED = Readiness(failed="the VMI ended during the migration")
@@ -81,52 +81,58 @@ TABLE: list[tuple[str, Manifest, Any, tuple[Decision, ...]]] = [
 @pytest.mark.parametrize(("seen", "instance", "decisions"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
 def test_what_is_sent(seen: Manifest, instance: Any, decisions: tuple[Decision, ...]) -> None:
     states = ("started", "stopped", "restarted", "paused", "unpaused")
-    assert tuple(decide(Wanted(state), seen, instance) for state in states) == decisions
+    assert tuple(decide(PowerRequest(state), seen, instance) for state in states) == decisions
 
 
 def test_what_keeps_an_always_vm_from_starting_is_the_refusal() -> None:
     failing = vm(conditions=[FAILURE])
-    assert decide(Wanted("started"), failing, None) == Decision(refusal="FailedFindInstancetype: not found")
-    assert decide(Wanted("stopped"), failing, None) == SEND
-    assert decide(Wanted("paused"), failing, None) == SEND
+    assert decide(PowerRequest("started"), failing, None) == Decision(refusal="FailedFindInstancetype: not found")
+    assert decide(PowerRequest("stopped"), failing, None) == SEND
+    assert decide(PowerRequest("paused"), failing, None) == SEND
 
 
 def test_a_vm_that_is_being_deleted() -> None:
     going = vm()
     going["metadata"]["deletionTimestamp"] = "now"
-    assert decide(Wanted("stopped"), going, vmi()) == NOTHING
-    assert decide(Wanted("started"), going, vmi()) == Decision(refusal="the VM is being deleted")
+    assert decide(PowerRequest("stopped"), going, vmi()) == NOTHING
+    assert decide(PowerRequest("started"), going, vmi()) == Decision(refusal="the VM is being deleted")
 
 
 def test_a_stop_is_hurried_on_by_a_shorter_grace_period_only() -> None:
     for grace, decision in ((0, SEND), (179, SEND), (180, NOTHING), (None, NOTHING)):
-        assert decide(Wanted("stopped", grace_period=grace), vm("Halted"), vmi(ending=True)) == decision
+        assert decide(PowerRequest("stopped", grace_period=grace), vm("Halted"), vmi(ending=True)) == decision
 
 
 def test_a_migration_that_is_under_way_is_not_asked_for_again() -> None:
-    assert decide(Wanted("migrated"), vm(), vmi(migrationState={"migrationUid": "m"})) == NOTHING
+    assert decide(PowerRequest("migrated"), vm(), vmi(migrationState={"migrationUid": "m"})) == NOTHING
     for over in ({"completed": True}, {"failed": True}, {"failed": True, "completed": True}):
-        assert decide(Wanted("migrated"), vm(), vmi(migrationState={"migrationUid": "m", **over})) == SEND
-    assert decide(Wanted("migrated"), vm("Halted"), None) == SEND
+        assert decide(PowerRequest("migrated"), vm(), vmi(migrationState={"migrationUid": "m", **over})) == SEND
+    assert decide(PowerRequest("migrated"), vm("Halted"), None) == SEND
 
 
 @pytest.mark.parametrize(
     ("wanted", "sent"),
     [
-        (Wanted("started"), Request("virtualmachines", "start", {})),
-        (Wanted("started", paused=True), Request("virtualmachines", "start", {"paused": True})),
-        (Wanted("stopped"), Request("virtualmachines", "stop", {})),
-        (Wanted("stopped", grace_period=0), Request("virtualmachines", "stop", {"gracePeriod": 0})),
-        (Wanted("restarted"), Request("virtualmachines", "restart", {})),
-        (Wanted("restarted", grace_period=0), Request("virtualmachines", "restart", {"gracePeriodSeconds": 0})),
-        (Wanted("paused"), Request("virtualmachineinstances", "pause", {})),
-        (Wanted("unpaused"), Request("virtualmachineinstances", "unpause", {})),
-        (Wanted("migrated"), Request("virtualmachines", "migrate", {})),
-        (Wanted("soft_rebooted"), Request("virtualmachineinstances", "softreboot", {}, False, Repeat.NEVER)),
+        (PowerRequest("started"), SubresourceRequest("virtualmachines", "start", {})),
+        (PowerRequest("started", paused=True), SubresourceRequest("virtualmachines", "start", {"paused": True})),
+        (PowerRequest("stopped"), SubresourceRequest("virtualmachines", "stop", {})),
+        (PowerRequest("stopped", grace_period=0), SubresourceRequest("virtualmachines", "stop", {"gracePeriod": 0})),
+        (PowerRequest("restarted"), SubresourceRequest("virtualmachines", "restart", {})),
+        (
+            PowerRequest("restarted", grace_period=0),
+            SubresourceRequest("virtualmachines", "restart", {"gracePeriodSeconds": 0}),
+        ),
+        (PowerRequest("paused"), SubresourceRequest("virtualmachineinstances", "pause", {})),
+        (PowerRequest("unpaused"), SubresourceRequest("virtualmachineinstances", "unpause", {})),
+        (PowerRequest("migrated"), SubresourceRequest("virtualmachines", "migrate", {})),
+        (
+            PowerRequest("soft_rebooted"),
+            SubresourceRequest("virtualmachineinstances", "softreboot", {}, False, Repeat.NEVER),
+        ),
     ],
 )
-def test_the_request(wanted: Wanted, sent: Request) -> None:
-    assert request(wanted) == sent
+def test_the_request(wanted: PowerRequest, sent: SubresourceRequest) -> None:
+    assert subresource_request(wanted) == sent
 
 
 @pytest.mark.parametrize(
@@ -166,7 +172,7 @@ def test_the_request(wanted: Wanted, sent: Request) -> None:
     ],
 )
 def test_when_the_state_is_reached(state: str, seen: Any, told: Readiness) -> None:
-    assert reached(Wanted(state), seen) == told
+    assert reached(PowerRequest(state), seen) == told
 
 
 def test_how_far_a_migration_is() -> None:
@@ -203,8 +209,8 @@ def test_how_far_a_migration_is() -> None:
 
 def test_what_is_left_of_a_guest() -> None:
     ending = {"deletionTimestamp": "2026-11-22T00:00:00Z"}
-    assert gone(None)
-    assert not gone({"metadata": {}, "status": {"phase": "Running"}})
-    assert not gone({"metadata": ending, "status": {"phase": "Succeeded"}})
+    assert guest_ended(None)
+    assert not guest_ended({"metadata": {}, "status": {"phase": "Running"}})
+    assert not guest_ended({"metadata": ending, "status": {"phase": "Succeeded"}})
     # The run strategies Once and RerunOnFailure leave it.
-    assert gone({"metadata": {}, "status": {"phase": "Succeeded"}})
+    assert guest_ended({"metadata": {}, "status": {"phase": "Succeeded"}})

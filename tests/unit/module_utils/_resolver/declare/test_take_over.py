@@ -60,14 +60,14 @@ def vm(*entries: dict[str, Any], **annotations: str) -> dict[str, Any]:
     ],
 )
 def test_whose_fields_are_taken_over(option: Any, yes: list[str], no: list[str]) -> None:
-    take = take_over.whose(option)
+    take = take_over.parse_take_over(option)
     assert all(take(name) for name in yes) and not any(take(name) for name in no)
 
 
 @pytest.mark.parametrize("option", [5, {"a": 1}, [""], [5], 0.5])
 def test_what_is_neither_true_nor_a_list(option: Any) -> None:
     with pytest.raises(ValueError, match=r"^take_over: expected true or a list of field managers, found "):
-        take_over.whose(option)
+        take_over.parse_take_over(option)
 
 
 def test_only_who_owns_some_of_the_fields_is_a_holder() -> None:
@@ -80,10 +80,10 @@ def test_only_who_owns_some_of_the_fields_is_a_holder() -> None:
         entry("argocd", THEIRS),
         entry("virtshape", THEIRS),
     )
-    everybody = take_over.whose(True)
-    assert take_over.holders(live, FIELDS, "virtshape", everybody) == ("virtctl",)
-    assert take_over.holders(live, FIELDS, "virtshape", take_over.nobody) == ()
-    assert take_over.holders({"metadata": {}}, FIELDS, "virtshape", everybody) == ()
+    everybody = take_over.parse_take_over(True)
+    assert take_over.managers_to_take(live, FIELDS, "virtshape", everybody) == ("virtctl",)
+    assert take_over.managers_to_take(live, FIELDS, "virtshape", take_over.take_nothing) == ()
+    assert take_over.managers_to_take({"metadata": {}}, FIELDS, "virtshape", everybody) == ()
 
 
 def test_what_is_declared_becomes_ours_and_all_else_stays() -> None:

@@ -254,29 +254,32 @@ def test_memory_that_admission_took_out_for_an_inferred_instancetype_is_no_diffe
 
 def one_request(options: dict[str, Any], live: dict[str, Any], force: bool = False) -> plan.Plan:
     manifest, owner = vms.reconcile(as_vm(options), live, "virtshape")
-    return vms.in_one_request(plan.present(manifest, live, owner, "virtshape", force), live, "virtshape", force)
+    return vms.with_merge_patch(plan.present(manifest, live, owner, "virtshape", force), live, "virtshape", force)
 
 
 def test_another_instancetype_takes_kind_and_revision_along() -> None:
     # Up to KubeVirt 1.4 virt-controller keeps the revision there.
     live = applied(created({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}))
     live["spec"]["instancetype"]["revisionName"] = "a-x-1"
-    assert one_request({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}, live).first == {}
+    assert (
+        one_request({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}, live).merge_patch
+        == {}
+    )
     made = one_request({**PLAIN, "instancetype": {"name": "y"}}, live)
     here = ("spec", "instancetype")
     kind = "VirtualMachineClusterInstancetype"
-    assert made.first == {(*here, "name"): "y", (*here, "kind"): kind, (*here, "revisionName"): None}
+    assert made.merge_patch == {(*here, "name"): "y", (*here, "kind"): kind, (*here, "revisionName"): None}
     assert made.manifest["spec"]["instancetype"] == {"name": "y", "kind": kind}
     assert made.before["spec"]["instancetype"]["revisionName"] == "a-x-1"
     pinned = one_request({**PLAIN, "instancetype": {"name": "y", "revision_name": "a-y-1"}}, live)
-    assert pinned.first == {}
+    assert pinned.merge_patch == {}
 
 
 def test_an_instancetype_goes_together_with_its_revision_and_for_what_takes_its_place() -> None:
     live = applied(created({**PLAIN, "instancetype": {"name": "x"}}))
     live["spec"]["instancetype"]["revisionName"] = "a-x-1"
     made = one_request({**PLAIN, "memory": "2Gi"}, live)
-    assert made.first == {("spec", "instancetype"): None, (*MEMORY, "guest"): "2Gi"}
+    assert made.merge_patch == {("spec", "instancetype"): None, (*MEMORY, "guest"): "2Gi"}
 
 
 def with_running(value: bool, manager: str) -> dict[str, Any]:
@@ -305,14 +308,14 @@ def test_running_gives_way_to_another_run_strategy_in_one_request() -> None:
         # Someone's start or stop is taken back, as it is for run strategies.
         one_request(wanted, with_running(True, "virt-api")),
     ):
-        assert (made.refusal, made.first, made.before) == (None, first, {"spec": {"running": True}})
+        assert (made.refusal, made.merge_patch, made.before) == (None, first, {"spec": {"running": True}})
 
 
 def test_the_pin_of_what_others_declare_stays() -> None:
     live = applied(created(PLAIN))
     live["spec"]["instancetype"] = {"name": "x", "revisionName": "a-x-1"}
     made = one_request({**PLAIN, "labels": {"tier": "db"}}, live)
-    assert (made.action, made.first) == (plan.APPLY, {})
+    assert (made.action, made.merge_patch) == (plan.APPLY, {})
     assert made.before == {}
 
 
@@ -343,7 +346,7 @@ def pinned(options: dict[str, Any]) -> dict[str, Any]:
 def test_a_pin_stays_where_something_else_changes() -> None:
     options = {**PLAIN, "instancetype": {"name": "x", "kind": OWN_KIND}, "preference": {"name": "p"}}
     made = one_request({**options, "labels": {"tier": "db"}}, pinned(options))
-    assert (made.action, made.first, made.before) == (plan.APPLY, {}, {})
+    assert (made.action, made.merge_patch, made.before) == (plan.APPLY, {}, {})
 
 
 @pytest.mark.parametrize(
@@ -358,7 +361,9 @@ def test_a_pin_stays_where_something_else_changes() -> None:
 def test_the_pin_of_the_matcher_that_changes_goes_and_the_other_stays(matcher: str, wanted: dict[str, Any]) -> None:
     options = {**PLAIN, "instancetype": {"name": "x", "kind": OWN_KIND}, "preference": {"name": "p"}}
     made = one_request({**options, matcher: wanted}, pinned(options))
-    assert made.first == {("spec", matcher, field): wanted.get(field) for field in ("name", "kind", "revisionName")}
+    assert made.merge_patch == {
+        ("spec", matcher, field): wanted.get(field) for field in ("name", "kind", "revisionName")
+    }
     assert made.before["spec"].keys() == {matcher}
     assert made.before["spec"][matcher]["revisionName"] == f"a-{matcher}-1"
 

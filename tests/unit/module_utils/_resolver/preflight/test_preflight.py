@@ -230,7 +230,7 @@ def test_the_result_of_a_plan() -> None:
         {"metadata": {"labels": {"tier": "b"}}, "spec": {"template": {"spec": {"domain": {"devices": {}}}}}},
         before={"metadata": {"labels": {"team": "a"}}},
         after={},
-        first={("spec", "template", "spec", "domain", "cpu"): None, ("spec", "runStrategy"): "Halted"},
+        merge_patch={("spec", "template", "spec", "domain", "cpu"): None, ("spec", "runStrategy"): "Halted"},
     )
     found = plan.merged(taken, live)
     assert found["metadata"]["labels"] == {"tier": "b"}

@@ -10,7 +10,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.origin import Image
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm import from_image
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.from_image import Answer
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.from_image import (
+    ImageContents,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
     manifest,
     warnings,
@@ -20,8 +22,8 @@ Manifest = dict[str, Any]
 
 IMAGE = "quay.io/containerdisks/fedora:latest"
 MARK = "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_"
-FEDORA = Answer((f"{MARK}INSTANCETYPE=u1.medium", f"{MARK}PREFERENCE=fedora", "PATH=/bin"))
-OWN = Answer(
+FEDORA = ImageContents((f"{MARK}INSTANCETYPE=u1.medium", f"{MARK}PREFERENCE=fedora", "PATH=/bin"))
+OWN = ImageContents(
     (
         f"{MARK}INSTANCETYPE=small",
         f"{MARK}INSTANCETYPE_KIND=VirtualMachineInstancetype",
@@ -43,13 +45,13 @@ def made(**options: Any) -> Manifest:
 
 
 def asked(vm: Manifest, live: Manifest | None = None, **existing: Manifest) -> dict[str, tuple[str, Image]]:
-    found = from_image.questions(vm, live, existing)
+    found = from_image.image_inferences(vm, live, existing)
     return {question.role.matcher: (question.volume, question.image) for question in found}
 
 
-def completed(vm: Manifest, answer: Answer, live: Manifest | None = None) -> from_image.Completed:
-    found = from_image.questions(vm, live, {})
-    return from_image.completed(vm, found, {question.image: answer for question in found})
+def completed(vm: Manifest, answer: ImageContents, live: Manifest | None = None) -> from_image.InferredVm:
+    found = from_image.image_inferences(vm, live, {})
+    return from_image.infer_from_images(vm, found, {question.image: answer for question in found})
 
 
 def matchers(vm: Manifest) -> Manifest:
@@ -139,7 +141,7 @@ def test_an_existing_volume_counts_by_its_labels_and_else_by_its_image() -> None
 
 def test_an_image_that_says_nothing_is_an_error_with_a_way_out() -> None:
     with pytest.raises(FieldError) as error:
-        completed(made(boot={"container_disk": IMAGE}), Answer((f"{MARK}INSTANCETYPE=u1.medium",)))
+        completed(made(boot={"container_disk": IMAGE}), ImageContents((f"{MARK}INSTANCETYPE=u1.medium",)))
     assert str(error.value) == (
         f"infer_from_registry: preference: the image {IMAGE} of the volume boot has no variable"
         f" {MARK}PREFERENCE; set preference.name, or infer: auto for a VM that may do without"
@@ -148,7 +150,7 @@ def test_an_image_that_says_nothing_is_an_error_with_a_way_out() -> None:
 
 def test_a_registry_that_does_not_answer_is_one_error_for_both() -> None:
     with pytest.raises(FieldError) as error:
-        completed(made(boot={"container_disk": IMAGE}), Answer(problem="cannot reach quay.io: refused"))
+        completed(made(boot={"container_disk": IMAGE}), ImageContents(problem="cannot reach quay.io: refused"))
     assert str(error.value) == (
         f"infer_from_registry: instancetype and preference: cannot ask for the image {IMAGE} of the volume boot: cannot"
         " reach quay.io: refused; set instancetype.name and preference.name, or infer: auto for a VM that may do"
@@ -159,9 +161,9 @@ def test_a_registry_that_does_not_answer_is_one_error_for_both() -> None:
 def test_a_vm_that_may_do_without_is_declared_without() -> None:
     vm = made(boot={"container_disk": IMAGE}, **AUTO)
 
-    silent = completed(vm, Answer())
+    silent = completed(vm, ImageContents())
     assert matchers(silent.vm) == {} and silent.warnings == []
-    unknown = completed(vm, Answer(problem="cannot reach quay.io: refused"))
+    unknown = completed(vm, ImageContents(problem="cannot reach quay.io: refused"))
     assert matchers(unknown.vm) == {}
     assert unknown.warnings[0].startswith(
         f"the VM gets no instancetype: cannot ask for the image {IMAGE} of the volume"

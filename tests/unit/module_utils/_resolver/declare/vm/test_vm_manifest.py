@@ -16,7 +16,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     manifest,
     warnings,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import derived
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import generated_name
 
 
 def vmi(**options: Any) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def test_made_names_are_the_same_for_the_same_vm_and_others_for_others() -> None
     assert names == [volume["name"] for volume in vmi(**blank)["volumes"]]
     others = [volume["name"] for volume in vmi(**{**blank, "name": "b"})["volumes"]]
     assert len({*names, *others}) == 4
-    assert derived("x", "a", "bc") != derived("x", "ab", "c")
+    assert generated_name("x", "a", "bc") != generated_name("x", "ab", "c")
 
 
 def test_a_data_volume_is_named_after_vm_and_volume() -> None:
