@@ -21,7 +21,7 @@ from upload_flags import Refused, Wish, wish
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.boot.upload import (
     Clock,
     UploadFailed,
-    Way,
+    UploadSettings,
     upload,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
@@ -113,9 +113,9 @@ def _upload(session: RecordedSession, given: Wish, folder: Path) -> None:
     if not options["path"] or not path.exists():
         raise Refused(f"open {options['path']}: no such file or directory")
     url = given.options["upload_proxy"]["url"]
-    way = Way(session.proxy, url, options["tries"], options["ready_timeout"], clock=_Time().clock())
+    settings = UploadSettings(session.proxy, url, options["tries"], options["ready_timeout"], clock=_Time().clock())
     with path.open("rb") as file:
-        upload(session, given.upload, file, way)
+        upload(session, given.upload, file, settings)
 
 
 def _expected(case: Case, given: Wish | None) -> Case:

@@ -7,7 +7,10 @@ from typing import Any, NamedTuple
 
 import collection_path  # noqa: F401  # pylint: disable=unused-import
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.upload import Upload, wish_of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.upload import (
+    UploadTarget,
+    upload_target,
+)
 
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _SWITCHES = ("insecure", "block-volume", "no-create", "force-bind", "datasource")
@@ -29,7 +32,7 @@ class Wish(NamedTuple):
     """options: of the module. upload: what it makes of them."""
 
     options: dict[str, Any]
-    upload: Upload
+    upload: UploadTarget
 
 
 def wish(args: list[str], namespace: str) -> Wish:
@@ -69,7 +72,7 @@ def wish(args: list[str], namespace: str) -> Wish:
         "upload_proxy": {"url": flags["uploadproxy-url"], "validate_certs": not flags["insecure"]},
         **_matchers(flags),
     }
-    return Wish(options, wish_of(options, name, _labels(flags)))
+    return Wish(options, upload_target(options, name, _labels(flags)))
 
 
 def _parsed(args: list[str]) -> tuple[list[str], dict[str, Any]]:

@@ -13,7 +13,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import source
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import reference
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import bundle
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import unfit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import (
+    rejection_of_pair,
+)
 
 ROLES = Path(__file__).parents[3] / "roles"
 ROLE = ROLES / "boot_sources"
@@ -41,14 +43,14 @@ def test_an_image_names_what_the_builtin_catalog_has(name: str, catalog: dict[tu
     instancetype = catalog["VirtualMachineClusterInstancetype", own["instancetype"]["name"]]
     preference = catalog["VirtualMachineClusterPreference", own["preference"]["name"]]
 
-    assert unfit(instancetype, preference, "amd64", NEWEST) == ""
+    assert rejection_of_pair(instancetype, preference, "amd64", NEWEST) == ""
 
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_an_image_is_a_boot_source_as_it_is(name: str) -> None:
     given = options(name)
 
-    assert source.wish(given)["metadata"]["name"] == name
+    assert source.representative(given)["metadata"]["name"] == name
     if given.get("image"):
         assert reference(given["image"]).registry == "quay.io" and given["schedule"] == "0 */12 * * *"
         cron = source.cron(given, source.defaults(given, []))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._resolver.boot.source import LABELED_KINDS, ORIGINS, wish
+from ..._resolver.boot.source import LABELED_KINDS, ORIGINS, representative
 from ..act.boot.sources import BootSources, declare_sources
 from .objects import ObjectModule
 
@@ -63,7 +63,7 @@ def run_boot_source() -> None:
     ObjectModule(
         plural="boot_sources",
         spec=_SPEC,
-        manifest=wish,
+        manifest=representative,
         namespaced=lambda _options: True,
         subject=BootSources,
         settings={},

@@ -9,7 +9,7 @@ from ..._resolver.boot.source import matchers
 from ..._resolver.boot.survey import BootSource
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.boot_sources import Wanted, boot_sources
+from ..read.boot_sources import BootSourceQuery, boot_sources
 from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
 from .ending import amount
@@ -28,7 +28,9 @@ def run_boot_source_info() -> None:
     """The module boot_source_info."""
     module = make_module(argument_spec={**AUTH, **REQUESTS, **_SPEC})
     options = module.params
-    wanted = Wanted(options["namespace"], options["names"], options["check_registry"], options["insecure_registry"])
+    wanted = BootSourceQuery(
+        options["namespace"], options["names"], options["check_registry"], options["insecure_registry"]
+    )
     try:
         found, warnings = boot_sources(Session(options), wanted)
     except (ApiError, ConnectionFailed) as error:

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.boot import source, survey
 from ..._resolver.boot.survey import BootSource, Finding
-from ..._resolver.choose.selection import unfit
-from ..._resolver.preflight.lookups import Need
+from ..._resolver.choose.selection import rejection_of_pair
+from ..._resolver.preflight.object_keys import ObjectKey
 from ..client.session import Session
 from .image import contents_of
 from .kubevirt import kubevirt
@@ -38,28 +38,30 @@ class Defaults:
 
         architecture: of the image, "" if unknown.
         """
-        found: dict[str, Manifest] = {}
+        objects: dict[str, Manifest] = {}
         faults = []
         for role, (kind, name) in source.matchers(labels).items():
-            there = self._lookup.get(kind, namespace, name) if kind in BY_NAME else None
-            if there is None:
+            live = self._lookup.get(kind, namespace, name) if kind in BY_NAME else None
+            if live is None:
                 faults.append(Fault(f"{role}: there is no {kind} {name}", missing=True))
-            elif isinstance(there, dict):
-                found[role] = there
-        if len(found) == 2:
-            why = unfit(found["instancetype"], found["preference"], architecture, kubevirt(self._session).release)
-            names = " and ".join(f"the {role} {one['metadata']['name']}" for role, one in found.items())
-            faults += [Fault(f"{names} do not go together: {why}", missing=False)] if why else []
+            elif isinstance(live, dict):
+                objects[role] = live
+        if len(objects) == 2:
+            problem = rejection_of_pair(
+                objects["instancetype"], objects["preference"], architecture, kubevirt(self._session).release
+            )
+            names = " and ".join(f"the {role} {manifest['metadata']['name']}" for role, manifest in objects.items())
+            faults += [Fault(f"{names} do not go together: {problem}", missing=False)] if problem else []
         return faults
 
 
 _MISSING: Final = "missing_default"
 _UNFIT: Final = "unfit_defaults"
 _OUTDATED: Final = "outdated"
-_UNASKED: Final = "registry_unknown"
+_UNCHECKED: Final = "registry_unknown"
 
 
-class Wanted(NamedTuple):
+class BootSourceQuery(NamedTuple):
     """namespace, names: None for all. registry: ask registries. insecure: see contents_of."""
 
     namespace: str | None = None
@@ -68,7 +70,7 @@ class Wanted(NamedTuple):
     insecure: bool = False
 
 
-def boot_sources(session: Session, wanted: Wanted) -> tuple[list[BootSource], list[str]]:
+def boot_sources(session: Session, query: BootSourceQuery) -> tuple[list[BootSource], list[str]]:
     """Boot sources with all findings, and warnings about kinds that the user may not read.
 
     One LIST for each kind, however many boot sources there are. Raises ApiError and ConnectionFailed.
@@ -77,43 +79,47 @@ def boot_sources(session: Session, wanted: Wanted) -> tuple[list[BootSource], li
     objects: dict[str, list[Manifest]] = {}
     unread = []
     for name in survey.KINDS:
-        before = len(warnings)
-        objects[name] = list(if_any(session, BY_NAME[name], warnings, wanted.namespace) or ())
-        unread += [name] if len(warnings) > before else []
-    _add_targets(session, objects, survey.beyond(objects, wanted.namespace))
-    found = [
-        one
-        for one in survey.survey(objects, unread)
-        if wanted.namespace in (None, one.namespace) and (wanted.names is None or one.name in wanted.names)
+        warning_count = len(warnings)
+        objects[name] = list(if_any(session, BY_NAME[name], warnings, query.namespace) or ())
+        unread += [name] if len(warnings) > warning_count else []
+    _add_targets(session, objects, survey.targets_elsewhere(objects, query.namespace))
+    sources = [
+        boot_source
+        for boot_source in survey.survey(objects, unread)
+        if query.namespace in (None, boot_source.namespace) and (query.names is None or boot_source.name in query.names)
     ]
     defaults = Defaults(session)
-    for one in found:
-        faults = defaults.faults(one.namespace, one.labels)
-        one.findings += [Finding(_MISSING if fault.missing else _UNFIT, fault.text) for fault in faults]
-    if wanted.registry:
-        _ask(session, found, wanted.insecure)
-    return found, warnings
+    for boot_source in sources:
+        faults = defaults.faults(boot_source.namespace, boot_source.labels)
+        boot_source.findings += [Finding(_MISSING if fault.missing else _UNFIT, fault.text) for fault in faults]
+    if query.registry:
+        _check_registries(session, sources, query.insecure)
+    return sources, warnings
 
 
 def _add_targets(session: Session, objects: dict[str, list[Manifest]], keys: list[survey.Key]) -> None:
     lookup = ClusterLookup(session)
-    lookup.gather(Need(kind, namespace, name, namespace) for kind, namespace, name in keys)
+    lookup.gather(ObjectKey(kind, namespace, name, namespace) for kind, namespace, name in keys)
     for kind, namespace, name in keys:
-        there = lookup.get(kind, namespace, name)
-        if isinstance(there, dict):
-            objects[kind].append(there)
+        live = lookup.get(kind, namespace, name)
+        if isinstance(live, dict):
+            objects[kind].append(live)
 
 
-def _ask(session: Session, found: list[BootSource], insecure: bool) -> None:
-    asked = {(one.kind, one.namespace, one.name): image for one in found if (image := one.ask) is not None}
-    contents = contents_of(session, ((image, insecure) for image in asked.values()))
-    for one in found:
-        image = asked.get((one.kind, one.namespace, one.name))
+def _check_registries(session: Session, sources: list[BootSource], insecure: bool) -> None:
+    images = {
+        (boot_source.kind, boot_source.namespace, boot_source.name): image
+        for boot_source in sources
+        if (image := boot_source.image_to_check) is not None
+    }
+    contents = contents_of(session, ((image, insecure) for image in images.values()))
+    for boot_source in sources:
+        image = images.get((boot_source.kind, boot_source.namespace, boot_source.name))
         if image is None:
             continue
         content = contents[image, insecure]
         if content.problem:
-            one.findings.append(Finding(_UNASKED, content.problem))
-        elif content.digest != one.origin.digest:
-            text = f"{image.name} is now {content.digest}; the boot source has {one.origin.digest}"
-            one.findings.append(Finding(_OUTDATED, text))
+            boot_source.findings.append(Finding(_UNCHECKED, content.problem))
+        elif content.digest != boot_source.origin.digest:
+            text = f"{image.name} is now {content.digest}; the boot source has {boot_source.origin.digest}"
+            boot_source.findings.append(Finding(_OUTDATED, text))

@@ -32,8 +32,8 @@ class Cdi:
     @cached_property
     def config(self) -> Manifest | None:
         """The spec of the CDIConfig."""
-        found = self._get(CDI_CONFIG, None, "config")
-        return None if found is None else found.get("spec") or {}
+        config = self._get(CDI_CONFIG, None, "config")
+        return None if config is None else config.get("spec") or {}
 
     @cached_property
     def release(self) -> Version | None:
@@ -42,12 +42,12 @@ class Cdi:
         except (ApiError, ConnectionFailed):
             return None
         versions = (str((item.get("status") or {}).get("observedVersion") or "") for item in items)
-        found = next(filter(None, map(_VERSION.match, versions)), None)
-        return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
+        match = next(filter(None, map(_VERSION.match, versions)), None)
+        return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
 
     @cached_property
     def namespace(self) -> str:
-        """The namespace that CDI runs in; "" where it is not known."""
+        """The namespace that CDI runs in; "" if unknown."""
         service = ((self._get(_API, None, _UPLOAD_API) or {}).get("spec") or {}).get("service") or {}
         return str(service.get("namespace") or "")
 
@@ -67,7 +67,7 @@ class Cdi:
         return {**({"": default} if default else {}), **{item["metadata"]["name"]: item for item in items}}
 
     def has(self, kind: Kind, namespace: str, name: str) -> bool | None:
-        """Whether an object exists; None where it is not known."""
+        """Whether an object exists; None if unknown."""
         try:
             return self._session.get(kind, namespace, name) is not None
         except (ApiError, ConnectionFailed):

@@ -80,34 +80,39 @@ class Registry:
 
         Raises RegistryError if the registry does not respond with it, ImageError if the image does not exist.
         """
-        joint = "@" if reference.digest else ":"
-        name = f"{reference.registry}/{reference.repository}{joint}{reference.version}"
-        top, text = self._document(reference, f"manifests/{reference.version}", name)
+        separator = "@" if reference.digest else ":"
+        name = f"{reference.registry}/{reference.repository}{separator}{reference.version}"
+        document, text = self._document(reference, f"manifests/{reference.version}", name)
         digest = f"sha256:{hashlib.sha256(text).hexdigest()}"
         if reference.digest and digest != reference.digest:
             raise RegistryError(f"{reference.host} answered with {digest} for {name}")
-        if not image.is_index(top):
-            own = self._configuration(reference, top, name)
-            return Metadata(digest, own["architecture"], (own["architecture"],), own["environment"])
-        offered = image.architectures(top)
-        one, _text = self._document(reference, f"manifests/{image.chosen(name, offered, architecture)}", name)
-        own = self._configuration(reference, one, name)
-        return Metadata(digest, architecture, tuple(sorted(offered)), own["environment"])
+        if not image.is_index(document):
+            configuration = self._configuration(reference, document, name)
+            return Metadata(
+                digest, configuration["architecture"], (configuration["architecture"],), configuration["environment"]
+            )
+        digests = image.architectures(document)
+        manifest, _text = self._document(reference, f"manifests/{image.digest_for(name, digests, architecture)}", name)
+        configuration = self._configuration(reference, manifest, name)
+        return Metadata(digest, architecture, tuple(sorted(digests)), configuration["environment"])
 
     def _configuration(self, reference: Reference, manifest: dict[str, Any], name: str) -> dict[str, Any]:
         digest = (manifest.get("config") or {}).get("digest")
         if not isinstance(digest, str):
             raise ImageError(f"{name} is no image for containers")
-        found, _text = self._document(reference, f"blobs/{digest}", name)
-        environment = (found.get("config") or {}).get("Env") or ()
-        return {"architecture": str(found.get("architecture") or ""), "environment": tuple(map(str, environment))}
+        configuration, _text = self._document(reference, f"blobs/{digest}", name)
+        environment = (configuration.get("config") or {}).get("Env") or ()
+        return {
+            "architecture": str(configuration.get("architecture") or ""),
+            "environment": tuple(map(str, environment)),
+        }
 
     def _document(self, reference: Reference, part: str, name: str) -> tuple[dict[str, Any], bytes]:
         path = f"/v2/{reference.repository}/{part}"
-        response = self._asked(reference, path)
+        response = self._get(reference, path)
         if response.status == 401:
-            self._authorization = self._authorized(reference, response.headers.get("WWW-Authenticate", ""))
-            response = self._asked(reference, path)
+            self._authorization = self._authorization_for(reference, response.headers.get("WWW-Authenticate", ""))
+            response = self._get(reference, path)
         if response.status == 404:
             raise ImageError(f"{reference.host} has no image {name}")
         if response.status in (401, 403):
@@ -118,14 +123,14 @@ class Registry:
         text = response.read(_LARGEST + 1)
         response.release_conn()
         try:
-            found = json.loads(text) if len(text) <= _LARGEST else None
+            document = json.loads(text) if len(text) <= _LARGEST else None
         except ValueError:
-            found = None
-        if not isinstance(found, dict):
+            document = None
+        if not isinstance(document, dict):
             raise RegistryError(f"{reference.host} answered with no manifest for {name}")
-        return found, text
+        return document, text
 
-    def _asked(self, reference: Reference, path: str) -> Any:
+    def _get(self, reference: Reference, path: str) -> Any:
         headers = {"Accept": ", ".join(image.ACCEPTED), "User-Agent": USER_AGENT}
         if self._authorization:
             headers["Authorization"] = self._authorization
@@ -137,20 +142,20 @@ class Registry:
                 problem = error
         raise RegistryError(f"cannot reach {reference.host}: {reason_of(problem)}") from problem
 
-    def _authorized(self, reference: Reference, header: str) -> str:
+    def _authorization_for(self, reference: Reference, header: str) -> str:
         """The Authorization header for a registry's challenge."""
-        scheme, asked = image.challenge(header)
+        scheme, parameters = image.challenge(header)
         basic = urllib3.make_headers(basic_auth=":".join(self._login)) if self._login else {}
         if scheme == "basic" and basic:
             return str(basic["authorization"])
-        if scheme != "bearer" or "realm" not in asked:
+        if scheme != "bearer" or "realm" not in parameters:
             return ""
         # Send only the parameters of the challenge; without them the token would be worthless.
-        query: dict[str, str] = {part: asked[part] for part in ("service", "scope") if part in asked}
+        query: dict[str, str] = {name: parameters[name] for name in ("service", "scope") if name in parameters}
         try:
-            response = self._pool.request("GET", f"{asked['realm']}?{urlencode(query)}", headers=basic)
-            answer = json.loads(response.data)
-            token = answer.get("token") or answer.get("access_token") if response.status == 200 else None
+            response = self._pool.request("GET", f"{parameters['realm']}?{urlencode(query)}", headers=basic)
+            body = json.loads(response.data)
+            token = body.get("token") or body.get("access_token") if response.status == 200 else None
         except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
             raise RegistryError(f"{reference.host} gives no token: {reason_of(error)}") from error
         if not token:
@@ -177,7 +182,7 @@ class Content(NamedTuple):
 
 def image_of(session: Session, options: Options) -> Content:
     """The content of a boot source's image, from its registry."""
-    wanted = Image(
+    source = Image(
         options["image"],
         options["namespace"],
         options.get("secret") or "",
@@ -185,71 +190,71 @@ def image_of(session: Session, options: Options) -> Content:
         options.get("architecture") or "",
     )
     if not options["ask_registry"]:
-        digest = reference(wanted.name).digest
+        digest = reference(source.name).digest
         if digest or options.get("schedule"):
             return Content(digest)
         return Content(problem="ask_registry: false needs an image with a digest, NAME@sha256:..., or a schedule")
-    found = content_of(session, wanted, options["insecure_registry"])
-    if not found.problem and wanted.architecture and found.architecture != wanted.architecture:
-        return Content(problem=f"{wanted.name} is for {found.architecture}, not for {wanted.architecture}")
-    return found
+    content = content_of(session, source, options["insecure_registry"])
+    if not content.problem and source.architecture and content.architecture != source.architecture:
+        return Content(problem=f"{source.name} is for {content.architecture}, not for {source.architecture}")
+    return content
 
 
-def contents_of(session: Session, wanted: Iterable[tuple[Image, bool]]) -> dict[tuple[Image, bool], Content]:
+def contents_of(session: Session, images: Iterable[tuple[Image, bool]]) -> dict[tuple[Image, bool], Content]:
     """The contents of images, each read once, concurrently. The second part of a key is `insecure`."""
-    images = list(dict.fromkeys(wanted))
-    return dict(zip(images, each(lambda one: content_of(session, *one), images, _SIDE_BY_SIDE)))
+    unique = list(dict.fromkeys(images))
+    return dict(zip(unique, each(lambda key: content_of(session, *key), unique, _SIDE_BY_SIDE)))
 
 
-def content_of(session: Session, wanted: Image, insecure: bool = False) -> Content:
+def content_of(session: Session, source: Image, insecure: bool = False) -> Content:
     """What a registry says of an image. insecure: take any certificate, and plain HTTP, whatever CDI is set to."""
     try:
-        named = reference(wanted.name)
-        login, certificates = _login(session, wanted, named.registry), _certificates(session, wanted)
-        registry = Registry(login, certificates, insecure or named.host in cdi(session).insecure_registries)
-        found = registry.image(named, wanted.architecture or "amd64")
+        parsed = reference(source.name)
+        login, certificates = _login(session, source, parsed.registry), _certificates(session, source)
+        registry = Registry(login, certificates, insecure or parsed.host in cdi(session).insecure_registries)
+        metadata = registry.image(parsed, source.architecture or "amd64")
     except (ImageError, RegistryError, ConnectionFailed) as error:
         return Content(problem=str(error))
     except ApiError as error:
         return Content(problem=explain(error, "GET", SECRET))
-    return Content(found.digest, found.environment, architecture=found.architecture)
+    return Content(metadata.digest, metadata.environment, architecture=metadata.architecture)
 
 
 def file_of(options: Options) -> Content:
     """The content of a file to upload."""
     path = options["upload"]["path"]
     algorithm, expected = checksum.parse(options["checksum"]) if options.get("checksum") else ("sha256", "")
-    own, other = hashlib.sha256(), hashlib.new(algorithm)
+    sha256, declared = hashlib.sha256(), hashlib.new(algorithm)
     try:
         with Path(path).open("rb") as file:
             while chunk := file.read(_CHUNK):
-                own.update(chunk)
-                other.update(chunk)
+                sha256.update(chunk)
+                declared.update(chunk)
     except OSError as error:
         return Content(problem=f"upload.path {path}: {error.strerror}")
-    if expected and other.hexdigest() != expected:
-        return Content(problem=f"upload.path {path}: its {algorithm} is {other.hexdigest()}, not that of checksum")
-    return Content(f"sha256:{own.hexdigest()}")
+    if expected and declared.hexdigest() != expected:
+        return Content(problem=f"upload.path {path}: its {algorithm} is {declared.hexdigest()}, not that of checksum")
+    return Content(f"sha256:{sha256.hexdigest()}")
 
 
-def _login(session: Session, wanted: Image, registry: str) -> tuple[str, str] | None:
-    if not wanted.secret:
+def _login(session: Session, source: Image, registry: str) -> tuple[str, str] | None:
+    if not source.secret:
         return None
-    found = session.get(SECRET, wanted.namespace, wanted.secret)
-    if found is None:
-        raise ImageError(f"secret: there is no Secret {wanted.namespace}/{wanted.secret}")
-    return credentials(found, registry)
+    secret = session.get(SECRET, source.namespace, source.secret)
+    if secret is None:
+        raise ImageError(f"secret: there is no Secret {source.namespace}/{source.secret}")
+    return credentials(secret, registry)
 
 
-def _certificates(session: Session, wanted: Image) -> str:
-    if not wanted.ca_config_map:
+def _certificates(session: Session, source: Image) -> str:
+    if not source.ca_config_map:
         return ""
-    found = session.get(CONFIG_MAP, wanted.namespace, wanted.ca_config_map)
-    if found is None:
-        raise ImageError(f"ca_config_map: there is no ConfigMap {wanted.namespace}/{wanted.ca_config_map}")
-    texts = [text for name, text in (found.get("data") or {}).items() if name.endswith(_CERTIFICATES)]
-    encoded = (found.get("binaryData") or {}).items()
+    config_map = session.get(CONFIG_MAP, source.namespace, source.ca_config_map)
+    if config_map is None:
+        raise ImageError(f"ca_config_map: there is no ConfigMap {source.namespace}/{source.ca_config_map}")
+    texts = [text for name, text in (config_map.get("data") or {}).items() if name.endswith(_CERTIFICATES)]
+    encoded = (config_map.get("binaryData") or {}).items()
     texts += [base64.b64decode(text).decode() for name, text in encoded if name.endswith(_CERTIFICATES)]
     if not texts:
-        raise ImageError(f"ca_config_map: {wanted.ca_config_map} has no key that ends in .crt or .pem")
+        raise ImageError(f"ca_config_map: {source.ca_config_map} has no key that ends in .crt or .pem")
     return "\n".join(texts)

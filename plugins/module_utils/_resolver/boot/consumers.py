@@ -1,6 +1,6 @@
-"""Who boots from a boot source of another namespace: the service account of the VM must be allowed to clone it.
+"""Consumers of a boot source of another namespace: the service account of the VM must be allowed to clone it.
 
-virt-controller asks for it (``AuthorizeSA``) when it creates the DataVolume of a VM; until then nobody does.
+virt-controller checks this (``AuthorizeSA``) only when it creates the DataVolume of a VM.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Attributes = dict[str, str]
 
 _CLONE: Final = {"group": "cdi.kubevirt.io", "resource": "datavolumes", "subresource": "source"}
 _POD: Final = {"resource": "pods"}
-# CDI asks for this resource, which does not exist, so only who may create everything has the right.
+# CDI checks this resource, which does not exist, so only those who may create everything have the right.
 _CLAIM: Final = {"resource": "pvcs"}
 
 
@@ -33,7 +33,7 @@ class Consumer(NamedTuple):
         return ["system:serviceaccounts", f"system:serviceaccounts:{self.namespace}", "system:authenticated"]
 
 
-def consumer(text: str) -> Consumer:
+def parse_consumer(text: str) -> Consumer:
     """Parses NAMESPACE or NAMESPACE/ACCOUNT. Raises FieldError."""
     namespace, slash, account = text.partition("/")
     wrong = label(namespace) or (subdomain(account) if slash else "")
@@ -42,22 +42,25 @@ def consumer(text: str) -> Consumer:
     return Consumer(namespace, account or "default")
 
 
-def reviews(one: Consumer, namespace: str, name: str, snapshot: bool) -> list[list[dict[str, Any]]]:
-    """The specs of the SubjectAccessReviews of a clone: it is allowed if all of one of the lists are.
+def reviews(consumer: Consumer, namespace: str, name: str, snapshot: bool) -> list[list[dict[str, Any]]]:
+    """The specs of the SubjectAccessReviews of a clone: it is allowed if all reviews of a list are.
 
-    namespace, name: of what is cloned; "" for a name that is not known. snapshot: whether that is a VolumeSnapshot.
+    namespace, name: of what is cloned; "" for an unknown name. snapshot: whether that is a VolumeSnapshot.
     """
-    ways = [[_CLONE], [_POD, _CLAIM] if snapshot else [_POD]]
-    return [[_review(one, {"namespace": namespace, "name": name, **asked}) for asked in way] for way in ways]
+    alternatives = [[_CLONE], [_POD, _CLAIM] if snapshot else [_POD]]
+    return [
+        [_review(consumer, {"namespace": namespace, "name": name, **attributes}) for attributes in rights]
+        for rights in alternatives
+    ]
 
 
-def refusal(one: Consumer, namespace: str) -> str:
+def refusal(consumer: Consumer, namespace: str) -> str:
     """What a consumer lacks."""
     return (
-        f"consumers: VMs in {one.namespace} cannot boot from it: {one.user} may not create datavolumes/source of"
-        f" cdi.kubevirt.io in {namespace}; bind a role with this right there"
+        f"consumers: VMs in {consumer.namespace} cannot boot from it: {consumer.user} may not create"
+        f" datavolumes/source of cdi.kubevirt.io in {namespace}; bind a role with this right there"
     )
 
 
-def _review(one: Consumer, asked: Attributes) -> dict[str, Any]:
-    return {"user": one.user, "groups": one.groups, "resourceAttributes": {"verb": "create", **asked}}
+def _review(consumer: Consumer, attributes: Attributes) -> dict[str, Any]:
+    return {"user": consumer.user, "groups": consumer.groups, "resourceAttributes": {"verb": "create", **attributes}}

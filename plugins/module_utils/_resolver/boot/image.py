@@ -97,8 +97,8 @@ def credentials(secret: Manifest, registry: str) -> tuple[str, str] | None:
         if ".dockerconfigjson" in data:
             entries = json.loads(_decoded(data[".dockerconfigjson"]))["auths"]
             keys = _HUB_KEYS if registry == _DOCKER_HUB else (registry, f"https://{registry}")
-            found = next((entries[key] for key in keys if key in entries), None)
-            return None if found is None else _login(found)
+            entry = next((entries[key] for key in keys if key in entries), None)
+            return None if entry is None else _login(entry)
         if "accessKeyId" in data and "secretKey" in data:
             return _decoded(data["accessKeyId"]), _decoded(data["secretKey"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -128,40 +128,40 @@ def is_index(document: Manifest) -> bool:
 
 def architectures(index: Manifest) -> dict[str, str]:
     """Architecture → digest of an index' first Linux image for it."""
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for entry in index.get("manifests") or []:
         platform = entry.get("platform") or {}
         if platform.get("os", "linux") == "linux" and platform.get("architecture"):
-            found.setdefault(platform["architecture"], entry["digest"])
+            digests.setdefault(platform["architecture"], entry["digest"])
     # Attestations of builders are not images.
-    found.pop("unknown", None)
-    return found
+    digests.pop("unknown", None)
+    return digests
 
 
-def chosen(name: str, offered: Mapping[str, str], architecture: str) -> str:
+def digest_for(name: str, digests: Mapping[str, str], architecture: str) -> str:
     """The digest of an index' image for an architecture. Raises ImageError if there is none."""
-    if architecture not in offered:
-        known = ", ".join(sorted(offered)) or "none"
-        raise ImageError(f"{name} has no image for the architecture {architecture}; it has: {known}")
-    return offered[architecture]
+    if architecture not in digests:
+        available = ", ".join(sorted(digests)) or "none"
+        raise ImageError(f"{name} has no image for the architecture {architecture}; it has: {available}")
+    return digests[architecture]
 
 
-_MARK: Final = "KUBEVIRT_IO_"
+_MARKER: Final = "KUBEVIRT_IO_"
 _DOMAIN: Final = "kubevirt.io/"
 
 
 def labels(environment: Iterable[str]) -> dict[str, str]:
     """The labels that CDI gives the volume, from ``NAME=value`` texts; of several for one label the last counts."""
-    found = {}
+    result = {}
     for variable in environment:
-        name, assigned, value = variable.partition("=")
-        if assigned and _MARK in name:
-            found[_label(name)] = value
-    return found
+        name, equals, value = variable.partition("=")
+        if equals and _MARKER in name:
+            result[_label(name)] = value
+    return result
 
 
 def _label(name: str) -> str:
-    before, _mark, after = name.partition(_MARK)
+    before, _mark, after = name.partition(_MARKER)
     # CDI drops the whole prefix if it begins with an underscore.
     parts = before.removesuffix("_").split("_")
     prefix = ".".join(parts) + "." if parts[0] else ""

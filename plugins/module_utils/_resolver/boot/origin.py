@@ -38,18 +38,18 @@ def image_of(vm: Manifest, volume: str, existing: Mapping[str, Manifest]) -> Ima
 
     existing: the cluster's DataVolumes by name. If one has labels, these count instead of its image.
     """
-    found, metadata = _volume(vm, volume), vm.get("metadata") or {}
+    vm_volume, metadata = _volume(vm, volume), vm.get("metadata") or {}
     namespace = str(metadata.get("namespace") or "")
-    disk = found.get("containerDisk") or {}
-    if disk.get("image"):
-        return Image(str(disk["image"]), namespace, str(disk.get("imagePullSecret") or ""))
-    name = str((found.get("dataVolume") or {}).get("name") or "")
+    container_disk = vm_volume.get("containerDisk") or {}
+    if container_disk.get("image"):
+        return Image(str(container_disk["image"]), namespace, str(container_disk.get("imagePullSecret") or ""))
+    name = str((vm_volume.get("dataVolume") or {}).get("name") or "")
     templates = _templates(vm)
     spec = templates[name] if name in templates else (existing.get(name) or {}).get("spec") or {}
-    return imported((spec.get("source") or {}).get("registry") or {}, namespace)
+    return registry_image((spec.get("source") or {}).get("registry") or {}, namespace)
 
 
-def imported(registry: Manifest, namespace: str) -> Image | None:
+def registry_image(registry: Manifest, namespace: str) -> Image | None:
     """The image of a registry source of CDI; None if the source names none. namespace: of its Secret and ConfigMap."""
     if not registry.get("url"):
         return None
@@ -69,8 +69,8 @@ def _volume(vm: Manifest, name: str) -> Manifest:
 
 def _templates(vm: Manifest) -> dict[str, Manifest]:
     """The specs of a VM's dataVolumeTemplates by name."""
-    given = vm["spec"].get("dataVolumeTemplates") or ()
-    return {str((one.get("metadata") or {}).get("name")): one.get("spec") or {} for one in given}
+    templates = vm["spec"].get("dataVolumeTemplates") or ()
+    return {str((template.get("metadata") or {}).get("name")): template.get("spec") or {} for template in templates}
 
 
 IMAGE: Final = "boot-source.virtshape.dev/image"
@@ -89,9 +89,9 @@ class Origin(NamedTuple):
 
 
 def origin_of(content: Manifest, namespace: str, source: Manifest | None = None) -> Origin:
-    """The image of a DataVolume, a DataImportCron or a claim. source: the DataSource that leads to it."""
+    """The image of a DataVolume, a DataImportCron or a claim. source: the DataSource whose target it is."""
     annotations = _annotations(content)
-    image = imported(_registry(content) or _import_of(annotations), namespace)
+    image = registry_image(_registry(content) or _import_source(annotations), namespace)
     if image is None:
         return Origin()
     try:
@@ -111,7 +111,7 @@ def _registry(content: Manifest) -> Manifest:
     return (inner.get("source") or {}).get("registry") or {}
 
 
-def _import_of(annotations: Mapping[str, str]) -> dict[str, str]:
+def _import_source(annotations: Mapping[str, str]) -> dict[str, str]:
     endpoint = annotations.get(_ENDPOINT) or ""
     if not endpoint.startswith("docker://"):
         return {}
@@ -122,5 +122,5 @@ def _import_of(annotations: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _annotations(one: Manifest) -> dict[str, str]:
-    return (one.get("metadata") or {}).get("annotations") or {}
+def _annotations(manifest: Manifest) -> dict[str, str]:
+    return (manifest.get("metadata") or {}).get("annotations") or {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from .source import CRON, leads_to
+from .source import CRON, target_of
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -15,7 +15,7 @@ _CRON_LABELS: Final = (1, 56, 0)
 _ENVIRONMENT: Final = (1, 59, 1)
 _ARCHITECTURE: Final = (1, 63, 0)
 _CHECKSUM: Final = (1, 65, 0)
-_SOURCE: Final = "DataSource"
+_DATA_SOURCE: Final = "DataSource"
 _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 _SSP: Final = "ssp-operator"
 _HONORS: Final = "HonorWaitForFirstConsumer"
@@ -23,18 +23,18 @@ _HONORS: Final = "HonorWaitForFirstConsumer"
 
 def release_notes(options: Options, labels: Mapping[str, str], release: Version) -> Iterator[str]:
     """Which of the options a release of CDI does not support."""
-    told = ".".join(map(str, release))
+    version = ".".join(map(str, release))
     if options.get("schedule") is not None and labels and release < _CRON_LABELS:
-        yield f"CDI {told} leaves the defaults of a cron to itself; upgrade to 1.56, or leave out schedule"
+        yield f"CDI {version} leaves the defaults of a cron to itself; upgrade to 1.56, or leave out schedule"
     if options.get("image") and not labels and not options["ask_registry"] and release < _ENVIRONMENT:
         yield (
-            f"CDI {told} makes no labels of an image's environment; set instancetype and preference, or ask_registry:"
-            " true, or upgrade to 1.59.1"
+            f"CDI {version} makes no labels of an image's environment; set instancetype and preference, or"
+            " ask_registry: true, or upgrade to 1.59.1"
         )
     if options.get("architecture") and release < _ARCHITECTURE:
-        yield f"CDI {told} ignores architecture and imports for that of its importer; upgrade to 1.63"
+        yield f"CDI {version} ignores architecture and imports for that of its importer; upgrade to 1.63"
     if options.get("url") and options.get("checksum") and release < _CHECKSUM:
-        yield f"CDI {told} does not check the checksum of a URL; upgrade to 1.65"
+        yield f"CDI {version} does not check the checksum of a URL; upgrade to 1.65"
 
 
 def unbound(options: Options, storage_class: Manifest | None, gates: object) -> str:
@@ -48,8 +48,8 @@ def unbound(options: Options, storage_class: Manifest | None, gates: object) -> 
     return f"the StorageClass {name} binds a volume when a pod uses it, so CDI does not fill it; set force_bind: true"
 
 
-def owned(options: Options, live: Manifest) -> str:
-    """Why the task cannot move an existing DataSource, or another controller would move it back."""
+def managed_elsewhere(options: Options, live: Manifest) -> str:
+    """Why the task cannot redirect an existing DataSource, or another controller would redirect it back."""
     name, labels = live["metadata"]["name"], live["metadata"].get("labels") or {}
     if labels.get(_MANAGED_BY) == _SSP:
         return f"the SSP operator manages the DataSource {name}, and puts it back; choose another name"
@@ -62,11 +62,11 @@ def owned(options: Options, live: Manifest) -> str:
         )
     if cron == options["name"]:
         return ""
-    made = f"the DataImportCron {cron} manages" if cron else "no DataImportCron has made"
-    return f"{made} the DataSource {name}, so CDI never moves it; delete the DataSource first"
+    manager = f"the DataImportCron {cron} manages" if cron else "no DataImportCron has made"
+    return f"{manager} the DataSource {name}, so CDI never moves it; delete the DataSource first"
 
 
-def lost_with(live: Manifest) -> str:
+def replacement_problem(live: Manifest) -> str:
     """Why a task must not replace a DataImportCron, "" if it may: CDI deletes with it what it has imported."""
     if live["spec"].get("retentionPolicy") != "None":
         return ""
@@ -76,22 +76,24 @@ def lost_with(live: Manifest) -> str:
     )
 
 
-def origin(live: Manifest) -> tuple[str, str, str] | None:
+def content_key(live: Manifest) -> tuple[str, str, str] | None:
     """Kind, namespace and name of the claim or the snapshot that a DataSource names; None for another DataSource."""
-    found = leads_to(live)
-    return None if found is None or found[0] == _SOURCE else found
+    target = target_of(live)
+    return None if target is None or target[0] == _DATA_SOURCE else target
 
 
 def overwritten(labels: Mapping[str, str], live: Manifest, content: Manifest | None) -> Iterator[str]:
     """What will take labels of a DataSource away again: CDI copies those of its claim, and of its cron, over them.
 
-    live: the DataSource. content: the claim or the snapshot that it leads to.
+    live: the DataSource. content: its target, a claim or a snapshot.
     """
     metadata = (content or {}).get("metadata") or {}
-    carried = metadata.get("labels") or {}
-    other = sorted(label for label, value in labels.items() if label in carried and carried[label] != value)
-    if other:
-        yield f"CDI writes other values of {', '.join(other)} over these, from {metadata['name']}; label that, too"
+    content_labels = metadata.get("labels") or {}
+    differing = sorted(
+        label for label, value in labels.items() if label in content_labels and content_labels[label] != value
+    )
+    if differing:
+        yield f"CDI writes other values of {', '.join(differing)} over these, from {metadata['name']}; label that, too"
     cron = (live["metadata"].get("labels") or {}).get(CRON)
     if cron:
         yield f"the DataImportCron {cron} makes the DataSource's labels; declare its defaults instead"

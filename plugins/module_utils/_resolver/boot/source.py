@@ -1,4 +1,4 @@
-"""What a boot source is made of: a volume with an image, and the DataSource that VMs name; or a cron that makes both.
+"""The objects of a boot source: a volume with an image, and the DataSource that VMs name; or a cron that makes both.
 
 A volume is named after the boot source and what is in it, so that another image is another volume. The labels with the
 defaults stand on all objects alike, and always all of them: CDI copies none where one of the four exists.
@@ -16,7 +16,7 @@ from ..api.names import label_value, subdomain
 from ..api.quantity import parse
 from ..cdi.checksum import ChecksumError
 from ..cdi.checksum import parse as parse_checksum
-from .consumers import consumer
+from .consumers import parse_consumer
 from .image import ImageError, reference
 from .image import labels as labels_of
 from .origin import IMAGE
@@ -31,26 +31,26 @@ CRON: Final = "cdi.kubevirt.io/dataImportCron"
 """The label by which CDI knows what a DataImportCron makes."""
 ORIGINS: Final = ("image", "image_stream", "url", "pvc", "snapshot", "upload")
 LABELED_KINDS: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot")
-"""What can be given labels without being made."""
+"""The kinds of existing objects that can be labelled."""
 # The fields of a DataSource's source, in CDI's order.
 _TARGETS: Final = {"dataSource": "DataSource", "pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
 _BIND: Final = "cdi.kubevirt.io/storage.bind.immediate.requested"
 _DIGITS: Final = 12
-_LONGEST_CRON: Final = 63
+_MAX_CRON_NAME: Final = 63
 _STOPPED: Final = ("ImagePullFailed", "Error")
 
 
-class Fate(NamedTuple):
-    """What a volume's status says: done, or failed for good and why; else what it waits for."""
+class ImportStatus(NamedTuple):
+    """The status of a volume's import: done, or failed for good and why; else what it waits for."""
 
     done: bool = False
     failed: str = ""
     pending: str = ""
 
 
-def wish(options: Options) -> Manifest:
-    """What stands for a boot source: its DataSource, or what is only labelled. Raises FieldError for options that
-    cannot be."""
+def representative(options: Options) -> Manifest:
+    """The object that stands for a boot source: its DataSource, or the one that is only labelled. Raises FieldError for
+    invalid options."""
     labeled = options["state"] == "labeled"
     (_check_labels if labeled else _check)(options)
     kind = options["kind"] if labeled else "DataSource"
@@ -60,28 +60,28 @@ def wish(options: Options) -> Manifest:
 def _check_labels(options: Options) -> None:
     if not any(options.get(role.matcher) for role in ROLES):
         raise FieldError("state", "labeled needs instancetype, preference or both")
-    given = next((origin for origin in (*ORIGINS, "schedule") if options.get(origin) is not None), None)
-    if given:
-        raise FieldError(given, "not valid with state labeled, which makes nothing")
+    option = next((name for name in (*ORIGINS, "schedule") if options.get(name) is not None), None)
+    if option:
+        raise FieldError(option, "not valid with state labeled, which makes nothing")
 
 
 def _check(options: Options) -> None:
     if options["state"] == "absent":
         return
-    given = [origin for origin in ORIGINS if options.get(origin)]
-    if len(given) != 1:
+    origins = [origin for origin in ORIGINS if options.get(origin)]
+    if len(origins) != 1:
         raise FieldError(" or ".join(ORIGINS), "exactly one of them is required")
-    wrong = subdomain(options["name"])
-    if wrong:
-        raise FieldError("name", f"{options['name']!r} {wrong}")
+    problem = subdomain(options["name"])
+    if problem:
+        raise FieldError("name", f"{options['name']!r} {problem}")
     if options.get("schedule") is not None and not (options.get("image") or options.get("image_stream")):
         raise FieldError("schedule", "only an image of a registry can be polled")
     if options.get("image_stream") and options.get("pull_method") == "pod":
         raise FieldError("pull_method", "only nodes pull the image of an ImageStream")
-    for one in options.get("consumers") or ():
-        consumer(one)
-    if options.get("schedule") is not None and len(options["name"]) > _LONGEST_CRON:
-        raise FieldError("name", f"with schedule it has at most {_LONGEST_CRON} characters")
+    for text in options.get("consumers") or ():
+        parse_consumer(text)
+    if options.get("schedule") is not None and len(options["name"]) > _MAX_CRON_NAME:
+        raise FieldError("name", f"with schedule it has at most {_MAX_CRON_NAME} characters")
     if options["keep"] < 1:
         raise FieldError("keep", "1 is the least: the volume that is in use")
     _check_content(options)
@@ -110,31 +110,31 @@ def _check_content(options: Options) -> None:
 
 
 def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:
-    """The labels with instancetype and preference: what is declared, else what the image says. Raises FieldError."""
-    carried = labels_of(environment)
-    found = {}
+    """The labels with instancetype and preference: the declared ones, else those of the image. Raises FieldError."""
+    image_labels = labels_of(environment)
+    result = {}
     for role in ROLES:
-        own = options.get(role.matcher) or {}
-        name = own.get("name") or carried.get(role.volume_label) or ""
-        given = own.get("kind") if own.get("name") else carried.get(role.volume_kind_label)
+        matcher = options.get(role.matcher) or {}
+        name = matcher.get("name") or image_labels.get(role.volume_label) or ""
+        kind = matcher.get("kind") if matcher.get("name") else image_labels.get(role.volume_kind_label)
         if name:
-            found[role.volume_label] = name
-            found[role.volume_kind_label] = given or role.cluster_kind
-    for label, value in found.items():
-        wrong = label_value(value)
-        if wrong:
-            raise FieldError(label.removeprefix(LABEL_PREFIX), f"{value!r} {wrong}")
-    return found
+            result[role.volume_label] = name
+            result[role.volume_kind_label] = kind or role.cluster_kind
+    for label, value in result.items():
+        problem = label_value(value)
+        if problem:
+            raise FieldError(label.removeprefix(LABEL_PREFIX), f"{value!r} {problem}")
+    return result
 
 
 def matchers(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Kind and name by role, from labels. Without the label for the kind, the name means the cluster-wide kind."""
-    found = {}
+    result = {}
     for role in ROLES:
         if labels.get(role.volume_label):
-            given = labels.get(role.volume_kind_label, "")
-            found[role.matcher] = role.kind_of({"kind": given}) or given, labels[role.volume_label]
-    return found
+            kind = labels.get(role.volume_kind_label, "")
+            result[role.matcher] = role.kind_of({"kind": kind}) or kind, labels[role.volume_label]
+    return result
 
 
 def identity(options: Options, digest: str) -> str:
@@ -148,8 +148,8 @@ def identity(options: Options, digest: str) -> str:
 
 def volume_name(options: Options, digest: str) -> str:
     """The name of the volume with the content."""
-    given = (options.get("upload") or {}).get("volume")
-    return given or f"{options['name']}-{identity(options, digest)[:_DIGITS]}"
+    name = (options.get("upload") or {}).get("volume")
+    return name or f"{options['name']}-{identity(options, digest)[:_DIGITS]}"
 
 
 def volume(options: Options, digest: str, labels: Mapping[str, str]) -> Manifest:
@@ -161,7 +161,9 @@ def volume(options: Options, digest: str, labels: Mapping[str, str]) -> Manifest
     else:
         http = {"url": options["url"], "checksum": options.get("checksum")}
         source = {
-            "http": _given({**http, "secretRef": options.get("secret"), "certConfigMap": options.get("ca_config_map")})
+            "http": _without_empty(
+                {**http, "secretRef": options.get("secret"), "certConfigMap": options.get("ca_config_map")}
+            )
         }
     metadata = _metadata(options, volume_name(options, digest), {**labels, OWNER: options["name"]})
     if options.get("force_bind"):
@@ -190,12 +192,12 @@ def cron(options: Options, labels: Mapping[str, str]) -> Manifest:
 
 
 def data_source(options: Options, claim: str, labels: Mapping[str, str]) -> Manifest:
-    """The DataSource that leads to a claim of its namespace, or to what the options name."""
+    """The DataSource with a claim of its namespace as target, or with the object that the options name."""
     source: Manifest = {"pvc": {"name": claim, "namespace": options["namespace"]}}
     for origin in ("pvc", "snapshot"):
         if options.get(origin):
-            named = options[origin]
-            source = {origin: {"name": named["name"], "namespace": named.get("namespace") or options["namespace"]}}
+            target = options[origin]
+            source = {origin: {"name": target["name"], "namespace": target.get("namespace") or options["namespace"]}}
     metadata = _metadata(options, options["name"], labels)
     if options.get("image"):
         metadata["annotations"] = {IMAGE: options["image"].removeprefix("docker://")}
@@ -205,7 +207,7 @@ def data_source(options: Options, claim: str, labels: Mapping[str, str]) -> Mani
 def _registry(options: Options, name: str = "") -> Manifest:
     """name: of the image; "" for that of the ImageStream, which only nodes can pull."""
     architecture = options.get("architecture")
-    return _given(
+    return _without_empty(
         {
             "url": f"docker://{name}" if name else None,
             "imageStream": options.get("image_stream"),
@@ -219,7 +221,7 @@ def _registry(options: Options, name: str = "") -> Manifest:
 
 def _storage(options: Options) -> Manifest:
     modes = [options["access_mode"]] if options.get("access_mode") else None
-    return _given(
+    return _without_empty(
         {
             "resources": {"requests": {"storage": parse(options["size"]).text}},
             "storageClassName": options.get("storage_class"),
@@ -234,54 +236,56 @@ def _metadata(options: Options, name: str, labels: Mapping[str, str]) -> Manifes
     return {**metadata, "labels": dict(labels)} if labels else metadata
 
 
-def _given(fields: Manifest) -> Manifest:
+def _without_empty(fields: Manifest) -> Manifest:
     return {name: value for name, value in fields.items() if value}
 
 
-def fate(live: Manifest) -> Fate:
-    """The fate of a DataVolume, from its status. CDI retries for ever and reports failures as progress."""
+def import_status(live: Manifest) -> ImportStatus:
+    """The import status of a DataVolume. CDI retries for ever and reports failures as progress."""
     status = live.get("status") or {}
     phase = status.get("phase") or ""
-    conditions = {one.get("type"): one for one in status.get("conditions") or []}
+    conditions = {condition.get("type"): condition for condition in status.get("conditions") or []}
     running = conditions.get("Running") or {}
     if phase == "Succeeded":
-        return Fate(done=True)
+        return ImportStatus(done=True)
     if phase == "Failed" or (running.get("status") == "False" and running.get("reason") in _STOPPED):
-        return Fate(failed=f"CDI cannot fill the volume: {running.get('message') or running.get('reason') or phase}")
+        return ImportStatus(
+            failed=f"CDI cannot fill the volume: {running.get('message') or running.get('reason') or phase}"
+        )
     if phase in ("WaitForFirstConsumer", "PendingPopulation"):
-        return Fate(failed="the storage class binds a volume when a pod uses it; set force_bind")
+        return ImportStatus(failed="the storage class binds a volume when a pod uses it; set force_bind")
     progress = f" {status['progress']}" if status.get("progress") not in (None, "", "N/A") else ""
-    return Fate(pending=f"CDI to fill the volume ({phase or 'no phase yet'}{progress})")
+    return ImportStatus(pending=f"CDI to fill the volume ({phase or 'no phase yet'}{progress})")
 
 
 def is_ready(live: Manifest) -> bool:
     """Whether CDI reports a DataSource as ready."""
     conditions = (live.get("status") or {}).get("conditions") or []
-    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
+    return any(condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions)
 
 
-def leads_to(live: Manifest) -> tuple[str, str, str] | None:
+def target_of(live: Manifest) -> tuple[str, str, str] | None:
     """Kind, namespace and name of the object that a DataSource names; of several, CDI uses the first."""
-    named = (live.get("spec") or {}).get("source") or {}
+    source = (live.get("spec") or {}).get("source") or {}
     for field, kind in _TARGETS.items():
-        if named.get(field):
-            namespace = named[field].get("namespace") or live["metadata"].get("namespace") or ""
-            return kind, str(namespace), str(named[field].get("name") or "")
+        if source.get(field):
+            namespace = source[field].get("namespace") or live["metadata"].get("namespace") or ""
+            return kind, str(namespace), str(source[field].get("name") or "")
     return None
 
 
 def outdated(volumes: Iterable[Manifest], current: str, keep: int) -> list[Manifest]:
     """The volumes of a boot source to delete, oldest first. keep: how many stay, including the current one."""
-    others = [one for one in volumes if one["metadata"]["name"] != current]
-    others.sort(key=lambda one: (one["metadata"].get("creationTimestamp") or "", one["metadata"]["name"]))
-    return others[: max(0, len(others) - (keep - 1))]
+    old = [volume for volume in volumes if volume["metadata"]["name"] != current]
+    old.sort(key=lambda volume: (volume["metadata"].get("creationTimestamp") or "", volume["metadata"]["name"]))
+    return old[: max(0, len(old) - (keep - 1))]
 
 
-def read_by(volumes: Iterable[Manifest], namespace: str) -> dict[str, str]:
-    """Claims of a namespace that unfinished clones still read → the clone."""
-    found = {}
-    for one in volumes:
-        source = ((one.get("spec") or {}).get("source") or {}).get("pvc") or {}
-        if source.get("namespace") == namespace and not fate(one).done:
-            found[source.get("name") or ""] = f"{one['metadata']['namespace']}/{one['metadata']['name']}"
-    return found
+def clones_by_claim(volumes: Iterable[Manifest], namespace: str) -> dict[str, str]:
+    """Claim of a namespace → the unfinished clone that still reads it."""
+    clones = {}
+    for volume in volumes:
+        source = ((volume.get("spec") or {}).get("source") or {}).get("pvc") or {}
+        if source.get("namespace") == namespace and not import_status(volume).done:
+            clones[source.get("name") or ""] = f"{volume['metadata']['namespace']}/{volume['metadata']['name']}"
+    return clones

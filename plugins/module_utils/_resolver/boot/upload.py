@@ -32,19 +32,19 @@ _READ_ONLY: Final = "ReadOnlyMany"
 _UNBOUND: Final = ("WaitForFirstConsumer", "PendingPopulation")
 _ASYNC: Final = "/v1beta1/upload-async"
 _SYNC: Final = "/v1beta1/upload"
-# An event with these words is about a conflict, after which CDI retries.
+# An event with this text is about a conflict, after which CDI retries.
 _OUTDATED: Final = "the object has been modified; please apply your changes to the latest version and try again"
 _TRUE: Final = ("1", "t", "T", "true", "TRUE", "True")
 
 
-class Upload(NamedTuple):
+class UploadTarget(NamedTuple):
     """The target of an upload.
 
     claim: a PersistentVolumeClaim without a DataVolume. size: a quantity; "" if the volume must exist. access_mode,
     volume_mode (Block or Filesystem), storage_class: "" for the cluster's default.
     archive: the file is an archive, not a disk. force_bind: do not wait for a first consumer.
     create: create the volume; an existing one must be prepared for an upload.
-    data_source: a DataSource of the same name leads to it. labels: of the volume and the DataSource.
+    data_source: create a DataSource of the same name. labels: of the volume and the DataSource.
     owner: labels only of a volume that is created. digest: of the file, for an annotation of the volume; "" for none.
     """
 
@@ -74,10 +74,10 @@ class Upload(NamedTuple):
         return "archive" if self.archive else "kubevirt"
 
 
-def wish_of(options: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> Upload:
-    """The upload that the options of the module boot_source ask for. name: of the volume."""
+def upload_target(options: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> UploadTarget:
+    """The target of an upload from the options of the module boot_source. name: of the volume."""
     file = options["upload"]
-    return Upload(
+    return UploadTarget(
         namespace=options["namespace"],
         name=name,
         claim=file["claim"],
@@ -93,64 +93,64 @@ def wish_of(options: Mapping[str, Any], name: str, labels: Mapping[str, str]) ->
     )
 
 
-def request_problem(wish: Upload) -> str:
+def request_problem(target: UploadTarget) -> str:
     """What is wrong with the combination of options."""
-    if wish.archive and wish.volume_mode == "Block":
+    if target.archive and target.volume_mode == "Block":
         return "an archive needs volume_mode Filesystem"
     return ""
 
 
-def new_problem(wish: Upload) -> str:
+def new_problem(target: UploadTarget) -> str:
     """Why the volume cannot be created, as far as known without the cluster."""
-    if not wish.create:
-        return f"there is no PersistentVolumeClaim {wish.place}, and upload.create is false"
-    if not wish.size:
-        return f"there is no PersistentVolumeClaim {wish.place}; set size to create it"
-    if wish.access_mode == _READ_ONLY:
+    if not target.create:
+        return f"there is no PersistentVolumeClaim {target.place}, and upload.create is false"
+    if not target.size:
+        return f"there is no PersistentVolumeClaim {target.place}; set size to create it"
+    if target.access_mode == _READ_ONLY:
         return f"access_mode {_READ_ONLY}: nothing can be uploaded to a read-only volume; use ReadWriteOnce"
     try:
-        parse(wish.size)
+        parse(target.size)
     except QuantityError as error:
-        return f"size {wish.size}: {error}"
+        return f"size {target.size}: {error}"
     return ""
 
 
-def volume(wish: Upload) -> Manifest:
+def volume(target: UploadTarget) -> Manifest:
     """The DataVolume or PersistentVolumeClaim that CDI prepares for the upload."""
-    annotations = {**({_BIND: ""} if wish.force_bind else {}), **_mark(wish)}
-    labels = {**wish.labels, **wish.owner}
-    if wish.claim:
-        annotations = {TARGET: "", _CONTENT_TYPE: wish.content_type, **annotations}
+    annotations = {**({_BIND: ""} if target.force_bind else {}), **_digest_annotation(target)}
+    labels = {**target.labels, **target.owner}
+    if target.claim:
+        annotations = {TARGET: "", _CONTENT_TYPE: target.content_type, **annotations}
         # CDI's webhook completes claims with this label from the StorageProfile.
         labels = {_APPLY_PROFILE: "true", **labels}
-    metadata: Manifest = {"name": wish.name, "namespace": wish.namespace}
+    metadata: Manifest = {"name": target.name, "namespace": target.namespace}
     if annotations:
         metadata["annotations"] = annotations
     if labels:
         metadata["labels"] = labels
-    if wish.claim:
-        spec = {"accessModes": [wish.access_mode or "ReadWriteOnce"], **_storage(wish)}
+    if target.claim:
+        spec = {"accessModes": [target.access_mode or "ReadWriteOnce"], **_storage(target)}
         return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
-    storage = {"accessModes": [wish.access_mode], **_storage(wish)} if wish.access_mode else _storage(wish)
-    spec = {"contentType": wish.content_type, "source": {"upload": {}}, "storage": storage}
+    storage = {"accessModes": [target.access_mode], **_storage(target)} if target.access_mode else _storage(target)
+    spec = {"contentType": target.content_type, "source": {"upload": {}}, "storage": storage}
     return {"apiVersion": f"{_CDI}/v1beta1", "kind": "DataVolume", "metadata": metadata, "spec": spec}
 
 
-def _storage(wish: Upload) -> Manifest:
-    found: Manifest = {"resources": {"requests": {"storage": parse(wish.size).text}}}
-    if wish.storage_class:
-        found["storageClassName"] = wish.storage_class
-    if wish.volume_mode:
-        found["volumeMode"] = wish.volume_mode
-    return found
+def _storage(target: UploadTarget) -> Manifest:
+    storage: Manifest = {"resources": {"requests": {"storage": parse(target.size).text}}}
+    if target.storage_class:
+        storage["storageClassName"] = target.storage_class
+    if target.volume_mode:
+        storage["volumeMode"] = target.volume_mode
+    return storage
 
 
-def missing_volume(wish: Upload, claim: Manifest) -> str:
+def missing_volume(target: UploadTarget, claim: Manifest) -> str:
     """Why a claim without a DataVolume is not a target if a DataVolume was expected."""
     annotations = _annotations(claim)
     if annotations.get(_DELETED_WHEN_DONE) == "true" and annotations.get(POD_PHASE) == "Succeeded":
-        return f"PersistentVolumeClaim {wish.place} is filled already, and its DataVolume has been deleted since"
-    return f"PersistentVolumeClaim {wish.place} belongs to no DataVolume; set upload.claim"
+        return f"PersistentVolumeClaim {target.place} is filled already, and its DataVolume has been deleted since"
+    return f"PersistentVolumeClaim {target.place} belongs to no DataVolume; set upload.claim"
 
 
 def uses_populator(data_volume: Manifest) -> bool:
@@ -158,23 +158,25 @@ def uses_populator(data_volume: Manifest) -> bool:
     return _annotations(data_volume).get(_USES_POPULATOR) == "true"
 
 
-def prime_of(wish: Upload, claim: Manifest) -> tuple[str, str]:
+def prime_of(target: UploadTarget, claim: Manifest) -> tuple[str, str]:
     """The name of a claim's prime, and why there is none for the upload."""
     if (claim.get("status") or {}).get("phase") == "Bound":
-        return "", f"PersistentVolumeClaim {wish.place} is bound, so CDI has filled it already"
+        return "", f"PersistentVolumeClaim {target.place} is bound, so CDI has filled it already"
     name = _annotations(claim).get(_PRIME) or ""
-    return name, "" if name else f"CDI has made no claim for the upload to {wish.place} yet; try again later"
+    return name, "" if name else f"CDI has made no claim for the upload to {target.place} yet; try again later"
 
 
-def existing_problem(wish: Upload, claim: Manifest) -> str:
+def existing_problem(target: UploadTarget, claim: Manifest) -> str:
     """Why an existing claim, or its prime, is not a target."""
     annotations = _annotations(claim)
     if annotations.get(POD_PHASE) == "Succeeded":
-        return f"PersistentVolumeClaim {wish.place} is filled already; upload to another volume"
-    if wish.create and TARGET not in annotations:
-        return f"PersistentVolumeClaim {wish.place} is not prepared for an upload; with upload.create: false it will be"
-    if wish.archive and annotations.get(_CONTENT_TYPE) != "archive":
-        return f"PersistentVolumeClaim {wish.place} takes no archive"
+        return f"PersistentVolumeClaim {target.place} is filled already; upload to another volume"
+    if target.create and TARGET not in annotations:
+        return (
+            f"PersistentVolumeClaim {target.place} is not prepared for an upload; with upload.create: false it will be"
+        )
+    if target.archive and annotations.get(_CONTENT_TYPE) != "archive":
+        return f"PersistentVolumeClaim {target.place} takes no archive"
     return ""
 
 
@@ -186,22 +188,22 @@ def prepared(claim: Manifest) -> Manifest | None:
     return {**claim, "metadata": {**claim["metadata"], "annotations": annotations}}
 
 
-def patch(wish: Upload, existing: Manifest) -> Manifest | None:
+def patch(target: UploadTarget, live: Manifest) -> Manifest | None:
     """The merge patch that adds labels and digest to an existing object; None if it has them."""
-    lacking = {
-        "labels": _lacking(wish.labels, existing["metadata"].get("labels") or {}),
-        "annotations": _lacking(_mark(wish), _annotations(existing)),
+    missing = {
+        "labels": _missing(target.labels, live["metadata"].get("labels") or {}),
+        "annotations": _missing(_digest_annotation(target), _annotations(live)),
     }
-    metadata = {part: values for part, values in lacking.items() if values}
+    metadata = {part: values for part, values in missing.items() if values}
     return {"metadata": metadata} if metadata else None
 
 
-def _lacking(wanted: Mapping[str, str], present: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in wanted.items() if present.get(name) != value}
+def _missing(desired: Mapping[str, str], live: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in desired.items() if live.get(name) != value}
 
 
-def _mark(wish: Upload) -> dict[str, str]:
-    return {DIGEST: wish.digest} if wish.digest else {}
+def _digest_annotation(target: UploadTarget) -> dict[str, str]:
+    return {DIGEST: target.digest} if target.digest else {}
 
 
 def holds(live: Manifest, digest: str) -> bool:
@@ -220,12 +222,12 @@ def claim_is_done(claim: Manifest) -> bool:
     return _annotations(claim).get(POD_PHASE) == "Succeeded"
 
 
-def unbound_problem(wish: Upload, data_volume: Manifest) -> str:
+def unbound_problem(target: UploadTarget, data_volume: Manifest) -> str:
     """Why a DataVolume will not become ready by itself."""
     phase = (data_volume.get("status") or {}).get("phase")
-    if phase not in _UNBOUND or wish.force_bind:
+    if phase not in _UNBOUND or target.force_bind:
         return ""
-    return f"DataVolume {wish.place} is in phase {phase}, until a pod uses it; set force_bind"
+    return f"DataVolume {target.place} is in phase {phase}, until a pod uses it; set force_bind"
 
 
 def event_problem(event: Manifest, uids: Mapping[str, str]) -> str:
@@ -240,25 +242,25 @@ def event_problem(event: Manifest, uids: Mapping[str, str]) -> str:
     return f"provisioning failed: {message}" if failed else ""
 
 
-def data_source(wish: Upload) -> Manifest:
-    """The DataSource that leads to the volume."""
-    metadata: Manifest = {"name": wish.name, "namespace": wish.namespace}
-    if wish.labels:
-        metadata["labels"] = dict(wish.labels)
-    spec = {"source": {"pvc": {"name": wish.name, "namespace": wish.namespace}}}
+def data_source(target: UploadTarget) -> Manifest:
+    """The DataSource of the volume."""
+    metadata: Manifest = {"name": target.name, "namespace": target.namespace}
+    if target.labels:
+        metadata["labels"] = dict(target.labels)
+    spec = {"source": {"pvc": {"name": target.name, "namespace": target.namespace}}}
     return {"apiVersion": f"{_CDI}/v1beta1", "kind": "DataSource", "metadata": metadata, "spec": spec}
 
 
-def data_source_patch(wish: Upload, existing: Manifest) -> list[Manifest]:
+def data_source_patch(target: UploadTarget, live: Manifest) -> list[Manifest]:
     """The JSON patch that points an existing DataSource to the volume."""
-    labels = {**(existing["metadata"].get("labels") or {}), **wish.labels}
+    labels = {**(live["metadata"].get("labels") or {}), **target.labels}
     return [
         {"op": "replace", "path": "/metadata/labels", "value": labels},
-        {"op": "replace", "path": "/spec/source", "value": data_source(wish)["spec"]["source"]},
+        {"op": "replace", "path": "/spec/source", "value": data_source(target)["spec"]["source"]},
     ]
 
 
-def proxy_of(configuration: Manifest) -> str:
+def proxy_url(configuration: Manifest) -> str:
     """The URL of CDI's upload proxy from its CDIConfig; "" if there is none."""
     override = (configuration.get("spec") or {}).get("uploadProxyURLOverride")
     return str((configuration.get("status") or {}).get("uploadProxyURL") or "" if override is None else override)
@@ -276,15 +278,15 @@ def proxy_address(url: str) -> tuple[str, str]:
 
 def proxy_paths(url: str) -> tuple[str, str]:
     """The upload URLs: one responds when all data have arrived, the other when they are processed."""
-    return _joined(url, _ASYNC), _joined(url, _SYNC)
+    return _joined_url(url, _ASYNC), _joined_url(url, _SYNC)
 
 
-def _joined(url: str, path: str) -> str:
+def _joined_url(url: str, path: str) -> str:
     if path in url:
         return url
     parts = urlsplit(url)
-    whole = posixpath.normpath(posixpath.join("/", parts.path.strip("/"), path.strip("/")))
-    return urlunsplit(parts._replace(path=whole))
+    joined_path = posixpath.normpath(posixpath.join("/", parts.path.strip("/"), path.strip("/")))
+    return urlunsplit(parts._replace(path=joined_path))
 
 
 def _annotations(manifest: Manifest) -> dict[str, str]:

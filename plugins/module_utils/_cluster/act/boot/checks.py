@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from ...._resolver.api.errors import FieldError
 from ...._resolver.api.kinds import BY_NAME, Kind
-from ...._resolver.boot import consumers, source
-from ...._resolver.boot import preflight as beforehand
+from ...._resolver.boot import consumers, preflight, source
 from ...._resolver.boot import upload as rules
 from ...client import upload_proxy
 from ...client.errors import ApiError, ConnectionFailed, explain
@@ -24,14 +23,14 @@ from .work import LABELED, Work, is_filled
 
 _SOURCE: Final = "DataSource"
 _REVIEW: Final = Kind("SubjectAccessReview", "authorization.k8s.io", "v1", "subjectaccessreviews", False)
-_NAMED: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
+_REFERENCES: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
 
 
 def identify(session: Session, works: list[Work], settings: Settings) -> None:
     """Sets the content, the labels and the volume name of each boot source, or the reason why it fails."""
     checks = _Checks(session)
 
-    def one(work: Work) -> None:
+    def check(work: Work) -> None:
         if work.options.get("image"):
             work.content = image_of(session, work.options)
         elif work.uploads:
@@ -44,9 +43,9 @@ def identify(session: Session, works: list[Work], settings: Settings) -> None:
         if work.imports or work.uploads:
             work.volume = source.volume_name(work.options, work.content.digest)
         if settings.preflight != "off" and not work.result.failed:
-            judge(work.result, list(checks.of(work)), settings)
+            judge(work.result, list(checks.findings(work)), settings)
 
-    each(one, works, settings.concurrency)
+    each(check, works, settings.concurrency)
 
 
 class _Checks:
@@ -56,7 +55,7 @@ class _Checks:
         self._session = session
         self._defaults = Defaults(session)
 
-    def of(self, work: Work) -> Iterator[Finding]:
+    def findings(self, work: Work) -> Iterator[Finding]:
         options, cluster = work.options, cdi(self._session)
         faults = self._defaults.faults(options["namespace"], work.labels, work.content.architecture)
         yield from (Finding(fault.text, missing=fault.missing) for fault in faults)
@@ -68,7 +67,7 @@ class _Checks:
         if work.imports or work.polls or work.uploads:
             yield from self._storage(work, cluster)
             if cluster.release is not None:
-                notes = beforehand.release_notes(options, work.labels, cluster.release)
+                notes = preflight.release_notes(options, work.labels, cluster.release)
                 yield from (Finding(note, note=True) for note in notes)
         if work.uploads and not self._is_filled(work):
             yield from self._proxy(work)
@@ -78,18 +77,20 @@ class _Checks:
             live = self._session.get(BY_NAME[_SOURCE], work.options["namespace"], work.options["name"])
         except (ApiError, ConnectionFailed):
             return
-        why = beforehand.owned(work.options, live) if live is not None else ""
-        if why:
-            yield Finding(why)
+        problem = preflight.managed_elsewhere(work.options, live) if live is not None else ""
+        if problem:
+            yield Finding(problem)
 
     def _consumers(self, work: Work) -> Iterator[Finding]:
-        named = work.options.get("pvc") or work.options.get("snapshot") or {"name": work.volume}
-        namespace, snapshot = named.get("namespace") or work.options["namespace"], bool(work.options.get("snapshot"))
-        for one in map(consumers.consumer, work.options.get("consumers") or ()):
-            ways = consumers.reviews(one, namespace, named["name"], snapshot)
+        target = work.options.get("pvc") or work.options.get("snapshot") or {"name": work.volume}
+        namespace, snapshot = target.get("namespace") or work.options["namespace"], bool(work.options.get("snapshot"))
+        for consumer in map(consumers.parse_consumer, work.options.get("consumers") or ()):
+            alternatives = consumers.reviews(consumer, namespace, target["name"], snapshot)
             try:
-                if one.namespace != namespace and not any(all(map(self._allows, way)) for way in ways):
-                    yield Finding(consumers.refusal(one, namespace))
+                if consumer.namespace != namespace and not any(
+                    all(map(self._allows, rights)) for rights in alternatives
+                ):
+                    yield Finding(consumers.refusal(consumer, namespace))
             except (ApiError, ConnectionFailed) as error:
                 yield Finding(f"consumers: not checked: {explain(error, 'POST', _REVIEW)}", note=True)
 
@@ -99,36 +100,36 @@ class _Checks:
         return bool((answer.get("status") or {}).get("allowed"))
 
     def _credentials(self, work: Work, cluster: Cdi) -> Iterator[Finding]:
-        """To poll, CDI reads them in its own namespace, too, and does not report missing ones."""
+        """To poll, CDI also reads them in its own namespace, and does not report missing ones."""
         options = work.options
-        named = [(kind, option) for kind, option in _NAMED if options.get(option)]
+        references = [(kind, option) for kind, option in _REFERENCES if options.get(option)]
         if options.get("secret") and options.get("pull_method") == "node":
             yield Finding(
                 "CDI pulls by the node without secret; add it to imagePullSecrets of CDI's configuration", note=True
             )
-        spaces = [options["namespace"]]
-        if work.polls and named:
-            spaces.append(cluster.namespace)
-        for kind, option in named:
-            for space in dict.fromkeys(spaces):
-                if not space:
+        namespaces = [options["namespace"]]
+        if work.polls and references:
+            namespaces.append(cluster.namespace)
+        for kind, option in references:
+            for namespace in dict.fromkeys(namespaces):
+                if not namespace:
                     text = f"CDI needs the {kind.kind} {options[option]} in its own namespace, too"
                     yield Finding(f"{option}: {text}; which namespace that is, is not known", note=True)
-                elif cluster.has(kind, space, options[option]) is False:
-                    yield Finding(f"{option}: there is no {kind.kind} {space}/{options[option]}", missing=True)
+                elif cluster.has(kind, namespace, options[option]) is False:
+                    yield Finding(f"{option}: there is no {kind.kind} {namespace}/{options[option]}", missing=True)
 
     def _storage(self, work: Work, cluster: Cdi) -> Iterator[Finding]:
         name = work.options.get("storage_class") or ""
         if cluster.classes is None:
             return
-        found = cluster.classes.get(name)
-        if found is None and name:
+        storage_class = cluster.classes.get(name)
+        if storage_class is None and name:
             # CDI waits for the class and does not report it in the status of the volume.
             yield Finding(f"storage_class: there is no StorageClass {name}", missing=True)
         gates = (cluster.config or {}).get("featureGates")
-        why = "" if work.polls else beforehand.unbound(work.options, found, gates)
-        if why and not self._is_filled(work):
-            yield Finding(why)
+        problem = "" if work.polls else preflight.unbound(work.options, storage_class, gates)
+        if problem and not self._is_filled(work):
+            yield Finding(problem)
 
     def _is_filled(self, work: Work) -> bool:
         try:
@@ -137,11 +138,11 @@ class _Checks:
             return False
 
     def _proxy(self, work: Work) -> Iterator[Finding]:
-        given = work.options.get("upload_proxy") or {}
-        url = given.get("url") or ""
+        proxy = work.options.get("upload_proxy") or {}
+        url = proxy.get("url") or ""
         try:
-            url = url or rules.proxy_of(self._session.request("GET", CDI_CONFIG.path(name="config")))
-            pool = upload_proxy.connections(given.get("validate_certs") is not False, given.get("ca_cert"))
+            url = url or rules.proxy_url(self._session.request("GET", CDI_CONFIG.path(name="config")))
+            pool = upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
         except (ApiError, ConnectionFailed):
             return
         except OSError as error:

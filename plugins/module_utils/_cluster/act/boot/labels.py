@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...._resolver.api.kinds import BY_NAME
-from ...._resolver.boot import preflight as beforehand
+from ...._resolver.boot import preflight
 from ...._resolver.declare import plan
 from ...._resolver.declare.plan import Plan
 from ...client.errors import ApiError, ConnectionFailed
@@ -13,7 +13,7 @@ from ...client.session import Session
 from ..dry_run import UNKNOWN_IN_CHECK_MODE
 from ..settings import Settings
 from ..subject import Planned, Subject
-from .work import Work, declared
+from .work import Work, declare_objects
 
 Manifest = dict[str, Any]
 
@@ -44,10 +44,12 @@ class _Labelled(Subject):
 def label(session: Session, works: list[Work], settings: Settings) -> None:
     """Declares the labels of one existing object for each work."""
     pairs = [(work, _manifest(work)) for work in works]
-    for (work, _one), result in zip(pairs, declared(session, _Labelled(settings.check_mode), pairs, settings)):
+    for (work, _labels), result in zip(
+        pairs, declare_objects(session, _Labelled(settings.check_mode), pairs, settings)
+    ):
         work.result.live = result.live
         if result.live is not None and work.result.entry.key.kind == _SOURCE:
-            work.result.warnings += beforehand.overwritten(work.labels, result.live, _origin(session, result.live))
+            work.result.warnings += preflight.overwritten(work.labels, result.live, _content(session, result.live))
 
 
 def _manifest(work: Work) -> Manifest:
@@ -61,12 +63,12 @@ def _missing(manifest: Manifest) -> str:
     return f"there is no {manifest['kind']} {metadata['namespace']}/{metadata['name']}"
 
 
-def _origin(session: Session, live: Manifest) -> Manifest | None:
-    """The claim or the snapshot that a DataSource leads to."""
-    where = beforehand.origin(live)
-    if where is None:
+def _content(session: Session, live: Manifest) -> Manifest | None:
+    """The claim or the snapshot that is the target of a DataSource."""
+    key = preflight.content_key(live)
+    if key is None:
         return None
-    kind, namespace, name = where
+    kind, namespace, name = key
     try:
         return session.get(BY_NAME[kind], namespace, name)
     except (ApiError, ConnectionFailed):

@@ -13,9 +13,8 @@ from typing import Any, Final
 
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.write import create
-from ...._resolver.boot import preflight as beforehand
-from ...._resolver.boot import source
-from ...._resolver.boot.upload import wish_of
+from ...._resolver.boot import preflight, source
+from ...._resolver.boot.upload import upload_target
 from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
 from ...client import upload_proxy
@@ -29,33 +28,32 @@ from ..settings import Settings
 from ..subject import Entry, Result, Subject
 from .checks import identify
 from .labels import label
-from .progress import Progress
 from .removal import remove, tidy
-from .upload import UploadFailed, Way, upload
-from .work import LABELED, Pair, Work, declared, going, is_filled
+from .upload import Progress, UploadFailed, UploadSettings, upload
+from .work import LABELED, Pair, Work, declare_objects, is_filled, not_failed
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 _VOLUME: Final = "DataVolume"
-_SOURCE: Final = "DataSource"
+_DATA_SOURCE: Final = "DataSource"
 _CRON: Final = "DataImportCron"
 _CLAIM: Final = "PersistentVolumeClaim"
 _SNAPSHOT: Final = "VolumeSnapshot"
 
 
 class BootSources(Subject):
-    """Describes boot sources: the DataSource as last seen, or the labelled object."""
+    """Describes boot sources: the DataSource as last read, or the labelled object."""
 
     def __init__(self, _options: Options) -> None:
         super().__init__("boot sources")
 
     def describe(self, live: Manifest) -> dict[str, Any]:
         labels = {"labels": live["metadata"].get("labels") or {}}
-        if live.get("kind") not in (None, _SOURCE):
+        if live.get("kind") not in (None, _DATA_SOURCE):
             return labels
-        leads = (live.get("spec") or {}).get("source") or {}
-        return {"source": leads, "ready": source.is_ready(live), **labels}
+        target = (live.get("spec") or {}).get("source") or {}
+        return {"source": target, "ready": source.is_ready(live), **labels}
 
 
 def declare_sources(session: Session, subject: Subject, entries: list[Entry], settings: Settings) -> list[Result]:
@@ -68,21 +66,21 @@ def declare_sources(session: Session, subject: Subject, entries: list[Entry], se
     works = [Work(result) for result in results]
     present = [work for work in works if work.state != "absent"]
     identify(session, present, settings)
-    label(session, going(present, lambda work: work.state == LABELED), settings)
-    whole = [work for work in present if work.state != LABELED]
-    _import(session, going(whole, lambda work: work.imports), settings)
-    _upload(session, going(whole, lambda work: work.uploads), settings)
-    _poll(session, going(whole, lambda work: work.polls), settings)
-    _lead(session, going(whole, lambda work: not work.polls), settings)
-    tidy(session, going(whole, lambda work: bool(work.volume) and work.filled), settings)
+    label(session, not_failed(present, lambda work: work.state == LABELED), settings)
+    managed = [work for work in present if work.state != LABELED]
+    _import(session, not_failed(managed, lambda work: work.imports), settings)
+    _upload(session, not_failed(managed, lambda work: work.uploads), settings)
+    _poll(session, not_failed(managed, lambda work: work.polls), settings)
+    _declare_data_sources(session, not_failed(managed, lambda work: not work.polls), settings)
+    tidy(session, not_failed(managed, lambda work: bool(work.volume) and work.filled), settings)
     remove(session, [work for work in works if work.state == "absent"], settings)
     return results
 
 
 def _import(session: Session, works: list[Work], settings: Settings) -> None:
     pairs = [(work, source.volume(work.options, work.content.digest, work.labels)) for work in works]
-    for (work, _manifest), result in zip(pairs, declared(session, Volumes(), pairs, settings)):
-        done = result.live is not None and source.fate(result.live).done
+    for (work, _manifest), result in zip(pairs, declare_objects(session, Volumes(), pairs, settings)):
+        done = result.live is not None and source.import_status(result.live).done
         # In check mode, a task that waits would find the volume filled.
         work.filled = done or (settings.check_mode and settings.wait)
 
@@ -113,31 +111,31 @@ def _send(session: Session, work: Work, settings: Settings) -> None:
     options, proxy = work.options, work.options.get("upload_proxy") or {}
     file_options = options["upload"]
     # The DataSource is declared later, as that of any boot source.
-    wish = wish_of(options, work.volume, work.labels)._replace(
+    target = upload_target(options, work.volume, work.labels)._replace(
         data_source=False, owner={source.OWNER: options["name"]}, digest=work.content.digest
     )
     pool = upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
     timeout = settings.wait_timeout if settings.wait else 0
     progress = Progress(work.volume, Path(file_options["path"]).stat().st_size)
-    way = Way(
+    upload_settings = UploadSettings(
         pool,
         proxy.get("url") or "",
         tries=file_options["tries"],
         ready_timeout=file_options["ready_timeout"],
         timeout=timeout,
-        told=progress.told,
+        report=progress.report,
     )
     with Path(file_options["path"]).open("rb") as file:
         try:
-            upload(session, wish, file, way)
+            upload(session, target, file, upload_settings)
         except UploadFailed as error:
-            far = f" ({progress.read} bytes of the file had been read)" if progress.read else ""
-            raise UploadFailed(f"{error}{far}") from error
+            progress_note = f" ({progress.read} bytes of the file had been read)" if progress.read else ""
+            raise UploadFailed(f"{error}{progress_note}") from error
 
 
 def _poll(session: Session, works: list[Work], settings: Settings) -> None:
-    same: list[Pair] = []
-    other: list[Pair] = []
+    unchanged: list[Pair] = []
+    changed: list[Pair] = []
     for work in works:
         manifest = source.cron(work.options, work.labels)
         try:
@@ -147,14 +145,14 @@ def _poll(session: Session, works: list[Work], settings: Settings) -> None:
             continue
         # CDI rejects every change of a DataImportCron.
         if live is not None and admission.data_import_cron_refusal({**live, "spec": manifest["spec"]}, live):
-            work.result.failed = beforehand.lost_with(live) or None
-            other.append((work, manifest))
+            work.result.failed = preflight.replacement_problem(live) or None
+            changed.append((work, manifest))
         else:
-            same.append((work, manifest))
-    declared(session, Crons(), same, replace(settings, wait=False))
-    _replace(session, [pair for pair in other if not pair[0].result.failed], settings)
+            unchanged.append((work, manifest))
+    declare_objects(session, Crons(), unchanged, replace(settings, wait=False))
+    _replace(session, [pair for pair in changed if not pair[0].result.failed], settings)
     if settings.wait and not settings.check_mode:
-        _await_cron(session, going(works), settings)
+        _await_cron(session, not_failed(works), settings)
 
 
 def _replace(session: Session, pairs: list[Pair], settings: Settings) -> None:
@@ -162,13 +160,13 @@ def _replace(session: Session, pairs: list[Pair], settings: Settings) -> None:
     either, nothing would poll the registry."""
     for work, manifest in pairs:
         _check_new(session, work, manifest, settings)
-    due = [pair for pair in pairs if not pair[0].result.failed]
+    accepted = [pair for pair in pairs if not pair[0].result.failed]
     if not settings.check_mode:
-        declared(session, Subject("crons"), due, replace(settings, wait=True), "absent")
-    due = [pair for pair in due if not pair[0].result.failed]
+        declare_objects(session, Subject("crons"), accepted, replace(settings, wait=True), "absent")
+    accepted = [pair for pair in accepted if not pair[0].result.failed]
     # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
-    declared(session, Crons(), due, replace(settings, server_dry_run=False, wait=False))
-    for work, _manifest in due:
+    declare_objects(session, Crons(), accepted, replace(settings, server_dry_run=False, wait=False))
+    for work, _manifest in accepted:
         if work.result.failed and not settings.check_mode:
             work.result.failed += "; the old DataImportCron is deleted, so run the task again"
 
@@ -176,7 +174,7 @@ def _replace(session: Session, pairs: list[Pair], settings: Settings) -> None:
 def _check_new(session: Session, work: Work, manifest: Manifest, settings: Settings) -> None:
     kind = BY_NAME[_CRON]
 
-    def ask() -> None:
+    def dry_run() -> None:
         try:
             send(session.rehearsal(), create(kind.path(work.options["namespace"]), manifest))
         except ApiError as error:
@@ -184,50 +182,54 @@ def _check_new(session: Session, work: Work, manifest: Manifest, settings: Setti
             if error.reason != "AlreadyExists":
                 raise
 
-    refused = "; ".join(finding.text for finding in cron_refused(manifest))
-    if not refused and not settings.check_mode:
+    problem = "; ".join(finding.text for finding in cron_refused(manifest))
+    if not problem and not settings.check_mode:
         try:
-            ask()
+            dry_run()
         except (ApiError, ConnectionFailed) as error:
-            refused = "" if NO_DRY_RUN in str(error) else explain(error, "POST", kind)
-    elif not refused and settings.server_dry_run:
-        rehearse(work.result, ask, "POST", kind)
-        refused = work.result.failed or ""
-    work.result.failed = f"{refused}; the DataImportCron stays as it was" if refused else None
+            problem = "" if NO_DRY_RUN in str(error) else explain(error, "POST", kind)
+    elif not problem and settings.server_dry_run:
+        rehearse(work.result, dry_run, "POST", kind)
+        problem = work.result.failed or ""
+    work.result.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
 
 
 def _await_cron(session: Session, works: list[Work], settings: Settings) -> None:
     deadline = time.monotonic() + settings.wait_timeout
     for namespace in sorted({work.options["namespace"] for work in works}):
-        own = {work.options["name"]: work for work in works if work.options["namespace"] == namespace}
+        by_name = {work.options["name"]: work for work in works if work.options["namespace"] == namespace}
 
         def look(_name: str, live: Manifest | None) -> State:
             return State(live is not None and source.is_ready(live), pending="CDI to import the image")
 
         seconds = max(0.0, deadline - time.monotonic())
-        for name, ended in wait_for(session, BY_NAME[_SOURCE], namespace, own, look, seconds).items():
-            own[name].result.live = ended.object
-            own[name].result.failed = ended.failure
+        for name, result in wait_for(session, BY_NAME[_DATA_SOURCE], namespace, by_name, look, seconds).items():
+            by_name[name].result.live = result.object
+            by_name[name].result.failed = result.failure
 
 
-def _lead(session: Session, works: list[Work], settings: Settings) -> None:
-    stay = {(work.options["namespace"], work.options["name"]) for work in works if not work.filled}
-    pairs = [(work, source.data_source(work.options, work.volume, work.labels)) for work in works if work.leads]
-    for (work, _manifest), result in zip(pairs, declared(session, DataSources(stay), pairs, settings)):
+def _declare_data_sources(session: Session, works: list[Work], settings: Settings) -> None:
+    unfilled = {(work.options["namespace"], work.options["name"]) for work in works if not work.filled}
+    pairs = [
+        (work, source.data_source(work.options, work.volume, work.labels)) for work in works if work.has_data_source
+    ]
+    for (work, _manifest), result in zip(pairs, declare_objects(session, DataSources(unfilled), pairs, settings)):
         work.result.live = result.live
-        if result.live is not None and (work.options["namespace"], work.options["name"]) in stay:
+        if result.live is not None and (work.options["namespace"], work.options["name"]) in unfilled:
             work.result.warnings.append(
                 f"the DataSource leads to {work.volume} when that is filled; run the task again"
             )
     claims = [(work, _claim(work)) for work in works if work.labels and work.filled]
-    declared(session, Claims(), [pair for pair in claims if not pair[0].result.failed], replace(settings, wait=False))
+    declare_objects(
+        session, Claims(), [pair for pair in claims if not pair[0].result.failed], replace(settings, wait=False)
+    )
 
 
 def _claim(work: Work) -> Manifest:
     """The claim or snapshot of the DataSource with the labels, because CDI copies its labels over those of the
     DataSource."""
     kind = _SNAPSHOT if work.options.get("snapshot") else _CLAIM
-    named = work.options.get("pvc") or work.options.get("snapshot") or {"name": work.volume}
-    namespace = named.get("namespace") or work.options["namespace"]
-    metadata = {"name": named["name"], "namespace": namespace, "labels": work.labels}
+    target = work.options.get("pvc") or work.options.get("snapshot") or {"name": work.volume}
+    namespace = target.get("namespace") or work.options["namespace"]
+    metadata = {"name": target["name"], "namespace": namespace, "labels": work.labels}
     return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ...._resolver.api.kinds import BY_NAME
-from ...._resolver.boot.source import fate
+from ...._resolver.boot.source import import_status
 from ...._resolver.boot.upload import holds
 from ...._resolver.declare import plan
 from ...client.session import Session
@@ -25,7 +25,7 @@ LABELED: Final = "labeled"
 _REGISTRY: Final = ("image", "image_stream")
 _UNKNOWN: Final = Content()
 # The object that the result of the boot source describes.
-_FRONT: Final = ("DataSource", "DataImportCron")
+_DESCRIBED: Final = ("DataSource", "DataImportCron")
 
 
 @dataclass
@@ -49,7 +49,9 @@ class Work:
     @property
     def imports(self) -> bool:
         """Whether CDI imports once."""
-        return bool(self.options.get("url")) or (not self.polls and any(self.options.get(one) for one in _REGISTRY))
+        return bool(self.options.get("url")) or (
+            not self.polls and any(self.options.get(option) for option in _REGISTRY)
+        )
 
     @property
     def uploads(self) -> bool:
@@ -60,8 +62,8 @@ class Work:
         return "PersistentVolumeClaim" if self.uploads and self.options["upload"]["claim"] else "DataVolume"
 
     @property
-    def leads(self) -> bool:
-        """Whether a DataSource leads to the volume."""
+    def has_data_source(self) -> bool:
+        """Whether a DataSource has the volume as its target."""
         return not self.uploads or bool(self.options["upload"]["data_source"])
 
     @property
@@ -70,15 +72,15 @@ class Work:
 
     def add(self, part: Result) -> None:
         """Adds the result of one object."""
-        told = f"{part.entry.key.kind} {part.entry.key.name}"
+        name = f"{part.entry.key.kind} {part.entry.key.name}"
         if part.failed:
-            self.result.failed = self.result.failed or f"{told}: {part.failed}"
+            self.result.failed = self.result.failed or f"{name}: {part.failed}"
         elif part.action in plan.WRITES:
-            front = part.entry.key.kind in _FRONT
-            self.result.action = part.action if front else max(self.result.action, plan.APPLY, key=_weight)
-            for side, own in ((self.result.before, part.before), (self.result.after, part.after)):
-                if own:
-                    side[told] = own
+            is_described = part.entry.key.kind in _DESCRIBED
+            self.result.action = part.action if is_described else max(self.result.action, plan.APPLY, key=_weight)
+            for objects, value in ((self.result.before, part.before), (self.result.after, part.after)):
+                if value:
+                    objects[name] = value
         self.result.written = self.result.written or part.written
         self.result.warnings += part.warnings
 
@@ -87,9 +89,9 @@ def _weight(action: str) -> int:
     return (plan.NONE, plan.APPLY, plan.CREATE, plan.DELETE).index(action)
 
 
-def going(works: Iterable[Work], chosen: Callable[[Work], bool] = lambda _work: True) -> list[Work]:
+def not_failed(works: Iterable[Work], condition: Callable[[Work], bool] = lambda _work: True) -> list[Work]:
     """The boot sources that have not failed."""
-    return [work for work in works if not work.result.failed and chosen(work)]
+    return [work for work in works if not work.result.failed and condition(work)]
 
 
 def is_filled(session: Session, work: Work) -> bool:
@@ -97,10 +99,10 @@ def is_filled(session: Session, work: Work) -> bool:
     live = session.get(BY_NAME[work.volume_kind], work.options["namespace"], work.volume)
     if live is None:
         return False
-    return holds(live, work.content.digest) if work.uploads else fate(live).done
+    return holds(live, work.content.digest) if work.uploads else import_status(live).done
 
 
-def declared(
+def declare_objects(
     session: Session, subject: Subject, pairs: list[Pair], settings: Settings, state: str = "present"
 ) -> list[Result]:
     """Declares one object for each work, or deletes it."""

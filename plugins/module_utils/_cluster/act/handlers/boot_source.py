@@ -29,8 +29,8 @@ class Volumes(Subject):
     def look(self, live: Manifest | None) -> State:
         if live is None:
             return State(failed="the volume was deleted while the task waited for it")
-        fate = source.fate(live)
-        return State(fate.done, fate.failed or None, fate.pending)
+        status = source.import_status(live)
+        return State(status.done, status.failed or None, status.pending)
 
 
 class Crons(Subject):

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import origin
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import preflight as beforehand
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import origin, preflight
 
 Manifest = dict[str, Any]
 
@@ -28,17 +27,17 @@ def data_source(labels: Manifest | None = None, **source: Manifest) -> Manifest:
         ({}, None),
     ],
 )
-def test_where_a_data_source_leads(source: Manifest, expected: tuple[str, str, str] | None) -> None:
-    assert beforehand.origin(data_source(**source)) == expected
+def test_content_of_a_data_source(source: Manifest, expected: tuple[str, str, str] | None) -> None:
+    assert preflight.content_key(data_source(**source)) == expected
 
 
-def test_labels_that_cdi_overwrites() -> None:
+def test_overwritten_labels_have_a_warning() -> None:
     claim = {"metadata": {"name": "disk", "labels": {LABEL: "rhel"}}}
-    assert list(beforehand.overwritten({LABEL: "fedora"}, data_source(), claim)) == [
+    assert list(preflight.overwritten({LABEL: "fedora"}, data_source(), claim)) == [
         f"CDI writes other values of {LABEL} over these, from disk; label that, too"
     ]
-    assert list(beforehand.overwritten({LABEL: "rhel"}, data_source(), claim)) == []
-    assert list(beforehand.overwritten({LABEL: "rhel"}, data_source({CRON: "nightly"}), None)) == [
+    assert list(preflight.overwritten({LABEL: "rhel"}, data_source(), claim)) == []
+    assert list(preflight.overwritten({LABEL: "rhel"}, data_source({CRON: "nightly"}), None)) == [
         "the DataImportCron nightly makes the DataSource's labels; declare its defaults instead"
     ]
 
@@ -46,11 +45,11 @@ def test_labels_that_cdi_overwrites() -> None:
 @pytest.mark.parametrize(
     ("policy", "lost"), [({"retentionPolicy": "None"}, True), ({"retentionPolicy": "All"}, False), ({}, False)]
 )
-def test_what_cdi_would_delete_with_a_cron(policy: Manifest, lost: bool) -> None:
-    told = beforehand.lost_with({"metadata": {"name": "nightly"}, "spec": policy})
-    assert ("the DataImportCron nightly has the retentionPolicy None" in told) == lost == bool(told)
+def test_cron_that_deletes_its_images_is_not_replaced(policy: Manifest, lost: bool) -> None:
+    problem = preflight.replacement_problem({"metadata": {"name": "nightly"}, "spec": policy})
+    assert ("the DataImportCron nightly has the retentionPolicy None" in problem) == lost == bool(problem)
 
 
-def test_a_volume_with_an_unreadable_image_has_none() -> None:
+def test_unreadable_image_has_no_origin() -> None:
     volume = {"metadata": {"name": "a"}, "spec": {"source": {"registry": {"url": "docker://No Image"}}}}
     assert origin.origin_of(volume, "golden") == origin.Origin()

@@ -1,4 +1,4 @@
-"""Who may clone a boot source of another namespace."""
+"""The rights to clone a boot source of another namespace."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.consumers import (
     Consumer,
-    consumer,
+    parse_consumer,
     refusal,
     reviews,
 )
 
 
 def test_a_namespace_means_its_default_service_account() -> None:
-    assert consumer("shop") == Consumer("shop", "default")
-    assert consumer("shop/runner.x") == Consumer("shop", "runner.x")
+    assert parse_consumer("shop") == Consumer("shop", "default")
+    assert parse_consumer("shop/runner.x") == Consumer("shop", "runner.x")
     for text in ("", "Shop", "shop/", "shop/a/b", "/a"):
         with pytest.raises(FieldError, match="consumers"):
-            consumer(text)
+            parse_consumer(text)
 
 
 def test_a_clone_of_a_claim_needs_one_of_two_rights() -> None:
-    first, second = reviews(consumer("shop"), "golden", "fedora-1", snapshot=False)
+    first, second = reviews(parse_consumer("shop"), "golden", "fedora-1", snapshot=False)
     assert first == [
         {
             "user": "system:serviceaccount:shop:default",
@@ -37,18 +37,18 @@ def test_a_clone_of_a_claim_needs_one_of_two_rights() -> None:
             },
         }
     ]
-    assert [one["resourceAttributes"]["resource"] for one in second] == ["pods"]
+    assert [review["resourceAttributes"]["resource"] for review in second] == ["pods"]
 
 
 def test_a_clone_of_a_snapshot_needs_the_right_or_two_others() -> None:
-    ways = reviews(consumer("shop"), "golden", "", snapshot=True)
-    assert [[one["resourceAttributes"]["resource"] for one in way] for way in ways] == [
+    alternatives = reviews(parse_consumer("shop"), "golden", "", snapshot=True)
+    assert [[review["resourceAttributes"]["resource"] for review in rights] for rights in alternatives] == [
         ["datavolumes"],
         ["pods", "pvcs"],
     ]
 
 
-def test_who_lacks_the_right_is_named() -> None:
+def test_refusal_names_the_service_account() -> None:
     assert "system:serviceaccount:shop:runner may not create datavolumes/source" in refusal(
-        consumer("shop/runner"), "golden"
+        parse_consumer("shop/runner"), "golden"
     )

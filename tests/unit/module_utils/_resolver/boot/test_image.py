@@ -24,21 +24,21 @@ DIGEST = f"sha256:{'a' * 64}"
         (f"registry:5000/a/b_c:1@{DIGEST}", Reference("registry:5000", "a/b_c", "", DIGEST)),
     ],
 )
-def test_names(text: str, expected: Reference) -> None:
+def test_parses_names(text: str, expected: Reference) -> None:
     assert image.reference(text) == expected
 
 
 @pytest.mark.parametrize(
     "text", ["", "UPPER", "quay.io/", "quay.io/a b", "a:b:c", "x@sha256:1", "x@", "http://quay.io/a"]
 )
-def test_what_is_no_name(text: str) -> None:
+def test_invalid_names_raise(text: str) -> None:
     with pytest.raises(ImageError, match="is no name of an image"):
         image.reference(text)
 
 
-def test_what_a_registry_is_asked() -> None:
-    found = image.reference("fedora")
-    assert (found.host, found.version, found.at(DIGEST)) == (
+def test_host_and_version_for_the_registry() -> None:
+    parsed = image.reference("fedora")
+    assert (parsed.host, parsed.version, parsed.at(DIGEST)) == (
         "registry-1.docker.io",
         "latest",
         f"docker.io/library/fedora@{DIGEST}",
@@ -46,7 +46,7 @@ def test_what_a_registry_is_asked() -> None:
     assert image.reference(f"quay.io/a@{DIGEST}").version == DIGEST
 
 
-def test_challenges() -> None:
+def test_parses_challenges() -> None:
     assert image.challenge('Bearer realm="https://x/token",scope="a:b"') == (
         "bearer",
         {"realm": "https://x/token", "scope": "a:b"},
@@ -63,7 +63,7 @@ def docker(auths: Any) -> dict[str, Any]:
     return secret(**{".dockerconfigjson": json.dumps({"auths": auths})})
 
 
-def test_credentials() -> None:
+def test_reads_credentials_of_both_forms() -> None:
     auth = base64.b64encode(b"me:a:b").decode()
     assert image.credentials(docker({"quay.io": {"auth": auth}}), "quay.io") == ("me", "a:b")
     login = {"username": "me", "password": "x"}
@@ -74,7 +74,7 @@ def test_credentials() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "invalid_secret",
     [
         secret(**{".dockerconfigjson": "{"}),
         docker([]),
@@ -82,13 +82,13 @@ def test_credentials() -> None:
         {"metadata": {"name": "pull"}, "data": {"accessKeyId": "!", "secretKey": "!"}},
     ],
 )
-def test_a_secret_that_cannot_be_read(wrong: dict[str, Any]) -> None:
+def test_unreadable_secret_is_an_error(invalid_secret: dict[str, Any]) -> None:
     with pytest.raises(ImageError, match="Secret pull has no readable credentials"):
-        if image.credentials(wrong, "quay.io") is None:
+        if image.credentials(invalid_secret, "quay.io") is None:
             raise ImageError("Secret pull has no readable credentials")
 
 
-def test_indexes() -> None:
+def test_index_has_a_digest_per_architecture() -> None:
     entries = [
         {"digest": "1", "platform": {"os": "linux", "architecture": "amd64"}},
         {"digest": "2", "platform": {"os": "linux", "architecture": "amd64", "variant": "v2"}},
@@ -99,8 +99,8 @@ def test_indexes() -> None:
     ]
     assert image.is_index({"manifests": []})
     assert not image.is_index({"config": {}})
-    offered = image.architectures({"manifests": entries})
-    assert offered == {"amd64": "1"}
-    assert image.chosen("x", offered, "amd64") == "1"
+    digests = image.architectures({"manifests": entries})
+    assert digests == {"amd64": "1"}
+    assert image.digest_for("x", digests, "amd64") == "1"
     with pytest.raises(ImageError, match="it has: none"):
-        image.chosen("x", {}, "amd64")
+        image.digest_for("x", {}, "amd64")

@@ -1,4 +1,4 @@
-"""What is told of a cluster's boot sources."""
+"""The boot sources of a cluster and their findings."""
 
 from __future__ import annotations
 
@@ -23,86 +23,92 @@ READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 OLD, NEW = "sha256:" + "a" * 64, "sha256:" + "b" * 64
 
 
-def thing(
+def manifest(
     name: str, labels: Manifest | None = None, spec: Manifest | None = None, status: Manifest | None = None, **more: Any
 ) -> Manifest:
     metadata = {"name": name, "namespace": "golden", "creationTimestamp": "2026-01-02T00:00:00Z", **more}
     return {"metadata": {**metadata, "labels": labels or {}}, "spec": spec or {}, "status": status or {}}
 
 
-def leading(name: str, kind: str, target: str, labels: Manifest | None = None, **more: Any) -> Manifest:
+def data_source(name: str, kind: str, target: str, labels: Manifest | None = None, **more: Any) -> Manifest:
     spec = {"source": {kind: {"name": target, "namespace": more.pop("to", "golden")}}}
-    return thing(name, labels, spec, more.pop("status", READY), **more)
+    return manifest(name, labels, spec, more.pop("status", READY), **more)
 
 
-def found(unread: tuple[str, ...] = (), **objects: list[Manifest]) -> dict[str, BootSource]:
-    every = {kind: objects.get(kind, []) for kind in survey.KINDS}
-    return {f"{one.kind} {one.name}": one for one in survey.survey(every, unread)}
+def surveyed(unread: tuple[str, ...] = (), **objects: list[Manifest]) -> dict[str, BootSource]:
+    all_objects = {kind: objects.get(kind, []) for kind in survey.KINDS}
+    return {f"{source.kind} {source.name}": source for source in survey.survey(all_objects, unread)}
 
 
-def words(source: BootSource) -> list[str]:
+def codes(source: BootSource) -> list[str]:
     return [finding.finding for finding in source.findings]
 
 
-def test_a_data_source_says_what_its_labels_say_and_else_its_claim() -> None:
-    claims = [thing("full", DEFAULTS), thing("other", {**DEFAULTS, f"{DEFAULT}preference": "rhel.9"}), thing("bare")]
+def test_labels_come_from_the_data_source_or_its_claim() -> None:
+    claims = [
+        manifest("full", DEFAULTS),
+        manifest("other", {**DEFAULTS, f"{DEFAULT}preference": "rhel.9"}),
+        manifest("bare"),
+    ]
     own = {f"{DEFAULT}preference": "debian"}
-    told = found(
+    sources = surveyed(
         DataSource=[
-            leading("a", "pvc", "full"),
-            leading("b", "pvc", "other", own),
-            leading("c", "pvc", "bare"),
-            leading("d", "pvc", "bare", DEFAULTS),
+            data_source("a", "pvc", "full"),
+            data_source("b", "pvc", "other", own),
+            data_source("c", "pvc", "bare"),
+            data_source("d", "pvc", "bare", DEFAULTS),
         ],
         PersistentVolumeClaim=claims,
     )
 
-    assert list(told) == ["DataSource a", "DataSource b", "DataSource c", "DataSource d"], (
+    assert list(sources) == ["DataSource a", "DataSource b", "DataSource c", "DataSource d"], (
         "their claims are their parts"
     )
-    a, b, c, d = told.values()
-    assert a.labels == d.labels == DEFAULTS and words(a) == words(d) == []
+    a, b, c, d = sources.values()
+    assert a.labels == d.labels == DEFAULTS and codes(a) == codes(d) == []
     # KubeVirt takes name and kind of one object.
-    assert f"{DEFAULT}preference-kind" not in b.labels and words(b) == ["incomplete"]
+    assert f"{DEFAULT}preference-kind" not in b.labels and codes(b) == ["incomplete"]
     assert f"lacks {DEFAULT}preference-kind;" in b.findings[0].text
-    assert c.labels == {} and words(c) == ["says_nothing"]
-    assert a.leads_to == ("PersistentVolumeClaim", "golden", "full") and a.ready
+    assert c.labels == {} and codes(c) == ["says_nothing"]
+    assert a.target == ("PersistentVolumeClaim", "golden", "full") and a.ready
 
 
-def test_a_pointer_says_only_what_its_own_labels_say() -> None:
+def test_reference_to_a_data_source_has_only_its_own_labels() -> None:
     """KubeVirt does not follow it; CDI copies the labels when the pointer is ready."""
-    behind = leading("behind", "snapshot", "shot", DEFAULTS)
-    pointer = leading("pointer", "dataSource", "behind", status={"conditions": []})
-    told = found(DataSource=[pointer, behind], VolumeSnapshot=[thing("shot", creationTimestamp="2025-01-01T00:00:00Z")])
+    behind = data_source("behind", "snapshot", "shot", DEFAULTS)
+    pointer = data_source("pointer", "dataSource", "behind", status={"conditions": []})
+    sources = surveyed(
+        DataSource=[pointer, behind], VolumeSnapshot=[manifest("shot", creationTimestamp="2025-01-01T00:00:00Z")]
+    )
 
-    assert words(told["DataSource pointer"]) == ["says_nothing", "not_ready"]
-    assert told["DataSource pointer"].created == "2025-01-01T00:00:00Z"
-    assert words(told["DataSource behind"]) == []
+    assert codes(sources["DataSource pointer"]) == ["says_nothing", "not_ready"]
+    assert sources["DataSource pointer"].created == "2025-01-01T00:00:00Z"
+    assert codes(sources["DataSource behind"]) == []
 
 
-def test_data_sources_that_lead_nowhere() -> None:
+def test_data_sources_without_a_target_have_a_finding() -> None:
     waiting = {"conditions": [{"type": "Ready", "status": "False", "reason": "NotFound", "message": "PVC not found"}]}
-    gone = leading("gone", "pvc", "x", DEFAULTS, status=waiting)
-    empty = thing("empty", DEFAULTS, {"source": {}}, READY)
-    told = found(DataSource=[gone, empty])
+    gone = data_source("gone", "pvc", "x", DEFAULTS, status=waiting)
+    empty = manifest("empty", DEFAULTS, {"source": {}}, READY)
+    sources = surveyed(DataSource=[gone, empty])
 
-    assert [finding.text for finding in told["DataSource gone"].findings] == [
+    assert [finding.text for finding in sources["DataSource gone"].findings] == [
         "there is no PersistentVolumeClaim golden/x, which the DataSource leads to",
         "NotFound: PVC not found",
     ]
-    assert words(told["DataSource empty"]) == ["leads_nowhere"]
-    assert words(found(("PersistentVolumeClaim",), DataSource=[gone])["DataSource gone"]) == ["not_ready"]
+    assert codes(sources["DataSource empty"]) == ["leads_nowhere"]
+    assert codes(surveyed(("PersistentVolumeClaim",), DataSource=[gone])["DataSource gone"]) == ["not_ready"]
 
 
-def test_what_is_in_other_namespaces_has_to_be_read() -> None:
-    sources = [leading("a", "pvc", "x", to="images"), leading("b", "pvc", "x")]
+def test_targets_in_other_namespaces() -> None:
+    sources = [data_source("a", "pvc", "x", to="images"), data_source("b", "pvc", "x")]
     objects = {**{kind: [] for kind in survey.KINDS}, "DataSource": sources}
 
-    assert survey.beyond(objects, "golden") == [("PersistentVolumeClaim", "images", "x")]
-    assert survey.beyond(objects, None) == []
+    assert survey.targets_elsewhere(objects, "golden") == [("PersistentVolumeClaim", "images", "x")]
+    assert survey.targets_elsewhere(objects, None) == []
 
 
-def test_a_cron_and_its_data_source() -> None:
+def test_cron_and_its_data_source() -> None:
     registry = {"url": "docker://quay.io/containerdisks/fedora:latest", "secretRef": "pull"}
     spec = {
         "managedDataSource": "fedora",
@@ -114,66 +120,79 @@ def test_a_cron_and_its_data_source() -> None:
         "currentImports": [{"DataVolumeName": "fedora-1", "digest": OLD}],
         "lastImportTimestamp": "2026-03-04T00:00:00Z",
     }
-    cron = thing("cron", {}, spec, status)
-    volumes = [thing("fedora-1", {**DEFAULTS, CRON: "cron"}), thing("fedora-0", {**DEFAULTS, CRON: "cron"})]
-    told = found(
-        DataImportCron=[cron, thing("idle", {}, {**spec, "managedDataSource": "own"})],
-        DataSource=[leading("fedora", "pvc", "fedora-1", {**DEFAULTS, CRON: "cron"}), leading("own", "pvc", "p")],
+    cron = manifest("cron", {}, spec, status)
+    volumes = [manifest("fedora-1", {**DEFAULTS, CRON: "cron"}), manifest("fedora-0", {**DEFAULTS, CRON: "cron"})]
+    sources = surveyed(
+        DataImportCron=[cron, manifest("idle", {}, {**spec, "managedDataSource": "own"})],
+        DataSource=[
+            data_source("fedora", "pvc", "fedora-1", {**DEFAULTS, CRON: "cron"}),
+            data_source("own", "pvc", "p"),
+        ],
         DataVolume=volumes,
-        PersistentVolumeClaim=[thing("fedora-1", DEFAULTS), thing("fedora-0", DEFAULTS), thing("p", DEFAULTS)],
+        PersistentVolumeClaim=[manifest("fedora-1", DEFAULTS), manifest("fedora-0", DEFAULTS), manifest("p", DEFAULTS)],
     )
 
-    assert list(told) == ["DataImportCron cron", "DataSource fedora", "DataImportCron idle", "DataSource own"]
+    assert list(sources) == ["DataImportCron cron", "DataSource fedora", "DataImportCron idle", "DataSource own"]
     image = Image("quay.io/containerdisks/fedora:latest", "golden", "pull")
     for name in ("DataImportCron cron", "DataSource fedora"):
-        assert told[name].ask == image and told[name].origin.digest == OLD and told[name].schedule == "@daily"
-        assert words(told[name]) == []
-    assert told["DataImportCron cron"].created == "2026-03-04T00:00:00Z"
-    assert told["DataSource fedora"].volumes == ["fedora-0", "fedora-1"]
-    assert words(told["DataImportCron idle"]) == ["not_managed", "not_ready"]
-    assert told["DataImportCron idle"].ask is None
+        assert (
+            sources[name].image_to_check == image
+            and sources[name].origin.digest == OLD
+            and sources[name].schedule == "@daily"
+        )
+        assert codes(sources[name]) == []
+    assert sources["DataImportCron cron"].created == "2026-03-04T00:00:00Z"
+    assert sources["DataSource fedora"].volumes == ["fedora-0", "fedora-1"]
+    assert codes(sources["DataImportCron idle"]) == ["not_managed", "not_ready"]
+    assert sources["DataImportCron idle"].image_to_check is None
 
 
-def test_an_image_that_was_imported_once() -> None:
+def test_imported_image_has_digest_and_name() -> None:
     """Its volume knows the digest, its DataSource the name."""
     declared = {"boot-source.virtshape.dev/image": "quay.io/containerdisks/fedora:latest"}
     registry = {"url": f"docker://quay.io/containerdisks/fedora@{NEW}", "platform": {"architecture": "arm64"}}
-    volume = thing("fedora-b", {**DEFAULTS, OWNER: "fedora"}, {"source": {"registry": registry}})
-    source = leading("fedora", "pvc", "fedora-b", DEFAULTS, annotations=declared)
-    claim = thing("fedora-b", DEFAULTS)
-    told = found(DataSource=[source], DataVolume=[volume], PersistentVolumeClaim=[claim])["DataSource fedora"]
+    volume = manifest("fedora-b", {**DEFAULTS, OWNER: "fedora"}, {"source": {"registry": registry}})
+    fedora = data_source("fedora", "pvc", "fedora-b", DEFAULTS, annotations=declared)
+    claim = manifest("fedora-b", DEFAULTS)
+    imported = surveyed(DataSource=[fedora], DataVolume=[volume], PersistentVolumeClaim=[claim])["DataSource fedora"]
 
-    assert told.ask == Image("quay.io/containerdisks/fedora:latest", "golden", architecture="arm64")
-    assert told.origin.digest == NEW and told.volumes == ["fedora-b"]
+    assert imported.image_to_check == Image("quay.io/containerdisks/fedora:latest", "golden", architecture="arm64")
+    assert imported.origin.digest == NEW and imported.volumes == ["fedora-b"]
 
-    tagged = thing("t", DEFAULTS, {"source": {"registry": {"url": "docker://quay.io/a/b:1"}}}, {"phase": "Succeeded"})
-    one = found(DataVolume=[tagged])["DataVolume t"]
-    assert one.origin.image is not None and one.ask is None, "of a tag it is not known what it was then"
+    tagged = manifest(
+        "t", DEFAULTS, {"source": {"registry": {"url": "docker://quay.io/a/b:1"}}}, {"phase": "Succeeded"}
+    )
+    tagged_source = surveyed(DataVolume=[tagged])["DataVolume t"]
+    assert tagged_source.origin.image is not None and tagged_source.image_to_check is None, (
+        "of a tag it is not known what it was then"
+    )
     imported = {"cdi.kubevirt.io/storage.import.endpoint": f"docker://quay.io/a/b@{OLD}"}
-    left = found(PersistentVolumeClaim=[thing("c", DEFAULTS, annotations=imported)])["PersistentVolumeClaim c"]
-    assert left.origin.digest == OLD
+    claim_source = surveyed(PersistentVolumeClaim=[manifest("c", DEFAULTS, annotations=imported)])[
+        "PersistentVolumeClaim c"
+    ]
+    assert claim_source.origin.digest == OLD
 
 
-def test_disks_that_are_boot_sources_of_their_own() -> None:
+def test_labelled_disks_are_boot_sources_themselves() -> None:
     def owned(name: str, kind: str) -> Manifest:
-        return thing(name, DEFAULTS, ownerReferences=[{"kind": kind, "name": "x"}])
+        return manifest(name, DEFAULTS, ownerReferences=[{"kind": kind, "name": "x"}])
 
-    told = found(
+    sources = surveyed(
         PersistentVolumeClaim=[
-            thing("labelled", {f"{DEFAULT}preference": "fedora"}, status={"phase": "Bound"}),
-            thing("plain"),
+            manifest("labelled", {f"{DEFAULT}preference": "fedora"}, status={"phase": "Bound"}),
+            manifest("plain"),
             owned("of-a-volume", "DataVolume"),
             owned("prime", "PersistentVolumeClaim"),
-            thing("volume", DEFAULTS),
+            manifest("volume", DEFAULTS),
         ],
         DataVolume=[
             owned("of-a-vm", "VirtualMachine"),
-            thing("volume", DEFAULTS, status={"phase": "ImportInProgress", "progress": "3%"}),
+            manifest("volume", DEFAULTS, status={"phase": "ImportInProgress", "progress": "3%"}),
         ],
-        VolumeSnapshot=[thing("shot", DEFAULTS, status={"readyToUse": True})],
+        VolumeSnapshot=[manifest("shot", DEFAULTS, status={"readyToUse": True})],
     )
 
-    assert list(told) == ["PersistentVolumeClaim labelled", "VolumeSnapshot shot", "DataVolume volume"]
-    assert words(told["PersistentVolumeClaim labelled"]) == ["incomplete"]
-    assert words(told["VolumeSnapshot shot"]) == []
-    assert told["DataVolume volume"].findings[0].text == "CDI to fill the volume (ImportInProgress 3%)"
+    assert list(sources) == ["PersistentVolumeClaim labelled", "VolumeSnapshot shot", "DataVolume volume"]
+    assert codes(sources["PersistentVolumeClaim labelled"]) == ["incomplete"]
+    assert codes(sources["VolumeSnapshot shot"]) == []
+    assert sources["DataVolume volume"].findings[0].text == "CDI to fill the volume (ImportInProgress 3%)"
