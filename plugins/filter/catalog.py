@@ -85,8 +85,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     Matrix,
     as_data,
+    compatibility_matrix,
     from_data,
-    matrix,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
@@ -123,7 +123,7 @@ def catalog(
         raise AnsibleFilterError(f"catalog: expected catalogs or manifests, found {value!r}")
     try:
         documents = [dict(one) if isinstance(one, Mapping) else one for one in value]
-        found = matrix(bundle(documents, version=version).objects)
+        found = compatibility_matrix(bundle(documents, version=version).objects)
     except (CatalogError, FieldError) as error:
         raise AnsibleFilterError(f"catalog: {error}") from error
     return _shown(found, form, title, known)

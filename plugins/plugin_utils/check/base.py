@@ -10,12 +10,12 @@ from ...module_utils._resolver.api.errors import Crash, FieldError
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.semantic import equal
-from ...module_utils._resolver.catalog.place import place_of, references
+from ...module_utils._resolver.catalog.object_key import key_of, references
 from ...module_utils._resolver.declare.impact import impact
 from ...module_utils._resolver.kubevirt.vmi import vmi
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.vmi.readiness import HALTED, run_strategy
-from ...module_utils._resolver.preflight.outlook import admit
+from ...module_utils._resolver.preflight.admit import admit
 from .findings import NOTE, WARNING, Finding
 from .judge import VM, Declared, Known
 
@@ -31,11 +31,11 @@ def compare(
     known objects: those of a revision and the objects given otherwise. A VM that is not halted is assumed to run as the
     base declares it.
     """
-    before = {place_of(entry.manifest): entry.manifest for entry in base}
+    before = {key_of(entry.manifest): entry.manifest for entry in base}
     old, new = Cluster(base_known, kubevirt), Cluster(_Over(base_known, head_known), kubevirt)
     vms = [entry.manifest for entry in head if entry.manifest["kind"] == VM]
     for entry in head:
-        was = before.get(place_of(entry.manifest))
+        was = before.get(key_of(entry.manifest))
         if was is None or was.get("spec") == entry.manifest.get("spec"):
             continue
         try:
@@ -80,7 +80,7 @@ class _Over:
 def _changed(entry: Declared, was: Manifest, vms: Sequence[Manifest], kubevirt: KubeVirt) -> Iterator[Finding]:
     role = ROLE_OF_KIND[entry.manifest["kind"]]
     old, new = (canonical(role.spec_type, one.get("spec"), kubevirt.release) for one in (was, entry.manifest))
-    users = sum(place_of(entry.manifest) in references(vm) for vm in vms)
+    users = sum(key_of(entry.manifest) in references(vm) for vm in vms)
     if users and not equal(role.spec_type, old, new):
         message = f"{users} VM{'s' * (users != 1)} captured the object before the change; run refresh_revisions"
         yield Finding("changed-size", NOTE, entry.place, entry.label, "spec", message)

@@ -13,12 +13,12 @@ from ..._resolver.api.matcher import ROLES
 from ..._resolver.catalog import upgrade as catalog_upgrade
 from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, VERSION_LABEL
 from ..._resolver.catalog.lost_fields import Misfit
-from ..._resolver.catalog.place import Place, place_of
+from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..._resolver.catalog.upgrade import changes as changes_of
 from ..._resolver.catalog.upgrade import predicted
 from ..._resolver.declare import plan
 from ..._resolver.kubevirt.vmi.cluster import Cluster
-from ..._resolver.preflight.lookups import referred
+from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import FIELD_MANAGER, Session
@@ -59,7 +59,7 @@ class Request:
 class Change:
     """An object whose spec changes, [{field, before, after}]. used_by: the VMs that refer to it; None if unknown."""
 
-    place: Place
+    place: ObjectKey
     changes: list[dict[str, Any]]
     used_by: list[Manifest] | None = None
 
@@ -78,7 +78,7 @@ class Affected:
     """A VM that refers to a changed or removed object, and its drift after the run."""
 
     vm: Manifest
-    places: list[Place]
+    places: list[ObjectKey]
     drift: Drift
 
 
@@ -90,11 +90,11 @@ class Deployed:
 
     results: list[Result] = field(default_factory=list)
     pruned: list[Result] = field(default_factory=list)
-    new: list[Place] = field(default_factory=list)
+    new: list[ObjectKey] = field(default_factory=list)
     changed: list[Change] = field(default_factory=list)
     gone: list[Gone] = field(default_factory=list)
     affected: list[Affected] = field(default_factory=list)
-    misfits: list[tuple[Place, Misfit]] = field(default_factory=list)
+    misfits: list[tuple[ObjectKey, Misfit]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     versions_before: dict[str, int] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
@@ -171,7 +171,7 @@ def _entries(session: Session, request: Request, told: Deployed) -> list[Entry]:
             told.warnings += [f"{place.kind} {_label(place)}: {text}" for place, text in lost.items()]
     return [
         Entry(_label(place), _key(manifest), request.state, manifest, refused.get(place))
-        for manifest, place in zip(manifests, map(place_of, manifests))
+        for manifest, place in zip(manifests, map(key_of, manifests))
     ]
 
 
@@ -216,9 +216,9 @@ def _foresee(
     except Unreadable:
         return  # declare reports this for each object
     leave = _Objects(request, snapshot, users).leave
-    after: dict[Place, Manifest | None] = {}
+    after: dict[ObjectKey, Manifest | None] = {}
     for key, manifest in wanted:
-        place = place_of(manifest)
+        place = key_of(manifest)
         if key not in live:
             told.new.append(place)
         elif leave(live[key]) is None:
@@ -231,27 +231,27 @@ def _foresee(
             if changes:
                 told.changed.append(Change(place, changes))
                 after[place] = {**manifest, "spec": spec}
-    places = [place_of(manifest) for _key_, manifest in wanted]
+    places = [key_of(manifest) for _key_, manifest in wanted]
     deployed = _deployed(snapshot, request)
-    told.gone = [Gone(one) for one in catalog_upgrade.gone(deployed, places, request.catalog)]
+    told.gone = [Gone(one) for one in catalog_upgrade.obsolete(deployed, places, request.catalog)]
     _find_users(session, users, told, after, request)
 
 
 def _find_users(
-    session: Session, users: Users, told: Deployed, after: dict[Place, Manifest | None], request: Request
+    session: Session, users: Users, told: Deployed, after: dict[ObjectKey, Manifest | None], request: Request
 ) -> None:
     unknown = None
     try:
         for change in told.changed:
             change.used_by = users.of(change.place)
         for one in told.gone:
-            one.used_by = users.of(place_of(one.live))
+            one.used_by = users.of(key_of(one.live))
     except (ApiError, ConnectionFailed) as error:
         unknown = explain(error, "LIST", BY_NAME["VirtualMachine"])
         told.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {unknown}")
     for one in told.gone:
         one.kept = _kept(one, request.prune)
-        after[place_of(one.live)] = None if one.kept is None else one.live
+        after[key_of(one.live)] = None if one.kept is None else one.live
     if unknown is not None:
         return
     vms: dict[tuple[str, str], Manifest] = {}
@@ -260,7 +260,7 @@ def _find_users(
     in_order = [vms[key] for key in sorted(vms)]
     if in_order:
         lookup, known = ClusterLookup(session), kubevirt(session)
-        lookup.gather(need for vm in in_order for need in referred(vm, known.release))
+        lookup.gather(key for vm in in_order for key in keys_for_expansion(vm, known.release))
         now = Cluster(lookup, known)
         told.warnings += [now.kubevirt.doubt] if now.kubevirt.doubt else []
         told.affected = [Affected(*one) for one in catalog_upgrade.affected(in_order, after, now)]
@@ -312,7 +312,7 @@ def _afterwards(result: Result) -> Manifest | None:
 
 
 def _absent(live: Manifest) -> Entry:
-    return Entry(_label(place_of(live)), _key(live), "absent", live)
+    return Entry(_label(key_of(live)), _key(live), "absent", live)
 
 
 def _key(manifest: Manifest) -> Key:
@@ -320,5 +320,5 @@ def _key(manifest: Manifest) -> Key:
     return Key(manifest["kind"], metadata.get("namespace"), metadata["name"])
 
 
-def _label(place: Place) -> str:
+def _label(place: ObjectKey) -> str:
     return f"{place.namespace}/{place.name}" if place.namespace else place.name

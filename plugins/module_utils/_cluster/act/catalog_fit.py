@@ -9,7 +9,7 @@ from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES
 from ..._resolver.api.release import Release
 from ..._resolver.catalog.labels import architecture_of
 from ..._resolver.catalog.lost_fields import Misfit, misfit, release_of, spec_schema
-from ..._resolver.catalog.place import Place, place_of
+from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
@@ -26,7 +26,7 @@ class Fit(NamedTuple):
     """
 
     manifests: list[Manifest]
-    misfits: list[tuple[Place, Misfit]]
+    misfits: list[tuple[ObjectKey, Misfit]]
     warnings: list[str]
 
 
@@ -46,15 +46,15 @@ def fits(session: Session, manifests: list[Manifest]) -> Fit:
     for manifest in manifests:
         one = misfit(manifest, schemas[manifest["kind"]], known) if manifest["kind"] in schemas else None
         if one is not None:
-            misfits.append((place_of(manifest), one))
+            misfits.append((key_of(manifest), one))
         kept.append(manifest if one is None else one.manifest)
     return Fit(kept, misfits, warnings)
 
 
-def foreign(session: Session, manifests: list[Manifest]) -> dict[Place, str]:
+def foreign(session: Session, manifests: list[Manifest]) -> dict[ObjectKey, str]:
     """The preferences for another architecture than the cluster's, each with one line that says so."""
     ours = kubevirt(session).configuration.architecture
-    found = {place_of(one): architecture_of(one) for one in manifests if ROLE_OF_KIND[one["kind"]] is PREFERENCE}
+    found = {key_of(one): architecture_of(one) for one in manifests if ROLE_OF_KIND[one["kind"]] is PREFERENCE}
     return {
         place: f"the task deploys it without these fields, because it is for {architecture} and the cluster runs {ours}"
         for place, architecture in found.items()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
-from ..._resolver.catalog.bundle import bundle, marked, version_of
-from ..._resolver.catalog.matrix import matrix, unsatisfied
-from ..._resolver.catalog.place import Place, place_of
+from ..._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
+from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
+from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan
 from ..._resolver.refresh.drift import needs
@@ -21,13 +22,12 @@ from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.catalog_source import SourceError, documents_of
 from ..read.catalog_users import label
-from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
-from .ending import ON_FAILURE, fail, several, warn
-from .objects import diff, is_taken_over, take_over_of, tell
+from .objects import diff, is_taken_over, output_of, take_over_of
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, combined, failed_outcome, several
 
 Manifest = dict[str, Any]
-Told = dict[str, Any]
+Output = dict[str, Any]
 
 _KINDS = [role.matcher for role in ROLES]
 _LIST = {"type": "list", "elements": "str", "default": []}
@@ -74,51 +74,48 @@ _SPEC: dict[str, dict[str, Any]] = {
 _HOW = ("concurrency", "preflight", "fail_fast", "force_conflicts", "server_dry_run")
 
 
-@last_net
-def run_catalog() -> None:
-    """The module catalog."""
-    module = make_module(argument_spec=_SPEC)
-    options = module.params
+def _run(params: Params, mode: Mode) -> Outcome:
     try:
-        catalog = _catalog(options)
-        documents, checksums = documents_of(options)
-        session = Session(options, options["concurrency"])
-        version = _chosen(session, options, documents)
-        found = bundle(documents, options["other_kinds"], version.version)
-        chosen = _selection(options).of(found.objects)
-        recorded = options["catalog_version"] or _version(options, found.objects) or version.version
-        namespaces = tuple(dict.fromkeys(options["namespaces"])) or ("",)
+        catalog = _catalog(params)
+        documents, checksums = documents_of(params)
+        session = Session(params, params["concurrency"])
+        version = _chosen(session, params, documents)
+        available = bundle(documents, params["other_kinds"], version.version)
+        selected = _selection(params).of(available.objects)
+        recorded = params["catalog_version"] or _version(params, available.objects) or version.version
+        namespaces = tuple(dict.fromkeys(params["namespaces"])) or ("",)
         manifests = [
             manifest
             for namespace in namespaces
-            for manifest in marked(
-                chosen,
+            for manifest in with_catalog_labels(
+                selected,
                 catalog=catalog,
                 version=recorded,
                 namespace=namespace,
-                labels=options["labels"],
-                name_prefix=options["name_prefix"],
+                labels=params["labels"],
+                name_prefix=params["name_prefix"],
             )
         ]
     except (CatalogError, SourceError, ConnectionFailed) as error:
-        module.fail_json(msg=str(error))
+        raise TaskFailed(str(error)) from error
     request = Request(
         manifests,
         namespaces,
         catalog,
-        **{name: options[name] for name in ("state", "prune", "existing", "force", "on_lost_fields")},
+        **{name: params[name] for name in ("state", "prune", "existing", "force", "on_lost_fields")},
     )
     settings = Settings(
-        check_mode=module.check_mode,
-        **{name: options[name] for name in _HOW},
-        take_over=take_over_of(module),
+        check_mode=mode.check,
+        **{name: params[name] for name in _HOW},
+        take_over=take_over_of(params),
     )
     try:
-        told = deploy(session, request, settings)
+        deployed = deploy(session, request, settings)
     except ConnectionFailed as error:
-        module.fail_json(msg=str(error))
-    notes = found.notes + [
-        f"no instancetype of the catalog satisfies the preference {name}" for name in unsatisfied(matrix(found.objects))
+        raise TaskFailed(str(error)) from error
+    notes = available.notes + [
+        f"no instancetype of the catalog satisfies the preference {name}"
+        for name in unsatisfied(compatibility_matrix(available.objects))
     ]
     source = {
         "catalog": catalog,
@@ -127,76 +124,80 @@ def run_catalog() -> None:
         "checksums": checksums,
         "notes": notes,
     }
-    _exit(module, source, told)
+    return _outcome(params, mode, source, deployed)
 
 
-def _catalog(options: Told) -> str:
+MODULE = Module(_SPEC, _run)
+
+
+def _catalog(params: Params) -> str:
     """The name of the catalog.
 
     A user's own catalog needs a name for pruning: two with the same name would prune each other.
     """
-    published = options["source"] in ("builtin", "url") and not (options["source"] == "url" and not options["version"])
-    if options["catalog"]:
-        return str(options["catalog"])
-    if options["prune"] != "never" and not published:
+    published = params["source"] in ("builtin", "url") and not (params["source"] == "url" and not params["version"])
+    if params["catalog"]:
+        return str(params["catalog"])
+    if params["prune"] != "never" and not published:
         raise CatalogError("catalog: required with prune; set the name of the catalog whose objects may be deleted")
     return "common" if published else "custom"
 
 
-def _chosen(session: Session, options: Told, documents: list[Any]) -> Chosen:
+def _chosen(session: Session, params: Params, documents: list[Any]) -> Chosen:
     """The version of a catalog that has versions; a fetched release has only one."""
-    if options["source"] == "url":
+    if params["source"] == "url":
         return Chosen()
-    return choose_version(session, documents, options["version"] or AUTO)
+    return choose_version(session, documents, params["version"] or AUTO)
 
 
-def _version(options: Told, objects: list[Manifest]) -> str:
-    return (options["source"] == "url" and options["version"]) or version_of(objects)
+def _version(params: Params, objects: list[Manifest]) -> str:
+    return (params["source"] == "url" and params["version"]) or version_of(objects)
 
 
-def _selection(options: Told) -> Selection:
+def _selection(params: Params) -> Selection:
     names = [name for name in _SELECTION if name not in ("label_selectors", "deprecated")]
     return Selection(
-        **{name: tuple(options[name]) for name in names},
-        labels=tuple(options["label_selectors"]),
-        deprecated=options["deprecated"],
+        **{name: tuple(params[name]) for name in names},
+        labels=tuple(params["label_selectors"]),
+        deprecated=params["deprecated"],
     )
 
 
-def _exit(module: Any, source: Told, told: Deployed) -> None:
-    every = [*told.results, *told.pruned]
-    counts = _counts(told, every)
-    outcome: Told = {
+def _outcome(params: Params, mode: Mode, source: Output, deployed: Deployed) -> Outcome:
+    results = [*deployed.results, *deployed.pruned]
+    counts = _counts(deployed, results)
+    output: Output = {
         **source,
-        "changed": any(result.changed for result in every),
+        "changed": any(result.changed for result in results),
         "counts": counts,
-        "results": [tell(_WORDS, result) for result in every],
-        "upgrade": _upgrade(told),
-        "virtual_machines": [_affected(one, told) for one in told.affected],
+        "results": [output_of(_WORDS, result) for result in results],
+        "upgrade": _upgrade(deployed),
+        "virtual_machines": [_affected(affected, deployed) for affected in deployed.affected],
         "lost_fields": [
-            {**_place(place), "fields": list(one.lost), "effects": list(one.effects), "text": one.text}
-            for place, one in told.misfits
+            {**_place(place), "fields": list(misfit.lost), "effects": list(misfit.effects), "text": misfit.text}
+            for place, misfit in deployed.misfits
         ],
-        "deployed_versions": {"before": told.versions_before, "after": told.versions},
+        "deployed_versions": {"before": deployed.versions_before, "after": deployed.versions},
     }
-    if module.shows_diff:
-        outcome["diff"] = [diff(result) for result in every if result.changed]
-    for text in [*source["notes"], *told.warnings]:
-        module.warn(text)
-    warn(module, [(result.entry.label, text) for result in every for text in result.warnings])
-    failed = [result for result in every if result.failed]
-    if failed:
-        done = sum(result.changed for result in every)
+    if mode.diff:
+        output["diff"] = [diff(result) for result in results if result.changed]
+    warnings = [
+        *source["notes"],
+        *deployed.warnings,
+        *combined((result.entry.label, text) for result in results for text in result.warnings),
+    ]
+    failures = [(result.entry.label, result.failed) for result in results if result.failed]
+    if failures:
+        done = sum(result.changed for result in results)
         rest = (
             f"{done} other objects were written, and the next run continues from there"
             if done
             else "nothing was written"
         )
-        if told.misfits and module.params["on_lost_fields"] == "fail":
+        if deployed.misfits and params["on_lost_fields"] == "fail":
             rest += "; set on_lost_fields to warn to deploy without these fields"
-        failures = [(result.entry.label, result.failed or "") for result in failed]
-        fail(module, _WORDS.plural, failures, len(every), outcome, rest)
-    module.exit_json(msg=_message(source, told, counts, module.check_mode), **outcome)
+        return failed_outcome(params, _WORDS.plural, failures, output, warnings, rest)
+    return Outcome({**output, "msg": _message(source, deployed, counts, mode.check)}, warnings=warnings)
 
 
 # Names the objects in messages and describes them in results.
@@ -211,21 +212,21 @@ _ACTIONS = {
 }
 
 
-def _counts(told: Deployed, every: list[Result]) -> dict[str, int]:
-    by_role = [ROLE_OF_KIND[result.entry.key.kind].matcher for result in told.results]
+def _counts(deployed: Deployed, results: list[Result]) -> dict[str, int]:
+    by_role = [ROLE_OF_KIND[result.entry.key.kind].matcher for result in deployed.results]
     # If an object is invalid, the others are not even planned.
-    written = [result for result in every if not result.failed and not (result.left and result.action == plan.NONE)]
+    written = [result for result in results if not result.failed and not (result.left and result.action == plan.NONE)]
     done = [result.action for result in written if not is_taken_over(result)]
     return {
         **{f"{kind}s": by_role.count(kind) for kind in _KINDS},
         **{word: done.count(action) for word, action in _ACTIONS.items()},
         "taken_over": len(written) - len(done),
-        "failed": sum(bool(result.failed) for result in every),
-        "gone": sum(one.kept is not None for one in told.gone),
+        "failed": sum(bool(result.failed) for result in results),
+        "gone": sum(gone.kept is not None for gone in deployed.gone),
     }
 
 
-def _message(source: Told, told: Deployed, counts: dict[str, int], check_mode: bool) -> str:
+def _message(source: Output, deployed: Deployed, counts: dict[str, int], check_mode: bool) -> str:
     done = several({word.replace("_", " "): counts[word] for word in (*_ACTIONS, "taken_over")})
     writes = ("created", "changed", "deleted", "taken_over")
     would = "would be " if check_mode and any(counts[word] for word in writes) else ""
@@ -235,29 +236,27 @@ def _message(source: Told, told: Deployed, counts: dict[str, int], check_mode: b
     text = f"{name}: {counts['instancetypes']} instancetypes, {counts['preferences']} preferences: {would}{done}"
     if counts["gone"]:
         text += f"; {counts['gone']} objects that the catalog no longer has are kept"
-    if told.affected:
-        text += f"; {len(told.affected)} virtual machines use changed or removed objects"
-    reasons = {result.left: 0 for result in told.results if result.left}
-    for result in told.results:
-        if result.left:
-            reasons[result.left] += 1
+    if deployed.affected:
+        text += f"; {len(deployed.affected)} virtual machines use changed or removed objects"
+    reasons = Counter(result.left for result in deployed.results if result.left)
     return text + "".join(f"; left alone: {count} ({reason})" for reason, count in reasons.items())
 
 
-def _upgrade(told: Deployed) -> Told:
+def _upgrade(deployed: Deployed) -> Output:
     return {
-        "new": [_place(place) for place in told.new],
+        "new": [_place(place) for place in deployed.new],
         "changed": [
-            {**_place(one.place), "changes": one.changes, "used_by": _names(one.used_by)} for one in told.changed
+            {**_place(item.place), "changes": item.changes, "used_by": _names(item.used_by)}
+            for item in deployed.changed
         ],
         "gone": [
             {
-                **_place(place_of(one.live)),
-                "used_by": _names(one.used_by),
-                "pruned": one.kept is None,
-                **({"kept": one.kept} if one.kept else {}),
+                **_place(key_of(gone.live)),
+                "used_by": _names(gone.used_by),
+                "pruned": gone.kept is None,
+                **({"kept": gone.kept} if gone.kept else {}),
             }
-            for one in told.gone
+            for gone in deployed.gone
         ],
     }
 
@@ -266,16 +265,16 @@ def _names(vms: list[Manifest] | None) -> list[str] | None:
     return None if vms is None else [label(vm) for vm in vms]
 
 
-def _affected(one: Affected, told: Deployed) -> Told:
-    effect = one.drift.effect
-    going = {place_of(gone.live) for gone in told.gone}
+def _affected(affected: Affected, deployed: Deployed) -> Output:
+    effect = affected.drift.effect
+    removed = {key_of(gone.live) for gone in deployed.gone}
     return {
-        "name": one.vm["metadata"]["name"],
-        "namespace": one.vm["metadata"]["namespace"],
-        "uses": [{**_place(place), "what": "gone" if place in going else "changed"} for place in one.places],
+        "name": affected.vm["metadata"]["name"],
+        "namespace": affected.vm["metadata"]["namespace"],
+        "uses": [{**_place(place), "what": "gone" if place in removed else "changed"} for place in affected.places],
         "states": {
             role.matcher: part.state
-            for role, part in zip(ROLES, (one.drift.instancetype, one.drift.preference))
+            for role, part in zip(ROLES, (affected.drift.instancetype, affected.drift.preference))
             if part is not None
         },
         "guest_before": effect.guest_before,
@@ -286,5 +285,5 @@ def _affected(one: Affected, told: Deployed) -> Told:
     }
 
 
-def _place(place: Place) -> Told:
+def _place(place: ObjectKey) -> Output:
     return {"kind": place.kind, "name": place.name, **({"namespace": place.namespace} if place.namespace else {})}

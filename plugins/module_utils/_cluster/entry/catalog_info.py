@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from ..._resolver.api.matcher import ROLES
-from ..._resolver.catalog.matrix import as_data, matrix
-from .ansible_edge import last_net, make_module
+from ..._resolver.catalog.matrix import as_data, compatibility_matrix
 from .argument_spec import AUTH, REQUESTS
-from .catalog_objects import WHERE, Told, facts_of, listed, session_of
+from .catalog_objects import WHERE, Facts, listed, readable, session_of
+from .outcome import Mode, Module, Outcome, Params
 
 
-@last_net
-def run_catalog_info() -> None:
-    """The module catalog_info."""
-    module = make_module(argument_spec={**AUTH, **REQUESTS, **WHERE})
-    session = session_of(module)
-    objects = [one for role in ROLES for one in listed(module, session, role)]
-    known = [one for one in objects if facts_of(module, one) is not None]
-    found = matrix(known)
-    module.exit_json(
-        changed=False,
-        catalogs=_catalogs([*found.instancetypes, *found.preferences]),
-        matrix=as_data(found),
-    )
+def _run(params: Params, _mode: Mode) -> Outcome:
+    session = session_of(params)
+    manifests = [manifest for role in ROLES for manifest in listed(params, session, role)]
+    warnings: list[str] = []
+    combinations = compatibility_matrix([manifest for manifest, _facts in readable(manifests, warnings)])
+    result = {
+        "changed": False,
+        "catalogs": _catalogs([*combinations.instancetypes, *combinations.preferences]),
+        "matrix": as_data(combinations),
+    }
+    return Outcome(result, warnings=warnings)
 
 
-def _catalogs(found: list[Told]) -> list[Told]:
+MODULE = Module({**AUTH, **REQUESTS, **WHERE}, _run)
+
+
+def _catalogs(objects: list[Facts]) -> list[Facts]:
     """The deployed objects of each catalog; more than one version means an incomplete upgrade."""
-    told: dict[str, Told] = {}
-    for one in found:
-        entry = told.setdefault(
-            one["catalog"], {"name": one["catalog"], "versions": {}, "instancetypes": 0, "preferences": 0}
+    catalogs: dict[str, Facts] = {}
+    for item in objects:
+        catalog = catalogs.setdefault(
+            item["catalog"], {"name": item["catalog"], "versions": {}, "instancetypes": 0, "preferences": 0}
         )
-        entry["instancetypes" if "Instancetype" in one["kind"] else "preferences"] += 1
-        version = one["catalog_version"]
-        entry["versions"][version] = entry["versions"].get(version, 0) + 1
-    return [told[name] for name in sorted(told)]
+        catalog["instancetypes" if "Instancetype" in item["kind"] else "preferences"] += 1
+        version = item["catalog_version"]
+        catalog["versions"][version] = catalog["versions"].get(version, 0) + 1
+    return [catalogs[name] for name in sorted(catalogs)]

@@ -1,19 +1,25 @@
-"""Shared by the modules that read instancetypes and preferences: the objects and their figures."""
+"""Shared by the modules that read instancetypes and preferences: the objects, their figures and their users."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..._resolver.api.errors import CatalogError, FieldError
+from ..._resolver.api.errors import CatalogError, FieldError, QuantityError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import Role
-from ..._resolver.catalog.facts import facts
+from ..._resolver.api.quantity import parse
+from ..._resolver.catalog.facts import Range, facts, select_facts
 from ..._resolver.catalog.labels import CATALOG_LABEL, check_name
+from ..._resolver.catalog.object_key import ObjectKey
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
+from ..read.catalog_users import Users, label
+from .argument_spec import AUTH, REQUESTS
+from .outcome import Mode, Module, Outcome, Params, TaskFailed
 
 Manifest = dict[str, Any]
-Told = dict[str, Any]
+Facts = dict[str, Any]
 
 WHERE: dict[str, dict[str, Any]] = {
     "namespace": {"type": "str"},
@@ -21,41 +27,113 @@ WHERE: dict[str, dict[str, Any]] = {
     "label_selectors": {"type": "list", "elements": "str", "default": []},
     "catalog": {"type": "str"},
 }
+_NAMES: dict[str, dict[str, Any]] = {"names": {"type": "list", "elements": "str", "aliases": ["name"]}}
+_FIGURES: dict[str, dict[str, Any]] = {
+    "vcpus_min": {"type": "int"},
+    "vcpus_max": {"type": "int"},
+    "memory_min": {"type": "str"},
+    "memory_max": {"type": "str"},
+    "in_use": {"type": "bool"},
+    "used_by": {"type": "list", "elements": "str"},
+}
 
 
-def session_of(module: Any) -> Session:
+def session_of(params: Params) -> Session:
     try:
-        return Session(module.params)
+        return Session(params)
     except ConnectionFailed as error:
-        return module.fail_json(msg=str(error))  # type: ignore[no-any-return]
+        raise TaskFailed(str(error)) from error
 
 
-def listed(module: Any, session: Session, role: Role) -> list[Manifest]:
+def listed(params: Params, session: Session, role: Role) -> list[Manifest]:
     """The objects of both kinds of a role, with one LIST for each."""
-    options = module.params
     kinds = {"all": (role.cluster_kind, role.kind), "cluster": (role.cluster_kind,), "namespaced": (role.kind,)}
-    selectors = [*options["label_selectors"]]
-    if options["catalog"]:
+    selectors = [*params["label_selectors"]]
+    if params["catalog"]:
         try:
-            check_name(options["catalog"])
+            check_name(params["catalog"])
         except CatalogError as error:
-            module.fail_json(msg=str(error))
-        selectors.append(f"{CATALOG_LABEL}={options['catalog']}")
+            raise TaskFailed(str(error)) from error
+        selectors.append(f"{CATALOG_LABEL}={params['catalog']}")
     query = {"labelSelector": ",".join(selectors)} if selectors else {}
-    found: list[Manifest] = []
-    for name in kinds[options["scope"]]:
+    manifests: list[Manifest] = []
+    for name in kinds[params["scope"]]:
         kind = BY_NAME[name]
         try:
-            items, _version = session.list(kind, options["namespace"] if kind.namespaced else None, **query)
+            items, _version = session.list(kind, params["namespace"] if kind.namespaced else None, **query)
         except (ApiError, ConnectionFailed) as error:
-            module.fail_json(msg=explain(error, "LIST", kind))
-        found += items
-    return found
+            raise TaskFailed(explain(error, "LIST", kind)) from error
+        manifests += items
+    return manifests
 
 
-def facts_of(module: Any, manifest: Manifest) -> Told | None:
+def readable(manifests: Iterable[Manifest], warnings: list[str]) -> Iterator[tuple[Manifest, Facts]]:
+    """Objects with their facts. An object that cannot be read is left out, with a warning."""
+    for manifest in manifests:
+        try:
+            yield manifest, facts(manifest)
+        except FieldError as error:
+            warnings.append(f"{manifest['kind']} {manifest['metadata']['name']} cannot be read: {error}")
+
+
+def reader(role: Role, features: Facts, exact: tuple[str, ...]) -> Module:
+    """The module that reads the objects of a role. features: those to filter by. exact: facts with an option each."""
+
+    def answer(params: Params, _mode: Mode) -> Outcome:
+        vcpus = Range(params["vcpus_min"], params["vcpus_max"])
+        memory = Range(_bytes(params, "memory_min"), _bytes(params, "memory_max"))
+        session = session_of(params)
+        warnings: list[str] = []
+        readables = readable(listed(params, session, role), warnings)
+        names = params["names"]
+        objects = [item for _manifest, item in readables if names is None or item["name"] in names]
+        objects = [
+            item
+            for item in select_facts(objects, vcpus, memory, params["features"])
+            if all(params[name] in (None, item[name]) for name in exact)
+        ]
+        _add_users(params, session, objects, warnings)
+        if params["in_use"] is not None:
+            objects = [item for item in objects if bool(item["used_by"]) == params["in_use"]]
+        if params["used_by"] is not None:
+            objects = [item for item in objects if set(item["used_by"]) & set(params["used_by"])]
+        objects.sort(key=lambda item: (item["namespace"], item["name"]))
+        return Outcome({"changed": False, f"{role.matcher}s": objects}, warnings=warnings)
+
+    spec = {
+        **AUTH,
+        **REQUESTS,
+        **WHERE,
+        **_NAMES,
+        **_FIGURES,
+        "features": {"type": "list", "elements": "str", "choices": list(features), "default": []},
+        **{name: {"type": "str"} for name in exact},
+    }
+    return Module(spec, answer)
+
+
+def _add_users(params: Params, session: Session, objects: list[Facts], warnings: list[str]) -> None:
+    users = Users(session)
     try:
-        return facts(manifest)
-    except FieldError as error:
-        module.warn(f"{manifest['kind']} {manifest['metadata']['name']} cannot be read: {error}")
+        # Cluster-wide objects first: their VMs are those of all namespaces, which the others then need not list.
+        for item in sorted(objects, key=lambda item: str(item["namespace"])):
+            place = ObjectKey(item["kind"], item["namespace"], item["name"])
+            item["used_by"] = [label(vm) for vm in users.of(place)]
+    except (ApiError, ConnectionFailed) as error:
+        reason = explain(error, "LIST", BY_NAME["VirtualMachine"])
+        for option in ("in_use", "used_by"):
+            if params[option] is not None:
+                raise TaskFailed(f"{option}: {reason}", warnings) from error
+        warnings.append(f"cannot tell which virtual machines use them: {reason}")
+        for item in objects:
+            item["used_by"] = None
+
+
+def _bytes(params: Params, option: str) -> int | None:
+    value = params[option]
+    if value is None:
         return None
+    try:
+        return parse(value).value
+    except QuantityError as error:
+        raise TaskFailed(f"{option}: {value!r} is not a quantity; write a quantity such as 4Gi") from error

@@ -1,4 +1,4 @@
-"""The edge of the module upgrade_info."""
+"""The module upgrade_info: options, results."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLE_OF_KIND
 from ..._resolver.api.release import UnknownRelease
-from ..._resolver.catalog.place import references
-from ..._resolver.kubevirt.admission import cluster as configured
+from ..._resolver.catalog.object_key import references
+from ..._resolver.kubevirt.admission import cluster_config
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt, upgraded
 from ..._resolver.refresh.drift import needs
 from ..._resolver.upgrade.objects import ObjectChange
@@ -22,9 +22,11 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.upgrade import Rehearsal, rehearsal
-from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
-from .selection import SELECTION, named, selection
+from .outcome import Mode, Module, Outcome, Params, TaskFailed
+from .selection import SELECTION, check_selection, selected
+
+Result = dict[str, Any]
 
 _SPEC: dict[str, dict[str, Any]] = {
     "kubevirt_version": {"type": "str"},
@@ -33,39 +35,38 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-@last_net
-def run_upgrade_info() -> None:
-    """The module upgrade_info."""
-    module = make_module(argument_spec={**AUTH, **SELECTION, **_SPEC, **REQUESTS})
-    options = selection(module)
+def _run(params: Params, _mode: Mode) -> Outcome:
+    check_selection(params)
     try:
-        catalog = [_object(index, one) for index, one in enumerate(options["catalog"])]
-        session = Session(options)
-        after = _after(module, kubevirt(session), options)
-        found = rehearsal(session, named(module, session), options["namespace"], after, catalog)
+        catalog = [_checked(index, manifest) for index, manifest in enumerate(params["catalog"])]
+        session = Session(params)
+        after = _after(kubevirt(session), params)
+        rehearsed = rehearsal(session, selected(params, session), params["namespace"], after, catalog)
     except (ApiError, ConnectionFailed) as error:
-        module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
+        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
     except FieldError as error:
-        module.fail_json(msg=str(error))
-    for warning in (*found.warnings, found.before.doubt):
-        if warning:
-            module.warn(warning)
-    module.exit_json(changed=False, **_told(found))
+        raise TaskFailed(str(error)) from error
+    warnings = [warning for warning in (*rehearsed.warnings, rehearsed.before.doubt) if warning]
+    return Outcome({"changed": False, **_result(rehearsed)}, warnings=warnings)
 
 
-def _after(module: Any, before: KubeVirt, options: dict[str, Any]) -> KubeVirt:
+MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run)
+
+
+def _after(before: KubeVirt, params: Params) -> KubeVirt:
     try:
-        after = upgraded(before, options["kubevirt_version"] or "", options["kubevirt_configuration"])
-        configured.read(dict(after.settings), after.configuration.architecture, after.release)
+        after = upgraded(before, params["kubevirt_version"] or "", params["kubevirt_configuration"])
+        cluster_config.read(dict(after.settings), after.configuration.architecture, after.release)
         return after
     except UnknownRelease as error:
-        module.fail_json(msg=f"kubevirt_version: {error}")
+        raise TaskFailed(f"kubevirt_version: {error}") from error
     except ValueError as error:
-        module.fail_json(msg=f"kubevirt_configuration: {error}; pass spec.configuration of a KubeVirt object")
-    raise AssertionError("fail_json returned")
+        message = f"kubevirt_configuration: {error}; pass spec.configuration of a KubeVirt object"
+        raise TaskFailed(message) from error
 
 
-def _object(index: int, manifest: dict[str, Any]) -> dict[str, Any]:
+def _checked(index: int, manifest: Result) -> Result:
+    """A manifest of the option `catalog`. Raises FieldError."""
     metadata = manifest.get("metadata")
     if (
         manifest.get("kind") not in ROLE_OF_KIND
@@ -80,93 +81,93 @@ def _object(index: int, manifest: dict[str, Any]) -> dict[str, Any]:
     return manifest
 
 
-def _told(found: Rehearsal) -> dict[str, Any]:
+def _result(rehearsed: Rehearsal) -> Result:
     users: dict[Any, list[str]] = defaultdict(list)
-    for one in found.machines:
-        for place in references(one.vm):
-            users[place].append(one.label)
-    todo = steps(found.machines, found.held, found.before, found.after, found.templates, found.admissions)
-    admitted = found.admissions or Admissions({}, [])
+    for vm in rehearsed.vms:
+        for place in references(vm.vm):
+            users[place].append(vm.label)
+    before, after = rehearsed.before, rehearsed.after
+    todo = steps(rehearsed.vms, rehearsed.objects, before, after, rehearsed.templates, rehearsed.admissions)
+    by_vm = (rehearsed.admissions or Admissions({}, [])).vms
     return {
-        "kubevirt": {"before": _version(found.before), "after": _version(found.after)},
-        "settings": settings(found.before, found.after),
-        "steps": [_step(one) for one in todo],
-        "virtual_machines": [_machine(one, admitted.vms.get(key_of(one.vm), Admission())) for one in found.machines],
-        "quotas": admitted.quotas,
-        "templates": [_template(one) for one in found.templates],
-        "objects": [_held(one, users[one.place]) for one in found.held if one.concerned],
+        "kubevirt": {"before": _version(before), "after": _version(after)},
+        "settings": settings(before, after),
+        "steps": [_step(step) for step in todo],
+        "virtual_machines": [_vm(vm, by_vm.get(key_of(vm.vm), Admission())) for vm in rehearsed.vms],
+        "quotas": rehearsed.admissions.quotas if rehearsed.admissions else [],
+        "templates": [_template(template) for template in rehearsed.templates],
+        "objects": [_object(item, users[item.place]) for item in rehearsed.objects if item.concerned],
     }
 
 
-def _version(one: KubeVirt) -> str:
-    return one.version.removeprefix("v") or ".".join(map(str, one.release.version))
+def _version(side: KubeVirt) -> str:
+    return side.version.removeprefix("v") or ".".join(map(str, side.release.version))
 
 
-def _step(one: Step) -> dict[str, Any]:
-    return {**one._asdict(), "virtual_machines": list(one.virtual_machines), "templates": list(one.templates)}
+def _step(step: Step) -> Result:
+    return {**step._asdict(), "virtual_machines": list(step.virtual_machines), "templates": list(step.templates)}
 
 
-def _starts(one: VMChange | TemplateChange, manifest: dict[str, Any]) -> dict[str, Any]:
+def _starts(starts: VMChange | TemplateChange, manifest: Result) -> Result:
     """What VMs and templates have in common."""
-    told: dict[str, Any] = {
+    result: Result = {
         "name": manifest["metadata"]["name"],
         "namespace": manifest["metadata"]["namespace"],
-        "changes": list(one.changes),
-        "guest_before": one.before.guest,
-        "guest_after": one.after.guest,
-        "pod_before": dict(one.before.pod),
-        "pod_after": dict(one.after.pod),
-        "lost": list(one.lost),
+        "changes": list(starts.changes),
+        "guest_before": starts.before.guest,
+        "guest_after": starts.after.guest,
+        "pod_before": dict(starts.before.pod),
+        "pod_after": dict(starts.after.pod),
+        "lost": list(starts.lost),
     }
     texts = {
-        "refusal": one.refusal,
-        "refusal_before": one.refusal_before,
-        "problem": one.after.problem,
-        "problem_before": one.before.problem,
+        "refusal": starts.refusal,
+        "refusal_before": starts.refusal_before,
+        "problem": starts.after.problem,
+        "problem_before": starts.before.problem,
     }
-    return {**told, **_given(texts)}
+    return {**result, **_not_empty(texts)}
 
 
-def _given(texts: dict[str, str]) -> dict[str, str]:
+def _not_empty(texts: dict[str, str]) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def _template(one: TemplateChange) -> dict[str, Any]:
-    return {**_starts(one, one.manifest), "concerned": one.concerned}
+def _template(template: TemplateChange) -> Result:
+    return {**_starts(template, template.manifest), "concerned": template.concerned}
 
 
-def _machine(one: VMChange, admission: Admission) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        **_starts(one, one.vm),
-        "needs": one.effect,
-        "restart_required": bool(one.restart_reason),
-        "pinned": one.pinned,
-        "drifted": one.refresh.drifted,
+def _vm(vm: VMChange, admission: Admission) -> Result:
+    result: Result = {
+        **_starts(vm, vm.vm),
+        "needs": vm.effect,
+        "restart_required": bool(vm.restart_reason),
+        "pinned": vm.pinned,
+        "drifted": vm.refresh.drifted,
         "refresh": {
-            "guest_after": one.refresh.effect.guest_after,
-            "needs": needs(one.refresh.effect),
-            "refusal": one.refresh.effect.refusal or "",
+            "guest_after": vm.refresh.effect.guest_after,
+            "needs": needs(vm.refresh.effect),
+            "refusal": vm.refresh.effect.refusal or "",
         },
     }
-    texts = {"restart_reason": one.restart_reason, "quota_after": admission.after, "quota_before": admission.before}
-    told.update(_given(texts))
-    told["concerned"] = _concerned(one) or admission.before != admission.after
-    return told
+    texts = {"restart_reason": vm.restart_reason, "quota_after": admission.after, "quota_before": admission.before}
+    result.update(_not_empty(texts))
+    result["concerned"] = _concerned(vm) or admission.before != admission.after
+    return result
 
 
-def _concerned(one: VMChange) -> bool:
-    same = (one.refusal, one.after.problem) == (one.refusal_before, one.before.problem)
-    return not same or bool(
-        one.changes or one.lost or one.pinned or one.restart_reason or one.before.pod != one.after.pod
-    )
+def _concerned(vm: VMChange) -> bool:
+    before, after = vm.before, vm.after
+    same = (vm.refusal, after.problem) == (vm.refusal_before, before.problem)
+    return not same or bool(vm.changes or vm.lost or vm.pinned or vm.restart_reason or before.pod != after.pod)
 
 
-def _held(one: ObjectChange, users: list[str]) -> dict[str, Any]:
+def _object(item: ObjectChange, users: list[str]) -> Result:
     return {
-        **one.place._asdict(),
-        "becomes": one.becomes,
-        "changes": list(one.changes),
-        "lost": list(one.lost),
-        "effects": list(one.effects),
+        **item.place._asdict(),
+        "becomes": item.becomes,
+        "changes": list(item.changes),
+        "lost": list(item.lost),
+        "effects": list(item.effects),
         "used_by": users,
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLE_OF_KIND
-from ..._resolver.catalog.place import Place, references
+from ..._resolver.catalog.object_key import ObjectKey, references
 from ..._resolver.kubevirt.find import naming
 from ..client.session import Session
 
@@ -22,14 +22,14 @@ class Users:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._vms: dict[str, list[Manifest]] = {}
-        self._by_place: dict[str, dict[Place, list[Manifest]]] = {}
+        self._by_place: dict[str, dict[ObjectKey, list[Manifest]]] = {}
 
-    def of(self, place: Place) -> list[Manifest]:
+    def of(self, place: ObjectKey) -> list[Manifest]:
         """The VMs that refer to the object, in order. Raises ApiError or ConnectionFailed if VMs cannot be listed."""
         where = self._read(place.namespace)
         return self._by_place[where].get(place, [])
 
-    def drifting(self, place: Place) -> list[Manifest]:
+    def drifting(self, place: ObjectKey) -> list[Manifest]:
         """The VMs that have captured the object, and so do not follow its change."""
         role = ROLE_OF_KIND[place.kind]
         return [vm for vm in self.of(place) if naming.referenced(vm, role).name]
@@ -40,7 +40,7 @@ class Users:
             return ""
         if namespace not in self._vms:
             vms, _version = self._session.list(BY_NAME["VirtualMachine"], namespace or None)
-            found: dict[Place, list[Manifest]] = {}
+            found: dict[ObjectKey, list[Manifest]] = {}
             for vm in sorted(vms, key=label):
                 for place in references(vm):
                     found.setdefault(place, []).append(vm)

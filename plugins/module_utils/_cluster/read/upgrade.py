@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLE_OF_KIND
-from ..._resolver.catalog.upgrade import Planned
+from ..._resolver.catalog.upgrade import PlannedLookup
 from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.vmi.readiness import has_guest
 from ..._resolver.upgrade.objects import ObjectChange, deployed, objects
@@ -36,8 +36,8 @@ class Rehearsal(NamedTuple):
 
     before: KubeVirt
     after: KubeVirt
-    machines: list[VMChange]
-    held: list[ObjectChange]
+    vms: list[VMChange]
+    objects: list[ObjectChange]
     templates: list[TemplateChange]
     admissions: Admissions | None
     warnings: list[str]
@@ -62,7 +62,7 @@ def rehearsal(
     room = limiting(session, vms, namespace, warnings)
     sides = (
         side(Cluster(lookup, before), vms, room),
-        side(Cluster(Planned(replaced, lookup), after), vms, room),
+        side(Cluster(PlannedLookup(replaced, lookup), after), vms, room),
     )
     running = instances(session, namespace) if any(has_guest(vm) for vm in vms) else {}
     machines = [rehearse(vm, running.get(place_of_vm(vm)), *sides) for vm in vms]

@@ -40,7 +40,7 @@ def bundle(documents: Iterable[Any], other_kinds: str = "fail", version: str = "
     truncated.
     """
     sources, notes = [], []
-    for position, document in enumerate(_flat(documents)):
+    for position, document in enumerate(_flatten(documents)):
         kind = document.get("kind") if isinstance(document, dict) else None
         if kind is not None and kind not in ROLE_OF_KIND and kind not in _FLAVORS:
             if other_kinds != "skip":
@@ -52,7 +52,7 @@ def bundle(documents: Iterable[Any], other_kinds: str = "fail", version: str = "
             notes.append(f"skipped {kind} {_name(document)}, which is neither an instancetype nor a preference")
             continue
         if kind is not None and document.get("apiVersion") != API_VERSION:
-            document, note = _modern(document, position)
+            document, note = _convert(document, position)
             notes.append(note)
         if kind is not None and not isinstance(document.get("spec"), dict):
             where = f"document {position} ({kind} {_name(document)})"
@@ -66,7 +66,7 @@ def bundle(documents: Iterable[Any], other_kinds: str = "fail", version: str = "
     return Bundle(objects, notes)
 
 
-def marked(
+def with_catalog_labels(
     objects: Iterable[Manifest],
     *,
     catalog: str,
@@ -88,30 +88,30 @@ def marked(
     for key in own:
         if key in (labels or {}):
             raise CatalogError(f"labels: {key} is reserved for this collection; remove the label")
-    made = adapt(objects, namespace=namespace, labels={**(labels or {}), **own}, name_prefix=name_prefix)
-    for manifest in made:
+    manifests = adapt(objects, namespace=namespace, labels={**(labels or {}), **own}, name_prefix=name_prefix)
+    for manifest in manifests:
         _check(manifest)
-    return made
+    return manifests
 
 
 def version_of(objects: Iterable[Manifest]) -> str:
     """The version in the labels of all published objects; "" if they differ."""
-    found = {(one["metadata"].get("labels") or {}).get(_PUBLISHED_VERSION, "") for one in objects}
-    return found.pop() if len(found) == 1 else ""
+    versions = {(manifest["metadata"].get("labels") or {}).get(_PUBLISHED_VERSION, "") for manifest in objects}
+    return versions.pop() if len(versions) == 1 else ""
 
 
-def _flat(documents: Iterable[Any]) -> list[Any]:
+def _flatten(documents: Iterable[Any]) -> list[Any]:
     """The documents without empty ones; a List is replaced by its items."""
-    found: list[Any] = []
+    result: list[Any] = []
     for document in documents:
         if isinstance(document, dict) and str(document.get("kind", "")).endswith("List") and "items" in document:
-            found += _flat(document["items"] or [])
+            result += _flatten(document["items"] or [])
         elif document is not None:
-            found.append(document)
-    return found
+            result.append(document)
+    return result
 
 
-def _modern(document: Manifest, position: int) -> tuple[Manifest, str]:
+def _convert(document: Manifest, position: int) -> tuple[Manifest, str]:
     where = f"document {position} ({document['kind']} {_name(document)})"
     try:
         modern = modernize(copy(document), NEWEST)
@@ -128,8 +128,8 @@ def _check(manifest: Manifest) -> None:
     where = f"{ROLE_OF_KIND[manifest['kind']].matcher} {_name(manifest)}"
     answer = validate(manifest["kind"], manifest, Objects([]))
     if not answer.allowed:
-        told = "; ".join(f"{cause.field}: {cause.message}" for cause in answer.causes) or answer.message
-        raise CatalogError(f"{where}: KubeVirt would reject the object: {told}")
+        causes = "; ".join(f"{cause.field}: {cause.message}" for cause in answer.causes) or answer.message
+        raise CatalogError(f"{where}: KubeVirt would reject the object: {causes}")
 
 
 def _name(document: Manifest) -> str:

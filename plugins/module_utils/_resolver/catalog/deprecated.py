@@ -13,7 +13,7 @@ from ..kubevirt.apply import topology
 Manifest = dict[str, Any]
 
 
-class Change(NamedTuple):
+class Replacement(NamedTuple):
     """A change of a manifest.
 
     path, was: the field and its value before. now_path, now: the replacing field and its value; "" and None if VMs lose
@@ -27,7 +27,7 @@ class Change(NamedTuple):
     note: str
 
 
-class Left(NamedTuple):
+class RemainingField(NamedTuple):
     """A deprecated field that stays. path: the field. note: why, and what to do."""
 
     path: str
@@ -35,29 +35,29 @@ class Left(NamedTuple):
 
 
 class Modernized(NamedTuple):
-    """manifest: the new manifest; without changes it equals the old one."""
+    """manifest: the new manifest; without changes it equals the original."""
 
     manifest: Manifest
-    changes: tuple[Change, ...]
-    left: tuple[Left, ...]
+    changes: tuple[Replacement, ...]
+    left: tuple[RemainingField, ...]
 
 
 class Draft(NamedTuple):
     """A manifest and its changes so far."""
 
     manifest: Manifest
-    changes: list[Change]
-    left: list[Left]
+    changes: list[Replacement]
+    left: list[RemainingField]
     release: Release
 
     def set(self, path: str, was: Any, now_path: str, now: Any, note: str) -> None:
-        self.changes.append(Change(path, copy(was), now_path, copy(now), note))
+        self.changes.append(Replacement(path, copy(was), now_path, copy(now), note))
 
     def done(self) -> Modernized:
         return Modernized(self.manifest, tuple(self.changes), tuple(self.left))
 
     def drop(self, holder: Manifest, name: str, path: str, note: str) -> None:
-        self.changes.append(Change(f"{path}.{name}", holder.pop(name), "", None, note))
+        self.changes.append(Replacement(f"{path}.{name}", holder.pop(name), "", None, note))
 
 
 def without_deprecated(manifest: Manifest, release: Release) -> Modernized:
@@ -81,7 +81,7 @@ def _instancetype(draft: Draft, spec: Manifest) -> None:
             "Deprecated since KubeVirt 1.9; it belongs into preferredLaunchSecurity of each preference used with this"
             " instancetype."
         )
-        draft.left.append(Left("spec.launchSecurity", note))
+        draft.left.append(RemainingField("spec.launchSecurity", note))
 
 
 def _preference(draft: Draft, spec: Manifest) -> None:
@@ -92,32 +92,32 @@ def _preference(draft: Draft, spec: Manifest) -> None:
 
 
 def _topology(draft: Draft, spec: Manifest) -> None:
-    was = (spec.get("cpu") or {}).get("preferredCPUTopology")
-    now = topology.preferred(spec) if was is not None else ""
-    if was in (None, now) or not now or now in draft.release.unknown_topologies:
+    before = (spec.get("cpu") or {}).get("preferredCPUTopology")
+    after = topology.preferred(spec) if before is not None else ""
+    if before in (None, after) or not after or after in draft.release.unknown_topologies:
         return
-    spec["cpu"]["preferredCPUTopology"] = now
+    spec["cpu"]["preferredCPUTopology"] = after
     path = "spec.cpu.preferredCPUTopology"
-    draft.set(path, was, path, now, "Deprecated spelling of the same topology.")
+    draft.set(path, before, path, after, "Deprecated spelling of the same topology.")
 
 
 def _spread_ratio(draft: Draft, spec: Manifest) -> None:
     """Moves the ratio to spreadOptions. KubeVirt reads spreadOptions.ratio first; 0 means not set."""
     name = "preferSpreadSocketToCoreRatio"
     path = "spec.cpu.spreadOptions.ratio"
-    if name not in spec or not _knows(draft, {"cpu": {"spreadOptions": {"ratio": 1}}}):
+    if name not in spec or not _supports(draft, {"cpu": {"spreadOptions": {"ratio": 1}}}):
         return
-    was = spec[name]
+    ratio = spec[name]
     options = ((spec.get("cpu") or {}).get("spreadOptions")) or {}
-    if not was:
+    if not ratio:
         draft.drop(spec, name, "spec", "Means the same as not set.")
     elif options.get("ratio") is not None:
         draft.drop(spec, name, "spec", f"Had no effect together with {path}.")
     else:
         del spec[name]
         cpu = spec["cpu"] = spec.get("cpu") or {}
-        cpu["spreadOptions"] = {**options, "ratio": was}
-        draft.set(f"spec.{name}", was, path, was, "The options of a spread are in one place now.")
+        cpu["spreadOptions"] = {**options, "ratio": ratio}
+        draft.set(f"spec.{name}", ratio, path, ratio, "The options of a spread are in one place now.")
 
 
 def _firmware(draft: Draft, firmware: Manifest) -> None:
@@ -126,7 +126,7 @@ def _firmware(draft: Draft, firmware: Manifest) -> None:
     Both apply only if the VM leaves the choice open, but preferredUseSecureBoot also affects a VM that itself chooses
     EFI.
     """
-    if not _knows(draft, {"firmware": {"preferredEfi": {}}}):
+    if not _supports(draft, {"firmware": {"preferredEfi": {}}}):
         return
     path = "spec.firmware"
     has_efi = firmware.get("preferredEfi") is not None
@@ -154,24 +154,24 @@ def _secure_boot(draft: Draft, firmware: Manifest, path: str) -> None:
     name = "preferredUseSecureBoot"
     if name not in firmware:
         return
-    was = firmware[name]
-    if was is None:
+    secure_boot = firmware[name]
+    if secure_boot is None:
         draft.drop(firmware, name, path, "Means the same as not set.")
     elif firmware.get("preferredEfi") is not None:
         note = "Deprecated. A VM that chooses EFI now also has to set secureBoot."
         del firmware[name]
-        if firmware["preferredEfi"].get("secureBoot") == was:
-            draft.set(f"{path}.{name}", was, f"{path}.preferredEfi.secureBoot", was, note)
+        if firmware["preferredEfi"].get("secureBoot") == secure_boot:
+            draft.set(f"{path}.{name}", secure_boot, f"{path}.preferredEfi.secureBoot", secure_boot, note)
         else:
-            draft.set(f"{path}.{name}", was, "", None, note)
+            draft.set(f"{path}.{name}", secure_boot, "", None, note)
     else:
         note = (
             "Deprecated, but preferredEfi does not replace it for VMs that choose EFI without secureBoot."
             " Set secureBoot in these VMs, then remove this field."
         )
-        draft.left.append(Left(f"{path}.{name}", note))
+        draft.left.append(RemainingField(f"{path}.{name}", note))
 
 
-def _knows(draft: Draft, spec: Manifest) -> bool:
+def _supports(draft: Draft, spec: Manifest) -> bool:
     """Whether the release knows all fields of a part of a preference."""
     return not any(release_schema.unknown(PREFERENCE.spec_type, spec, draft.release))

@@ -71,50 +71,52 @@ def facts(manifest: Manifest) -> dict[str, Any]:
     metadata = manifest["metadata"]
     labels = metadata.get("labels") or {}
     spec = schema.canonical(role.spec_type, manifest.get("spec"))
-    of_instancetype = role is INSTANCETYPE
-    holder = spec if of_instancetype else spec.get("requirements", {})
-    memory = str(holder.get("memory", {}).get("guest") or "0")
-    told: dict[str, Any] = {
+    is_instancetype = role is INSTANCETYPE
+    source = spec if is_instancetype else spec.get("requirements", {})
+    memory = str(source.get("memory", {}).get("guest") or "0")
+    result: dict[str, Any] = {
         "kind": manifest["kind"],
         "name": metadata["name"],
         "namespace": metadata.get("namespace") or "",
         "labels": labels,
         "annotations": metadata.get("annotations") or {},
         "generation": metadata.get("generation"),
-        "vcpus": holder.get("cpu", {}).get("guest") or 0,
+        "vcpus": source.get("cpu", {}).get("guest") or 0,
         "memory": memory,
         "memory_bytes": parse(memory).value,
-        "features": _features(spec, INSTANCETYPE_FEATURES if of_instancetype else PREFERENCE_FEATURES),
+        "features": _features(spec, INSTANCETYPE_FEATURES if is_instancetype else PREFERENCE_FEATURES),
         "catalog": labels.get(CATALOG_LABEL, ""),
         "catalog_version": labels.get(VERSION_LABEL, ""),
         "managed_by": labels.get(MANAGED_BY_LABEL, ""),
         "deprecated": labels.get(DEPRECATED_LABEL) == "true",
         "spec": manifest.get("spec") or {},
     }
-    if of_instancetype:
+    if is_instancetype:
         series = series_of(metadata["name"])
-        told.update({"class": class_of(manifest), "series": series, "size": metadata["name"].rpartition(".")[2]})
+        result.update({"class": class_of(manifest), "series": series, "size": metadata["name"].rpartition(".")[2]})
     else:
-        told.update(
+        result.update(
             os=os_of(manifest), architecture=architecture_of(manifest), topology=topology.preferred(spec) or "sockets"
         )
-    return told
+    return result
 
 
-def within(
-    found: Iterable[dict[str, Any]], vcpus: Range, memory: Range, features: Iterable[str]
+def select_facts(
+    objects: Iterable[dict[str, Any]], vcpus: Range, memory: Range, features: Iterable[str]
 ) -> list[dict[str, Any]]:
     """The facts whose figures are in the ranges (memory in bytes) and that have all features."""
-    wanted = set(features)
+    required = set(features)
     return [
-        one
-        for one in found
-        if vcpus.holds(one["vcpus"]) and memory.holds(one["memory_bytes"]) and wanted <= set(one["features"])
+        object_facts
+        for object_facts in objects
+        if vcpus.holds(object_facts["vcpus"])
+        and memory.holds(object_facts["memory_bytes"])
+        and required <= set(object_facts["features"])
     ]
 
 
-def _features(spec: Manifest, known: dict[str, str]) -> list[str]:
-    return [name for name, path in known.items() if _has(spec, path)]
+def _features(spec: Manifest, paths: dict[str, str]) -> list[str]:
+    return [name for name, path in paths.items() if _has(spec, path)]
 
 
 def _has(spec: Manifest, path: str) -> bool:

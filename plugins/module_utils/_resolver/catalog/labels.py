@@ -20,24 +20,24 @@ _OS_ANNOTATION: Final = "vm.kubevirt.io/os"
 
 def class_of(manifest: Manifest) -> str:
     """The instancetype's class label, such as ``general.purpose``; "" for none."""
-    return str(_labels(manifest).get(CLASS_LABEL, ""))
+    return str(labels_of(manifest).get(CLASS_LABEL, ""))
 
 
 def os_of(manifest: Manifest) -> str:
     """The preference's operating system, from its label, else from the annotation of its VMs; "" for none."""
     annotations = (manifest.get("spec") or {}).get("annotations") or {}
-    return str(_labels(manifest).get(_OS_LABEL) or annotations.get(_OS_ANNOTATION, ""))
+    return str(labels_of(manifest).get(_OS_LABEL) or annotations.get(_OS_ANNOTATION, ""))
 
 
 def architecture_of(manifest: Manifest) -> str:
     """The architecture that a preference requires or prefers, or its label; "" for none."""
     spec = manifest.get("spec") or {}
-    told = (spec.get("requirements") or {}).get("architecture") or spec.get("preferredArchitecture")
+    architecture = (spec.get("requirements") or {}).get("architecture") or spec.get("preferredArchitecture")
     # Preferences for releases before 1.7 have only the label.
-    return str(told or _labels(manifest).get(_ARCHITECTURE_LABEL) or "")
+    return str(architecture or labels_of(manifest).get(_ARCHITECTURE_LABEL) or "")
 
 
-def _labels(manifest: Manifest) -> dict[str, str]:
+def labels_of(manifest: Manifest) -> dict[str, str]:
     return manifest["metadata"].get("labels") or {}
 
 

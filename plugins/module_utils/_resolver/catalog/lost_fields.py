@@ -49,17 +49,19 @@ class Misfit(NamedTuple):
     @property
     def text(self) -> str:
         """One line for users."""
-        told = []
+        parts = []
         if self.lost:
-            told.append(f"the cluster's KubeVirt does not know {', '.join(self.lost)}")
+            parts.append(f"the cluster's KubeVirt does not know {', '.join(self.lost)}")
         if self.vcpus is not None:
-            told.append(f"a VM with {self.vcpus[0]} vCPUs would get {self.vcpus[1]}")
-        shown = [f"{one['field']} {_words(one['before'])} -> {_words(one['after'])}" for one in self.effects]
-        if shown and self.vcpus is None:
-            told.append(f"a VM would have {', '.join(shown)}")
-        elif self.lost and not shown:
-            told.append("VMs come out the same, but KubeVirt does not check the requirement")
-        return "; ".join(told)
+            parts.append(f"a VM with {self.vcpus[0]} vCPUs would get {self.vcpus[1]}")
+        vmi_spec = [
+            f"{effect['field']} {_text(effect['before'])} -> {_text(effect['after'])}" for effect in self.effects
+        ]
+        if vmi_spec and self.vcpus is None:
+            parts.append(f"a VM would have {', '.join(vmi_spec)}")
+        elif self.lost and not vmi_spec:
+            parts.append("VMs come out the same, but KubeVirt does not check the requirement")
+        return "; ".join(parts)
 
 
 def spec_schema(definition: Manifest, version: str) -> Manifest | None:
@@ -67,8 +69,8 @@ def spec_schema(definition: Manifest, version: str) -> Manifest | None:
     for served in (definition.get("spec") or {}).get("versions") or []:
         if served.get("name") == version and served.get("served"):
             root = (served.get("schema") or {}).get("openAPIV3Schema") or {}
-            found = (root.get("properties") or {}).get("spec")
-            return found if isinstance(found, dict) else {"x-kubernetes-preserve-unknown-fields": True}
+            spec = (root.get("properties") or {}).get("spec")
+            return spec if isinstance(spec, dict) else {"x-kubernetes-preserve-unknown-fields": True}
     return None
 
 
@@ -77,91 +79,90 @@ def release_of(schemas: Mapping[Role, Manifest]) -> Release:
 
     schemas: by role; with a single role the result is less precise. 1.2 has the same fields as 1.1, and 1.5 as 1.4.
     """
-    newer: dict[str, bool] = {}
-    for role, found in schemas.items():
-        for since, known in _noted(role.spec_type, found, frozenset()):
-            newer[since] = newer.get(since, True) and known
+    introduced: dict[str, bool] = {}
+    for role, openapi in schemas.items():
+        for since, served in _versioned_fields(role.spec_type, openapi, frozenset()):
+            introduced[since] = introduced.get(since, True) and served
     best = "1.0"
-    for since in sorted(newer, key=lambda text: tuple(int(part) for part in text.split("."))):
-        if not newer[since]:
+    for since in sorted(introduced, key=lambda text: tuple(int(part) for part in text.split("."))):
+        if not introduced[since]:
             return release.of(best)
         best = since
     return NEWEST
 
 
-def misfit(manifest: Manifest, found: Manifest, known: Release) -> Misfit | None:
+def misfit(manifest: Manifest, openapi: Manifest, cluster_release: Release) -> Misfit | None:
     """How an object does not fit a cluster; None if it fits.
 
-    manifest: as it would be sent. found: the schema of its spec (spec_schema). known: the cluster's release
-    (release_of).
+    manifest: as it would be sent. openapi: the schema of its spec (spec_schema). cluster_release: see release_of.
     """
     role = ROLE_OF_KIND[manifest["kind"]]
-    spec, lost = without_unknown(manifest["spec"], found, "spec")
-    meant, given = shown(role, manifest["spec"], NEWEST), shown(role, spec, known)
+    spec, lost = without_unknown(manifest["spec"], openapi, "spec")
+    intended, actual = vmi_spec(role, manifest["spec"], NEWEST), vmi_spec(role, spec, cluster_release)
     vcpus = None
-    if meant is not None and given is not None and guest(meant)["vcpus"] != guest(given)["vcpus"]:
-        vcpus = (guest(meant)["vcpus"], guest(given)["vcpus"])
+    if intended is not None and actual is not None and guest(intended)["vcpus"] != guest(actual)["vcpus"]:
+        vcpus = (guest(intended)["vcpus"], guest(actual)["vcpus"])
     if not lost and vcpus is None:
         return None
     # Use the same release for both, so that only the lost fields make a difference.
-    kept = shown(role, spec, NEWEST) if vcpus is None else given
-    effects = differences(meant, kept) if meant is not None and kept is not None else []
+    comparable = vmi_spec(role, spec, NEWEST) if vcpus is None else actual
+    effects = differences(intended, comparable) if intended is not None and comparable is not None else []
     return Misfit(tuple(lost), {**manifest, "spec": spec}, tuple(effects), vcpus)
 
 
-def without_unknown(value: Any, found: Manifest, path: str) -> tuple[Any, list[str]]:
+def without_unknown(value: Any, openapi: Manifest, path: str) -> tuple[Any, list[str]]:
     """A copy of a value without the fields that are not in the schema, and the paths of these fields."""
     if isinstance(value, dict):
-        properties, others = found.get("properties") or {}, found.get("additionalProperties")
-        kept, lost = {}, []
+        properties, others = openapi.get("properties") or {}, openapi.get("additionalProperties")
+        result, lost = {}, []
         for name, entry in value.items():
-            below = properties.get(name, others if isinstance(others, dict) else None)
-            if below is None and (others is True or found.get("x-kubernetes-preserve-unknown-fields")):
-                kept[name] = copy(entry)
-            elif below is None:
+            field_schema = properties.get(name, others if isinstance(others, dict) else None)
+            if field_schema is None and (others is True or openapi.get("x-kubernetes-preserve-unknown-fields")):
+                result[name] = copy(entry)
+            elif field_schema is None:
                 lost.append(f"{path}.{name}")
             else:
-                kept[name], deeper = without_unknown(entry, below, f"{path}.{name}")
-                lost += deeper
-        return kept, lost
+                result[name], nested_lost = without_unknown(entry, field_schema, f"{path}.{name}")
+                lost += nested_lost
+        return result, lost
     if isinstance(value, list):
-        items = found.get("items") or {"x-kubernetes-preserve-unknown-fields": True}
+        items = openapi.get("items") or {"x-kubernetes-preserve-unknown-fields": True}
         pairs = [without_unknown(entry, items, f"{path}[{index}]") for index, entry in enumerate(value)]
-        return [entry for entry, _lost in pairs], [one for _entry, lost in pairs for one in lost]
+        return [entry for entry, _lost in pairs], [lost_path for _entry, lost in pairs for lost_path in lost]
     return value, []
 
 
-def _noted(expression: str, found: Manifest, above: frozenset[str]) -> Iterator[tuple[str, bool]]:
+def _versioned_fields(expression: str, openapi: Manifest, parents: frozenset[str]) -> Iterator[tuple[str, bool]]:
     """For each field with a note: the release that introduced it, and whether the schema has it."""
     bare = expression.strip("*!")
     while bare.startswith("[]"):
-        bare, found = bare[2:].strip("*!"), found.get("items") or {}
-    if bare not in schema.TYPES or bare in above:
+        bare, openapi = bare[2:].strip("*!"), openapi.get("items") or {}
+    if bare not in schema.TYPES or bare in parents:
         return
-    properties = found.get("properties") or {}
+    properties = openapi.get("properties") or {}
     for name, declaration in schema.TYPES[bare].items():
         notes = schema.field_notes(declaration)
         # A backported field does not identify the minor version.
         if "since" in notes and "backported" not in notes:
             yield notes["since"], name in properties
         if name in properties:
-            yield from _noted(schema.field_type(declaration), properties[name], above | {bare})
+            yield from _versioned_fields(schema.field_type(declaration), properties[name], parents | {bare})
 
 
-def shown(role: Role, spec: Manifest, known: Release) -> Manifest | None:
+def vmi_spec(role: Role, spec: Manifest, cluster_release: Release) -> Manifest | None:
     """The VMI spec of a plain VM with the object; None if KubeVirt cannot build one."""
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", _TEMPLATE)
     try:
         # A release reads only the fields that it knows; the applier handles unknown topologies.
-        own = release_schema.canonical(role.spec_type, spec, known)
-        instancetype = own if role is INSTANCETYPE else _instancetype(own)
-        preference = None if role is INSTANCETYPE else own
+        canonical = release_schema.canonical(role.spec_type, spec, cluster_release)
+        instancetype = canonical if role is INSTANCETYPE else _instancetype(canonical)
+        preference = None if role is INSTANCETYPE else canonical
         # The VM sets nothing that could conflict with an instancetype.
-        applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, known)
+        applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, cluster_release)
     except (Crash, FieldError):
         return None
-    shown: Manifest = template["spec"]
-    return shown
+    vmi_spec: Manifest = template["spec"]
+    return vmi_spec
 
 
 def _instancetype(preference: Manifest) -> Manifest:
@@ -173,5 +174,5 @@ def _instancetype(preference: Manifest) -> Manifest:
     return schema.canonical(INSTANCETYPE.spec_type, {"cpu": {"guest": vcpus}, "memory": {"guest": enough}})
 
 
-def _words(value: Any) -> str:
+def _text(value: Any) -> str:
     return "nothing" if value is None else str(value)

@@ -38,36 +38,42 @@ class Matrix(NamedTuple):
     cells: list[list[Cell]]
 
 
-def matrix(manifests: Iterable[Manifest]) -> Matrix:
+def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
     """The matrix of all instancetypes and preferences among the manifests, for VMs without settings of their own.
 
     Instancetypes are ordered by series, vCPUs and memory, preferences by operating system and name. The architecture
     does not count, because the VM sets it. Raises schema.FieldError.
     """
     manifests = list(manifests)
-    sizes = sorted((facts(one) for one in _of(manifests, INSTANCETYPE)), key=_size)
-    systems = sorted((facts(one) for one in _of(manifests, PREFERENCE)), key=lambda one: (one["os"], label(one)))
-    specs = [schema.canonical(PREFERENCE.spec_type, one["spec"]) for one in systems]
+    instancetypes = sorted((facts(manifest) for manifest in _with_role(manifests, INSTANCETYPE)), key=_order)
+    preferences = sorted(
+        (facts(manifest) for manifest in _with_role(manifests, PREFERENCE)),
+        key=lambda manifest: (manifest["os"], label(manifest)),
+    )
+    specs = [schema.canonical(PREFERENCE.spec_type, manifest["spec"]) for manifest in preferences]
     cells = [
         [_cell(schema.canonical(INSTANCETYPE.spec_type, size["spec"]), preference) for preference in specs]
-        for size in sizes
+        for size in instancetypes
     ]
-    return Matrix(sizes, systems, cells)
+    return Matrix(instancetypes, preferences, cells)
 
 
-def as_data(found: Matrix) -> dict[str, Any]:
+def as_data(matrix: Matrix) -> dict[str, Any]:
     """{instancetypes, preferences, fits, misses}: the facts without specs; instancetype → preferences that it
     satisfies; and the pairs that do not fit, with the reasons.
     """
-    names = [label(one) for one in found.preferences]
-    rows = list(zip(found.instancetypes, found.cells))
+    names = [label(object_facts) for object_facts in matrix.preferences]
+    rows = list(zip(matrix.instancetypes, matrix.cells))
     return {
-        "instancetypes": [_short(one) for one in found.instancetypes],
-        "preferences": [_short(one) for one in found.preferences],
-        "fits": {label(one): [name for name, cell in zip(names, cells) if not cell.sign] for one, cells in rows},
+        "instancetypes": [_without_spec(object_facts) for object_facts in matrix.instancetypes],
+        "preferences": [_without_spec(object_facts) for object_facts in matrix.preferences],
+        "fits": {
+            label(object_facts): [name for name, cell in zip(names, cells) if not cell.sign]
+            for object_facts, cells in rows
+        },
         "misses": [
-            {"instancetype": label(one), "preference": name, "sign": cell.sign, "reasons": list(cell.reasons)}
-            for one, cells in rows
+            {"instancetype": label(object_facts), "preference": name, "sign": cell.sign, "reasons": list(cell.reasons)}
+            for object_facts, cells in rows
             for name, cell in zip(names, cells)
             if cell.sign
         ],
@@ -76,46 +82,61 @@ def as_data(found: Matrix) -> dict[str, Any]:
 
 def from_data(data: Mapping[str, Any]) -> Matrix:
     """The matrix from the result of `as_data`, without specs."""
-    missed = {
-        (one["instancetype"], one["preference"]): Cell(one["sign"], tuple(one["reasons"])) for one in data["misses"]
+    misses = {
+        (miss["instancetype"], miss["preference"]): Cell(miss["sign"], tuple(miss["reasons"]))
+        for miss in data["misses"]
     }
     rows, columns = list(data["instancetypes"]), list(data["preferences"])
     return Matrix(
-        rows, columns, [[missed.get((label(row), label(column)), Cell()) for column in columns] for row in rows]
+        rows, columns, [[misses.get((label(row), label(column)), Cell()) for column in columns] for row in rows]
     )
 
 
-def unsatisfied(found: Matrix) -> list[str]:
+def unsatisfied(matrix: Matrix) -> list[str]:
     """The preferences that no instancetype satisfies; empty if there are no instancetypes."""
-    if not found.instancetypes:
+    if not matrix.instancetypes:
         return []
-    columns = zip(*found.cells)
-    return [label(one) for one, column in zip(found.preferences, columns) if all(cell.sign for cell in column)]
+    columns = zip(*matrix.cells)
+    return [
+        label(preference)
+        for preference, column in zip(matrix.preferences, columns)
+        if all(cell.sign for cell in column)
+    ]
 
 
-def label(one: Facts) -> str:
+def label(object_facts: Facts) -> str:
     """The name, after the namespace if any."""
-    return f"{one['namespace']}/{one['name']}" if one["namespace"] else str(one["name"])
+    return (
+        f"{object_facts['namespace']}/{object_facts['name']}"
+        if object_facts["namespace"]
+        else str(object_facts["name"])
+    )
 
 
-def _of(manifests: list[Manifest], role: Any) -> list[Manifest]:
-    return [one for one in manifests if ROLE_OF_KIND.get(one.get("kind", "")) is role]
+def _with_role(manifests: list[Manifest], role: Any) -> list[Manifest]:
+    return [manifest for manifest in manifests if ROLE_OF_KIND.get(manifest.get("kind", "")) is role]
 
 
-def _size(one: Facts) -> tuple[Any, ...]:
-    return one["namespace"], one["series"], one["vcpus"], one["memory_bytes"], one["name"]
+def _order(instancetype: Facts) -> tuple[Any, ...]:
+    return (
+        instancetype["namespace"],
+        instancetype["series"],
+        instancetype["vcpus"],
+        instancetype["memory_bytes"],
+        instancetype["name"],
+    )
 
 
 def _cell(instancetype: Manifest, preference: Manifest) -> Cell:
     required = preference.get("requirements", {})
-    short: dict[str, str] = {}
+    missing: dict[str, str] = {}
     for part in ("cpu", "memory"):
         if part in required:
             unmet = requirements.unmet(instancetype, {**preference, "requirements": {part: required[part]}}, {})
             if unmet is not None:
-                short[part] = unmet.message
-    if short:
-        return Cell("b" if len(short) > 1 else min(short)[0], tuple(short.values()))
+                missing[part] = unmet.message
+    if missing:
+        return Cell("b" if len(missing) > 1 else min(missing)[0], tuple(missing.values()))
     try:
         uneven = topology.spread_indivisible(instancetype, preference)
     except Crash as crash:
@@ -123,6 +144,6 @@ def _cell(instancetype: Manifest, preference: Manifest) -> Cell:
     return Cell() if uneven is None else Cell("s", (uneven.message,))
 
 
-def _short(one: Facts) -> Facts:
-    left_out = ("spec", "labels", "annotations", "generation")
-    return {name: value for name, value in one.items() if name not in left_out}
+def _without_spec(object_facts: Facts) -> Facts:
+    omitted = ("spec", "labels", "annotations", "generation")
+    return {name: value for name, value in object_facts.items() if name not in omitted}

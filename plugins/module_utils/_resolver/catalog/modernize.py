@@ -17,7 +17,7 @@ from ..api.matcher import API_VERSION, INSTANCETYPE, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.release import NEWEST, Release
 from ..api.tree import copy
-from .deprecated import Draft, Left, Modernized, replace
+from .deprecated import Draft, Modernized, RemainingField, replace
 
 Manifest = dict[str, Any]
 
@@ -75,17 +75,17 @@ def _object(draft: Draft) -> None:
 
 def _alpha_spec(draft: Draft, type_name: str, api_version: str, spec: Manifest) -> Manifest:
     """The spec without values that the old API ignored and the current API would apply."""
-    for path, was in release_schema.unknown(type_name, spec, NEWEST):
-        draft.set(f"spec.{path}", was, "", None, f"{api_version} did not know this field, so it had no effect.")
-    kept: Manifest = release_schema.known(type_name, spec, NEWEST)
-    cpu = kept.get("cpu") or {}
+    for path, value in release_schema.unknown(type_name, spec, NEWEST):
+        draft.set(f"spec.{path}", value, "", None, f"{api_version} did not know this field, so it had no effect.")
+    result: Manifest = release_schema.known(type_name, spec, NEWEST)
+    cpu = result.get("cpu") or {}
     if cpu.get("preferredCPUTopology") == "":
         draft.drop(cpu, "preferredCPUTopology", "spec.cpu", "Empty meant not set.")
     for name in ("model", "dedicatedCPUPlacement", "isolateEmulatorThread"):
         if cpu.get(name) in ("", False) and name in cpu:
             note = "This value meant unset; today it would conflict with a VM that sets the field."
             draft.drop(cpu, name, "spec.cpu", note)
-    return kept
+    return result
 
 
 def _check_complete(spec: Manifest) -> None:
@@ -103,17 +103,19 @@ def _check_complete(spec: Manifest) -> None:
 
 def _virtual_machine(draft: Draft) -> None:
     manifest = draft.manifest
-    was = manifest.get("apiVersion")
-    if was in VM_API_VERSIONS:
-        manifest["apiVersion"] = VM_API_VERSIONS[was]
-        draft.set("apiVersion", was, "apiVersion", manifest["apiVersion"], "Deprecated name of the same version.")
+    api_version = manifest.get("apiVersion")
+    if api_version in VM_API_VERSIONS:
+        manifest["apiVersion"] = VM_API_VERSIONS[api_version]
+        draft.set(
+            "apiVersion", api_version, "apiVersion", manifest["apiVersion"], "Deprecated name of the same version."
+        )
     spec = manifest.get("spec")
     if spec is None:
         return
     schema.canonical("VirtualMachine", manifest)
     _flavor(draft, spec)
     _running(draft, spec)
-    draft.left.extend(_given_up(spec))
+    draft.left.extend(_removed_bindings(spec))
 
 
 def _flavor(draft: Draft, spec: Manifest) -> None:
@@ -147,17 +149,17 @@ def _flavor_kind(kind: Any) -> str:
 def _running(draft: Draft, spec: Manifest) -> None:
     if "running" not in spec:
         return
-    was = spec["running"]
-    if was is None:
+    running = spec["running"]
+    if running is None:
         draft.drop(spec, "running", "spec", "Means the same as not set.")
         return
     if spec.get("runStrategy") is not None:
         raise FieldError(
             "spec.running", "is set together with spec.runStrategy, which KubeVirt rejects; remove spec.running"
         )
-    strategy = "Always" if was else "Halted"
+    strategy = "Always" if running else "Halted"
     _replace(spec, "running", "runStrategy", strategy)
-    draft.set("spec.running", was, "spec.runStrategy", strategy, "Deprecated since KubeVirt 1.3.")
+    draft.set("spec.running", running, "spec.runStrategy", strategy, "Deprecated since KubeVirt 1.3.")
 
 
 def _replace(holder: Manifest, name: str, other: str, value: Any) -> None:
@@ -168,7 +170,7 @@ def _replace(holder: Manifest, name: str, other: str, value: Any) -> None:
     holder.update(entries)
 
 
-def _given_up(spec: Manifest) -> Iterator[Left]:
+def _removed_bindings(spec: Manifest) -> Iterator[RemainingField]:
     """The interfaces with a binding that a plugin has replaced."""
     value: Any = spec
     for name in ("template", "spec", "domain", "devices", "interfaces"):
@@ -177,4 +179,6 @@ def _given_up(spec: Manifest) -> Iterator[Left]:
         for name in _BINDINGS:
             if name in (interface or {}):
                 path = f"spec.template.spec.domain.devices.interfaces[{index}].{name}"
-                yield Left(path, "KubeVirt has removed this binding; choose another, or a network binding plugin.")
+                yield RemainingField(
+                    path, "KubeVirt has removed this binding; choose another, or a network binding plugin."
+                )

@@ -119,10 +119,10 @@ def items(definition: dict[str, Any]) -> Iterator[Item]:
         groups = _entries(definition, sort.groups, "the catalog")
         for group, content in groups.items():
             where = f"{sort.groups}.{group}"
-            shared = _over(common, sort, groups, content, where, (group,))
+            shared = _layered(common, sort, groups, content, where, (group,))
             for member, entry in _entries(content, sort.members, where).items():
                 place = f"{where}.{sort.members}.{member}"
-                item = _over(shared, sort, groups, entry, place, ())
+                item = _layered(shared, sort, groups, entry, place, ())
                 derived = _derived_labels(item["spec"])
                 if sort is _SERIES:
                     derived[f"{_LABEL}size"] = member
@@ -136,7 +136,7 @@ def items(definition: dict[str, Any]) -> Iterator[Item]:
                 )
 
 
-def _over(
+def _layered(
     base: Entry, sort: _Sort, groups: dict[str, Entry], entry: Entry, where: str, above: tuple[str, ...]
 ) -> Entry:
     """The base with an entry on top, after the groups that the entry extends: labels, annotations and spec.
@@ -151,27 +151,27 @@ def _over(
         if parent in above:
             circle = " > ".join((*above, parent))
             raise CatalogError(f"{where}: extends: {circle} is a cycle; remove one of these references")
-        base = _over(base, sort, groups, groups[parent], f"{sort.groups}.{parent}", (*above, parent))
-    own = _own(sort, entry, where)
+        base = _layered(base, sort, groups, groups[parent], f"{sort.groups}.{parent}", (*above, parent))
+    own = _own_content(sort, entry, where)
     # Keep null labels until the derived labels are known, because they remove these too.
     return {**_overlay(base, own), "labels": {**base["labels"], **own["labels"]}}
 
 
-def _own(sort: _Sort, entry: Entry, where: str) -> Entry:
+def _own_content(sort: _Sort, entry: Entry, where: str) -> Entry:
     """An entry's own labels, annotations and spec, including its short keys."""
-    own = {key: copy(_object(entry, key, where)) for key in ("labels", "annotations", "spec")}
-    given = {**entry, **{f"requires.{key}": value for key, value in _object(entry, "requires", where).items()}}
-    _check_keys({key: None for key in given if key.startswith("requires.")}, tuple(sort.columns), where)
+    result = {key: copy(_object(entry, key, where)) for key in ("labels", "annotations", "spec")}
+    keys = {**entry, **{f"requires.{key}": value for key, value in _object(entry, "requires", where).items()}}
+    _check_keys({key: None for key in keys if key.startswith("requires.")}, tuple(sort.columns), where)
     for column, path in sort.columns.items():
-        if column in given:
-            value = given[column]
+        if column in keys:
+            value = keys[column]
             for key in reversed(path):
                 value = {key: value}
             try:
-                merge(own, value)
+                merge(result, value)
             except FieldError as error:
                 raise CatalogError(f"{where}: {column}: {error}") from error
-    return own
+    return result
 
 
 def _overlay(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
@@ -212,10 +212,10 @@ def _keys(sort: _Sort) -> tuple[str, ...]:
     return (*short, "labels", "annotations", "spec", "extends")
 
 
-def _check_keys(entry: Entry, known: tuple[str, ...], where: str) -> None:
+def _check_keys(entry: Entry, allowed: tuple[str, ...], where: str) -> None:
     for key in entry:
-        if key not in known:
-            raise CatalogError(f"{where}: unknown key {shown(key)}{nearest(key, known)}")
+        if key not in allowed:
+            raise CatalogError(f"{where}: unknown key {shown(key)}{nearest(key, allowed)}")
 
 
 def _object(entry: Entry, key: str, where: str) -> dict[str, Any]:
@@ -227,12 +227,12 @@ def _object(entry: Entry, key: str, where: str) -> dict[str, Any]:
 
 def _entries(parent: Entry, key: str, where: str) -> dict[str, Entry]:
     """The entries under a key; null is an empty entry."""
-    found = _object(parent, key, where)
-    for name in found:
+    entries = _object(parent, key, where)
+    for name in entries:
         if not isinstance(name, str):
             raise CatalogError(f"{where}: {key}: expected text as name, found {shown(name)}; put it in quotes")
-        _object(found, name, f"{where}: {key}")
-    return {name: entry or {} for name, entry in found.items()}
+        _object(entries, name, f"{where}: {key}")
+    return {name: entry or {} for name, entry in entries.items()}
 
 
 def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest]:
@@ -243,18 +243,18 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
     Raises CatalogError for the errors of `at_version` and `items`, for specs that do not match the schema, for
     unknown fields and values in a definition's spec, for invalid names and for duplicate names.
     """
-    found: dict[tuple[Role, str], tuple[Manifest, str]] = {}
+    objects: dict[tuple[Role, str], tuple[Manifest, str]] = {}
     for number, source in enumerate(at_version(sources, version)):
         if not isinstance(source, dict):
             raise CatalogError(f"catalog {number}: expected a definition or a manifest, found {shown(source)}")
         for manifest, where in [_from_manifest(source, number)] if "kind" in source else _from_definition(source):
-            known, first = found.setdefault((role_of(manifest), name_of(manifest)), (manifest, where))
+            existing, first = objects.setdefault((role_of(manifest), name_of(manifest)), (manifest, where))
             # A bundle of all four kinds contains every object twice.
-            if known != manifest:
+            if existing != manifest:
                 raise CatalogError(
                     f"{_label(manifest)}: name: {first} and {where} have the same name; rename or remove one of them"
                 )
-    return [manifest for manifest, _origin in found.values()]
+    return [manifest for manifest, _origin in objects.values()]
 
 
 def adapt(

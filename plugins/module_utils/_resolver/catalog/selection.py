@@ -13,9 +13,9 @@ from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.names import nearest, shown
 from .labels import (
     DEPRECATED_LABEL,
-    _labels,
     architecture_of,
     class_of,
+    labels_of,
     os_of,
 )
 from .objects import name_of, role_of
@@ -56,24 +56,26 @@ class Selection:
         return [
             manifest
             for manifest in chosen
-            if all(test(_labels(manifest)) for test in tests) and self._is_current(manifest)
+            if all(test(labels_of(manifest)) for test in tests) and self._is_current(manifest)
         ]
 
     def _instancetypes(self, objects: list[Manifest]) -> list[Manifest]:
         if INSTANCETYPE.matcher not in self.kinds:
             return []
         chosen = select(objects, role=INSTANCETYPE, series=self.series, sizes=self.sizes, names=self.instancetypes)
-        return _fitting("classes", self.classes, chosen, class_of)
+        return _matching("classes", self.classes, chosen, class_of)
 
     def _preferences(self, objects: list[Manifest]) -> list[Manifest]:
         if PREFERENCE.matcher not in self.kinds:
             return []
         chosen = select(objects, role=PREFERENCE, names=self.preferences)
-        chosen = _fitting("os", self.os, chosen, os_of)
-        return _fitting("architectures", self.architectures, chosen, lambda one: architecture_of(one) or None)
+        chosen = _matching("os", self.os, chosen, os_of)
+        return _matching(
+            "architectures", self.architectures, chosen, lambda manifest: architecture_of(manifest) or None
+        )
 
     def _is_current(self, manifest: Manifest) -> bool:
-        marked = _labels(manifest).get(DEPRECATED_LABEL) == "true"
+        marked = labels_of(manifest).get(DEPRECATED_LABEL) == "true"
         return self.deprecated == "include" or marked == (self.deprecated == "only")
 
 
@@ -101,9 +103,9 @@ def select(
     without a match.
     """
     chosen = [manifest for manifest in objects if role in (None, role_of(manifest))]
-    chosen = _fitting("series", series, chosen, lambda one: _part_of(one, 0))
-    chosen = _fitting("sizes", sizes, chosen, lambda one: _part_of(one, 2))
-    return _fitting("names", names, chosen, name_of)
+    chosen = _matching("series", series, chosen, lambda manifest: _part_of(manifest, 0))
+    chosen = _matching("sizes", sizes, chosen, lambda manifest: _part_of(manifest, 2))
+    return _matching("names", names, chosen, name_of)
 
 
 def _part_of(manifest: Manifest, index: int) -> str | None:
@@ -111,17 +113,17 @@ def _part_of(manifest: Manifest, index: int) -> str | None:
     return name_of(manifest).rpartition(".")[index] if role_of(manifest) is INSTANCETYPE else None
 
 
-def _fitting(
+def _matching(
     what: str, patterns: Sequence[str], objects: list[Manifest], value_of: Callable[[Manifest], str | None]
 ) -> list[Manifest]:
     """The objects whose value matches one of the patterns, or is None."""
     if not patterns:
         return objects
     values = [value_of(manifest) for manifest in objects]
-    known = dict.fromkeys(value for value in values if value)
+    distinct = dict.fromkeys(value for value in values if value)
     for pattern in patterns:
-        if not any(fnmatchcase(value, pattern) for value in known):
-            raise CatalogError(f"{what}: nothing in the catalog matches {shown(pattern)}{nearest(pattern, known)}")
+        if not any(fnmatchcase(value, pattern) for value in distinct):
+            raise CatalogError(f"{what}: nothing in the catalog matches {shown(pattern)}{nearest(pattern, distinct)}")
     return [
         manifest
         for manifest, value in zip(objects, values)

@@ -13,7 +13,7 @@ from ..kubevirt.find.lookup import Lookup, Problem
 from ..kubevirt.vmi.cluster import Cluster
 from ..refresh.drift import Drift, drift
 from .labels import CATALOG_LABEL
-from .place import Place, place_of, references
+from .object_key import ObjectKey, key_of, references
 
 Manifest = dict[str, Any]
 
@@ -38,40 +38,41 @@ def changes(live: Manifest, spec: Manifest) -> list[dict[str, Any]]:
     return differences(schema.canonical(role.spec_type, live.get("spec")), spec)
 
 
-def gone(live: Iterable[Manifest], wanted: Iterable[Place], catalog: str) -> list[Manifest]:
-    """The live objects with the catalog's label that are no longer wanted."""
-    kept = set(wanted)
+def obsolete(live: Iterable[Manifest], declared: Iterable[ObjectKey], catalog: str) -> list[Manifest]:
+    """The live objects with the catalog's label that are no longer declared."""
+    declared_keys = set(declared)
     return [
-        one
-        for one in live
-        if (one["metadata"].get("labels") or {}).get(CATALOG_LABEL) == catalog and place_of(one) not in kept
+        manifest
+        for manifest in live
+        if (manifest["metadata"].get("labels") or {}).get(CATALOG_LABEL) == catalog
+        and key_of(manifest) not in declared_keys
     ]
 
 
-class Planned:
+class PlannedLookup:
     """A find.Lookup of the cluster after the deployment.
 
     after: place → manifest, None for a removed object. now: the current cluster.
     """
 
-    def __init__(self, after: Mapping[Place, Manifest | None], now: Lookup) -> None:
+    def __init__(self, after: Mapping[ObjectKey, Manifest | None], current: Lookup) -> None:
         self._after = after
-        self._now = now
+        self._current = current
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup."""
-        place = Place(kind, namespace, name)
-        return self._after[place] if place in self._after else self._now.get(kind, namespace, name)
+        place = ObjectKey(kind, namespace, name)
+        return self._after[place] if place in self._after else self._current.get(kind, namespace, name)
 
 
 def affected(
-    vms: Iterable[Manifest], after: Mapping[Place, Manifest | None], now: Cluster
-) -> list[tuple[Manifest, list[Place], Drift]]:
+    vms: Iterable[Manifest], after: Mapping[ObjectKey, Manifest | None], current: Cluster
+) -> list[tuple[Manifest, list[ObjectKey], Drift]]:
     """The VMs that refer to objects in `after`: each VM, these objects, and its drift after the deployment."""
-    planned = Planned(after, now.objects)
-    found = []
+    planned = PlannedLookup(after, current.objects)
+    result = []
     for vm in vms:
         used = [place for place in references(vm) if place in after]
         if used:
-            found.append((vm, used, drift(vm, planned, now.kubevirt)))
-    return found
+            result.append((vm, used, drift(vm, planned, current.kubevirt)))
+    return result

@@ -39,14 +39,14 @@ def version_names(documents: Iterable[Any]) -> list[str]:
     return list(_versions(documents))
 
 
-def fitting_version(documents: Iterable[Any], known: Release) -> str:
+def fitting_version(documents: Iterable[Any], cluster_release: Release) -> str:
     """The newest version for a release of KubeVirt; the oldest version if the release is older than all.
 
     The catalog must have versions. Raises CatalogError for invalid versions.
     """
-    found = _versions(documents)
-    fitting = (name for name, version in found.items() if _is_for(name, version, known))
-    return next(fitting, list(found)[-1])
+    versions = _versions(documents)
+    fitting = (name for name, version in versions.items() if _supports(name, version, cluster_release))
+    return next(fitting, list(versions)[-1])
 
 
 def at_version(documents: Iterable[Any], version: str = "") -> list[Any]:
@@ -55,22 +55,26 @@ def at_version(documents: Iterable[Any], version: str = "") -> list[Any]:
     version: "" for the newest. Raises CatalogError for unknown or invalid versions.
     """
     documents = list(documents)
-    found = _versions(documents)
-    if version and version not in found:
-        if not found:
+    versions = _versions(documents)
+    if version and version not in versions:
+        if not versions:
             raise CatalogError(f"version: the catalog has no versions, so {shown(version)} is unknown; remove version")
-        raise CatalogError(f"version: the catalog has no {shown(version)}{nearest(version, found)}")
-    current = [_without_versions(one) for one in documents]
-    for name in found:
-        current = _changed(current, found[name], f"{_VERSIONS}.{name}")
+        raise CatalogError(f"version: the catalog has no {shown(version)}{nearest(version, versions)}")
+    current = [_without_versions(document) for document in documents]
+    for name in versions:
+        current = _at_next_version(current, versions[name], f"{_VERSIONS}.{name}")
         if name == (version or name):
             break
     # Drop a document that contained only the versions.
-    return [now for now, was in zip(current, documents) if now or not was]
+    return [changed for changed, original in zip(current, documents) if changed or not original]
 
 
 def _versions(documents: Iterable[Any]) -> dict[str, Document]:
-    listing = [one[_VERSIONS] for one in documents if isinstance(one, dict) and "kind" not in one and _VERSIONS in one]
+    listing = [
+        document[_VERSIONS]
+        for document in documents
+        if isinstance(document, dict) and "kind" not in document and _VERSIONS in document
+    ]
     if len(listing) > 1:
         raise CatalogError(f"{_VERSIONS}: set twice; remove one of them")
     if not listing:
@@ -99,16 +103,16 @@ def _check(name: Any, version: Any) -> None:
         if key in version and not isinstance(version[key], dict):
             raise CatalogError(f"{where}: {key}: expected an object, found {shown(version[key])}")
     names = version.get("without", [])
-    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+    if not isinstance(names, list) or not all(isinstance(pattern, str) for pattern in names):
         raise CatalogError(f"{where}: without: expected a list of names, found {shown(names)}")
-    _is_for(name, version, release.NEWEST)
+    _supports(name, version, release.NEWEST)
 
 
-def _is_for(name: str, version: Document, known: Release) -> bool:
+def _supports(name: str, version: Document, cluster_release: Release) -> bool:
     if "kubevirt" not in version:
         return True
     try:
-        return known.version >= release.of(version["kubevirt"]).version
+        return cluster_release.version >= release.of(version["kubevirt"]).version
     except release.UnknownRelease as error:
         raise CatalogError(f"{_VERSIONS}.{name}: kubevirt: {error}") from error
 
@@ -119,17 +123,17 @@ def _without_versions(document: Any) -> Any:
     return {key: value for key, value in document.items() if key != _VERSIONS}
 
 
-def _changed(documents: list[Any], version: Document, where: str) -> list[Any]:
+def _at_next_version(documents: list[Any], version: Document, where: str) -> list[Any]:
     """The documents with the changes of a version."""
     current = documents
     for key in _CHANGES:
         if key in version:
             current = _with_changes(current, key, version[key], where)
     for pattern in version.get("without", []):
-        left = [_left(one, pattern) for one in current]
-        if left == current:
+        remaining = [_without_matches(document, pattern) for document in current]
+        if remaining == current:
             raise CatalogError(f"{where}: without: nothing in the catalog matches {pattern!r}")
-        current = left
+        current = remaining
     return current
 
 
@@ -139,21 +143,23 @@ def _with_changes(documents: list[Any], key: str, changes: Document, where: str)
     Labels and annotations change in all documents that have them; a series or family changes in its document; a new one
     goes to the first document that has the key.
     """
-    holders = [one for one in documents if _has(one, key)]
+    holders = [document for document in documents if _has(document, key)]
     if not holders:
         raise CatalogError(f"{where}: {key}: the catalog has no {key} to change; remove the key")
-    known = {name for one in holders for name in one[key]}
+    existing = {name for document in holders for name in document[key]}
     changed = []
-    for one in documents:
-        if _has(one, key):
-            own = changes
+    for document in documents:
+        if _has(document, key):
+            own_changes = changes
             if key in _MEMBERS:
-                first = one is holders[0]
-                own = {
-                    name: entry for name, entry in changes.items() if name in one[key] or (first and name not in known)
+                first = document is holders[0]
+                own_changes = {
+                    name: entry
+                    for name, entry in changes.items()
+                    if name in document[key] or (first and name not in existing)
                 }
-            one = {**one, key: _over(one[key], own)}
-        changed.append(one)
+            document = {**document, key: _overlaid(document[key], own_changes)}
+        changed.append(document)
     return changed
 
 
@@ -161,24 +167,24 @@ def _has(document: Any, key: str) -> bool:
     return isinstance(document, dict) and "kind" not in document and isinstance(document.get(key), dict)
 
 
-def _over(below: Any, above: Any) -> Any:
+def _overlaid(below: Any, above: Any) -> Any:
     if not isinstance(below, dict) or not isinstance(above, dict):
         return above
-    return {**below, **{key: _over(below.get(key), value) for key, value in above.items()}}
+    return {**below, **{key: _overlaid(below.get(key), value) for key, value in above.items()}}
 
 
-def _left(document: Any, pattern: str) -> Any:
+def _without_matches(document: Any, pattern: str) -> Any:
     """A definition without the sizes and preferences whose names match a pattern."""
-    left = document
+    result = document
     for groups, members in _MEMBERS.items():
         if not _has(document, groups):
             continue
-        kept = {}
+        remaining_groups = {}
         for group, content in document[groups].items():
-            kept[group] = content
+            remaining_groups[group] = content
             if _has(content, members):
                 prefix = f"{group}." if groups == "series" else ""
                 names = [name for name in content[members] if not fnmatchcase(f"{prefix}{name}", pattern)]
-                kept[group] = {**content, members: {name: content[members][name] for name in names}}
-        left = {**left, groups: kept}
-    return left
+                remaining_groups[group] = {**content, members: {name: content[members][name] for name in names}}
+        result = {**result, groups: remaining_groups}
+    return result

@@ -11,9 +11,9 @@ from ..api.release import Release
 from ..api.semantic import equal
 from ..api.tree import differences
 from ..catalog.labels import CATALOG_LABEL
-from ..catalog.lost_fields import shown
-from ..catalog.place import Place, place_of
-from ..catalog.upgrade import gone
+from ..catalog.lost_fields import vmi_spec
+from ..catalog.object_key import ObjectKey, key_of
+from ..catalog.upgrade import obsolete
 
 Manifest = dict[str, Any]
 
@@ -30,7 +30,7 @@ class ObjectChange(NamedTuple):
     effects: what of a plain VM with it is different by the release alone. Both lists have {field, before, after}.
     """
 
-    place: Place
+    place: ObjectKey
     becomes: str
     changes: tuple[dict[str, Any], ...] = ()
     lost: tuple[str, ...] = ()
@@ -42,28 +42,26 @@ class ObjectChange(NamedTuple):
         return self.becomes != UNCHANGED or bool(self.lost or self.effects)
 
 
-def deployed(live: Iterable[Manifest], catalog: Iterable[Manifest]) -> dict[Place, Manifest | None]:
+def deployed(live: Iterable[Manifest], catalog: Iterable[Manifest]) -> dict[ObjectKey, Manifest | None]:
     """What the new catalog has in the place of objects; None for those that it no longer has.
 
     Objects are removed if their catalog label is that of an object which the new version replaces.
     """
     live = list(live)
-    after: dict[Place, Manifest | None] = {place_of(manifest): manifest for manifest in catalog}
+    after: dict[ObjectKey, Manifest | None] = {key_of(manifest): manifest for manifest in catalog}
     labels = {
-        (manifest["metadata"].get("labels") or {}).get(CATALOG_LABEL)
-        for manifest in live
-        if place_of(manifest) in after
+        (manifest["metadata"].get("labels") or {}).get(CATALOG_LABEL) for manifest in live if key_of(manifest) in after
     }
     for label in sorted(name for name in labels if name):
-        after.update({place_of(manifest): None for manifest in gone(live, list(after), label)})
+        after.update({key_of(manifest): None for manifest in obsolete(live, list(after), label)})
     return after
 
 
 def objects(
-    live: Iterable[Manifest], replaced: Mapping[Place, Manifest | None], before: Release, after: Release
+    live: Iterable[Manifest], replaced: Mapping[ObjectKey, Manifest | None], before: Release, after: Release
 ) -> list[ObjectChange]:
     """All objects in order. live: those of the cluster. after: see `deployed`."""
-    live_by_place = {place_of(manifest): manifest for manifest in live}
+    live_by_place = {key_of(manifest): manifest for manifest in live}
     return [
         _object_change(place, live_by_place.get(place), replaced.get(place, live_by_place.get(place)), before, after)
         for place in sorted({*live_by_place, *replaced})
@@ -71,7 +69,7 @@ def objects(
 
 
 def _object_change(
-    place: Place, live: Manifest | None, desired: Manifest | None, release_before: Release, release_after: Release
+    place: ObjectKey, live: Manifest | None, desired: Manifest | None, release_before: Release, release_after: Release
 ) -> ObjectChange:
     if desired is None:
         return ObjectChange(place, REMOVED)
@@ -92,8 +90,8 @@ def _object_change(
     )
     unchanged = live is desired or equal(role.spec_type, before, after)
     start_before, start_after = (
-        shown(role, live.get("spec") or {}, release_before),
-        shown(role, live.get("spec") or {}, release_after),
+        vmi_spec(role, live.get("spec") or {}, release_before),
+        vmi_spec(role, live.get("spec") or {}, release_after),
     )
     effects = differences(start_before, start_after) if start_before is not None and start_after is not None else []
     return ObjectChange(

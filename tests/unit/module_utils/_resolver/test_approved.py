@@ -17,7 +17,7 @@ from ansible_collections.virtshape.instancetypes.plugins.filter._page import pag
 from ansible_collections.virtshape.instancetypes.plugins.filter.modernize import modernize
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     as_data,
-    matrix,
+    compatibility_matrix,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
@@ -154,7 +154,7 @@ def test_an_empty_fleet_as_a_page() -> None:
 
 
 def test_a_catalog_as_data_table_picture_and_page() -> None:
-    found = matrix([*reversed(expand_catalog(CATALOG)), {"kind": "ConfigMap"}])
+    found = compatibility_matrix([*reversed(expand_catalog(CATALOG)), {"kind": "ConfigMap"}])
     approved.check("catalog.json", shown(as_data(found)))
     approved.check("catalog.md", markdown(found, "A catalog"))
     approved.check("catalog.svg", unstyled(svg(found, "A <catalog>")))

@@ -9,7 +9,7 @@ from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.release import Release
 from ...._resolver.catalog.deprecated import without_deprecated
 from ...._resolver.catalog.labels import MANAGED_BY_LABEL
-from ...._resolver.catalog.place import place_of
+from ...._resolver.catalog.object_key import key_of
 from ...._resolver.catalog.upgrade import changes, predicted
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import FIELD_MANAGER, Session
@@ -97,7 +97,7 @@ def _drift(users: Users, step: Planned) -> list[Finding]:
     if not changes(step.live, spec):
         return []
     try:
-        vms = users.drifting(place_of(step.live))
+        vms = users.drifting(key_of(step.live))
     except (ApiError, ConnectionFailed) as error:
         return [Finding(f"cannot tell which virtual machines use the object: {_reason(error)}", note=True)]
     if not vms:
@@ -109,7 +109,7 @@ def _use(users: Users, step: Planned) -> list[Finding]:
     if step.live is None:
         return []
     try:
-        vms = users.of(place_of(step.live))
+        vms = users.of(key_of(step.live))
     except (ApiError, ConnectionFailed) as error:
         return [
             Finding(

@@ -13,8 +13,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import (
     bundle,
-    marked,
     version_of,
+    with_catalog_labels,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.selection import Selection
 
@@ -89,7 +89,9 @@ def test_nothing_at_all_is_an_error() -> None:
 
 
 def test_the_labels_of_the_catalog() -> None:
-    [one] = marked([manifest("a", labels={"x": "1"})], catalog="acme", version="2", namespace="shop", name_prefix="p.")
+    [one] = with_catalog_labels(
+        [manifest("a", labels={"x": "1"})], catalog="acme", version="2", namespace="shop", name_prefix="p."
+    )
     assert one["kind"] == "VirtualMachineInstancetype"
     assert (one["metadata"]["name"], one["metadata"]["namespace"]) == ("p.a", "shop")
     assert one["metadata"]["labels"] == {
@@ -122,12 +124,12 @@ def test_the_labels_of_the_catalog() -> None:
 )
 def test_labels_that_cannot_be(options: dict[str, Any], told: str) -> None:
     with pytest.raises(CatalogError) as raised:
-        marked([manifest("a")], **options)
+        with_catalog_labels([manifest("a")], **options)
     assert str(raised.value) == told
 
 
 def test_a_catalog_is_cluster_wide_unless_it_is_of_a_namespace() -> None:
-    [one] = marked([manifest("a")], catalog="acme", version="")
+    [one] = with_catalog_labels([manifest("a")], catalog="acme", version="")
     assert (one["kind"], "namespace" in one["metadata"]) == ("VirtualMachineClusterInstancetype", False)
     assert "instancetypes.virtshape.io/catalog-version" not in one["metadata"]["labels"]
 
@@ -148,7 +150,7 @@ def test_lists_of_any_kind_are_looked_into() -> None:
 def test_all_that_kubevirt_would_refuse_is_told() -> None:
     cpu = {"preferredCPUTopology": "spread", "spreadOptions": {"across": "Sockets", "ratio": 0}}
     with pytest.raises(CatalogError, match=r"KubeVirt would reject the object: spec\.cpu\.spreadOptions\.across: "):
-        marked([manifest("a", PREFERENCE, spec={"cpu": cpu})], catalog="a", version="")
+        with_catalog_labels([manifest("a", PREFERENCE, spec={"cpu": cpu})], catalog="a", version="")
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,7 @@ def test_all_that_kubevirt_would_refuse_is_told() -> None:
 )
 def test_what_the_server_would_refuse_is_known_before(document: dict[str, Any], told: str) -> None:
     with pytest.raises(CatalogError) as raised:
-        marked(bundle([document]).objects, catalog="acme", version="")
+        with_catalog_labels(bundle([document]).objects, catalog="acme", version="")
     assert told in str(raised.value)
 
 

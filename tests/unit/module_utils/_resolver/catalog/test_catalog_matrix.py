@@ -19,13 +19,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     PREFERENCE_FEATURES,
     Range,
     facts,
-    within,
+    select_facts,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     LEGEND,
     as_data,
+    compatibility_matrix,
     from_data,
-    matrix,
     unsatisfied,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
@@ -81,7 +81,7 @@ def test_what_fits_and_why_not() -> None:
 
 def test_the_builtin_catalog_agrees_with_requirements_and_topology() -> None:
     """The whole question asked at once, in place of part by part."""
-    found = matrix(builtin())
+    found = compatibility_matrix(builtin())
     assert (len(found.instancetypes), len(found.preferences)) == (65, 54)
     for one, cells in zip(found.instancetypes, found.cells):
         instancetype = schema.canonical("VirtualMachineInstancetypeSpec", one["spec"])
@@ -100,7 +100,7 @@ def test_the_builtin_catalog_agrees_with_requirements_and_topology() -> None:
 def test_a_spread_that_crashes_kubevirt_fits_nothing() -> None:
     zero = {"spec": {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}}}
     families = {"f": {"os": "linux", "preferences": {"zero": zero}}}
-    found = matrix(expand_catalog({"series": OWN["series"], "families": families}))
+    found = compatibility_matrix(expand_catalog({"series": OWN["series"], "families": families}))
     cells = {cell for row in found.cells for cell in row}
     assert cells == {("s", ("a spread ratio of 0 divides by zero",))}
 
@@ -120,15 +120,18 @@ def test_a_spread_that_crashes_kubevirt_fits_nothing() -> None:
 )
 def test_figures_within_a_range(vcpus: Range, memory: Range, features: list[str], names: list[str]) -> None:
     found = map(facts, expand_catalog({"series": OWN["series"]}))
-    assert [one["name"] for one in within(found, vcpus, memory, features)] == names
+    assert [one["name"] for one in select_facts(found, vcpus, memory, features)] == names
 
 
 def test_preferences_that_nothing_satisfies() -> None:
     sizes, systems = OWN["series"], OWN["families"]
     small = {"a": {"sizes": {"one": sizes["a"]["sizes"]["one"]}}}
-    assert unsatisfied(matrix(expand_catalog({"series": small, "families": systems}))) == ["large", "spread"]
-    assert unsatisfied(matrix(expand_catalog({"families": systems}))) == []
-    assert unsatisfied(matrix(builtin())) == []
+    assert unsatisfied(compatibility_matrix(expand_catalog({"series": small, "families": systems}))) == [
+        "large",
+        "spread",
+    ]
+    assert unsatisfied(compatibility_matrix(expand_catalog({"families": systems}))) == []
+    assert unsatisfied(compatibility_matrix(builtin())) == []
 
 
 def test_facts() -> None:
@@ -212,7 +215,7 @@ def test_every_feature_is_a_field_of_the_api(type_name: str, features: dict[str,
 
 
 def test_markdown_has_a_row_for_each_instancetype_and_a_column_for_each_preference() -> None:
-    found = matrix(expand_catalog(OWN))
+    found = compatibility_matrix(expand_catalog(OWN))
     lines = [line for line in markdown(found, "Own").splitlines() if line.startswith("|")]
     assert lines[0] == "| instancetype | vCPUs | memory | any | large | spread |"
     assert lines[3] == "| a.one | 1 | 1Gi | ✓ | b | s |"
@@ -221,7 +224,7 @@ def test_markdown_has_a_row_for_each_instancetype_and_a_column_for_each_preferen
 
 
 def test_the_picture_is_well_formed_and_tells_every_pair() -> None:
-    found = matrix(builtin())
+    found = compatibility_matrix(builtin())
     root = ElementTree.fromstring(svg(found, 'A "title" & more'))
     assert root.get("aria-label") == 'A "title" & more'
     space = "{http://www.w3.org/2000/svg}"
@@ -240,7 +243,7 @@ def test_the_picture_is_well_formed_and_tells_every_pair() -> None:
 
 
 def test_the_page_needs_nothing_else() -> None:
-    page = html(matrix(builtin()), "<Catalog>")
+    page = html(compatibility_matrix(builtin()), "<Catalog>")
     assert "&lt;Catalog&gt;" in page and "<Catalog>" not in page
     for word in ("<script", "src=", "href=", "url(", "@import"):
         assert word not in page
@@ -248,7 +251,7 @@ def test_the_page_needs_nothing_else() -> None:
 
 
 def test_every_colour_has_its_rule_also_in_the_dark() -> None:
-    picture = svg(matrix(builtin()), "Catalog")
+    picture = svg(compatibility_matrix(builtin()), "Catalog")
     rules = picture[: picture.index("</style>")]
     classes = {name for names in re.findall(r'class="([^"]*)"', picture) for name in names.split()}
     assert {"few", "few-ink", "little", "both", "f", "p", "l"} <= classes
@@ -258,11 +261,11 @@ def test_every_colour_has_its_rule_also_in_the_dark() -> None:
 
 
 def test_the_data_is_the_whole_matrix() -> None:
-    found = matrix(builtin())
+    found = compatibility_matrix(builtin())
     again = from_data(as_data(found))
     assert as_data(again) == as_data(found)
     assert svg(again, "Catalog") == svg(found, "Catalog")
 
 
 def test_an_empty_catalog_has_a_picture_too() -> None:
-    ElementTree.fromstring(svg(matrix([]), "Nothing"))
+    ElementTree.fromstring(svg(compatibility_matrix([]), "Nothing"))

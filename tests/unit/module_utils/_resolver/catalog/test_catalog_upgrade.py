@@ -6,15 +6,15 @@ from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.place import (
-    Place,
-    place_of,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.object_key import (
+    ObjectKey,
+    key_of,
     references,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.upgrade import (
     affected,
     changes,
-    gone,
+    obsolete,
     predicted,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -46,13 +46,13 @@ def vm(name: str, instancetype: str) -> dict[str, Any]:
 
 def test_gone_is_what_the_catalog_had_and_has_no_more() -> None:
     live = [size("a"), size("b"), size("c", catalog="other")]
-    assert gone(live, [place_of(size("a"))], "acme") == [live[1]]
+    assert obsolete(live, [key_of(size("a"))], "acme") == [live[1]]
 
 
 def test_references_are_of_the_kinds_that_the_matchers_mean() -> None:
     one = vm("web", "a")
     one["spec"]["preference"] = {"name": "p", "kind": "virtualmachinepreferences"}
-    assert references(one) == [Place(KIND, "", "a"), Place("VirtualMachinePreference", "shop", "p")]
+    assert references(one) == [ObjectKey(KIND, "", "a"), ObjectKey("VirtualMachinePreference", "shop", "p")]
     assert references({**one, "spec": {"instancetype": {"inferFromVolume": "x"}}}) == []
 
 
@@ -75,11 +75,11 @@ def test_another_spelling_is_no_change() -> None:
 
 def test_the_vms_that_are_affected_and_how() -> None:
     now = Cluster(Objects([size("a"), size("b")]), KubeVirt(NEWEST))
-    after = {place_of(size("a")): size("a", 2), place_of(size("c")): None}
+    after = {key_of(size("a")): size("a", 2), key_of(size("c")): None}
     found = affected([vm("one", "a"), vm("two", "b"), vm("three", "c")], after, now)
     assert [(one["metadata"]["name"], places) for one, places, _drift in found] == [
-        ("one", [Place(KIND, "", "a")]),
-        ("three", [Place(KIND, "", "c")]),
+        ("one", [ObjectKey(KIND, "", "a")]),
+        ("three", [ObjectKey(KIND, "", "c")]),
     ]
     assert found[0][2].effect.guest_after["vcpus"] == 2
 

@@ -9,7 +9,7 @@ from ..api.matcher import ROLES
 Manifest = dict[str, Any]
 
 
-class Place(NamedTuple):
+class ObjectKey(NamedTuple):
     """Identifies an object; namespace is "" for the cluster-wide kinds."""
 
     kind: str
@@ -17,18 +17,18 @@ class Place(NamedTuple):
     name: str
 
 
-def place_of(manifest: Manifest) -> Place:
+def key_of(manifest: Manifest) -> ObjectKey:
     metadata = manifest["metadata"]
-    return Place(manifest["kind"], metadata.get("namespace") or "", metadata["name"])
+    return ObjectKey(manifest["kind"], metadata.get("namespace") or "", metadata["name"])
 
 
-def references(vm: Manifest) -> list[Place]:
+def references(vm: Manifest) -> list[ObjectKey]:
     """The instancetype and the preference that a VM's matchers name."""
-    found = []
+    keys = []
     for role in ROLES:
         matcher = role.matcher_of(vm) or {}
         kind = role.kind_of(matcher)
         if matcher.get("name") and kind is not None:
             namespace = "" if kind == role.cluster_kind else vm["metadata"].get("namespace") or ""
-            found.append(Place(kind, namespace, matcher["name"]))
-    return found
+            keys.append(ObjectKey(kind, namespace, matcher["name"]))
+    return keys
