@@ -21,7 +21,7 @@ from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks import validate
 from ...module_utils._resolver.kubevirt.webhooks.admission import Cause
 from ...module_utils._resolver.preflight import predict as preflight
-from ...module_utils._resolver.preflight.outlook import admit
+from ...module_utils._resolver.preflight.admit import admit
 from .. import _shape
 from .._filters import gated
 from .findings import ERROR, NOTE, WARNING, Finding, Place

@@ -25,7 +25,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import impact
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import Cluster
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.outlook import admit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
 from answers import ask
 
 Manifest = dict[str, Any]
@@ -168,7 +168,7 @@ def _changed(session: Session, declared: Manifest, told: Any) -> None:
     _replace(session, merged)
     after = awaited(
         read,
-        lambda one: _is_observed(one) and (foreseen.needs != RESTART or foreseen.unasked or _asks_for_restart(one)),
+        lambda one: _is_observed(one) and (foreseen.needs != RESTART or foreseen.unannounced or _asks_for_restart(one)),
         20,
     )
     assert _is_observed(after)
@@ -183,7 +183,7 @@ def _changed(session: Session, declared: Manifest, told: Any) -> None:
 
 def _agrees(foreseen: Impact, after: Manifest, before: Manifest, now: Manifest, told: Any) -> None:
     event(foreseen.needs)
-    assert _asks_for_restart(after) == (foreseen.needs == RESTART and not foreseen.unasked), (
+    assert _asks_for_restart(after) == (foreseen.needs == RESTART and not foreseen.unannounced), (
         foreseen,
         after["status"].get("conditions"),
         told,

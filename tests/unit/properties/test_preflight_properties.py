@@ -21,9 +21,17 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     kubevirt_of,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import predict as preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.lookups import needs, then
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.outlook import admit, features
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.references import beside
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import (
+    admission_cache_key,
+    admit,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.object_keys import (
+    further_keys,
+    keys_for_admission,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.references import (
+    keys_for_start,
+)
 from vm_strategies import PREFERENCE, TYPE, VMS, WORLDS
 
 Manifest = dict[str, Any]
@@ -105,7 +113,7 @@ def test_what_features_leaves_out_changes_no_issue(
         return [one for one in world if one["kind"] == kind]
 
     twins = [twin(name) for name in ("web", "database")]
-    assert len({features(made, live, there) for made, live, there in twins}) == 1
+    assert len({admission_cache_key(made, live, there) for made, live, there in twins}) == 1
     told = [preflight.issues(admit(made, live, there), live, there, listed) for made, live, there in twins]
     event("issues" if told[0] else "none")
     assert told[0] == told[1]
@@ -116,12 +124,12 @@ class Gathered(Objects):
 
     def __init__(self, world: list[Manifest], wanted: Iterable[Manifest], release: Release) -> None:
         super().__init__(world)
-        due = [need for vm in wanted for need in (*needs(vm, release), *beside(vm))]
+        due = [key for vm in wanted for key in (*keys_for_admission(vm, release), *keys_for_start(vm))]
         self.known: set[tuple[str, str, str]] = set()
         while due:
-            self.known.update(need[:3] for need in due)
-            after = [more for need in due for more in then(need, super(Gathered, self).get(*need[:3]))]
-            due = [need for need in after if need[:3] not in self.known]
+            self.known.update(key[:3] for key in due)
+            after = [more for key in due for more in further_keys(key, super(Gathered, self).get(*key[:3]))]
+            due = [key for key in after if key[:3] not in self.known]
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
         place = (kind, "" if kind in (TYPE, PREFERENCE) else namespace, name)

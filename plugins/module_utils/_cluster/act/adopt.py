@@ -16,8 +16,8 @@ from ..._resolver.declare import adopt as rules
 from ..._resolver.declare.adopt import Adoption, Candidate
 from ..._resolver.declare.impact import impact
 from ..._resolver.kubevirt.vmi.cluster import Cluster
-from ..._resolver.preflight.lookups import of_guest
-from ..._resolver.preflight.outlook import admit
+from ..._resolver.preflight.admit import admit
+from ..._resolver.preflight.object_keys import keys_for_guest
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
@@ -85,7 +85,7 @@ def adopt(
     doubt = [cluster.kubevirt.doubt] if cluster.kubevirt.doubt else []
     instances = _instances(session, todo)
     running = [(result.vm, instances[_key(result.vm)]) for result in todo if _key(result.vm) in instances]
-    lookup.gather(need for pair in running for need in of_guest(*pair, cluster.release))
+    lookup.gather(key for pair in running for key in keys_for_guest(*pair, cluster.release))
     due: list[tuple[Adopted, Candidate]] = []
     for result in todo:
         namespace = result.vm["metadata"]["namespace"]

@@ -9,7 +9,7 @@ from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.kubevirt.find import naming
 from ..._resolver.kubevirt.find.lookup import Problem
-from ..._resolver.preflight.references import claims, created, only_owner
+from ..._resolver.preflight.references import claim_names, created_volumes, sole_owner
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.lookup import ClusterLookup
@@ -36,7 +36,7 @@ def kept(session: Session, vms: list[Manifest]) -> list[list[dict[str, str]]]:
 
 def _outliving(vm: Manifest, lookup: ClusterLookup) -> list[str]:
     namespace, uid = vm["metadata"]["namespace"], vm["metadata"]["uid"]
-    templates = created(vm)
+    templates = created_volumes(vm)
 
     def outlives(name: str) -> bool:
         claim = lookup.get("PersistentVolumeClaim", namespace, name)
@@ -44,14 +44,14 @@ def _outliving(vm: Manifest, lookup: ClusterLookup) -> list[str]:
             return name not in templates
         if claim is None:
             return False
-        if only_owner(claim) == uid:
+        if sole_owner(claim) == uid:
             return False
         volume = lookup.get("DataVolume", namespace, name)
         if isinstance(volume, Problem):
             return name not in templates
-        return volume is None or (only_owner(claim), only_owner(volume)) != (volume["metadata"]["uid"], uid)
+        return volume is None or (sole_owner(claim), sole_owner(volume)) != (volume["metadata"]["uid"], uid)
 
-    return [name for name in claims(vm) if outlives(name)]
+    return [name for name in claim_names(vm) if outlives(name)]
 
 
 def remains(session: Session, namespace: str | None, deleted: list[Manifest], seconds: float) -> dict[str, str]:
@@ -68,7 +68,7 @@ def remains(session: Session, namespace: str | None, deleted: list[Manifest], se
             items, _version = session.list(kind, namespace, True)
         except (ApiError, ConnectionFailed) as error:
             return {**dict.fromkeys(names.values(), explain(error, "LIST", kind)), **failures}
-        owners = {item["metadata"]["name"]: uid for item in items if (uid := only_owner(item)) in names}
+        owners = {item["metadata"]["name"]: uid for item in items if (uid := sole_owner(item)) in names}
         for name, failure in _gone(session, kind, namespace, owners, deadline).items():
             failures.setdefault(names[owners[name]], f"{kind.kind} {name}: {failure}")
     return failures
@@ -131,7 +131,7 @@ def _gone(
     uids = set(owners.values())
 
     def look(_name: str, item: Manifest | None) -> State:
-        gone = item is None or only_owner(item) not in uids
+        gone = item is None or sole_owner(item) not in uids
         return State(done=gone, pending="the object to disappear")
 
     if not owners:

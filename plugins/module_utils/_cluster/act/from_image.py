@@ -10,7 +10,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.boot.origin import Image
 from ..._resolver.declare.vm import from_image
 from ..._resolver.declare.vm.from_image import ImageContents, ImageInference
-from ..._resolver.preflight.lookups import Need
+from ..._resolver.preflight.object_keys import ObjectKey
 from ..client.session import Session
 from ..read.image import contents_of
 from ..read.kubevirt import kubevirt
@@ -77,7 +77,7 @@ def _existing(session: Session, due: list[tuple[Entry, Manifest | None]]) -> dic
         for name in from_image.existing_volumes(entry.manifest, live)
     }
     lookup = ClusterLookup(session)
-    lookup.gather(Need("DataVolume", namespace, name, namespace) for namespace, name in sorted(wanted))
+    lookup.gather(ObjectKey("DataVolume", namespace, name, namespace) for namespace, name in sorted(wanted))
     found: dict[str, dict[str, Manifest]] = {}
     for namespace, name in wanted:
         volume = lookup.get("DataVolume", namespace, name)

@@ -11,7 +11,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.declare import plan
 from ..._resolver.kubevirt.vmi.outstanding import outstanding
 from ..._resolver.kubevirt.vmi.readiness import cannot_start, has_guest, observed, restart_required, still_asked
-from ..._resolver.preflight.lookups import of_guest
+from ..._resolver.preflight.object_keys import keys_for_guest
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
@@ -42,7 +42,7 @@ def settled(session: Session, vms: list[Manifest], instances: dict[Key, Manifest
         return [False for _one in vms]
     lookup = ClusterLookup(session)
     running = {key: (one, instances[key]) for key, one in asked.items() if key in instances}
-    lookup.gather(need for pair in running.values() for need in of_guest(*pair, found.release))
+    lookup.gather(key for pair in running.values() for key in keys_for_guest(*pair, found.release))
     complete = {
         key: outstanding(*pair, lookup, found.configuration, found.release).complete for key, pair in running.items()
     }
@@ -58,7 +58,7 @@ def waits_for_restart(result: Result) -> bool:
     impact: Impact | None = result.impact
     if result.live is None or (impact is not None and impact.settled):
         return False
-    if impact is not None and (impact.unasked or not (result.written and observed(result.live))):
+    if impact is not None and (impact.unannounced or not (result.written and observed(result.live))):
         return impact.needs == effects.RESTART
     return restart_required(result.live) is not None
 
@@ -104,7 +104,7 @@ class Restarts:
             result.warnings += guest.raised.warnings
             result.failed = f"the restart failed: {guest.failed}" if guest.failed else None
             if result.impact is not None and not guest.failed:
-                result.impact = result.impact._replace(unasked=False)
+                result.impact = result.impact._replace(unannounced=False)
         self._without_settled(session, [one for one in due if not one.failed])
 
     def _without_settled(

@@ -10,9 +10,9 @@ from ..._resolver.declare.impact import impact, size_mismatch
 from ..._resolver.kubevirt.vmi.cluster import Cluster
 from ..._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets
 from ..._resolver.preflight import predict as rules
-from ..._resolver.preflight.lookups import needs, of_guest
-from ..._resolver.preflight.outlook import Outlook, admit, features
-from ..._resolver.preflight.references import beside
+from ..._resolver.preflight.admit import AdmissionResult, admission_cache_key, admit
+from ..._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
+from ..._resolver.preflight.references import keys_for_start
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
@@ -32,8 +32,8 @@ class Judge:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lookup = ClusterLookup(session)
-        # Outlooks of changed VMs, until their impact is known.
-        self._outlooks: dict[Key, Outlook] = {}
+        # Admission of changed VMs, until their impact is known.
+        self._admissions: dict[Key, AdmissionResult] = {}
 
     @property
     def _cluster(self) -> Cluster:
@@ -43,14 +43,14 @@ class Judge:
         """Findings for each planned VM, in order."""
         cluster = self._cluster
         vms = [plan.merged(step.plan, step.live) for step in planned]
-        wanted = (need for vm in vms for need in (*needs(vm, cluster.release), *beside(vm)))
+        wanted = (key for vm in vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm)))
         self._lookup.gather(dict.fromkeys(wanted))
         doubt = [Finding(cluster.kubevirt.doubt, note=True)] if cluster.kubevirt.doubt else []
         known: dict[str, list[Finding]] = {}
         told = []
         for step, vm in zip(planned, vms):
-            # The impact of a change of the spec needs the outlook of each VM.
-            alike = None if _changes_spec(step) else features(vm, step.live, cluster)
+            # The impact of a change of the spec needs the admission of each VM.
+            alike = None if _changes_spec(step) else admission_cache_key(vm, step.live, cluster)
             findings = known.get(alike) if alike is not None else None
             if findings is None:
                 findings = self._findings(step, vm, cluster)
@@ -63,7 +63,7 @@ class Judge:
     def _findings(self, step: Planned, vm: Manifest, cluster: Cluster) -> list[Finding]:
         future = admit(vm, step.live, cluster)
         if _changes_spec(step):
-            self._outlooks[step.entry.key] = future
+            self._admissions[step.entry.key] = future
         return [
             Finding(issue.text, note=not issue.certain, missing=issue.missing)
             for issue in rules.issues(future, step.live, cluster, self._lookup.list)
@@ -75,7 +75,9 @@ class Judge:
         if not grown:
             return [[] for _step in planned]
         cluster = self._cluster
-        self._lookup.gather(need for pair in grown.values() for vm in pair for need in needs(vm, cluster.release))
+        self._lookup.gather(
+            key for pair in grown.values() for vm in pair for key in keys_for_admission(vm, cluster.release)
+        )
         told = {key: size_mismatch(*pair, cluster) for key, pair in grown.items()}
         return [[note] if (note := told.get(step.entry.key)) else [] for step in planned]
 
@@ -99,13 +101,13 @@ class Judge:
         cluster = self._cluster
         pairs = [(planned[index], instances.get(_instance(planned[index]))) for index in changed]
         self._lookup.gather(
-            need
+            key
             for step, instance in pairs
             if step.live is not None and instance is not None
-            for need in of_guest(step.live, instance, cluster.release)
+            for key in keys_for_guest(step.live, instance, cluster.release)
         )
         for index, (step, instance) in zip(changed, pairs):
-            future = self._outlooks.pop(step.entry.key, None) or admit(
+            future = self._admissions.pop(step.entry.key, None) or admit(
                 plan.merged(step.plan, step.live), step.live, cluster
             )
             found = impact(step.live or {}, future, instance, cluster)

@@ -12,7 +12,7 @@ from ..._resolver.api.release import NEWEST
 from ..._resolver.api.tree import differences
 from ..._resolver.kubevirt.vmi import expand as resolver
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt
-from ..._resolver.preflight.lookups import referred
+from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..client.errors import ApiError, explain
 from ..client.pool import each
 from ..client.session import Session
@@ -56,7 +56,7 @@ def expand_vms(session: Session, vms: list[Manifest], concurrency: int) -> list[
         return []
     cluster = kubevirt(session)
     lookup = ClusterLookup(session)
-    lookup.gather(need for vm in vms for need in referred(vm, cluster.release))
+    lookup.gather(key for vm in vms for key in keys_for_expansion(vm, cluster.release))
     answers = each(lambda vm: _ask(session, vm), vms, concurrency)
     return [_compare(vm, answer, lookup, cluster) for vm, answer in zip(vms, answers)]
 

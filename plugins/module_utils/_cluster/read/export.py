@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._resolver.preflight.lookups import referred
+from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..._resolver.refresh.export import VMExport, export_vm
 from ..client.session import Session
 from .kubevirt import kubevirt
@@ -18,5 +18,5 @@ def export(session: Session, vms: list[Manifest], namespace: str, run_strategy: 
     if not vms:
         return []
     release, lookup = kubevirt(session).release, ClusterLookup(session)
-    lookup.gather(need for vm in vms for need in referred(vm, release))
+    lookup.gather(key for vm in vms for key in keys_for_expansion(vm, release))
     return [export_vm(vm, lookup, release, namespace, run_strategy) for vm in vms]

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, EXISTING, Kind
 from ..._resolver.kubevirt.find.lookup import Problem
-from ..._resolver.preflight.lookups import Need, then
+from ..._resolver.preflight.object_keys import ObjectKey, further_keys
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.pool import each
 from ..client.session import Session
@@ -62,16 +62,16 @@ class ClusterLookup:
             return problem(error, "GET", BY_NAME[kind])
         return known[name]
 
-    def gather(self, wanted: Iterable[Need]) -> None:
+    def gather(self, wanted: Iterable[ObjectKey]) -> None:
         """Reads the wanted objects, and the objects to which they refer, concurrently. `get` then needs no request."""
         due, known = list(wanted), set(wanted)
         while due:
             self._read(due)
-            after = [more for need in due for more in then(need, self._seen(need))]
+            after = [more for need in due for more in further_keys(need, self._seen(need))]
             due = [need for need in dict.fromkeys(after) if need not in known]
             known.update(due)
 
-    def _read(self, due: Iterable[Need]) -> None:
+    def _read(self, due: Iterable[ObjectKey]) -> None:
         places: dict[tuple[str, str], set[str]] = {}
         for need in due:
             place = (need.kind, need.namespace if BY_NAME[need.kind].namespaced else "")
@@ -86,7 +86,7 @@ class ClusterLookup:
                 jobs += [partial(self.get, *place, name) for name in sorted(names)]
         each(lambda job: job(), jobs, _SIDE_BY_SIDE)
 
-    def _seen(self, need: Need) -> Manifest | None:
+    def _seen(self, need: ObjectKey) -> Manifest | None:
         place = (need.kind, need.namespace if BY_NAME[need.kind].namespaced else "")
         found = self._listed.get(place)
         return found.get(need.name) if isinstance(found, dict) else self._objects.get(place, {}).get(need.name)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.kubernetes.placement.demand import DeviceObjects, device_objects
 from ..._resolver.kubernetes.placement.simulation import PlacementObjects, placement
-from ..._resolver.preflight.lookups import referred
+from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
@@ -46,7 +46,7 @@ def where_vms_fit(
     warnings: list[str] = []
     optional = [if_any(session, kind, warnings) for kind in (BY_NAME["Namespace"], QUOTA, NETWORK)]
     namespaces, quotas, networks = optional
-    lookup.gather(need for vm in vms for need in referred(vm, known.release))
+    lookup.gather(key for vm in vms for key in keys_for_expansion(vm, known.release))
     samples = _instancetypes(lookup, instancetypes)
     claims, volumes, classes = _storage(session, warnings) or ([], [], [])
     cluster = PlacementObjects(

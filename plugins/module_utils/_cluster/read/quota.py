@@ -9,7 +9,7 @@ from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.cdi.storage_class import default_class
 from ..._resolver.kubernetes.quota.admission import QuotaObjects, check_quotas
 from ..._resolver.kubevirt.pod.manifests import namespace_of
-from ..._resolver.preflight.lookups import referred
+from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
@@ -41,7 +41,7 @@ def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> t
         vms=listed(session, BY_NAME["VirtualMachine"], space), default_class=_default_class(session, vms, warnings)
     )
     known, lookup = kubevirt(session), ClusterLookup(session)
-    lookup.gather(need for vm in vms for need in referred(vm, known.release))
+    lookup.gather(key for vm in vms for key in keys_for_expansion(vm, known.release))
     return check_quotas(vms, lookup, known, cluster, of_running), warnings
 
 

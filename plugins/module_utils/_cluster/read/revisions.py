@@ -12,7 +12,7 @@ from ..._resolver.declare.impact import impact
 from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.vmi.outstanding import Outstanding, outstanding
 from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
-from ..._resolver.preflight.outlook import Outlook
+from ..._resolver.preflight.admit import AdmissionResult
 from ..._resolver.refresh import drift
 from ..._resolver.refresh.controller_revisions import RevisionIndex
 from ..._resolver.refresh.drift import Drift, RoleDrift
@@ -36,7 +36,7 @@ class Inspected:
     revisions: all ControllerRevisions of its namespace, shared by its VMs. kubevirt: the cluster's KubeVirt.
     instance: its VMI; None if there is none or it was not read.
     outstanding: what the running guest lacks; None without a guest, or if the VMI was not read.
-    unasked: why the guest needs a restart for which KubeVirt does not ask; "" if it needs none.
+    unannounced: why the guest needs a restart for which KubeVirt does not ask; "" if it needs none.
     """
 
     vm: Manifest
@@ -45,7 +45,7 @@ class Inspected:
     kubevirt: KubeVirt
     instance: Manifest | None = None
     outstanding: Outstanding | None = None
-    unasked: str = ""
+    unannounced: str = ""
 
     @property
     def namespace(self) -> str:
@@ -73,7 +73,7 @@ class Inspected:
         """
         lacks = self.outstanding
         interrupted = lacks is not None and lacks.revised and bool(lacks.fixed)
-        return (self.asked_to_restart and not self.guest_current) or bool(self.unasked) or interrupted
+        return (self.asked_to_restart and not self.guest_current) or bool(self.unannounced) or interrupted
 
     @property
     def restart_reason(self) -> str:
@@ -81,7 +81,7 @@ class Inspected:
         condition = restart_required(self.vm)
         if condition is not None:
             return str(condition.get("message") or "no reason is given")
-        return self.unasked or (_OLDER_REVISIONS if self.restart_required else "")
+        return self.unannounced or (_OLDER_REVISIONS if self.restart_required else "")
 
     @property
     def guest_current(self) -> bool | None:
@@ -130,13 +130,13 @@ def inspected(
 ) -> Inspected:
     """A VM with its drift and what its guest lacks. instance: its VMI; None if there is none or it is unknown."""
     found = drift.drift(vm, lookup, known)
-    lacks, unasked = None, ""
+    lacks, unannounced = None, ""
     if instance is not None and has_guest(vm):
         lacks = outstanding(vm, instance, lookup, known.configuration, known.release)
         if lacks.fields:
-            unchanged = impact(vm, Outlook(vm, vm), instance, Cluster(lookup, known))
-            unasked = str(unchanged.reason) if unchanged.unasked else ""
-    return Inspected(vm, found, revisions, known, instance, lacks, unasked)
+            unchanged = impact(vm, AdmissionResult(vm, vm), instance, Cluster(lookup, known))
+            unannounced = str(unchanged.reason) if unchanged.unannounced else ""
+    return Inspected(vm, found, revisions, known, instance, lacks, unannounced)
 
 
 def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:

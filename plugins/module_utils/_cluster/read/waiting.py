@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.preflight.references import claims
+from ..._resolver.preflight.references import claim_names
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 
@@ -35,7 +35,7 @@ def blockers(session: Session, namespace: str, vms: Mapping[str, Manifest | None
 def _of(
     name: str, vm: Manifest, known: Mapping[str, Mapping[str, Manifest]], pods: Iterable[Manifest]
 ) -> Iterator[str]:
-    for claim in claims(vm):
+    for claim in claim_names(vm):
         volume = known["DataVolume"].get(claim)
         if volume is not None:
             yield from _late("DataVolume", volume, ("Running", "Bound"))

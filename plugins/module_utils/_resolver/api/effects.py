@@ -16,8 +16,8 @@ UNKNOWN: Final = "unknown"
 
 class Impact(NamedTuple):
     """needs: NOTHING (also for a VM without a running guest, which gets the change at its next start), LIVE, RESTART or
-    UNKNOWN. reason: why a restart is needed, in KubeVirt's words if it asks for one. unasked: KubeVirt asks for none,
-    although the guest gets the change only by a restart.
+    UNKNOWN. reason: why a restart is needed, in KubeVirt's words if it asks for one. unannounced: KubeVirt asks for
+    none, although the guest gets the change only by a restart.
     guest_before, guest_after: the figures of the guest as it runs (or would start), before and after the change.
     changes: the changed fields of the VMI's spec, [{field, before, after}], without secrets, including earlier changes
     that wait for a restart.
@@ -30,4 +30,4 @@ class Impact(NamedTuple):
     guest_after: Manifest | None = None
     changes: tuple[Manifest, ...] = ()
     settled: bool = False
-    unasked: bool = False
+    unannounced: bool = False

@@ -1,7 +1,7 @@
 """Instancetypes that fit, best first.
 
-The order is this collection's own; KubeVirt has none. First the wanted series, whose sizes differ in nothing else; then
-the fewest vCPUs, the least memory, the fewest demands on the node, the least overcommit; then the name.
+The order is this collection's own; KubeVirt has none. First the requested series, whose sizes differ in nothing else;
+then the fewest vCPUs, the least memory, the fewest demands on the node, the least overcommit; then the name.
 
 Demands are GPUs and host devices, dedicated CPUs, an isolated emulator thread, NUMA, realtime, huge pages, launch
 security, a node selector and a scheduler.
@@ -32,8 +32,8 @@ def series_of(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-class Wanted(NamedTuple):
-    """Requirements of an instancetype; the defaults require nothing.
+class Constraints(NamedTuple):
+    """Requirements for an instancetype; the defaults require nothing.
 
     preference: the canonical spec of a preference, whose requirements must be met and whose spread must divide the
     vCPUs. spec: the VM's canonical VMI spec, which may meet requirements itself; None if there is no VM yet. Then the
@@ -50,40 +50,40 @@ class Wanted(NamedTuple):
     series: str = ""
 
 
-def fitting(manifests: Iterable[Manifest], wanted: Wanted, release: Release) -> list[Manifest]:
+def fitting(manifests: Iterable[Manifest], constraints: Constraints, release: Release) -> list[Manifest]:
     """The instancetypes that fit, best first. Manifests that do not match the schema are left out."""
-    found = []
+    ranked = []
     for manifest in manifests:
         try:
             spec = release_schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"), release)
         except FieldError:
             continue
-        if _fits(manifest, spec, wanted, release):
-            found.append((_rank(manifest, spec, wanted.series), manifest))
-    return [manifest for _rank_, manifest in sorted(found, key=lambda entry: entry[0])]
+        if _fits(manifest, spec, constraints, release):
+            ranked.append((_rank(manifest, spec, constraints.series), manifest))
+    return [manifest for _rank_, manifest in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def _fits(manifest: Manifest, spec: Manifest, wanted: Wanted, release: Release) -> bool:
+def _fits(manifest: Manifest, spec: Manifest, constraints: Constraints, release: Release) -> bool:
     labels = _metadata(manifest).get("labels") or {}
     return (
-        spec["cpu"]["guest"] >= wanted.cpu
-        and parse(spec["memory"]["guest"]).nanos >= parse(str(wanted.memory)).nanos
-        and all(labels.get(label) == value for label, value in wanted.labels.items())
-        and _contents(spec, wanted, release)
+        spec["cpu"]["guest"] >= constraints.cpu
+        and parse(spec["memory"]["guest"]).nanos >= parse(str(constraints.memory)).nanos
+        and all(labels.get(label) == value for label, value in constraints.labels.items())
+        and _meets_requirements(spec, constraints, release)
     )
 
 
-def _contents(instancetype: Manifest, wanted: Wanted, release: Release) -> bool:
+def _meets_requirements(instancetype: Manifest, constraints: Constraints, release: Release) -> bool:
     """Whether an instancetype meets the requirements of the preference."""
-    spec = wanted.spec
+    spec = constraints.spec
     if spec is None:
-        required = (wanted.preference or {}).get("requirements", {})
+        required = (constraints.preference or {}).get("requirements", {})
         spec = {"architecture": required.get("architecture", "")}
     try:
-        uneven = topology.spread_indivisible(instancetype, wanted.preference, release)
+        uneven = topology.spread_indivisible(instancetype, constraints.preference, release)
     except Crash:
         return False
-    return uneven is None and requirements.unmet(instancetype, wanted.preference, spec, release) is None
+    return uneven is None and requirements.unmet(instancetype, constraints.preference, spec, release) is None
 
 
 def _rank(manifest: Manifest, spec: Manifest, series: str) -> tuple[Any, ...]:

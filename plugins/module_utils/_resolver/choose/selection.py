@@ -1,4 +1,4 @@
-"""What is answered about instancetypes: which fit, and whether one fits a preference."""
+"""Answers about instancetypes: which fit the options of a user, and whether one fits a preference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..api.names import shown
 from ..api.quantity import parse
 from ..api.release import NEWEST, Release
 from ..kubevirt.apply import requirements, topology
-from .fitting import CLASS_LABEL, Wanted, fitting
+from .fitting import CLASS_LABEL, Constraints, fitting
 
 Manifest = dict[str, Any]
 
@@ -39,21 +39,21 @@ def choose(
     preference: a manifest, a bare spec, or the name of a preference among the manifests. cpu: the least vCPUs. memory:
     the least memory, a quantity. class_label: the value of the published catalogs' class label. Raises Rejected.
     """
-    demanded = dict(labels or {})
+    required_labels = dict(labels or {})
     if class_label:
-        demanded[CLASS_LABEL] = class_label
-    wanted = Wanted(
+        required_labels[CLASS_LABEL] = class_label
+    constraints = Constraints(
         preference=_preference(preference, manifests, release) if preference is not None else None,
         cpu=0 if cpu is None else _count("cpu", cpu),
         memory=0 if memory is None else _bytes(memory),
-        labels=demanded,
+        labels=required_labels,
         series=series,
     )
-    return fitting(_instancetypes(manifests, release), wanted, release)
+    return fitting(_instancetypes(manifests, release), constraints, release)
 
 
 def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
-    found = []
+    instancetypes = []
     for index, manifest in enumerate(manifests):
         if not isinstance(manifest, dict):
             raise Rejected(f"[{index}]: expected a manifest, found {shown(manifest)}")
@@ -66,35 +66,37 @@ def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
         except FieldError as error:
             name = (manifest.get("metadata") or {}).get("name")
             raise Rejected(f"[{index}] ({name}): {error.under('spec')}") from None
-        found.append(manifest)
-    return found
+        instancetypes.append(manifest)
+    return instancetypes
 
 
-def _preference(given: Manifest | str, manifests: list[Any], release: Release) -> Manifest:
+def _preference(preference: Manifest | str, manifests: list[Any], release: Release) -> Manifest:
     """The canonical spec of a preference."""
-    if isinstance(given, str):
-        named = [
+    if isinstance(preference, str):
+        matches = [
             manifest
             for manifest in manifests
             if isinstance(manifest, dict)
             and ROLE_OF_KIND.get(manifest.get("kind", "")) is PREFERENCE
-            and (manifest.get("metadata") or {}).get("name") == given
+            and (manifest.get("metadata") or {}).get("name") == preference
         ]
-        if not named:
-            raise Rejected(f"preference: the manifests do not contain the preference {shown(given)}; add its manifest")
-        given = named[0]
+        if not matches:
+            raise Rejected(
+                f"preference: the manifests do not contain the preference {shown(preference)}; add its manifest"
+            )
+        preference = matches[0]
     # The spec of a preference has no field `spec`.
-    bare = "spec" not in given
+    bare = "spec" not in preference
     try:
-        return release_schema.canonical(PREFERENCE.spec_type, given if bare else given["spec"], release)
+        return release_schema.canonical(PREFERENCE.spec_type, preference if bare else preference["spec"], release)
     except FieldError as error:
         raise Rejected(f"preference: {error if bare else error.under('spec')}") from None
 
 
-def _count(what: str, value: Any) -> int:
+def _count(option: str, value: Any) -> int:
     text = str(value)
     if isinstance(value, bool) or not (text.isascii() and text.isdigit()) or int(text) > _UINT32:
-        raise Rejected(f"{what}: expected a whole number, found {shown(value)}")
+        raise Rejected(f"{option}: expected a whole number, found {shown(value)}")
     return int(text)
 
 
@@ -105,17 +107,17 @@ def _bytes(value: Any) -> int:
         raise Rejected(f"memory: {shown(value)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from None
 
 
-def unfit(instancetype: Manifest, preference: Manifest, architecture: str, release: Release) -> str:
+def rejection_of_pair(instancetype: Manifest, preference: Manifest, architecture: str, release: Release) -> str:
     """Why KubeVirt rejects every VM with both that boots an image of an architecture, in its words; "" if it does not.
 
     architecture: "" if unknown.
     """
     try:
         size = release_schema.canonical(INSTANCETYPE.spec_type, instancetype.get("spec"), release)
-        wishes = release_schema.canonical(PREFERENCE.spec_type, preference.get("spec"), release)
-        required = str((wishes.get("requirements") or {}).get("architecture") or "")
-        uneven = topology.spread_indivisible(size, wishes, release)
-        unmet = requirements.unmet(size, wishes, {"architecture": architecture or required}, release)
+        preferences = release_schema.canonical(PREFERENCE.spec_type, preference.get("spec"), release)
+        required = str((preferences.get("requirements") or {}).get("architecture") or "")
+        uneven = topology.spread_indivisible(size, preferences, release)
+        unmet = requirements.unmet(size, preferences, {"architecture": architecture or required}, release)
     except (Crash, FieldError) as error:
         return str(error)
     if uneven is not None:

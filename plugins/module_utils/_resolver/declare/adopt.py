@@ -16,7 +16,7 @@ from ..api.errors import FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.quantity import BINARY_SI, Quantity, parse
 from ..api.tree import copy, differences
-from ..choose.fitting import Wanted, fitting
+from ..choose.fitting import Constraints, fitting
 from ..kubevirt.apply import applier
 from ..kubevirt.apply.conflict import Conflict
 from ..kubevirt.find import find
@@ -155,7 +155,7 @@ def adopt(
     if isinstance(before, str):
         return Adoption(problem=before)
     ranked = [
-        _choice(manifest, INSTANCETYPE, cluster) for manifest in fitting(instancetypes, Wanted(), cluster.release)
+        _choice(manifest, INSTANCETYPE, cluster) for manifest in fitting(instancetypes, Constraints(), cluster.release)
     ]
     preferred = _preferences(vm, preferences, cluster)
     subject = _Subject(vm, before, cluster, tuple(accept))

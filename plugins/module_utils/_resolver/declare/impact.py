@@ -17,14 +17,14 @@ from ..kubevirt.vmi.hot_plug import Update
 from ..kubevirt.vmi.readiness import HALTED, run_strategy
 from ..kubevirt.vmi.volume_plug import migrates
 from ..kubevirt.webhooks import mutate
-from ..preflight.outlook import Outlook
+from ..preflight.admit import AdmissionResult
 
 Manifest = dict[str, Any]
 
 _SILENT_RESTART: Final = "KubeVirt asks for no restart, but the guest gets {fields} only at its next start"
 
 
-def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cluster) -> Impact:
+def impact(vm: Manifest, future: AdmissionResult, instance: Manifest | None, cluster: Cluster) -> Impact:
     """The impact of a planned change.
 
     vm: the live VM. future: the VM after the change. instance: its VMI, or None. One that does not run yet counts, too:
@@ -40,20 +40,20 @@ def impact(vm: Manifest, future: Outlook, instance: Manifest | None, cluster: Cl
     after_spec = vmi.build(after, cluster.objects, cluster.configuration, cluster.release).spec
     if before is None or after_spec is None:
         return Impact(UNKNOWN)
-    update, unasked = Update(), ""
+    update, unannounced = Update(), ""
     if running is not None:
         if run_strategy(future.vm) != HALTED:
             update = live_update.compare(started_vm, after, running, cluster)
-            unasked = _silent_restart(before, after_spec, running, update, migrates(after))
+            unannounced = _silent_restart(before, after_spec, running, update, migrates(after))
         _add_hotplugged(before, running["spec"])
-    reason = update.restart_required or unasked or None
+    reason = update.restart_required or unannounced or None
     return Impact(
         RESTART if reason is not None else LIVE if update.changes else NOTHING,
         reason,
         guest_before=guest(before),
         guest_after=guest(after_spec),
         changes=tuple(_redacted(change) for change in differences(before, after_spec)),
-        unasked=bool(unasked) or update.unasked,
+        unannounced=bool(unannounced) or update.unannounced,
     )
 
 

@@ -18,8 +18,8 @@ from ..api.release import is_newer
 from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.fitting import series_of
-from ..choose.suggestions import SUGGESTED, Names, either
-from ..kubevirt.admission import cluster as configured
+from ..choose.suggestions import SUGGESTED, Lister, join_or
+from ..kubevirt.admission import cluster_config
 from ..kubevirt.admission import launcher_pod, order
 from ..kubevirt.admission.rule import INVALID, Cause
 from ..kubevirt.find import find, naming
@@ -30,10 +30,10 @@ from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
 from ..kubevirt.vmi.vmi_defaults import set_vmi_defaults
 from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.admission import invalid
-from ..kubevirt.webhooks.configured import barred
+from ..kubevirt.webhooks.config_rules import config_causes
 from . import references
-from .outlook import Outlook
-from .references import created
+from .admit import AdmissionResult
+from .references import created_volumes
 
 Manifest = dict[str, Any]
 
@@ -53,10 +53,10 @@ _FAMILIES: Final = {
     "windows": "512Mi",
 }
 # For the firmware and any kernel.
-_ANY: Final = "32Mi"
+_ANY_FAMILY: Final = "32Mi"
 
 
-def too_small(applied: Manifest, preference: Manifest | None) -> str | None:
+def too_little_memory(applied: Manifest, preference: Manifest | None) -> str | None:
     """A warning about a guest with too little memory to boot, or None.
 
     applied: a VM with the values of instancetype, preference and defaults. preference: its spec, or None; KubeVirt
@@ -65,9 +65,9 @@ def too_small(applied: Manifest, preference: Manifest | None) -> str | None:
     if ((preference or {}).get("requirements") or {}).get("memory"):
         return None
     guest = (applied["spec"]["template"]["spec"]["domain"].get("memory") or {}).get("guest")
-    named = str((applied["spec"].get("preference") or {}).get("name") or "")
-    family = named.partition(".")[0].lower()
-    least = _FAMILIES.get(family, _ANY)
+    name = str((applied["spec"].get("preference") or {}).get("name") or "")
+    family = name.partition(".")[0].lower()
+    least = _FAMILIES.get(family, _ANY_FAMILY)
     try:
         if guest is None or parse(str(guest)).nanos >= parse(least).nanos:
             return None
@@ -90,22 +90,22 @@ class _Source(NamedTuple):
 _KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
 
 
-def missing(vm: Manifest, live: Manifest | None, objects: Lookup, listed: Names) -> Iterator[str]:
+def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister: Lister) -> Iterator[str]:
     """One line for each source that does not exist: its import would never end.
 
     live: the live VM; the sources of its existing DataVolumes may be gone. Sources that the user may not read count as
     existing, because KubeVirt itself checks the permission to clone.
     """
-    for source in _sources(vm, created(live or {})):
+    for source in _sources(vm, created_volumes(live or {})):
         if objects.get(source.kind, source.namespace, source.name) is None:
-            names = [manifest["metadata"]["name"] for manifest in listed(source.kind, source.namespace)]
+            names = [manifest["metadata"]["name"] for manifest in lister(source.kind, source.namespace)]
             close = difflib.get_close_matches(source.name, names, n=SUGGESTED, cutoff=0.5)
-            hint = f"did you mean {either(close)}?" if close else "create the object first, or name an existing object"
+            hint = f"did you mean {join_or(close)}?" if close else "create the object first, or name an existing object"
             place = f"in the namespace {source.namespace}"
             yield f"{source.path}: no {source.kind} {source.name} {place}; {hint}"
 
 
-def kept_sizes(vm: Manifest, live: Manifest) -> Iterator[str]:
+def ignored_sizes(vm: Manifest, live: Manifest) -> Iterator[str]:
     """One line for each existing disk with another size in the VM: KubeVirt creates its DataVolume once and never
     resizes it.
     """
@@ -121,8 +121,8 @@ def kept_sizes(vm: Manifest, live: Manifest) -> Iterator[str]:
 
 
 def _templates(vm: Manifest) -> list[Manifest]:
-    found: list[Manifest] = vm["spec"].get("dataVolumeTemplates") or []
-    return found
+    templates: list[Manifest] = vm["spec"].get("dataVolumeTemplates") or []
+    return templates
 
 
 def _name(template: Manifest) -> str:
@@ -135,10 +135,10 @@ def _size(template: Manifest) -> str:
     return str((resources.get("requests") or {}).get("storage") or "")
 
 
-def _sources(vm: Manifest, known: set[str]) -> Iterator[_Source]:
+def _sources(vm: Manifest, existing: set[str]) -> Iterator[_Source]:
     own = str(vm["metadata"].get("namespace") or "")
     for index, template in enumerate(_templates(vm)):
-        if _name(template) in known:
+        if _name(template) in existing:
             continue
         spec, path = template.get("spec") or {}, f"spec.dataVolumeTemplates[{index}].spec"
         reference = spec.get("sourceRef") or {}
@@ -151,7 +151,7 @@ def _sources(vm: Manifest, known: set[str]) -> Iterator[_Source]:
                 yield _Source(f"{path}.source.{field}.name", kind, source.get("namespace") or own, source["name"])
 
 
-def failures(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Cause]:
+def start_failures(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Cause]:
     """Why KubeVirt will not create the VMI of a VM (startVMI) or its pod, with the fields of the VM; empty if it will,
     or if it already rejects the VM.
 
@@ -163,12 +163,12 @@ def failures(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cl
         return [Cause(INVALID, built.error.message, "")]
     metadata, spec = built.metadata or {}, built.spec or {}
     set_vmi_defaults(spec, cluster.configuration, allowed=None, release=cluster.release)
-    known = configured.read(dict(cluster.kubevirt.settings), cluster.configuration.architecture, cluster.release)
+    settings = cluster_config.read(dict(cluster.kubevirt.settings), cluster.configuration.architecture, cluster.release)
     before = None if live is None else live["spec"]
     namespace = vm["metadata"].get("namespace", "")
     try:
-        causes = list(dict.fromkeys(order.vmi(metadata, spec, known)))
-        if causes and order.virtual_machine_causes(applied["spec"], vm["spec"], before, namespace, known):
+        causes = list(dict.fromkeys(order.vmi(metadata, spec, settings)))
+        if causes and order.virtual_machine_causes(applied["spec"], vm["spec"], before, namespace, settings):
             return []
     except Crash:
         # virt-api crashes on the VM, too.
@@ -178,8 +178,8 @@ def failures(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cl
 
 _TEMPLATE: Final = "spec.template.spec"
 _NOT_STARTED: Final = (HALTED, "Manual")
-_NEVER: Final = "KubeVirt accepts the VM, but cannot start it"
-_LOST: Final = (
+_CANNOT_START: Final = "KubeVirt accepts the VM, but cannot start it"
+_REVISION_LOST: Final = (
     "the captured revision {name} was deleted, so KubeVirt cannot start the VM again; refresh the VM"
     " (controller_revision, state: refreshed)"
 )
@@ -199,79 +199,85 @@ class Issue(NamedTuple):
     starts: bool = True
 
 
-def issues(future: Outlook, live: Manifest | None, cluster: Cluster, listed: Names) -> list[Issue]:
+def issues(admission: AdmissionResult, live: Manifest | None, cluster: Cluster, lister: Lister) -> list[Issue]:
     """The issues of a planned VM: inference, unknown objects, conflicts, requirements, in KubeVirt's order.
 
-    live: the live VM. listed: returns all manifests of a kind in a namespace, for suggestions.
+    live: the live VM. lister: returns all manifests of a kind in a namespace, for suggestions.
     Like KubeVirt, reports only the first failing step; the remedy names what would work instead.
     """
-    vm, admitted = future.vm, future.admitted
+    vm, admitted = admission.vm, admission.admitted
     if admitted is None:
-        answer = future.refusal.as_json() if future.refusal is not None else {}
+        response = admission.refusal.as_json() if admission.refusal is not None else {}
         # KubeVirt does not say which matcher it could not infer.
-        roles = suggestions.not_inferred(vm, cluster)
-        remedy = "; ".join(dict.fromkeys(suggestions.to_add(role, vm, cluster, listed) for role in roles))
-        missing = any(suggestions.missing(role, vm, cluster) for role in roles[:1])
-        text = _line(answer, remedy, [f"spec.{role.matcher}.inferFromVolume" for role in roles])
+        roles = suggestions.uninferred_roles(vm, cluster)
+        remedy = "; ".join(dict.fromkeys(suggestions.matcher_remedy(role, vm, cluster, lister) for role in roles))
+        missing = any(suggestions.missing_source(role, vm, cluster) for role in roles[:1])
+        text = _line(response, remedy, [f"spec.{role.matcher}.inferFromVolume" for role in roles])
         return [Issue(text, missing=missing)]
-    return [*_admitted(future, admitted, live, cluster, listed), *_without(future, admitted, cluster)]
+    return [
+        *_admitted_issues(admission, admitted, live, cluster, lister),
+        *_dropped_matchers(admission, admitted, cluster),
+    ]
 
 
-def _without(future: Outlook, admitted: Manifest, cluster: Cluster) -> Iterator[Issue]:
+def _dropped_matchers(admission: AdmissionResult, admitted: Manifest, cluster: Cluster) -> Iterator[Issue]:
     """A note for each matcher that the failure policy Ignore drops, which KubeVirt does silently."""
     for role in ROLES:
-        if role.matcher_of(future.vm) is not None and role.matcher_of(admitted) is None:
-            told = suggestions.unheard(role, future.vm, cluster)
-            if told:
-                yield Issue(f"spec.{role.matcher}: the VM gets none, since KubeVirt is {told}", certain=False)
+        if role.matcher_of(admission.vm) is not None and role.matcher_of(admitted) is None:
+            reason = suggestions.why_never_inferred(role, admission.vm, cluster)
+            if reason:
+                yield Issue(f"spec.{role.matcher}: the VM gets none, since KubeVirt is {reason}", certain=False)
 
 
-def _admitted(
-    future: Outlook, admitted: Manifest, live: Manifest | None, cluster: Cluster, listed: Names
+def _admitted_issues(
+    admission: AdmissionResult, admitted: Manifest, live: Manifest | None, cluster: Cluster, lister: Lister
 ) -> list[Issue]:
-    vm = future.vm
-    lost = [issue for role in ROLES for issue in _lost(admitted, role, live, cluster)]
+    vm = admission.vm
+    lost = [issue for role in ROLES for issue in _lost_revision(admitted, role, live, cluster)]
     if lost:
-        return _judged_lost(lost, admitted, cluster)
-    unknown = [issue for role in ROLES for issue in _unknown(admitted, role, cluster, listed)]
-    unknown += [Issue(text, missing=True) for text in missing(vm, live, cluster.objects, listed)]
-    if unknown:
-        return unknown
-    kept = [Issue(text, certain=False) for text in kept_sizes(vm, live)] if live is not None else []
-    return [*_judged(admitted, live, cluster, listed), *_absent(vm, cluster), *kept]
+        return _lost_revision_issues(lost, admitted, cluster)
+    missing = [issue for role in ROLES for issue in _missing_object(admitted, role, cluster, lister)]
+    missing += [Issue(text, missing=True) for text in missing_sources(vm, live, cluster.objects, lister)]
+    if missing:
+        return missing
+    sizes = [Issue(text, certain=False) for text in ignored_sizes(vm, live)] if live is not None else []
+    return [*_validation_issues(admitted, live, cluster, lister), *_missing_references(vm, cluster), *sizes]
 
 
-def _absent(vm: Manifest, cluster: Cluster) -> list[Issue]:
+def _missing_references(vm: Manifest, cluster: Cluster) -> list[Issue]:
     """What must exist before the VM starts: somebody else may still create it."""
-    return [Issue(text, certain=False, missing=True) for text in references.absent(vm, cluster.objects)]
+    return [Issue(text, certain=False, missing=True) for text in references.missing_references(vm, cluster.objects)]
 
 
-def _judged(admitted: Manifest, live: Manifest | None, cluster: Cluster, listed: Names) -> list[Issue]:
+def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Cluster, lister: Lister) -> list[Issue]:
     # The validating webhook applies instancetype, preference and defaults to its input.
     applied = copy(admitted)
-    answer = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release).as_json()
-    if answer["allowed"]:
+    response = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release).as_json()
+    if response["allowed"]:
         preference = find.spec(admitted, PREFERENCE, cluster.objects, cluster.release).spec
-        small = too_small(applied, preference)
+        memory_warning = too_little_memory(applied, preference)
         return [
-            *(_barred(applied["spec"]["template"]["spec"], cluster) or _unstartable(admitted, applied, live, cluster)),
-            *([Issue(small, certain=False)] if small else ()),
+            *(
+                _barred_fields(applied["spec"]["template"]["spec"], cluster)
+                or _start_issues(admitted, applied, live, cluster)
+            ),
+            *([Issue(memory_warning, certain=False)] if memory_warning else ()),
         ]
-    return [Issue(_line(answer, _remedy(answer, admitted, cluster, listed)))]
+    return [Issue(_line(response, _remedy(response, admitted, cluster, lister)))]
 
 
-def _barred(spec: Manifest, cluster: Cluster) -> list[Issue]:
+def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Issue]:
     """If the configuration is unreadable, a gate may be open, and changes may wait for a restart."""
-    found = barred(spec, _TEMPLATE, cluster.kubevirt)
+    causes_of_config = config_causes(spec, _TEMPLATE, cluster.kubevirt)
     certain = not cluster.kubevirt.doubt
     return [
         Issue(_line(invalid(causes).as_json(), remedy), certain=certain)
-        for causes, remedy in zip(found, (_OPEN_GATE, ""))
+        for causes, remedy in zip(causes_of_config, (_OPEN_GATE, ""))
         if causes
     ]
 
 
-def _unstartable(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Issue]:
+def _start_issues(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Issue]:
     """What KubeVirt tells when it starts the VM (FailedCreate).
 
     A VM that does not start now may change until then, and a newer KubeVirt may permit more.
@@ -279,8 +285,8 @@ def _unstartable(vm: Manifest, applied: Manifest, live: Manifest | None, cluster
     due = run_strategy(vm) not in _NOT_STARTED and not (live is not None and has_guest(live))
     certain = due and not cluster.kubevirt.doubt and not is_newer(cluster.kubevirt.version)
     return [
-        Issue(_line(invalid([cause]).as_json(), _NEVER), certain=certain, starts=False)
-        for cause in failures(vm, applied, live, cluster)
+        Issue(_line(invalid([cause]).as_json(), _CANNOT_START), certain=certain, starts=False)
+        for cause in start_failures(vm, applied, live, cluster)
     ]
 
 
@@ -288,85 +294,85 @@ def _matcher(role: Role, vm: Manifest) -> Manifest:
     return role.matcher_of(vm) or {}
 
 
-def _line(answer: dict[str, Any], remedy: str, suspects: Iterable[str] = ()) -> str:
-    causes = answer.get("causes") or []
-    told = [cause["field"] for cause in causes if cause.get("field")]
-    fields = ", ".join(dict.fromkeys(told or suspects))
-    message = " ".join(str(answer.get("message", "is refused")).split())
+def _line(response: dict[str, Any], remedy: str, suspects: Iterable[str] = ()) -> str:
+    causes = response.get("causes") or []
+    reported = [cause["field"] for cause in causes if cause.get("field")]
+    fields = ", ".join(dict.fromkeys(reported or suspects))
+    message = " ".join(str(response.get("message", "is refused")).split())
     return "; ".join(part for part in (f"{fields}: {message}" if fields else message, remedy) if part)
 
 
-def _lost(vm: Manifest, role: Role, live: Manifest | None, cluster: Cluster) -> list[Issue]:
+def _lost_revision(vm: Manifest, role: Role, live: Manifest | None, cluster: Cluster) -> list[Issue]:
     """A captured revision that was deleted: KubeVirt accepts changes of the VM, but cannot start it, even if the VM
     names another object.
     """
     if _matcher(role, vm).get("revisionName") or cluster.release.refuses_unknown_objects:
         return []
-    found = find.captured(vm, role, cluster.objects, cluster.release)
-    if found.error is None or found.error.code != 404:
+    match = find.captured(vm, role, cluster.objects, cluster.release)
+    if match.error is None or match.error.code != 404:
         return []
     name = naming.referenced(vm, role, cluster.release).name
-    text = f"spec.{role.matcher}: {_LOST.format(name=name)}"
+    text = f"spec.{role.matcher}: {_REVISION_LOST.format(name=name)}"
     due = run_strategy(vm) not in _NOT_STARTED and not (live is not None and has_guest(live))
     return [Issue(text, certain=due, missing=due, starts=False)]
 
 
-def _judged_lost(lost: list[Issue], vm: Manifest, cluster: Cluster) -> list[Issue]:
+def _lost_revision_issues(lost: list[Issue], vm: Manifest, cluster: Cluster) -> list[Issue]:
     """What KubeVirt says to a VM without a lost object, such as that a preference requires more memory than none."""
-    answer = validate.virtual_machine(copy(vm), cluster.objects, cluster.configuration, cluster.release).as_json()
-    return lost if answer["allowed"] else [Issue(_line(answer, lost[0].text))]
+    response = validate.virtual_machine(copy(vm), cluster.objects, cluster.configuration, cluster.release).as_json()
+    return lost if response["allowed"] else [Issue(_line(response, lost[0].text))]
 
 
-def _unknown(vm: Manifest, role: Role, cluster: Cluster, listed: Names) -> list[Issue]:
+def _missing_object(vm: Manifest, role: Role, cluster: Cluster, lister: Lister) -> list[Issue]:
     """The missing objects of the VM's matchers: KubeVirt accepts such a VM and then does not start it."""
-    found = find.spec(vm, role, cluster.objects, cluster.release)
-    if found.error is None:
+    match = find.spec(vm, role, cluster.objects, cluster.release)
+    if match.error is None:
         return []
-    if found.error.code not in (404, 500):
-        return [Issue(f"spec.{role.matcher}: could not be checked: {found.error.message}", certain=False)]
+    if match.error.code not in (404, 500):
+        return [Issue(f"spec.{role.matcher}: could not be checked: {match.error.message}", certain=False)]
     matcher = _matcher(role, vm)
     kind = role.kind_of(matcher)
     field = f"spec.{role.matcher}.{'revisionName' if matcher.get('revisionName') else 'name'}"
     if kind is None or matcher.get("revisionName"):
-        return [Issue(f"{field}: {found.error.message}")]
+        return [Issue(f"{field}: {match.error.message}")]
     namespace = vm["metadata"].get("namespace", "") if BY_NAME[kind].namespaced else ""
-    names = [manifest["metadata"]["name"] for manifest in listed(kind, namespace)]
+    names = [manifest["metadata"]["name"] for manifest in lister(kind, namespace)]
     close = difflib.get_close_matches(str(matcher.get("name")), names, n=SUGGESTED, cutoff=0.5)
-    elsewhere = _in_other_scope(role, kind, vm, matcher.get("name"), listed)
+    elsewhere = _in_other_scope(role, kind, vm, matcher.get("name"), lister)
     if elsewhere:
-        return [Issue(f"{field}: {found.error.message}; {elsewhere}", missing=True)]
-    hint = f"did you mean {either(close)}?" if close else f"the cluster has {len(names)} {kind}s"
-    return [Issue(f"{field}: {found.error.message}; {hint}", missing=True)]
+        return [Issue(f"{field}: {match.error.message}; {elsewhere}", missing=True)]
+    hint = f"did you mean {join_or(close)}?" if close else f"the cluster has {len(names)} {kind}s"
+    return [Issue(f"{field}: {match.error.message}; {hint}", missing=True)]
 
 
-def _in_other_scope(role: Role, kind: str, vm: Manifest, name: Any, listed: Names) -> str:
+def _in_other_scope(role: Role, kind: str, vm: Manifest, name: Any, lister: Lister) -> str:
     """The remedy if an object of that name exists with the other kind."""
     other = role.kind if kind == role.cluster_kind else role.cluster_kind
     namespace = vm["metadata"].get("namespace", "") if BY_NAME[other].namespaced else ""
-    if not any(manifest["metadata"]["name"] == name for manifest in listed(other, namespace)):
+    if not any(manifest["metadata"]["name"] == name for manifest in lister(other, namespace)):
         return ""
     return f"a {other} has this name; set {role.matcher}.kind to {other}"
 
 
-def _remedy(answer: dict[str, Any], vm: Manifest, cluster: Cluster, listed: Names) -> str:
-    stage = answer.get("stage")
-    if stage == "apply" and "conflicts with selected" in str(answer.get("message")):
+def _remedy(response: dict[str, Any], vm: Manifest, cluster: Cluster, lister: Lister) -> str:
+    stage = response.get("stage")
+    if stage == "apply" and "conflicts with selected" in str(response.get("message")):
         return "remove these fields from the VM, or remove its instancetype"
     if vm["spec"].get("instancetype") and stage in ("apply", "requirements"):
-        would_do = _fitting(vm, cluster, listed)
-        if would_do:
-            return f"use for example {either(would_do)}"
+        examples = _fitting_names(vm, cluster, lister)
+        if examples:
+            return f"use for example {join_or(examples)}"
     elif stage == "requirements":
-        return suggestions.to_add(INSTANCETYPE, vm, cluster, listed)
+        return suggestions.matcher_remedy(INSTANCETYPE, vm, cluster, lister)
     return ""
 
 
-def _fitting(vm: Manifest, cluster: Cluster, listed: Names) -> list[str]:
+def _fitting_names(vm: Manifest, cluster: Cluster, lister: Lister) -> list[str]:
     """The best instancetypes of the VM's kind that meet the requirements of its preference."""
     # A missing kind has been reported already.
     kind = INSTANCETYPE.kind_of(vm["spec"]["instancetype"]) or INSTANCETYPE.cluster_kind
     preference = find.spec(vm, PREFERENCE, cluster.objects, cluster.release).spec
     namespace = vm["metadata"].get("namespace", "") if BY_NAME[kind].namespaced else ""
     series = series_of(str(vm["spec"]["instancetype"].get("name", "")))
-    found = suggestions.best(listed(kind, namespace), vm, preference, cluster, series)
-    return [manifest["metadata"]["name"] for manifest in found]
+    best = suggestions.best_instancetypes(lister(kind, namespace), vm, preference, cluster, series)
+    return [manifest["metadata"]["name"] for manifest in best]

@@ -9,31 +9,31 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from ..kubevirt.find.lookup import Lookup
-from .lookups import Need
+from .object_keys import ObjectKey
 
 Manifest = dict[str, Any]
 
 
-def claims(vm: Manifest) -> list[str]:
+def claim_names(vm: Manifest) -> list[str]:
     """The names of the PersistentVolumeClaims that a VM's volumes use, in order, without duplicates.
 
     A DataVolume's claim has the same name. `ephemeral` volumes only read their claim.
     """
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     template = (vm.get("spec") or {}).get("template") or {}
     for volume in (template.get("spec") or {}).get("volumes") or []:
         for source in (volume, volume.get("ephemeral") or {}):
             name = (source.get("persistentVolumeClaim") or {}).get("claimName")
             if name:
-                found[name] = None
+                names[name] = None
         if (volume.get("dataVolume") or {}).get("name"):
-            found[volume["dataVolume"]["name"]] = None
+            names[volume["dataVolume"]["name"]] = None
         if (volume.get("memoryDump") or {}).get("claimName"):
-            found[volume["memoryDump"]["claimName"]] = None
-    return list(found)
+            names[volume["memoryDump"]["claimName"]] = None
+    return list(names)
 
 
-def only_owner(manifest: Manifest) -> str:
+def sole_owner(manifest: Manifest) -> str:
     """The UID of an object's only owner, after which the garbage collector deletes the object; "" if there is none.
 
     An object with several owners exists until the last of them is gone.
@@ -73,10 +73,10 @@ def references(vm: Manifest) -> Iterator[Reference]:
     """The objects that a VM needs at its start and does not create itself, in the order of the VM's fields."""
     own = str(vm["metadata"].get("namespace") or "")
     spec = (vm["spec"].get("template") or {}).get("spec") or {}
-    own_volumes = created(vm)
+    own_volumes = created_volumes(vm)
     for field, sources in _LISTS.items():
-        for index, entry in enumerate(spec.get(field) or ()):
-            for path, kinds, name in _named(entry, sources):
+        for index, item in enumerate(spec.get(field) or ()):
+            for path, kinds, name in _named_objects(item, sources):
                 namespace, _slash, rest = name.rpartition("/") if field == "networks" else ("", "", name)
                 if not (_CLAIM in kinds and name in own_volumes):
                     yield Reference(f"{_TEMPLATE}.{field}[{index}].{path}", kinds, namespace or own, rest)
@@ -84,21 +84,21 @@ def references(vm: Manifest) -> Iterator[Reference]:
         yield Reference(f"{_TEMPLATE}.priorityClassName", ("PriorityClass",), "", spec["priorityClassName"])
 
 
-def created(vm: Manifest) -> set[str]:
+def created_volumes(vm: Manifest) -> set[str]:
     """The names of the DataVolumes, and of their claims, that KubeVirt creates for a VM."""
     templates = (vm.get("spec") or {}).get("dataVolumeTemplates") or []
     return {str((template.get("metadata") or {}).get("name")) for template in templates}
 
 
-def beside(vm: Manifest) -> Iterator[Need]:
-    """The objects that `absent` asks for."""
-    home = str(vm["metadata"].get("namespace") or "")
+def keys_for_start(vm: Manifest) -> Iterator[ObjectKey]:
+    """The objects that `missing_references` looks up."""
+    namespace = str(vm["metadata"].get("namespace") or "")
     for reference in references(vm):
         for kind in reference.kinds:
-            yield Need(kind, reference.namespace, reference.name, home)
+            yield ObjectKey(kind, reference.namespace, reference.name, namespace)
 
 
-def absent(vm: Manifest, objects: Lookup) -> Iterator[str]:
+def missing_references(vm: Manifest, objects: Lookup) -> Iterator[str]:
     """One line for each object that does not exist. What the user may not read counts as existing."""
     for reference in references(vm):
         if all(objects.get(kind, reference.namespace, reference.name) is None for kind in reference.kinds):
@@ -106,12 +106,12 @@ def absent(vm: Manifest, objects: Lookup) -> Iterator[str]:
             yield f"{reference.path}: no {reference.kinds[0]} {reference.name}{place}; create it before the VM starts"
 
 
-def _named(entry: Manifest, sources: _Sources) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    for source in entry:
+def _named_objects(item: Manifest, sources: _Sources) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    for source in item:
         if source not in sources:
             continue
         (*parents, last), kinds = sources[source]
-        holder = entry[source] or {}
+        holder = item[source] or {}
         for parent in parents:
             holder = holder.get(parent) or {}
         if holder.get(last) and not holder.get("optional"):

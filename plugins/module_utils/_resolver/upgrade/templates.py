@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from ..api.errors import FieldError
 from ..api.tree import copy
 from ..kubevirt.pod.manifests import label_of, metadata_of, namespace_of
-from ..preflight.outlook import admit
+from ..preflight.admit import admit
 from .vm import Side, Start, lost, refusal, spec_changes, start
 
 Manifest = dict[str, Any]

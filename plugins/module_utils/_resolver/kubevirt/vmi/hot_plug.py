@@ -125,12 +125,12 @@ LIVE_FIELDS: Final = ("nodeSelector", "affinity", "tolerations")
 
 class Update(NamedTuple):
     """changes: the fields of the VMI's spec that a running guest gets from its VM, such as `domain.cpu.sockets`.
-    restart_required: why a restart is needed. unasked: KubeVirt does not ask for it.
+    restart_required: why a restart is needed. unannounced: KubeVirt does not ask for it.
     """
 
     changes: tuple[str, ...] = ()
     restart_required: str | None = None
-    unasked: bool = False
+    unannounced: bool = False
 
 
 def scheduling(wanted: Manifest, running: Manifest) -> tuple[str, ...]:
@@ -148,13 +148,13 @@ def sockets(wanted: Manifest, instance: Manifest) -> Update:
         return Update()
     under_way = _condition(instance, "HotVCPUChange", "True")
     if cpu.get("sockets", 0) > current.get("maxSockets", 0):
-        return Update(restart_required=_TOO_MANY_SOCKETS, unasked=under_way)
+        return Update(restart_required=_TOO_MANY_SOCKETS, unannounced=under_way)
     if cpu.get("sockets", 0) < current.get("sockets", 0):
-        return Update(restart_required=_FEWER_SOCKETS, unasked=under_way)
+        return Update(restart_required=_FEWER_SOCKETS, unannounced=under_way)
     if wanted.get("architecture") == "arm64":
-        return Update(restart_required=_SOCKETS_ON_ARM, unasked=under_way)
+        return Update(restart_required=_SOCKETS_ON_ARM, unannounced=under_way)
     if under_way and not _condition(instance, "LiveMigratable", "True"):
-        return Update(restart_required=_SOCKETS_UNDER_WAY, unasked=True)
+        return Update(restart_required=_SOCKETS_UNDER_WAY, unannounced=True)
     return Update(("domain.cpu.sockets",))
 
 

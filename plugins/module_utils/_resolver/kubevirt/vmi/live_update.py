@@ -141,7 +141,7 @@ def compare(then: Manifest, now: Manifest, instance: Manifest, cluster: Cluster)
         changes += found.changes
         restart = restart or found.restart_required
     # KubeVirt takes the sockets first, and nothing else if it cannot plug them yet.
-    return Update(changes, restart, updates[0].unasked)
+    return Update(changes, restart, updates[0].unannounced)
 
 
 def _canonical(vm: Manifest) -> Manifest:

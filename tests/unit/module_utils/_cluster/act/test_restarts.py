@@ -106,7 +106,7 @@ def test_kubevirt_says_who_needs_it_and_one_watch_for_each_namespace_waits_for_t
 def test_a_restart_that_kubevirt_does_not_ask_for() -> None:
     cluster = Cluster("shop/a-l")
     result = changed(cluster, "shop/a-l", RESTART)
-    result.impact = Impact(RESTART, unasked=True)
+    result.impact = Impact(RESTART, unannounced=True)
     assert waits_for_restart(result)
     settle(cluster, [result], wanted=False)
     assert (waits_for_restart(result), cluster.restarted) == (True, [])

@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.fitting import (
-    Wanted,
+    Constraints,
     fitting,
     series_of,
 )
@@ -25,7 +25,7 @@ def instancetype(name: str, vcpus: int = 2, guest: str = "4Gi", **more: Any) -> 
 
 
 def names(manifests: Any, **wanted: Any) -> list[str]:
-    return [manifest["metadata"]["name"] for manifest in fitting(manifests, Wanted(**wanted), NEWEST)]
+    return [manifest["metadata"]["name"] for manifest in fitting(manifests, Constraints(**wanted), NEWEST)]
 
 
 def test_order() -> None:
@@ -68,8 +68,8 @@ def test_what_demands_something_of_the_node_comes_last(demand: dict[str, Any]) -
 
 def test_those_that_are_alike_stay_in_their_order() -> None:
     first, second = instancetype("a"), {**instancetype("a"), "kind": "second"}
-    assert fitting([second, first], Wanted(), NEWEST) == [second, first]
-    assert [one.get("kind") for one in fitting([first, second], Wanted(), NEWEST)] == [None, "second"]
+    assert fitting([second, first], Constraints(), NEWEST) == [second, first]
+    assert [one.get("kind") for one in fitting([first, second], Constraints(), NEWEST)] == [None, "second"]
 
 
 def test_less_overcommit_comes_first() -> None:

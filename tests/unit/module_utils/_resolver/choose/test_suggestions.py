@@ -17,7 +17,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import predict as preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.outlook import admit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
 
 GROUP = "instancetype.kubevirt.io/v1beta1"
 DEFAULT = "instancetype.kubevirt.io/default-"
@@ -146,7 +146,7 @@ def test_of_what_is_no_vm_nothing_is_missing() -> None:
     asking = {"inferFromVolume": "root"}
     for spec in ({"instancetype": asking, "runStrategy": 5, "template": {}}, {"instancetype": asking}):
         assert (
-            suggestions.not_inferred(
+            suggestions.uninferred_roles(
                 {"metadata": {"name": "web"}, "spec": spec}, Cluster(Objects([]), KubeVirt(NEWEST))
             )
             == []
@@ -155,5 +155,7 @@ def test_of_what_is_no_vm_nothing_is_missing() -> None:
 
 def test_a_vm_without_a_template_suits_every_instancetype() -> None:
     spec = {"instancetype": {"name": "none"}, "template": None}
-    found = suggestions.best(TYPES[:2], {"metadata": {}, "spec": spec}, None, Cluster(Objects([]), KubeVirt(NEWEST)))
+    found = suggestions.best_instancetypes(
+        TYPES[:2], {"metadata": {}, "spec": spec}, None, Cluster(Objects([]), KubeVirt(NEWEST))
+    )
     assert [one["metadata"]["name"] for one in found] == ["small", "large"]

@@ -28,7 +28,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
     Configuration,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.outlook import admit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
 
 Manifest = dict[str, Any]
 
@@ -182,7 +182,7 @@ def test_a_volume_that_migrates(live: bool, needs: str) -> None:
 def test_volumes_where_kubevirt_plugs_none(before: Manifest, after: Manifest, field: str) -> None:
     instance = {**running(), "spec": before["spec"]["template"]["spec"]}
     told = foreseen(before, after, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, plugs_volumes=False)))
-    assert (told.needs, told.unasked) == (RESTART, True)
+    assert (told.needs, told.unannounced) == (RESTART, True)
     assert str(told.reason).startswith("KubeVirt asks for no restart, but the guest gets ")
     assert field in str(told.reason)
 
@@ -203,13 +203,13 @@ def test_a_preference_of_a_disk_that_the_vm_does_not_list() -> None:
     instance["spec"].update(domain={**instance["spec"]["domain"], "devices": devices}, volumes=[ROOT])
     cluster = Cluster(Objects([*TYPES, *preferences]), KubeVirt(NEWEST))
     told = foreseen(preferring("sata"), preferring("virtio"), instance, cluster)
-    assert (told.needs, told.unasked) == (RESTART, True)
+    assert (told.needs, told.unannounced) == (RESTART, True)
     assert "domain.devices.disks.root.disk.bus" in str(told.reason)
     # What KubeVirt asks for comes first.
     asked = preferring("virtio")
     asked["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 5
     told = foreseen(preferring("sata"), asked, instance, cluster)
-    assert (told.needs, told.unasked) == (RESTART, False)
+    assert (told.needs, told.unannounced) == (RESTART, False)
     # A guest that does not run yet is not restarted for it, nor one that has it already.
     early = {**instance, "status": {**instance["status"], "phase": "Scheduling"}}
     assert foreseen(preferring("sata"), preferring("virtio"), early, cluster).needs == NOTHING

@@ -11,8 +11,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Problem,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.references import (
-    absent,
-    beside,
+    keys_for_start,
+    missing_references,
     references,
 )
 
@@ -50,9 +50,9 @@ def existing(kind: str, name: str, namespace: str = "shop") -> Objects:
 )
 def test_an_object_of_a_volume(manifest: dict[str, Any], path: str, kind: str) -> None:
     told = f"spec.template.spec.volumes[0].{path}: no {kind} x in the namespace shop; create it before the VM starts"
-    assert list(absent(manifest, NOTHING)) == [told]
-    assert list(absent(manifest, existing(kind, "x"))) == []
-    assert list(absent(manifest, existing(kind, "x", "lab"))) == [told]
+    assert list(missing_references(manifest, NOTHING)) == [told]
+    assert list(missing_references(manifest, existing(kind, "x"))) == []
+    assert list(missing_references(manifest, existing(kind, "x", "lab"))) == [told]
 
 
 def test_objects_beside_the_volumes() -> None:
@@ -65,7 +65,7 @@ def test_objects_beside_the_volumes() -> None:
         ("spec.template.spec.networks[2].multus.networkName", network, "lab", "blue"),
         ("spec.template.spec.priorityClassName", ("PriorityClass",), "", "high"),
     ]
-    assert list(absent(vm(priorityClassName="high"), NOTHING)) == [
+    assert list(missing_references(vm(priorityClassName="high"), NOTHING)) == [
         "spec.template.spec.priorityClassName: no PriorityClass high; create it before the VM starts"
     ]
 
@@ -77,12 +77,12 @@ def test_what_the_vm_creates_or_may_lack_needs_not_exist() -> None:
 
 
 def test_the_claim_of_a_data_volume_is_enough() -> None:
-    assert list(absent(volume(dataVolume={"name": "x"}), existing("PersistentVolumeClaim", "x"))) == []
+    assert list(missing_references(volume(dataVolume={"name": "x"}), existing("PersistentVolumeClaim", "x"))) == []
 
 
 def test_what_is_read_beforehand() -> None:
-    wanted = beside(vm(volumes=[{"name": "a", "dataVolume": {"name": "x"}}], priorityClassName="high"))
-    assert [tuple(need)[:4] for need in wanted] == [
+    wanted = keys_for_start(vm(volumes=[{"name": "a", "dataVolume": {"name": "x"}}], priorityClassName="high"))
+    assert [tuple(key)[:4] for key in wanted] == [
         ("DataVolume", "shop", "x", "shop"),
         ("PersistentVolumeClaim", "shop", "x", "shop"),
         ("PriorityClass", "", "high", "shop"),
@@ -94,7 +94,7 @@ def test_what_may_not_be_read_may_exist() -> None:
         def get(self, kind: str, namespace: str, name: str) -> Problem:
             return Problem(f"{kind} is forbidden", "Forbidden", 403)
 
-    assert list(absent(volume(configMap={"name": "x"}), Closed())) == []
+    assert list(missing_references(volume(configMap={"name": "x"}), Closed())) == []
 
 
 def test_secrets_are_not_looked_for() -> None:

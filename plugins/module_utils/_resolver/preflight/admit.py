@@ -14,8 +14,9 @@ from ..kubevirt.webhooks.admission import Response
 Manifest = dict[str, Any]
 
 
-class Outlook(NamedTuple):
+class AdmissionResult(NamedTuple):
     """vm: before admission.
+
     admitted: the canonical VM that the validating webhook gets; None if the mutating webhook rejects the VM. refusal:
     the reason of the rejection.
     """
@@ -25,26 +26,26 @@ class Outlook(NamedTuple):
     refusal: Response | None = None
 
 
-def admit(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Outlook:
+def admit(vm: Manifest, live: Manifest | None, cluster: Cluster) -> AdmissionResult:
     """The VM as the mutating webhook changes it."""
     operation = "CREATE" if live is None else "UPDATE"
     mutated = mutate.mutate(vm, cluster.objects, live, operation, cluster.release)
     if mutated.vm is None:
-        return Outlook(vm, refusal=mutated.refusal)
-    return Outlook(vm, architecture.of_sources(mutated.vm, cluster.objects, cluster.release))
+        return AdmissionResult(vm, refusal=mutated.refusal)
+    return AdmissionResult(vm, architecture.of_sources(mutated.vm, cluster.objects, cluster.release))
 
 
 # Admission reads neither these nor the status, but for the captured revisions.
-_OWN: Final = frozenset({"name", "uid", "resourceVersion", "generation", "creationTimestamp"})
+_UNREAD: Final = frozenset({"name", "uid", "resourceVersion", "generation", "creationTimestamp"})
 
 
-def features(vm: Manifest, live: Manifest | None, cluster: Cluster) -> str | None:
+def admission_cache_key(vm: Manifest, live: Manifest | None, cluster: Cluster) -> str | None:
     """All that admission looks at in a planned VM, as one text; None for a VM that must be judged by itself.
 
     vm: after the plan. live: the VM before, None for a new one. A captured revision counts by its contents, because
     each VM has its own.
     """
-    metadata = {key: value for key, value in vm["metadata"].items() if key not in _OWN}
+    metadata = {key: value for key, value in vm["metadata"].items() if key not in _UNREAD}
     captured = []
     for role in ROLES:
         name = naming.referenced(vm, role, cluster.release).name

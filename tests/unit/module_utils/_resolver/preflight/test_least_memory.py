@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.predict import too_small
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.predict import (
+    too_little_memory,
+)
 
 
 def applied(memory: str | None, preference: str | None = None) -> dict[str, Any]:
@@ -29,10 +31,10 @@ def applied(memory: str | None, preference: str | None = None) -> dict[str, Any]
     ],
 )
 def test_least_memory(memory: str | None, preference: str | None, least: str | None) -> None:
-    found = too_small(applied(memory, preference), {} if preference else None)
+    found = too_little_memory(applied(memory, preference), {} if preference else None)
     assert (found is None) if least is None else (found or "").endswith(f"give it {least} or more")
 
 
 def test_requirements_of_the_preference_are_checked_by_kubevirt() -> None:
-    assert too_small(applied("4Mi", "fedora"), {"requirements": {"memory": {"guest": "1Mi"}}}) is None
-    assert too_small(applied("4Mi", "fedora"), {"requirements": {"cpu": {"guest": 1}}})
+    assert too_little_memory(applied("4Mi", "fedora"), {"requirements": {"memory": {"guest": "1Mi"}}}) is None
+    assert too_little_memory(applied("4Mi", "fedora"), {"requirements": {"cpu": {"guest": 1}}})

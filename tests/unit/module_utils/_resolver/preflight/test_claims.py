@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.references import (
-    claims,
-    only_owner,
+    claim_names,
+    sole_owner,
 )
 
 
@@ -21,11 +21,11 @@ def test_claims_of_all_sorts_of_volumes_each_once() -> None:
         {"name": "e", "persistentVolumeClaim": {"claimName": "disk"}},
         {"name": "f", "memoryDump": {"claimName": "dump"}},
     ]
-    assert claims({"spec": {"template": {"spec": {"volumes": volumes}}}}) == ["disk", "imported", "base", "dump"]
-    assert claims({"spec": {"template": {"spec": {}}}}) == []
+    assert claim_names({"spec": {"template": {"spec": {"volumes": volumes}}}}) == ["disk", "imported", "base", "dump"]
+    assert claim_names({"spec": {"template": {"spec": {}}}}) == []
 
 
 @pytest.mark.parametrize(("owners", "only"), [(["1"], "1"), (["1", "2"], ""), ([], "")])
 def test_an_object_goes_with_its_only_owner(owners: list[str], only: str) -> None:
     manifest: dict[str, Any] = {"metadata": {"ownerReferences": [{"uid": uid} for uid in owners]}}
-    assert only_owner(manifest) == only
+    assert sole_owner(manifest) == only

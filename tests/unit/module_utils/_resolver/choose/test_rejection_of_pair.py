@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import unfit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import (
+    rejection_of_pair,
+)
 
 
 def size(vcpus: Any) -> dict[str, Any]:
@@ -26,6 +28,6 @@ def size(vcpus: Any) -> dict[str, Any]:
     ],
 )
 def test_why_they_do_not(vcpus: Any, preference: dict[str, Any], architecture: str, expected: str) -> None:
-    answer = unfit(size(vcpus), {"spec": preference}, architecture, release.NEWEST)
+    answer = rejection_of_pair(size(vcpus), {"spec": preference}, architecture, release.NEWEST)
     assert expected in answer
     assert bool(answer) == bool(expected)

@@ -8,8 +8,8 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Problem
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.predict import (
-    kept_sizes,
-    missing,
+    ignored_sizes,
+    missing_sources,
 )
 
 
@@ -38,7 +38,7 @@ def source(name: str, **more: str) -> dict[str, Any]:
 
 def found(manifest: dict[str, Any], live: dict[str, Any] | None = None) -> list[str]:
     cluster = Cluster()
-    return list(missing(manifest, live, cluster, cluster.list))
+    return list(missing_sources(manifest, live, cluster, cluster.list))
 
 
 PATH = "spec.dataVolumeTemplates[0].spec"
@@ -92,7 +92,7 @@ def test_a_disk_that_exists_keeps_its_size(size: str, told: bool, field: str) ->
     def sized(text: str) -> dict[str, Any]:
         return vm(**{field: {"resources": {"requests": {"storage": text} if text else {}}}})
 
-    assert [line.partition(",")[0] for line in kept_sizes(sized(size), sized("1Gi"))] == (
+    assert [line.partition(",")[0] for line in ignored_sizes(sized(size), sized("1Gi"))] == (
         ["spec.dataVolumeTemplates[0]: the disk web-boot keeps its size of 1Gi"] if told else []
     )
-    assert not list(kept_sizes(sized(size), {"spec": {}}))
+    assert not list(ignored_sizes(sized(size), {"spec": {}}))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.lookups import (
-    Need,
-    needs,
-    of_guest,
-    referred,
-    then,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.object_keys import (
+    ObjectKey,
+    further_keys,
+    keys_for_admission,
+    keys_for_expansion,
+    keys_for_guest,
 )
 
 CLUSTER = "VirtualMachineClusterInstancetype"
@@ -18,7 +18,7 @@ CLUSTER = "VirtualMachineClusterInstancetype"
 
 def asked(**spec: Any) -> list[tuple[str, str, str]]:
     vm = {"metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
-    return [need[:3] for need in needs(vm, NEWEST)]
+    return [key[:3] for key in keys_for_admission(vm, NEWEST)]
 
 
 def inferred(volume: dict[str, Any], *templates: dict[str, Any]) -> list[tuple[str, str, str]]:
@@ -57,52 +57,54 @@ def test_what_a_template_is_copied_from() -> None:
 def test_what_disks_are_copied_from_is_not_needed_to_expand_a_vm() -> None:
     template = {"spec": {"sourceRef": {"kind": "DataSource", "name": "os"}}}
     vm = {"metadata": {"namespace": "shop"}, "spec": {"dataVolumeTemplates": [template]}}
-    assert [one.kind for one in needs(vm, NEWEST)] == ["DataSource"]
-    assert referred(vm, NEWEST) == []
+    assert [one.kind for one in keys_for_admission(vm, NEWEST)] == ["DataSource"]
+    assert keys_for_expansion(vm, NEWEST) == []
 
 
 def test_a_vm_that_is_none_needs_nothing() -> None:
-    assert needs({"spec": 5}, NEWEST) == referred({"spec": 5}, NEWEST) == []
-    assert then(Need("DataSource", "shop", "os", "shop"), {"metadata": 5}) == []
+    assert keys_for_admission({"spec": 5}, NEWEST) == keys_for_expansion({"spec": 5}, NEWEST) == []
+    assert further_keys(ObjectKey("DataSource", "shop", "os", "shop"), {"metadata": 5}) == []
 
 
 def test_what_an_object_leads_to() -> None:
-    source = Need("DataSource", "images", "os", "shop")
+    source = ObjectKey("DataSource", "images", "os", "shop")
     labels = {"instancetype.kubevirt.io/default-instancetype": "small"}
     spec = {"source": {"pvc": {"name": "gold", "namespace": "images"}}}
-    found = [need[:3] for need in then(source, {"metadata": {"labels": labels}, "spec": spec})]
+    found = [key[:3] for key in further_keys(source, {"metadata": {"labels": labels}, "spec": spec})]
     assert found == [(CLUSTER, "", "small"), ("PersistentVolumeClaim", "images", "gold")]
     volume = source._replace(kind="DataVolume")
-    assert [need[:3] for need in then(volume, {"metadata": {}, "spec": {"sourceRef": {}}})] == []
-    assert [need[:3] for need in then(volume, None)] == [("PersistentVolumeClaim", "images", "os")]
-    assert then(source, None) == []
-    assert then(source._replace(kind="PersistentVolumeClaim"), {"metadata": {}}) == []
-    assert then(source._replace(kind=CLUSTER), None) == []
+    assert [key[:3] for key in further_keys(volume, {"metadata": {}, "spec": {"sourceRef": {}}})] == []
+    assert [key[:3] for key in further_keys(volume, None)] == [("PersistentVolumeClaim", "images", "os")]
+    assert further_keys(source, None) == []
+    assert further_keys(source._replace(kind="PersistentVolumeClaim"), {"metadata": {}}) == []
+    assert further_keys(source._replace(kind=CLUSTER), None) == []
 
 
 def test_a_revision_of_another_object_leads_to_the_one_that_is_named() -> None:
-    revision = Need("ControllerRevision", "shop", "kept", "shop", instead=(CLUSTER, "", "small"))
+    revision = ObjectKey("ControllerRevision", "shop", "kept", "shop", instead=(CLUSTER, "", "small"))
     name = "instancetype.kubevirt.io/object-name"
-    assert then(revision, {"metadata": {"labels": {name: "small"}}}) == []
-    assert then(revision, {"metadata": {"labels": {name: "other"}}}) == [Need(CLUSTER, "", "small", "shop")]
-    assert then(revision, None) == []
+    assert further_keys(revision, {"metadata": {"labels": {name: "small"}}}) == []
+    assert further_keys(revision, {"metadata": {"labels": {name: "other"}}}) == [
+        ObjectKey(CLUSTER, "", "small", "shop")
+    ]
+    assert further_keys(revision, None) == []
 
 
 def test_what_a_guest_is_compared_by() -> None:
     vm = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"instancetype": {"name": "small"}}}
     start = "revision-start-vm-1234-1"
-    assert [one[:3] for one in of_guest(vm, {"status": {"virtualMachineRevisionName": start}}, NEWEST)] == [
+    assert [one[:3] for one in keys_for_guest(vm, {"status": {"virtualMachineRevisionName": start}}, NEWEST)] == [
         (CLUSTER, "", "small"),
         ("ControllerRevision", "shop", start),
     ]
-    assert [one[:3] for one in of_guest(vm, {}, NEWEST)] == [(CLUSTER, "", "small")]
+    assert [one[:3] for one in keys_for_guest(vm, {}, NEWEST)] == [(CLUSTER, "", "small")]
 
 
 def test_a_start_leads_to_the_revisions_of_that_time() -> None:
-    need = Need("ControllerRevision", "shop", "revision-start-vm-1234-1", "shop")
+    key = ObjectKey("ControllerRevision", "shop", "revision-start-vm-1234-1", "shop")
     spec = {"instancetype": {"name": "small", "revisionName": "kept"}, "preference": {"name": "linux"}}
-    assert [one[:3] for one in then(need, {"metadata": {}, "data": {"spec": spec}})] == [
+    assert [one[:3] for one in further_keys(key, {"metadata": {}, "data": {"spec": spec}})] == [
         ("ControllerRevision", "shop", "kept"),
         ("VirtualMachineClusterPreference", "", "linux"),
     ]
-    assert then(need, None) == then(need, {"metadata": {}, "data": None}) == []
+    assert further_keys(key, None) == further_keys(key, {"metadata": {}, "data": None}) == []

@@ -18,7 +18,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import predict as preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.outlook import admit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
 
 CLUSTER = "VirtualMachineClusterInstancetype"
 OWN = "VirtualMachineInstancetype"

@@ -1,0 +1,165 @@
+"""The keys of the objects that a judgement of a VM looks up, so that they can be read at once before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..api.kinds import BY_NAME
+from ..api.matcher import ROLE_OF_KIND, ROLES, Role
+from ..api.release import NEWEST, Release
+from ..kubevirt.find import naming
+
+Manifest = dict[str, Any]
+
+_SOURCE_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}
+
+
+class ObjectKey(NamedTuple):
+    """An object to look up; namespace is "" for a cluster-wide kind.
+
+    vm_namespace: of the VM. fallback: for a captured revision, the kind, namespace and name of the object that
+    counts if the revision belongs to an object of another name.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    vm_namespace: str
+    fallback: tuple[str, str, str] | None = None
+
+
+def keys_for_admission(vm: Manifest, release: Release) -> list[ObjectKey]:
+    """The objects that admission of a VM looks up first: its references, and the sources of its disks.
+
+    vm: a plain manifest. There are none for a VM that does not match the schema, because it is rejected anyway.
+    """
+    try:
+        return [*_references(vm, release), *_data_sources(vm)]
+    except (AttributeError, KeyError, TypeError):
+        return []
+
+
+def keys_for_expansion(vm: Manifest, release: Release) -> list[ObjectKey]:
+    """The objects that the expansion of a VM looks up first: instancetype, preference, their revisions, and volumes to
+    infer from.
+    """
+    try:
+        return list(_references(vm, release))
+    except (AttributeError, KeyError, TypeError):
+        return []
+
+
+def keys_for_guest(vm: Manifest, vmi: Manifest, release: Release) -> list[ObjectKey]:
+    """The objects to look up to compare a VM with its VMI: its references, and the revision of the guest's start."""
+    name = (vmi.get("status") or {}).get("virtualMachineRevisionName")
+    started = [ObjectKey("ControllerRevision", _namespace(vm), str(name), _namespace(vm))] if name else []
+    return [*keys_for_expansion(vm, release), *started]
+
+
+def further_keys(key: ObjectKey, manifest: Manifest | None) -> list[ObjectKey]:
+    """The objects to look up after an object, if it is a source of inference.
+
+    manifest: None if it does not exist.
+    """
+    if key.kind in ROLE_OF_KIND:
+        return []
+    try:
+        return list(_further_keys(key, manifest))
+    except (AttributeError, KeyError, TypeError):
+        return []
+
+
+def _namespace(vm: Manifest) -> str:
+    return str((vm.get("metadata") or {}).get("namespace") or "")
+
+
+def _references(vm: Manifest, release: Release) -> Iterator[ObjectKey]:
+    vm_namespace, spec = _namespace(vm), vm["spec"]
+    for role in ROLES:
+        matcher = role.matcher_of(vm)
+        if not matcher:
+            continue
+        if matcher.get("inferFromVolume"):
+            yield from _volume(spec, str(matcher["inferFromVolume"]), vm_namespace)
+            continue
+        live = list(_object(role, str(matcher.get("name") or ""), role.kind_of(matcher), vm_namespace))
+        reference = naming.referenced(vm, role, release)
+        if reference.name:
+            fallback = live[0][:3] if live and not reference.pinned else None
+            yield ObjectKey("ControllerRevision", vm_namespace, reference.name, vm_namespace, fallback)
+        else:
+            yield from live
+
+
+def _data_sources(vm: Manifest) -> Iterator[ObjectKey]:
+    """The DataSources of a VM's disks, which name their architecture."""
+    for template in vm["spec"].get("dataVolumeTemplates") or ():
+        yield from _sources({"sourceRef": (template.get("spec") or {}).get("sourceRef")}, _namespace(vm))
+
+
+def _volume(spec: Manifest, name: str, vm_namespace: str) -> Iterator[ObjectKey]:
+    template = (spec.get("template") or {}).get("spec") or {}
+    volume: Manifest = next((volume for volume in template.get("volumes") or () if volume.get("name") == name), {})
+    claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+    if claim:
+        yield ObjectKey("PersistentVolumeClaim", vm_namespace, str(claim), vm_namespace)
+        return
+    data_volume = (volume.get("dataVolume") or {}).get("name")
+    if not data_volume:
+        return
+    for template in spec.get("dataVolumeTemplates") or ():
+        if (template.get("metadata") or {}).get("name") == data_volume:
+            yield from _sources(template.get("spec") or {}, vm_namespace)
+            return
+    yield ObjectKey("DataVolume", vm_namespace, str(data_volume), vm_namespace)
+
+
+def _sources(spec: Manifest, vm_namespace: str) -> Iterator[ObjectKey]:
+    """The objects to which a DataVolume's spec refers."""
+    yield from _origins(spec.get("source") or {}, vm_namespace)
+    reference = spec.get("sourceRef") or {}
+    if str(reference.get("kind") or "").lower() == "datasource" and reference.get("name"):
+        namespace = reference.get("namespace")
+        yield ObjectKey(
+            "DataSource", vm_namespace if namespace is None else str(namespace), str(reference["name"]), vm_namespace
+        )
+
+
+def _origins(source: Manifest, vm_namespace: str) -> Iterator[ObjectKey]:
+    for field, kind in _SOURCE_KINDS.items():
+        origin = source.get(field)
+        if origin and origin.get("name"):
+            yield ObjectKey(kind, str(origin.get("namespace") or ""), str(origin["name"]), vm_namespace)
+
+
+def _further_keys(key: ObjectKey, manifest: Manifest | None) -> Iterator[ObjectKey]:
+    if key.kind == "ControllerRevision":
+        if manifest is not None and key.fallback and naming.labels(manifest).get(naming.NAME_LABEL) != key.fallback[2]:
+            yield ObjectKey(*key.fallback, key.vm_namespace)
+        elif manifest is not None and key.name.startswith(naming.START):
+            # The revision contains the VM's spec at that time, with the revisions of that time.
+            yield from _references(
+                {"metadata": {"namespace": key.vm_namespace}, "spec": manifest["data"]["spec"]}, NEWEST
+            )
+        return
+    if manifest is None:
+        if key.kind == "DataVolume":
+            yield key._replace(kind="PersistentVolumeClaim")
+        return
+    labels = (manifest.get("metadata") or {}).get("labels") or {}
+    for role in ROLES:
+        name = labels.get(role.volume_label)
+        if name:
+            kind = role.kind_of({"kind": labels.get(role.volume_kind_label, "")})
+            yield from _object(role, str(name), kind, key.vm_namespace)
+    spec = manifest.get("spec") or {}
+    if key.kind == "DataVolume":
+        yield from _sources(spec, key.namespace)
+    elif key.kind == "DataSource":
+        yield from _origins(spec.get("source") or {}, key.vm_namespace)
+
+
+def _object(role: Role, name: str, kind: str | None, vm_namespace: str) -> Iterator[ObjectKey]:
+    if kind is not None and name:
+        yield ObjectKey(kind, vm_namespace if BY_NAME[kind].namespaced else "", name, vm_namespace)
