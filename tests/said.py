@@ -9,9 +9,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import copy
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.admission import (
-    cluster as configured,
+    cluster_config,
+    order,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.admission import order
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
     KubeVirt,
@@ -42,7 +42,7 @@ def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
     check reads no further.
     """
     cluster = Cluster(judge.Objects([]), kubevirt)
-    rules = configured.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
+    rules = cluster_config.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
     try:
         admitted = admit(manifest, None, cluster).admitted
         if admitted is None:

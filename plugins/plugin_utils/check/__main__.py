@@ -15,7 +15,7 @@ from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import unforeseen
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.versions import fitting_version
-from ...module_utils._resolver.kubevirt.admission import cluster as configured
+from ...module_utils._resolver.kubevirt.admission import cluster_config
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from . import base as bases
 from . import hosts, judge, reports, sources, tasks
@@ -144,7 +144,7 @@ def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     if read.doubt:
         raise UsageError(f"--kubevirt: {read.doubt}")
     try:
-        configured.read(dict(read.settings), read.configuration.architecture, read.release)
+        cluster_config.read(dict(read.settings), read.configuration.architecture, read.release)
     except ValueError as error:
         raise UsageError(f"--kubevirt: spec.configuration of {path} is {error}") from None
     return read

@@ -14,8 +14,7 @@ from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.modernize import modernize
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
-from ...module_utils._resolver.kubevirt.admission import cluster as configured
-from ...module_utils._resolver.kubevirt.admission import order, schemas
+from ...module_utils._resolver.kubevirt.admission import cluster_config, order, schemas
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks import validate
@@ -139,7 +138,7 @@ def _with_namespace(manifest: Manifest, namespace: str) -> Manifest:
 def judge(objects: Sequence[Declared], known: Known, kubevirt: KubeVirt, accept_unknown: bool) -> Iterator[Finding]:
     """Findings about each object, in order. accept_unknown: accept fields that this collection does not know."""
     cluster = Cluster(known, kubevirt)
-    rules = configured.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
+    rules = cluster_config.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
     for entry in objects:
         if entry.manifest["kind"] in _STORAGE:
             continue
@@ -150,7 +149,7 @@ def judge(objects: Sequence[Declared], known: Known, kubevirt: KubeVirt, accept_
 
 
 def _judge(
-    entry: Declared, known: Known, cluster: Cluster, rules: configured.Cluster, accept_unknown: bool
+    entry: Declared, known: Known, cluster: Cluster, rules: cluster_config.ClusterConfig, accept_unknown: bool
 ) -> Iterator[Finding]:
     manifest, kind = entry.manifest, entry.manifest["kind"]
     type_name = VM if kind == VM else ROLE_OF_KIND[kind].kind
@@ -192,7 +191,9 @@ def _invalid(manifest: Manifest, spec_type: str, accept_unknown: bool) -> FieldE
     return None
 
 
-def _virtual_machine(entry: Declared, known: Known, cluster: Cluster, rules: configured.Cluster) -> Iterator[Finding]:
+def _virtual_machine(
+    entry: Declared, known: Known, cluster: Cluster, rules: cluster_config.ClusterConfig
+) -> Iterator[Finding]:
     future = admit(entry.manifest, None, cluster)
     issues = preflight.issues(future, None, cluster, known.listed)
     for issue in issues:
@@ -216,7 +217,7 @@ def _virtual_machine(entry: Declared, known: Known, cluster: Cluster, rules: con
             yield Finding("refused", ERROR, entry.place, entry.label, cause.field, message)
 
 
-def _other_causes(admitted: Manifest, cluster: Cluster, rules: configured.Cluster) -> list[Cause]:
+def _other_causes(admitted: Manifest, cluster: Cluster, rules: cluster_config.ClusterConfig) -> list[Cause]:
     """What virt-api rejects of a VM besides conflicts and requirements."""
     applied, stored = copy(admitted), admitted["spec"]
     answer = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)

@@ -19,8 +19,7 @@ from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.fitting import series_of
 from ..choose.suggestions import SUGGESTED, Lister, join_or
-from ..kubevirt.admission import cluster_config
-from ..kubevirt.admission import launcher_pod, order
+from ..kubevirt.admission import cluster_config, launcher_pod, order
 from ..kubevirt.admission.rule import INVALID, Cause
 from ..kubevirt.find import find, naming
 from ..kubevirt.find.lookup import Lookup

@@ -13,8 +13,7 @@ from ..api.matcher import ROLES
 from ..api.redaction import redact
 from ..api.tree import copy, differences
 from ..kubernetes.quota.admission import QuotaObjects
-from ..kubevirt.admission import cluster as configured
-from ..kubevirt.admission import order
+from ..kubevirt.admission import cluster_config, order
 from ..kubevirt.find import naming
 from ..kubevirt.pod.amounts import texts
 from ..kubevirt.pod.environment import Environment
@@ -162,7 +161,7 @@ def refusal(vm: Manifest, cluster: Cluster, new: bool = False) -> str:
     if not response.allowed:
         return response.message
     before = None if new else spec
-    admission_cluster = configured.read(
+    admission_cluster = cluster_config.read(
         dict(cluster.kubevirt.settings), cluster.configuration.architecture, cluster.release
     )
     try:

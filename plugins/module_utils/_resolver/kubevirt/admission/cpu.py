@@ -6,40 +6,40 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...api import quantity
-from .cluster import ARM64, Cluster
+from .cluster_config import ARM64, ClusterConfig
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount, millis
 
 _FEATURE_POLICIES: Final = ("", "force", "require", "optional", "disable", "forbid")
 
 
-def request_not_negative(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def request_not_negative(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateCPURequestNotNegative."""
     yield from _not_negative(spec, path, "requests")
 
 
-def limit_not_negative(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def limit_not_negative(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateCPULimitNotNegative."""
     yield from _not_negative(spec, path, "limits")
 
 
 def _not_negative(spec: Spec, path: str, kind: str) -> Iterator[Cause]:
-    found = amount(spec["domain"]["resources"], kind, "cpu")
-    if millis(found) < 0:
+    cpu = amount(spec["domain"]["resources"], kind, "cpu")
+    if millis(cpu) < 0:
         field = f"{path}.domain.resources.{kind}.cpu"
-        yield Cause(INVALID, f"{field} '{found.text}': must be greater than or equal to 0.", field)
+        yield Cause(INVALID, f"{field} '{cpu.text}': must be greater than or equal to 0.", field)
 
 
-def request_within_limit(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def request_within_limit(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateCpuRequestDoesNotExceedLimit."""
     resources = spec["domain"]["resources"]
     requested, limit = amount(resources, "requests", "cpu"), amount(resources, "limits", "cpu")
     if 0 < millis(limit) < millis(requested):
         field = f"{path}.domain.resources.requests.cpu"
-        most = f"{path}.domain.resources.limits.cpu"
-        yield Cause(INVALID, f"{field} '{requested.text}' is greater than {most} '{limit.text}'", field)
+        limit_field = f"{path}.domain.resources.limits.cpu"
+        yield Cause(INVALID, f"{field} '{requested.text}' is greater than {limit_field} '{limit.text}'", field)
 
 
-def numa(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def numa(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateNUMA; its gate is always open by now."""
     domain = spec["domain"]
     cpu = domain.get("cpu") or {}
@@ -54,7 +54,7 @@ def numa(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, f"{needed} when NUMA topology strategy is set in {field}", field)
 
 
-def isolated_emulator_thread(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def isolated_emulator_thread(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateCPUIsolatorThread."""
     cpu = spec["domain"].get("cpu") or {}
     if cpu.get("isolateEmulatorThread") and not cpu.get("dedicatedCpuPlacement"):
@@ -62,7 +62,7 @@ def isolated_emulator_thread(spec: Spec, path: str, _cluster: Cluster) -> Iterat
         yield Cause(INVALID, message, f"{path}.domain.cpu.isolateEmulatorThread")
 
 
-def features(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def features(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateCPUFeaturePolicies."""
     for index, feature in enumerate((spec["domain"].get("cpu") or {}).get("features", ())):
         policy = feature.get("policy", "")
@@ -71,16 +71,16 @@ def features(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
             yield Cause(NOT_SUPPORTED, message, f"{path}.domain.cpu.features[{index}].policy")
 
 
-def sockets(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def sockets(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateCPUHotplug."""
     cpu = spec["domain"].get("cpu") or {}
-    most = cpu.get("maxSockets", 0)
-    if most and cpu.get("sockets", 0) > most:
+    maximum = cpu.get("maxSockets", 0)
+    if maximum and cpu.get("sockets", 0) > maximum:
         message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
         yield Cause(INVALID, message, f"{path}.domain.cpu.sockets")
 
 
-def realtime(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def realtime(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateRealtime."""
     cpu = spec["domain"].get("cpu") or {}
     if "realtime" not in cpu:
@@ -94,20 +94,20 @@ def realtime(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
         yield Cause(REQUIRED, f"{field} must be defined when {used}", field)
 
 
-_MOST_THREADS: Final = 2
+_MAX_THREADS: Final = 2
 _UINT32: Final = 2**32
 
 
-def dedicated(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def dedicated(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateCpuPinning."""
     domain = spec["domain"]
     if not (domain.get("cpu") or {}).get("dedicatedCpuPlacement"):
         return
-    yield from _memory_is_given(domain, path, cluster.rules.tells_guest_memory)
-    yield from _whole_cpus(domain, path)
+    yield from _memory_is_provided(domain, path, config.rules.names_guest_memory)
+    yield from _integer_cpus(domain, path)
     yield from _memory_is_fixed(domain, path)
     yield from _number_of_cpus(domain, path)
-    yield from _threads(spec, path, cluster)
+    yield from _threads(spec, path, config)
 
 
 def vcpus(cpu: Spec) -> int:
@@ -119,8 +119,8 @@ def vcpus(cpu: Spec) -> int:
     return product
 
 
-def _memory_is_given(domain: Spec, path: str, guest: bool) -> Iterator[Cause]:
-    """validateMemoryIsProvided. guest: the guest's memory is named, too."""
+def _memory_is_provided(domain: Spec, path: str, guest: bool) -> Iterator[Cause]:
+    """validateMemoryIsProvided. guest: the message names the guest's memory, too."""
     memory, resources = domain.get("memory") or {}, domain["resources"]
     if any(amount(resources, kind, "memory").nanos for kind in ("limits", "requests")):
         return
@@ -131,11 +131,11 @@ def _memory_is_given(domain: Spec, path: str, guest: bool) -> Iterator[Cause]:
         yield Cause(INVALID, f"{', '.join(ways[:-1])} or {ways[-1]} should be provided", field)
 
 
-def _whole_cpus(domain: Spec, path: str) -> Iterator[Cause]:
+def _integer_cpus(domain: Spec, path: str) -> Iterator[Cause]:
     """validateCPURequestIsInteger, validateCPULimitIsInteger."""
     for kind in ("requests", "limits"):
-        found = amount(domain["resources"], kind, "cpu")
-        if found.value > 0 and found.value * 1000 != millis(found):
+        cpu = amount(domain["resources"], kind, "cpu")
+        if cpu.value > 0 and cpu.value * 1000 != millis(cpu):
             message = f"provided resources CPU {kind} must be an interger"
             yield Cause(INVALID, message, f"{path}.domain.resources.{kind}.cpu")
 
@@ -154,26 +154,27 @@ def _number_of_cpus(domain: Spec, path: str) -> Iterator[Cause]:
     (...OnDedicatedCPUPlacement)
     """
     requested, limit = (amount(domain["resources"], kind, "cpu").value for kind in ("requests", "limits"))
-    counted = vcpus(domain["cpu"])
+    vcpu_count = vcpus(domain["cpu"])
     requests, limits = (f"{path}.domain.resources.{kind}.cpu" for kind in ("requests", "limits"))
     cores, field = f"{path}.domain.cpu.cores", f"{path}.domain.cpu.dedicatedCpuPlacement"
     when = "when DedicatedCPUPlacement is true "
-    if requested == 0 and limit == 0 and counted == 0:
+    if requested == 0 and limit == 0 and vcpu_count == 0:
         yield Cause(INVALID, f"either {requests} or {limits} or {cores} must be provided {when}", field)
     if requested > 0 and limit > 0 and requested != limit:
         yield Cause(INVALID, f"{requests} or {limits} must be equal {when}", field)
-    if (requested > 0 or limit > 0) and counted > 0 and counted not in (requested, limit):
+    if (requested > 0 or limit > 0) and vcpu_count > 0 and vcpu_count not in (requested, limit):
         message = f"{requests} or {limits} must not be provided at the same time with {cores} {when}"
         yield Cause(INVALID, message, field)
 
 
-def _threads(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def _threads(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateThreadCountOnArchitecture, validateThreadCountOnDedicatedCPUPlacement."""
     threads, field = spec["domain"]["cpu"].get("threads", 0), f"{path}.domain.cpu.threads"
-    if threads > 1 and (spec.get("architecture") or cluster.architecture) == ARM64:
+    if threads > 1 and (spec.get("architecture") or config.architecture) == ARM64:
         architecture = f"{path}.architecture"
         message = f"threads must not be greater than 1 at {field} (got {threads}) when {architecture} is arm64"
         yield Cause(INVALID, message, architecture)
-    if threads > _MOST_THREADS:
-        given = f"must be provided at {field} (got {threads}) when DedicatedCPUPlacement is true"
-        yield Cause(INVALID, f"Not more than two threads {given}", f"{path}.domain.cpu.dedicatedCpuPlacement")
+    if threads > _MAX_THREADS:
+        limit = f"Not more than two threads must be provided at {field} (got {threads})"
+        message = f"{limit} when DedicatedCPUPlacement is true"
+        yield Cause(INVALID, message, f"{path}.domain.cpu.dedicatedCpuPlacement")

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from ...api.fields.enums import ENUMS
 from . import names, networks
-from .cluster import S390X, Cluster
+from .cluster_config import S390X, ClusterConfig
 from .rule import DUPLICATE, INVALID, REQUIRED, Cause, Spec
 
 _SOUND_MODELS: Final = ENUMS["SoundModel"]
@@ -19,7 +19,7 @@ _SOUND_MODELS: Final = ENUMS["SoundModel"]
 _CONFIG_VOLUMES: Final = ("configMap", "secret", "downwardAPI", "serviceAccount")
 
 
-def inputs(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def inputs(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateInputDevices."""
     for index, entry in enumerate(spec["domain"]["devices"].get("inputs", ())):
         field = f"{path}.domain.devices.inputs[{index}]"
@@ -29,7 +29,7 @@ def inputs(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
             yield Cause(INVALID, "Input device can have only tablet type.", f"{field}.type")
 
 
-def virtual_gpu_displays(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def virtual_gpu_displays(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateMDEVRamFB."""
     if sum(map(_shows_boot, spec["domain"]["devices"].get("gpus", ()))) > 1:
         yield Cause(INVALID, "configuring multiple displays with ramfb is not valid ", f"{path}.GPUs")
@@ -43,14 +43,14 @@ def _shows_boot(gpu: Spec) -> bool:
     return "ramFB" not in display or bool(display["ramFB"].get("enabled"))
 
 
-def host_devices(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def host_devices(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateHostDevicesWithPassthroughEnabled."""
-    if "hostDevices" in spec["domain"]["devices"] and not cluster.has_gate("HostDevices"):
+    if "hostDevices" in spec["domain"]["devices"] and not config.has_gate("HostDevices"):
         message = "Host Devices feature gate is not enabled in kubevirt-config"
         yield Cause(INVALID, message, f"{path}.HostDevices")
 
 
-def sound(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def sound(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateSoundDevices."""
     device = spec["domain"]["devices"].get("sound")
     if device is None:
@@ -61,42 +61,44 @@ def sound(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, "Sound device requires a name field.", f"{path}.Sound")
 
 
-def vsock(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def vsock(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateVSOCK."""
-    if spec["domain"]["devices"].get("autoattachVSOCK") and not cluster.has_gate("VSOCK"):
+    if spec["domain"]["devices"].get("autoattachVSOCK") and not config.has_gate("VSOCK"):
         message = "VSOCK feature gate is not enabled in kubevirt-config"
         yield Cause(INVALID, message, f"{path}.domain.devices.autoattachVSOCK")
 
 
-def downward_metrics(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def downward_metrics(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateDownwardMetrics."""
-    if "downwardMetrics" in spec["domain"]["devices"] and not cluster.has_gate("DownwardMetrics"):
+    if "downwardMetrics" in spec["domain"]["devices"] and not config.has_gate("DownwardMetrics"):
         message = "downwardMetrics virtio serial is not allowed: DownwardMetrics feature gate is not enabled"
         yield Cause(INVALID, message, f"{path}.domain.devices.downwardMetrics")
 
 
-def filesystems(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def filesystems(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateFilesystemsWithVirtIOFSEnabled."""
     volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
-    gate = cluster.rules.config_filesystems_gate
-    config = bool(gate) and not cluster.has_gate(gate)
-    storage = cluster.rules.checks_storage_filesystems and not cluster.has_gate("EnableVirtioFsStorageVolumes")
+    gate = config.rules.config_filesystems_gate
+    config_gate_closed = bool(gate) and not config.has_gate(gate)
+    storage_gate_closed = config.rules.checks_storage_filesystems and not config.has_gate(
+        "EnableVirtioFsStorageVolumes"
+    )
     for filesystem in spec["domain"]["devices"].get("filesystems", ()):
         volume = volumes.get(filesystem["name"], {})
-        what = ""
-        if storage and any(source in volume for source in ("persistentVolumeClaim", "dataVolume")):
-            what = "PVC"
-        elif config and any(source in volume for source in _CONFIG_VOLUMES):
-            what = "config volumes"
-        if what:
-            message = f"virtiofs is not allowed: virtiofs feature gate is not enabled for {what}"
+        source_name = ""
+        if storage_gate_closed and any(source in volume for source in ("persistentVolumeClaim", "dataVolume")):
+            source_name = "PVC"
+        elif config_gate_closed and any(source in volume for source in _CONFIG_VOLUMES):
+            source_name = "config volumes"
+        if source_name:
+            message = f"virtiofs is not allowed: virtiofs feature gate is not enabled for {source_name}"
             yield Cause(INVALID, message, f"{path}.domain.devices.filesystems")
 
 
-def video(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def video(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateVideoConfig."""
-    devices, gate = spec["domain"]["devices"], cluster.rules.video_gate
-    if "video" in devices and gate and not cluster.has_gate(gate):
+    devices, gate = spec["domain"]["devices"], config.rules.video_gate
+    if "video" in devices and gate and not config.has_gate(gate):
         message = "Video configuration is specified but the VideoConfig feature gate is not enabled"
         yield Cause(INVALID, message, f"{path}.video")
     elif "video" in devices and devices.get("autoattachGraphicsDevice") is False:
@@ -104,14 +106,14 @@ def video(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, message, f"{path}.video")
 
 
-def panic_devices(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def panic_devices(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validatePanicDevices."""
     devices, field = spec["domain"]["devices"].get("panicDevices", ()), f"{path}.domain.devices.panicDevices"
-    gate = cluster.rules.panic_gate
-    if devices and gate and not cluster.has_gate(gate):
+    gate = config.rules.panic_gate
+    if devices and gate and not config.has_gate(gate):
         yield Cause(INVALID, "Panic Devices feature gate is not enabled in kubevirt-config", field)
         return
-    if devices and (spec.get("architecture") or cluster.architecture) == S390X:
+    if devices and (spec.get("architecture") or config.architecture) == S390X:
         yield Cause(INVALID, f"custom panic devices are not supported on {S390X} architecture", field)
     for index, device in enumerate(devices):
         model = device.get("model")
@@ -119,20 +121,20 @@ def panic_devices(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
             yield Cause(INVALID, f"invalid PanicDeviceModel({model})", f"{field}[{index}].model")
 
 
-def reboot_policy(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def reboot_policy(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateRebootPolicy."""
-    if "rebootPolicy" in spec["domain"] and not cluster.has_gate("RebootPolicy"):
+    if "rebootPolicy" in spec["domain"] and not config.has_gate("RebootPolicy"):
         message = "RebootPolicy is specified but the RebootPolicy feature gate is not enabled"
         yield Cause(INVALID, message, f"{path}.domain.rebootPolicy")
 
 
-def io_threads(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def io_threads(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateIOThreadsPolicy."""
     domain = spec["domain"]
     policy = domain.get("ioThreadsPolicy")
     if policy is None:
         return
-    if policy not in cluster.rules.io_threads_policies:
+    if policy not in config.rules.io_threads_policies:
         yield Cause(INVALID, f"Invalid IOThreadsPolicy ({policy})", f"{path}.domain.ioThreadsPolicy")
     elif policy == "supplementalPool" and not (domain.get("ioThreads") or {}).get("supplementalPoolThreadCount"):
         message = "the number of iothreads needs to be set and positive for the dedicated policy"
@@ -158,22 +160,22 @@ class _Kind(NamedTuple):
 _KINDS = (_Kind("gpus", "GPU", "GPUsWithDRA", False), _Kind("hostDevices", "HostDevice", "HostDevicesWithDRA", True))
 
 
-def resource_claims(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def resource_claims(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateCreationDRA."""
-    if not cluster.rules.checks_devices:
+    if not config.rules.checks_devices:
         return
-    if cluster.rules.checks_claims:
+    if config.rules.checks_claims:
         yield from _claims(spec.get("resourceClaims", ()), f"{path}.resourceClaims")
     requested: list[tuple[str, str, dict[Request, int]]] = []
     for kind in _KINDS:
         field = f"{path}.domain.devices.{kind.field}"
-        causes, first = _devices(spec["domain"]["devices"].get(kind.field, ()), kind, field, cluster)
+        causes, first = _devices(spec["domain"]["devices"].get(kind.field, ()), kind, field, config)
         yield from causes
         requested.append((f"{kind.name}s", field, first))
     used = {claim for _name, _field, first in requested for claim, _request in first}
-    if cluster.has_gate("NetworkDevicesWithDRA"):
+    if config.has_gate("NetworkDevicesWithDRA"):
         requested.append(("Networks", f"{path}.networks", networks.requests(spec)))
-    yield from _requested_twice(requested)
+    yield from _duplicate_requests(requested)
     if not used <= {claim["name"] for claim in spec.get("resourceClaims", ())}:
         message = (
             "vmi.spec.resourceClaims must specify all claims used in vmi.spec.domain.devices.gpus and "
@@ -184,19 +186,19 @@ def resource_claims(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
 
 def _claims(claims: list[Spec], path: str) -> Iterator[Cause]:
     """validateResourceClaims."""
-    seen = set()
+    used = set()
     for index, claim in enumerate(claims):
         field, name = f"{path}[{index}]", claim["name"]
         if not name:
             yield Cause(REQUIRED, f"{field}.name is a required field", f"{field}.name")
-        elif name in seen:
+        elif name in used:
             yield Cause(DUPLICATE, f'duplicate resourceClaims name "{name}"', f"{field}.name")
         else:
-            wrong = ", ".join(names.dns_label(name))
-            if wrong:
-                message = f"{field}.name does not conform to the kubernetes DNS_LABEL rules: {wrong}"
+            errors = ", ".join(names.dns_label(name))
+            if errors:
+                message = f"{field}.name does not conform to the kubernetes DNS_LABEL rules: {errors}"
                 yield Cause(INVALID, message, f"{field}.name")
-            seen.add(name)
+            used.add(name)
         sources = [source for source in ("resourceClaimName", "resourceClaimTemplateName") if source in claim]
         if len(sources) > 1:
             message = "at most one of resourceClaimName or resourceClaimTemplateName may be specified"
@@ -204,11 +206,13 @@ def _claims(claims: list[Spec], path: str) -> Iterator[Cause]:
         if not sources:
             yield Cause(INVALID, "must specify one of: resourceClaimName, resourceClaimTemplateName", field)
         for source in sources:
-            for wrong in names.dns_subdomain(claim[source]):
-                yield Cause(INVALID, wrong, f"{field}.{source}")
+            for error in names.dns_subdomain(claim[source]):
+                yield Cause(INVALID, error, f"{field}.{source}")
 
 
-def _devices(devices: list[Spec], kind: _Kind, field: str, cluster: Cluster) -> tuple[list[Cause], dict[Request, int]]:
+def _devices(
+    devices: list[Spec], kind: _Kind, field: str, config: ClusterConfig
+) -> tuple[list[Cause], dict[Request, int]]:
     """validateDRADevices: the causes, and the first device for each request."""
     causes: list[Cause] = []
     first: dict[Request, int] = {}
@@ -223,9 +227,9 @@ def _devices(devices: list[Spec], kind: _Kind, field: str, cluster: Cluster) -> 
             hint = f"each {kind.name} must specify either a deviceName or a claimRequest"
             message = f"{about} {kind.name}s without deviceName or claimRequest; {hint}"
             causes.append(Cause(REQUIRED, message, field))
-        elif _claims_something(device):
+        elif _has_claim(device):
             causes.append(Cause(INVALID, f"{about} {kind.name}s with both deviceName and claimRequest", field))
-    if claimed and not cluster.has_gate(kind.gate):
+    if claimed and not config.has_gate(kind.gate):
         message = f"{about} DRA enabled {kind.name}s but feature gate is not enabled"
         return [*causes, Cause(INVALID, message, field)], first
     for index, device in claimed.items():
@@ -242,15 +246,15 @@ def _devices(devices: list[Spec], kind: _Kind, field: str, cluster: Cluster) -> 
     return causes, first
 
 
-def _claims_something(device: Spec) -> bool:
+def _has_claim(device: Spec) -> bool:
     return "claimName" in device or "requestName" in device
 
 
 def _is_claimed(device: Spec) -> bool:
-    return not device.get("deviceName") and _claims_something(device)
+    return not device.get("deviceName") and _has_claim(device)
 
 
-def _requested_twice(requested: list[tuple[str, str, dict[Request, int]]]) -> Iterator[Cause]:
+def _duplicate_requests(requested: list[tuple[str, str, dict[Request, int]]]) -> Iterator[Cause]:
     """pairDuplicateChecker: the same request by devices of two kinds."""
     owners: dict[Request, str] = {}
     for name, field, first in requested:

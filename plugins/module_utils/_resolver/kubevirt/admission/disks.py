@@ -11,7 +11,7 @@ from typing import Final
 
 from ...api.fields.enums import ENUMS
 from . import names
-from .cluster import Cluster
+from .cluster_config import ClusterConfig
 from .interfaces import PCI_ADDRESS
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
@@ -22,12 +22,12 @@ _SMALLEST_BLOCK: Final = 512
 _LARGEST_BLOCK: Final = 2 * 2**20
 
 
-def check(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def check(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """ValidateDisks."""
     path += ".domain.devices.disks"
     disks = spec["domain"]["devices"].get("disks", ())
     for index, disk in enumerate(disks):
-        field, twice = f"{path}[{index}]", f"{path}.domain.devices.disks[{index}]"
+        field, doubled_field = f"{path}[{index}]", f"{path}.domain.devices.disks[{index}]"
         for other in range(index):
             if disks[other]["name"] == disk["name"]:
                 message = f"{field} and {path}[{other}] must not have the same Name."
@@ -37,20 +37,20 @@ def check(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
         yield from _pci_address(disk, f"{path}.domain.devices.disks.disk[{index}]")
         if disk.get("bootOrder") == 0:
             yield Cause(INVALID, f"{field} must have a boot order > 0, if supplied", f"{field}.bootOrder")
-        yield from _bus(disk, field, twice)
+        yield from _bus(disk, field, doubled_field)
         yield from _serial(disk.get("serial", ""), field)
-        yield from _modes(disk, field, path, twice)
+        yield from _modes(disk, field, path, doubled_field)
         for message in names.dns_label(disk["name"]):
-            yield Cause(INVALID, message, f"{twice}.name")
-        yield from _block_size(disk, field, cluster)
+            yield Cause(INVALID, message, f"{doubled_field}.name")
+        yield from _block_size(disk, field, config)
 
 
-def persistent_reservation(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def persistent_reservation(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validatePersistentReservation."""
     reserved = any((disk.get("lun") or {}).get("reservation") for disk in spec["domain"]["devices"].get("disks", ()))
-    if reserved and not cluster.persistent_reservation:
+    if reserved and not config.persistent_reservation:
         message = "persistent reservation is not enabled in kubevirt config"
-        if not cluster.rules.reservation_setting:
+        if not config.rules.reservation_setting:
             message = "PersistentReservation feature gate is not enabled in kubevirt-config"
         yield Cause(INVALID, message, f"{path}.domain.devices.disks.luns.reservation")
 
@@ -77,7 +77,7 @@ def _pci_address(disk: Spec, field: str) -> Iterator[Cause]:
         yield Cause(INVALID, f"disk {field}.name has malformed PCI address ({address}).", f"{field}.pciAddress")
 
 
-def _bus(disk: Spec, field: str, twice: str) -> Iterator[Cause]:
+def _bus(disk: Spec, field: str, doubled_field: str) -> Iterator[Cause]:
     """validateBusSupport."""
     bus, target = _bus_of(disk), _target(disk)
     if not bus:
@@ -93,7 +93,7 @@ def _bus(disk: Spec, field: str, twice: str) -> Iterator[Cause]:
     elif bus == "sata" and (disk.get("disk") or {}).get("readonly"):
         yield Cause(INVALID, f"{bus} hard-disks do not support read-only.", f"{field}.disk.bus")
     if disk.get("dedicatedIOThread") and bus != "virtio":
-        yield Cause(NOT_SUPPORTED, f"IOThreads are not supported for disks on a {bus} bus", twice)
+        yield Cause(NOT_SUPPORTED, f"IOThreads are not supported for disks on a {bus} bus", doubled_field)
 
 
 def _serial(serial: str, field: str) -> Iterator[Cause]:
@@ -106,19 +106,19 @@ def _serial(serial: str, field: str) -> Iterator[Cause]:
         yield Cause(INVALID, message, f"{field}.serial")
 
 
-def _modes(disk: Spec, field: str, path: str, twice: str) -> Iterator[Cause]:
+def _modes(disk: Spec, field: str, path: str, doubled_field: str) -> Iterator[Cause]:
     """validateCacheMode, validateIOMode, validateErrorPolicy."""
     cache, io, policy = disk.get("cache", ""), disk.get("io", ""), disk.get("errorPolicy")
     if cache and cache not in ENUMS["DiskCache"]:
         yield Cause(INVALID, f"{field}.cache has invalid value {cache}", f"{field}.cache")
     if io and io not in ENUMS["DiskIO"]:
         message = f"Disk IO mode for {path} is not supported. Supported modes are: native, threads."
-        yield Cause(NOT_SUPPORTED, message, f"{twice}.io")
+        yield Cause(NOT_SUPPORTED, message, f"{doubled_field}.io")
     if policy is not None and policy not in _ERROR_POLICIES:
         yield Cause(INVALID, f'{field}.errorPolicy has invalid value "{policy}"', f"{field}.errorPolicy")
 
 
-def _block_size(disk: Spec, field: str, cluster: Cluster) -> Iterator[Cause]:
+def _block_size(disk: Spec, field: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateBlockSize."""
     block_size = disk.get("blockSize") or {}
     custom, match = block_size.get("custom"), block_size.get("matchVolume")
@@ -134,7 +134,7 @@ def _block_size(disk: Spec, field: str, cluster: Cluster) -> Iterator[Cause]:
     if logical > physical:
         message = f"Logical size {logical} must be the same or less than the physical size of {physical}"
         yield Cause(INVALID, message, f"{field}.custom.logical")
-    elif cluster.rules.checks_sata_blocks and _bus_of(disk) == "sata" and logical != _SMALLEST_BLOCK:
+    elif config.rules.checks_sata_blocks and _bus_of(disk) == "sata" and logical != _SMALLEST_BLOCK:
         message = f"Logical size {logical} must be {_SMALLEST_BLOCK} for SATA devices"
         yield Cause(INVALID, message, f"{field}.custom.logical")
     elif granularity is not None and logical and granularity % logical:
@@ -142,9 +142,9 @@ def _block_size(disk: Spec, field: str, cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, message, f"{field}.custom.discardGranularity")
     else:
         for kind, size in (("logical", logical), ("physical", physical)):
-            wrong = _block_size_mistake(size)
-            if wrong:
-                yield Cause(INVALID, f"Provided size of {size} is {wrong}", f"{field}.custom.{kind}")
+            mistake = _block_size_mistake(size)
+            if mistake:
+                yield Cause(INVALID, f"Provided size of {size} is {mistake}", f"{field}.custom.{kind}")
 
 
 def _block_size_mistake(size: int) -> str:
@@ -156,37 +156,37 @@ def _block_size_mistake(size: int) -> str:
     return "not a power of 2" if size & (size - 1) else ""
 
 
-def boot_order(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def boot_order(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateBootOrder, validateInterfaceBootOrder."""
     devices = spec["domain"]["devices"]
     volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
-    seen: set[int] = set()
+    orders: set[int] = set()
     for index, disk in enumerate(devices.get("disks", ())):
         field = f"{path}.domain.devices.disks[{index}]"
         volume = volumes.get(disk["name"])
         if volume is None:
-            yield from _no_volume(disk, field, cluster)
+            yield from _missing_volume(disk, field, config)
         else:
-            yield from _unfit(disk, volume, field)
-        yield from _order(disk, field, seen)
+            yield from _volume_mismatch(disk, volume, field)
+        yield from _unique_order(disk, field, orders)
     for index, interface in enumerate(devices.get("interfaces", ())):
         if interface.get("bootOrder") == 0:
             # KubeVirt's field names the spec instead of the interface.
             field = f"{path}[{index}]"
             yield Cause(INVALID, f"{field} must have a boot order > 0, if supplied", f"{field}.bootOrder")
         else:
-            yield from _order(interface, f"{path}.domain.devices.interfaces[{index}]", seen)
+            yield from _unique_order(interface, f"{path}.domain.devices.interfaces[{index}]", orders)
 
 
-def _no_volume(disk: Spec, field: str, cluster: Cluster) -> Iterator[Cause]:
+def _missing_volume(disk: Spec, field: str, config: ClusterConfig) -> Iterator[Cause]:
     if "cdrom" not in disk:
         yield Cause(INVALID, f"{field}.Name '{disk['name']}' not found.", f"{field}.name")
-    elif not cluster.has_gate("DeclarativeHotplugVolumes"):
+    elif not config.has_gate("DeclarativeHotplugVolumes"):
         message = "DeclarativeHotplugVolumes feature gate not enabled, cannot define an empty CD-ROM disk"
         yield Cause(INVALID, message, f"{field}.name")
 
 
-def _unfit(disk: Spec, volume: Spec, field: str) -> Iterator[Cause]:
+def _volume_mismatch(disk: Spec, volume: Spec, field: str) -> Iterator[Cause]:
     """Causes for a disk whose volume has another type than the disk requires."""
     if "lun" in disk and "persistentVolumeClaim" not in volume and "dataVolume" not in volume:
         message = f"{field}.lun can only be mapped to a DataVolume or PersistentVolumeClaim volume."
@@ -201,12 +201,12 @@ def _unfit(disk: Spec, volume: Spec, field: str) -> Iterator[Cause]:
         yield Cause(INVALID, f"DownwardMetrics volume must be mapped to virtio bus, but {bus}", f"{field}.disk.bus")
 
 
-def _order(device: Spec, field: str, seen: set[int]) -> Iterator[Cause]:
-    """Causes for the device's boot order; adds it to `seen`."""
+def _unique_order(device: Spec, field: str, orders: set[int]) -> Iterator[Cause]:
+    """Causes for the device's boot order; adds it to `orders`."""
     order = device.get("bootOrder")
     if order is None:
         return
-    if order in seen:
+    if order in orders:
         message = f"Boot order for {field}.bootOrder already set for a different device."
         yield Cause(INVALID, message, f"{field}.bootOrder")
-    seen.add(order)
+    orders.add(order)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from ..webhooks import configured
-from .cluster import AMD64, S390X, Cluster
+from ..webhooks import config_rules
+from .cluster_config import AMD64, S390X, ClusterConfig
 from .rule import FORBIDDEN, INVALID, REQUIRED, Cause, Spec, absolute_path
 
 _LAUNCH_SECURITY_GATES: Final = {
@@ -20,43 +20,43 @@ _LAUNCH_SECURITY_GATES: Final = {
 }
 
 
-def machine_type(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def machine_type(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateEmulatedMachine."""
     machine = (spec["domain"].get("machine") or {}).get("type")
-    allowed = cluster.machines_for(spec.get("architecture", ""))
+    allowed = config.machines_for(spec.get("architecture", ""))
     # A star of Go's filepath.Match stops at a slash, and no pattern contains a slash.
     if machine and (
-        ("/" in machine and not cluster.rules.slash_in_machine)
+        ("/" in machine and not config.rules.slash_in_machine)
         or not any(fnmatchcase(machine, pattern) for pattern in allowed)
     ):
         field = f"{path}.domain.machine.type"
         yield Cause(INVALID, f"{field} is not supported: {machine} (allowed values: [{' '.join(allowed)}])", field)
 
 
-def acpi_tables(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def acpi_tables(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateFirmwareACPI."""
     tables = (spec["domain"].get("firmware") or {}).get("acpi")
-    if tables is None or not cluster.rules.checks_acpi:
+    if tables is None or not config.rules.checks_acpi:
         return
     field = f"{path}.acpi"
-    names = ("slicNameRef", "msdmNameRef") if cluster.rules.knows_msdm else ("slicNameRef",)
-    named = [(name, tables.get(name)) for name in names]
-    if not any(volume for _name, volume in named):
+    names = ("slicNameRef", "msdmNameRef") if config.rules.has_msdm else ("slicNameRef",)
+    references = [(name, tables.get(name)) for name in names]
+    if not any(volume for _name, volume in references):
         message = "ACPI was set but no SLIC nor MSDM volume reference was set"
-        if not cluster.rules.knows_msdm:
+        if not config.rules.has_msdm:
             message = f"{field} does not have a matching Volume."
         yield Cause(INVALID, message, field)
-    for name, wanted in named:
-        if not wanted:
+    for name, volume_name in references:
+        if not volume_name:
             continue
-        volume = next((volume for volume in spec.get("volumes", ()) if volume["name"] == wanted), None)
+        volume = next((volume for volume in spec.get("volumes", ()) if volume["name"] == volume_name), None)
         if volume is None:
             yield Cause(INVALID, f"{field} does not have a matching Volume.", f"{field}.{name}")
         elif "secret" not in volume:
             yield Cause(INVALID, f"{field} refers to Volume of unsupported type.", f"{field}.{name}")
 
 
-def boot(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def boot(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateFirmware, and the secure boot part of validateDomainSpec."""
     domain = spec["domain"]
     firmware = domain.get("firmware") or {}
@@ -67,8 +67,8 @@ def boot(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, message, field)
     yield from _kernel_boot(firmware.get("kernelBoot"), f"{path}.domain.firmware.kernelBoot")
     secure = "efi" in loader and loader["efi"].get("secureBoot", True)
-    spared = cluster.rules.tdx_needs_no_smm and "tdx" in (domain.get("launchSecurity") or {})
-    if secure and not has_smm(domain) and not spared:
+    exempt = config.rules.tdx_needs_no_smm and "tdx" in (domain.get("launchSecurity") or {})
+    if secure and not has_smm(domain) and not exempt:
         field = f"{path}.domain"
         message = "has EFI SecureBoot enabled. SecureBoot requires SMM, which is currently disabled."
         yield Cause(INVALID, f"{field} {message}", field)
@@ -101,17 +101,17 @@ def _kernel_boot(kernel_boot: Spec | None, field: str) -> Iterator[Cause]:
         yield from absolute_path(value, f"{field}.{name}")
 
 
-def launch_security(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def launch_security(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateLaunchSecurity, ValidateLaunchSecurityAmd64, ValidateLaunchSecurityS390x."""
     security, architecture = spec["domain"].get("launchSecurity"), spec.get("architecture", "")
     field = f"{path}.launchSecurity"
     if security is None:
         return
-    gate = cluster.rules.secure_execution_gate
-    if architecture == S390X and gate and not cluster.has_gate(gate):
-        yield _closed(gate, field)
-    if not cluster.rules.one_launch_security:
-        yield from _sev(spec, field, cluster)
+    gate = config.rules.secure_execution_gate
+    if architecture == S390X and gate and not config.has_gate(gate):
+        yield _closed_gate(gate, field)
+    if not config.rules.one_launch_security:
+        yield from _sev(spec, field, config)
         return
     if architecture == S390X:
         return
@@ -124,26 +124,26 @@ def launch_security(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
         yield Cause(FORBIDDEN, "One and only one launchSecurity type can be set", field)
         return
     gate = _LAUNCH_SECURITY_GATES[chosen[0]]
-    if not cluster.has_gate(gate):
-        yield _closed(gate, field)
+    if not config.has_gate(gate):
+        yield _closed_gate(gate, field)
         return
     for message in _encrypted(chosen[0], spec):
         yield Cause(INVALID, message, field)
 
 
-def _sev(spec: Spec, field: str, cluster: Cluster) -> Iterator[Cause]:
+def _sev(spec: Spec, field: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateLaunchSecurity of the releases that know no other type than SEV."""
     gate, is_sev = _LAUNCH_SECURITY_GATES["SEV"], "sev" in spec["domain"]["launchSecurity"]
-    if not is_sev and cluster.rules.bare_launch_security:
+    if not is_sev and config.rules.bare_launch_security:
         return
-    if not cluster.has_gate(gate):
-        yield _closed(gate, field)
+    if not config.has_gate(gate):
+        yield _closed_gate(gate, field)
     elif is_sev:
         for message in _encrypted("SEV", spec):
             yield Cause(INVALID, message, field)
 
 
-def _closed(gate: str, field: str) -> Cause:
+def _closed_gate(gate: str, field: str) -> Cause:
     return Cause(INVALID, f"{gate} feature gate is not enabled in kubevirt-config", field)
 
 
@@ -167,11 +167,11 @@ def _encrypted(kind: str, spec: Spec) -> Iterator[str]:
             yield f"{kind} does not work with bootable NICs: {interface['name']}"
 
 
-def architecture(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def architecture(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateArchitecture."""
-    return configured.architecture(spec, path, cluster.architecture, cluster.closed_gates())
+    return config_rules.architecture(spec, path, config.architecture, config.closed_gates())
 
 
-def persistent_state(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def persistent_state(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validatePersistentState."""
-    return configured.persistent_state(spec, path, cluster.closed_gates())
+    return config_rules.persistent_state(spec, path, config.closed_gates())

@@ -6,44 +6,44 @@ from collections.abc import Iterator
 from typing import Final
 
 from . import names
-from .cluster import Cluster
+from .cluster_config import ClusterConfig
 from .interfaces import is_ip
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
 PROBES: Final = ("readinessProbe", "livenessProbe")
 _HANDLERS: Final = ("httpGet", "tcpSocket", "exec", "guestAgentPing")
 _DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None", "")
-_MOST_NAMESERVERS: Final = 3
-_MOST_SEARCHES: Final = 6
-_LONGEST_SEARCHES: Final = 256
+_MAX_NAMESERVERS: Final = 3
+_MAX_SEARCHES: Final = 6
+_MAX_SEARCHES_LENGTH: Final = 256
 
 
-def hostname(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def hostname(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateHostNameNotConformingToDNSLabelRules."""
-    wrong = names.dns_label(spec["hostname"]) if "hostname" in spec else []
-    if wrong:
+    errors = names.dns_label(spec["hostname"]) if "hostname" in spec else []
+    if errors:
         field = f"{path}.hostname"
-        message = f"{field} does not conform to the kubernetes DNS_LABEL rules : {', '.join(wrong)}"
+        message = f"{field} does not conform to the kubernetes DNS_LABEL rules : {', '.join(errors)}"
         yield Cause(INVALID, message, field)
 
 
-def subdomain(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def subdomain(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateSubdomainDNSSubdomainRules."""
-    wrong = names.dns_subdomain(spec["subdomain"]) if "subdomain" in spec else []
-    if wrong:
+    errors = names.dns_subdomain(spec["subdomain"]) if "subdomain" in spec else []
+    if errors:
         field = f"{path}.subdomain"
-        message = f"{field} does not conform to the kubernetes DNS_SUBDOMAIN rules : {', '.join(wrong)}"
+        message = f"{field} does not conform to the kubernetes DNS_SUBDOMAIN rules : {', '.join(errors)}"
         yield Cause(INVALID, message, field)
 
 
-def service_account(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def service_account(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateServiceAccountName."""
     name, field = spec.get("serviceAccountName", ""), f"{path}.serviceAccountName"
     if not name:
         return
-    wrong = names.dns_subdomain(name)
-    if wrong:
-        yield Cause(INVALID, f"{field} is not a valid service account name: {'; '.join(wrong)}", field)
+    errors = names.dns_subdomain(name)
+    if errors:
+        yield Cause(INVALID, f"{field} is not a valid service account name: {'; '.join(errors)}", field)
     for volume in spec.get("volumes", ()):
         other = (volume.get("serviceAccount") or {"serviceAccountName": name}).get("serviceAccountName", "")
         if other != name:
@@ -52,10 +52,10 @@ def service_account(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]
             return
 
 
-def probes(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def probes(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateProbe, and the rule that network probes need the pod network."""
-    given = [(f"{path}.{name}", spec[name]) for name in PROBES if name in spec]
-    for field, probe in given:
+    defined = [(f"{path}.{name}", spec[name]) for name in PROBES if name in spec]
+    for field, probe in defined:
         count = sum(handler in probe for handler in _HANDLERS)
         if count > 1:
             yield Cause(INVALID, f"{field} must have exactly one probe type set", field)
@@ -64,50 +64,50 @@ def probes(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
             yield Cause(REQUIRED, f"{ways} must be set if a {field} is specified", field)
     if any("pod" in network for network in spec.get("networks", ())):
         return
-    for field, probe in given:
+    for field, probe in defined:
         for handler in ("httpGet", "tcpSocket"):
             if handler in probe:
                 message = f"{field}.{handler} is only allowed if the Pod Network is attached"
                 yield Cause(INVALID, message, f"{field}.{handler}")
 
 
-def dns(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def dns(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateDNSPolicy, validatePodDNSConfig."""
-    policy, config = spec.get("dnsPolicy", ""), spec.get("dnsConfig")
+    policy, dns_config = spec.get("dnsPolicy", ""), spec.get("dnsConfig")
     if policy not in _DNS_POLICIES:
         message = f"DNSPolicy: {policy} is not supported, valid values: [{' '.join(_DNS_POLICIES)}]"
         yield Cause(NOT_SUPPORTED, message, f"{path}.dnsPolicy")
-    if config is None:
+    if dns_config is None:
         if policy == "None":
             yield Cause(REQUIRED, "must provide `dnsConfig` when `dnsPolicy` is None", f"{path}.dnsConfig")
-    elif policy == "None" and not config.get("nameservers"):
+    elif policy == "None" and not dns_config.get("nameservers"):
         yield Cause(REQUIRED, "must provide at least one DNS nameserver when `dnsPolicy` is None", "nameservers")
     else:
-        yield from _dns_config(config)
+        yield from _dns_config(dns_config)
 
 
-def _dns_config(config: Spec) -> Iterator[Cause]:
-    servers, searches = config.get("nameservers", []), config.get("searches", [])
-    if len(servers) > _MOST_NAMESERVERS:
-        message = f"must not have more than {_MOST_NAMESERVERS} nameservers: [{' '.join(servers)}]"
+def _dns_config(dns_config: Spec) -> Iterator[Cause]:
+    servers, searches = dns_config.get("nameservers", []), dns_config.get("searches", [])
+    if len(servers) > _MAX_NAMESERVERS:
+        message = f"must not have more than {_MAX_NAMESERVERS} nameservers: [{' '.join(servers)}]"
         yield Cause(INVALID, message, "nameservers")
     for server in servers:
         if not is_ip(server):
             yield Cause(INVALID, f"must be valid IP address: {server}", "nameservers")
-    if len(searches) > _MOST_SEARCHES:
-        yield Cause(INVALID, f"must not have more than {_MOST_SEARCHES} search paths", "searchDomains")
-    if len(" ".join(searches).encode()) > _LONGEST_SEARCHES:
-        message = f"must not have more than {_LONGEST_SEARCHES} characters (including spaces) in the search list"
+    if len(searches) > _MAX_SEARCHES:
+        yield Cause(INVALID, f"must not have more than {_MAX_SEARCHES} search paths", "searchDomains")
+    if len(" ".join(searches).encode()) > _MAX_SEARCHES_LENGTH:
+        message = f"must not have more than {_MAX_SEARCHES_LENGTH} characters (including spaces) in the search list"
         yield Cause(INVALID, message, "searchDomains")
     for search in searches:
         for message in names.dns_subdomain(search):
             yield Cause(INVALID, message, "searchDomains")
-    for option in config.get("options", ()):
+    for option in dns_config.get("options", ()):
         if not option.get("name"):
             yield Cause(INVALID, "Option.Name must not be empty", "options")
 
 
-def access_credentials(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def access_credentials(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateAccessCredentials."""
     volumes = spec.get("volumes", ())
     for index, credential in enumerate(spec.get("accessCredentials", ())):
@@ -123,7 +123,7 @@ def access_credentials(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cau
                 yield Cause(INVALID, f"{field} requires at least one user to be present in the users list", users)
         for kind, methods in _CREDENTIALS.items():
             if kind in credential:
-                yield from _one_of_each(credential[kind], methods, field, f"{field}.{kind}")
+                yield from _credential(credential[kind], methods, field, f"{field}.{kind}")
         if sum(kind in credential for kind in _CREDENTIALS) != 1:
             yield Cause(INVALID, f"{field} must have exactly one access credential type set", field)
 
@@ -134,7 +134,7 @@ _CREDENTIALS: Final = {
 }
 
 
-def _one_of_each(credential: Spec, methods: tuple[str, ...], entry: str, field: str) -> Iterator[Cause]:
+def _credential(credential: Spec, methods: tuple[str, ...], entry: str, field: str) -> Iterator[Cause]:
     if "secret" not in (credential.get("source") or {}):
         yield Cause(INVALID, f"{entry} must have exactly one source set", f"{field}.source")
     chosen = credential.get("propagationMethod") or {}

@@ -9,7 +9,7 @@ from typing import Final
 
 from ...api.fields.enums import ENUMS
 from . import names, networks
-from .cluster import Cluster
+from .cluster_config import ClusterConfig
 from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
 BINDINGS: Final = ("bridge", "masquerade", "sriov", "passtBinding", "binding")
@@ -24,11 +24,11 @@ _DISCONTINUED: Final = {
 _RESERVED_MAC: Final = "02:00:00:00:00:00"
 # Six, eight or twenty bytes, as in Go's net.ParseMAC.
 _MAC_LENGTHS: Final = (6, 8, 20)
-_LONGEST_MAC: Final = 6
+_MAX_MAC_LENGTH: Final = 6
 _PRIVATE_OPTIONS: Final = range(224, 255)
 
 
-def discontinued(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def discontinued(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateDiscontinuedBindings, when a VM or VMI is created."""
     for interface, field in _interfaces(spec, path):
         for binding, message in _DISCONTINUED.items():
@@ -36,7 +36,7 @@ def discontinued(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
                 yield Cause(INVALID, message, f"{field}.{binding}")
 
 
-def states(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def states(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateInterfaceStateValue."""
     default = next((network["name"] for network in spec.get("networks", ()) if _is_default(network)), None)
     for interface, field in _interfaces(spec, path):
@@ -58,13 +58,13 @@ def _is_default(network: Spec) -> bool:
     return "pod" in network or bool((network.get("multus") or {}).get("default"))
 
 
-def bindings(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def bindings(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateInterfaceBinding."""
-    known, gate = networks.by_name(spec), cluster.rules.binding_gate
+    network_by_name, gate = networks.by_name(spec), config.rules.binding_gate
     for interface, field in _interfaces(spec, path):
-        on_pod = "pod" in known.get(interface["name"], {})
+        on_pod = "pod" in network_by_name.get(interface["name"], {})
         count = sum(binding in interface for binding in BINDINGS)
-        if count != 1 and cluster.rules.needs_binding:
+        if count != 1 and config.rules.needs_binding:
             message = "interface must have exactly one binding method or binding plugin"
             yield Cause(INVALID, f"logical {interface['name']} {message}", field)
         if "masquerade" in interface and not on_pod:
@@ -72,33 +72,33 @@ def bindings(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
         if "masquerade" in interface and interface.get("macAddress") == _RESERVED_MAC:
             message = "The requested MAC address is reserved for the in-pod bridge. Please choose another one."
             yield Cause(INVALID, message, f"{field}.macAddress")
-        if "bridge" in interface and on_pod and not cluster.defaults.bridge_permitted:
+        if "bridge" in interface and on_pod and not config.defaults.bridge_permitted:
             message = "Bridge on pod network configuration is not enabled under kubevirt-config"
             yield Cause(INVALID, message, f"{field}.name")
-        if "binding" in interface and gate and not cluster.has_gate(gate):
+        if "binding" in interface and gate and not config.has_gate(gate):
             yield Cause(INVALID, "Binding plugins feature gate is not enabled", f"{field}.name")
-        if "passtBinding" in interface and not cluster.has_gate("PasstBinding"):
+        if "passtBinding" in interface and not config.has_gate("PasstBinding"):
             yield Cause(INVALID, "PasstBinding feature gate is not enabled", f"{field}.name")
         if "passtBinding" in interface and not on_pod:
             yield Cause(INVALID, "PasstBinding interface only implemented with pod network", f"{field}.name")
 
 
-def unique_names(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def unique_names(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateInterfaceNameUnique."""
-    seen = set()
+    used = set()
     for interface, field in _interfaces(spec, path):
-        if interface["name"] in seen:
+        if interface["name"] in used:
             message = "Only one interface can be connected to one specific network"
             yield Cause(DUPLICATE, message, f"{field}.name")
-        seen.add(interface["name"])
+        used.add(interface["name"])
 
 
-def fields(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def fields(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateInterfacesFields."""
-    known = networks.by_name(spec)
+    network_by_name = networks.by_name(spec)
     for interface, field in _interfaces(spec, path):
         yield from _own_fields(interface, field)
-        yield from ports(interface, "pod" in known.get(interface["name"], {}), field, cluster)
+        yield from ports(interface, "pod" in network_by_name.get(interface["name"], {}), field, config)
         yield from _dhcp(interface.get("dhcpOptions"), field, path)
 
 
@@ -111,9 +111,9 @@ def _own_fields(interface: Spec, field: str) -> Iterator[Cause]:
     if model and model not in ENUMS["InterfaceModel"]:
         message = f"interface {field}.name uses model {model} that is not supported."
         yield Cause(NOT_SUPPORTED, message, f"{field}.model")
-    wrong = _mac_mistake(mac) if mac else ""
-    if wrong:
-        yield Cause(INVALID, f"interface {field}.name has {wrong} MAC address ({mac}).", f"{field}.macAddress")
+    mistake = _mac_mistake(mac) if mac else ""
+    if mistake:
+        yield Cause(INVALID, f"interface {field}.name has {mistake} MAC address ({mac}).", f"{field}.macAddress")
     if pci and not PCI_ADDRESS.fullmatch(pci):
         yield Cause(INVALID, f"interface {field}.name has malformed PCI address ({pci}).", f"{field}.pciAddress")
 
@@ -124,7 +124,7 @@ def _mac_mistake(mac: str) -> str:
     for separator, size in ((":", 2), ("-", 2), (r"\.", 4)):
         if re.fullmatch(f"{digits}{{{size}}}({separator}{digits}{{{size}}})+", mac):
             length = len(re.findall(digits, mac)) // 2
-            return "malformed" if length not in _MAC_LENGTHS else "too long" if length > _LONGEST_MAC else ""
+            return "malformed" if length not in _MAC_LENGTHS else "too long" if length > _MAX_MAC_LENGTH else ""
     return "malformed"
 
 
@@ -165,13 +165,13 @@ def _interfaces(spec: Spec, path: str) -> Iterator[tuple[Spec, str]]:
         yield interface, f"{path}.domain.devices.interfaces[{index}]"
 
 
-_MOST_RANGES: Final = 10
+_MAX_RANGES: Final = 10
 _PORTS: Final = range(1, 65536)
 _PROTOCOLS: Final = ("TCP", "UDP")
 _UNKNOWN_PROTOCOL: Final = "Unknown protocol, only TCP or UDP allowed"
 
 
-def ports(interface: Spec, on_pod: bool, field: str, cluster: Cluster) -> Iterator[Cause]:
+def ports(interface: Spec, on_pod: bool, field: str, config: ClusterConfig) -> Iterator[Cause]:
     """validatePortConfiguration, validatePortRangesConfiguration. on_pod: the network is the pod network."""
     if on_pod:
         yield from _names(interface.get("ports", ()), f"{field}.ports")
@@ -180,7 +180,7 @@ def ports(interface: Spec, on_pod: bool, field: str, cluster: Cluster) -> Iterat
     ranges = interface.get("portRanges")
     if ranges is None:
         return
-    if not cluster.has_gate("PortRangesSpec"):
+    if not config.has_gate("PortRangesSpec"):
         message = "portRanges is specified on interface but the PortRangesSpec feature gate is not enabled"
         yield Cause(INVALID, message, f"{field}.name")
     elif on_pod:
@@ -193,16 +193,16 @@ def ports(interface: Spec, on_pod: bool, field: str, cluster: Cluster) -> Iterat
 
 def _names(ports: list[Spec], field: str) -> Iterator[Cause]:
     """validateForwardPortsName."""
-    seen = set()
+    used = set()
     for index, port in enumerate(ports):
         name = port.get("name")
         if not name:
             continue
-        if name in seen:
+        if name in used:
             yield Cause(DUPLICATE, f"Duplicate name of the port: {name}", f"{field}[{index}].name")
         if not names.is_port_name(name):
             yield Cause(INVALID, f"Invalid name of the port: {name}", f"{field}[{index}].name")
-        seen.add(name)
+        used.add(name)
 
 
 def _port(port: Spec, field: str) -> Iterator[Cause]:
@@ -218,10 +218,10 @@ def _port(port: Spec, field: str) -> Iterator[Cause]:
 
 def _ranges(ranges: list[Spec], field: str) -> Iterator[Cause]:
     """validateForwardPortRanges."""
-    if len(ranges) > _MOST_RANGES:
+    if len(ranges) > _MAX_RANGES:
         yield Cause(INVALID, "No more than 10 portRanges are allowed", field)
         return
-    good: dict[str, list[tuple[int, int]]] = {}
+    valid: dict[str, list[tuple[int, int]]] = {}
     for index, entry in enumerate(ranges):
         protocol, start, end = entry.get("protocol", ""), entry.get("start", 0), entry.get("end", 0)
         if protocol not in _PROTOCOLS:
@@ -233,8 +233,8 @@ def _ranges(ranges: list[Spec], field: str) -> Iterator[Cause]:
         elif start > end:
             yield Cause(INVALID, "Start must be less than or equal to end", f"{field}[{index}].start")
         else:
-            good.setdefault(protocol, []).append((start, end))
-    for protocol, spans in good.items():
+            valid.setdefault(protocol, []).append((start, end))
+    for protocol, spans in valid.items():
         yield from _overlaps(protocol, sorted(spans), field)
 
 

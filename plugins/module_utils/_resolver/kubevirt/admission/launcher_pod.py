@@ -69,8 +69,8 @@ def _overcommitted(requests: Mapping[str, str], limits: Mapping[str, str], path:
         if name not in limits:
             yield _cause(f"{path}.limits", "Required value: Limit must be set for non overcommitable resources")
         elif parse(limits[name]) != parse(amount):
-            told = f"must be equal to {name} limit of {limits[name]}"
-            yield from _invalid(f"{path}.requests", amount, told)
+            detail = f"must be equal to {name} limit of {limits[name]}"
+            yield from _invalid(f"{path}.requests", amount, detail)
 
 
 def _is_standard(name: str) -> bool:
@@ -82,5 +82,5 @@ def _invalid(field: str, value: Any, *details: str) -> Iterator[Cause]:
         yield _cause(field, f"Invalid value: {quoted(value)}: {detail}")
 
 
-def _cause(field: str, told: str) -> Cause:
-    return Cause(INVALID, told, field)
+def _cause(field: str, message: str) -> Cause:
+    return Cause(INVALID, message, field)

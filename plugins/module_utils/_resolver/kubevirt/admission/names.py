@@ -10,36 +10,36 @@ _SUBDOMAIN: Final = rf"{_LABEL}(\.{_LABEL})*"
 _QUALIFIED: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE: Final = f"({_QUALIFIED})?"
 
-_LONGEST_LABEL: Final = 63
-_LONGEST_SUBDOMAIN: Final = 253
-_LONGEST_PORT_NAME: Final = 15
+_MAX_LABEL: Final = 63
+_MAX_SUBDOMAIN: Final = 253
+_MAX_PORT_NAME: Final = 15
 
 
 def dns_label(name: str) -> list[str]:
     """IsDNS1123Label."""
-    found = _length(name, _LONGEST_LABEL)
+    errors = _length(name, _MAX_LABEL)
     if not re.fullmatch(_LABEL, name):
         if re.fullmatch(_SUBDOMAIN, name):
-            found.append("must not contain dots")
+            errors.append("must not contain dots")
         else:
             rule = (
                 "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start "
                 "and end with an alphanumeric character"
             )
-            found.append(_form(rule, _LABEL, "my-name", "123-abc"))
-    return found
+            errors.append(_form(rule, _LABEL, "my-name", "123-abc"))
+    return errors
 
 
 def dns_subdomain(name: str) -> list[str]:
     """IsDNS1123Subdomain."""
-    found = _length(name, _LONGEST_SUBDOMAIN)
+    errors = _length(name, _MAX_SUBDOMAIN)
     if not re.fullmatch(_SUBDOMAIN, name):
         rule = (
             "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
             "start and end with an alphanumeric character"
         )
-        found.append(_form(rule, _SUBDOMAIN, "example.com"))
-    return found
+        errors.append(_form(rule, _SUBDOMAIN, "example.com"))
+    return errors
 
 
 def qualified(name: str) -> list[str]:
@@ -53,31 +53,31 @@ def qualified(name: str) -> list[str]:
     if len(prefix) > 1:
         optional = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         return [f"a qualified name {form} {optional}"]
-    found: list[str] = []
+    errors: list[str] = []
     if prefix:
-        found += [f"prefix part {text}" for text in (dns_subdomain(prefix[0]) if prefix[0] else ["must be non-empty"])]
-    found += [f"name part {text}" for text in (_length(last, _LONGEST_LABEL) if last else ["must be non-empty"])]
+        errors += [f"prefix part {text}" for text in (dns_subdomain(prefix[0]) if prefix[0] else ["must be non-empty"])]
+    errors += [f"name part {text}" for text in (_length(last, _MAX_LABEL) if last else ["must be non-empty"])]
     if not re.fullmatch(_QUALIFIED, last):
-        found.append(f"name part {form}")
-    return found
+        errors.append(f"name part {form}")
+    return errors
 
 
 def label_value(value: str) -> list[str]:
     """IsValidLabelValue."""
-    found = _length(value, _LONGEST_LABEL)
+    errors = _length(value, _MAX_LABEL)
     if not re.fullmatch(_LABEL_VALUE, value):
         rule = (
             "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
             "start and end with an alphanumeric character"
         )
-        found.append(_form(rule, _LABEL_VALUE, "MyValue", "my_value", "12345"))
-    return found
+        errors.append(_form(rule, _LABEL_VALUE, "MyValue", "my_value", "12345"))
+    return errors
 
 
 def is_port_name(name: str) -> bool:
     """IsValidPortName; KubeVirt's messages do not contain the errors."""
     return (
-        len(name) <= _LONGEST_PORT_NAME
+        len(name) <= _MAX_PORT_NAME
         and re.fullmatch("[-a-z0-9]+", name) is not None
         and re.search("[a-z]", name) is not None
         and "--" not in name
@@ -86,11 +86,11 @@ def is_port_name(name: str) -> bool:
     )
 
 
-def _length(name: str, longest: int) -> list[str]:
-    return [f"must be no more than {longest} characters"] if len(name.encode()) > longest else []
+def _length(name: str, maximum: int) -> list[str]:
+    return [f"must be no more than {maximum} characters"] if len(name.encode()) > maximum else []
 
 
 def _form(rule: str, expression: str, *examples: str) -> str:
     """RegexError."""
-    shown = " or ".join(f"'{example}', " for example in examples)
-    return f"{rule} (e.g. {shown}regex used for validation is '{expression}')"
+    formatted = " or ".join(f"'{example}', " for example in examples)
+    return f"{rule} (e.g. {formatted}regex used for validation is '{expression}')"

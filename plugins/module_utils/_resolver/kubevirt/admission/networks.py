@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .cluster import Cluster
+from .cluster_config import ClusterConfig
 from .rule import DUPLICATE, INVALID, NOT_FOUND, REQUIRED, Cause, Spec
 
 _SOURCES = ("pod", "multus", "resourceClaim")
@@ -15,7 +15,7 @@ def by_name(spec: Spec) -> dict[str, Spec]:
     return {network["name"]: network for network in spec.get("networks", ())}
 
 
-def one_default(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def single_pod_network(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateSinglePodNetwork."""
     networks = spec.get("networks", ())
     pods = [network for network in networks if "pod" in network]
@@ -30,7 +30,7 @@ def one_default(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, message, f"{path}.networks")
 
 
-def one_source(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def single_source(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateSingleNetworkSource."""
     for index, network in enumerate(spec.get("networks", ())):
         count = sum(source in network for source in _SOURCES)
@@ -39,7 +39,7 @@ def one_source(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
             yield Cause(REQUIRED, message, f"{path}.networks[{index}]")
 
 
-def multus_name(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def multus_name(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateMultusNetworkSource, which stops at the first error."""
     for index, network in enumerate(spec.get("networks", ())):
         if "multus" in network and not network["multus"].get("networkName"):
@@ -47,41 +47,41 @@ def multus_name(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
             return
 
 
-def unique_names(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def unique_names(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateNetworkNameUnique."""
-    seen = set()
+    used = set()
     for index, network in enumerate(spec.get("networks", ())):
         name = network["name"]
-        if name in seen:
+        if name in used:
             message = f'Network with name "{name}" already exists, every network must have a unique name'
             yield Cause(DUPLICATE, message, f"{path}.networks[{index}].name")
-        seen.add(name)
+        used.add(name)
 
 
-def have_interfaces(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def assigned_to_interfaces(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateNetworksAssignedToInterfaces."""
-    known = {interface["name"] for interface in spec["domain"]["devices"].get("interfaces", ())}
+    interface_names = {interface["name"] for interface in spec["domain"]["devices"].get("interfaces", ())}
     for index, network in enumerate(spec.get("networks", ())):
-        if network["name"] not in known:
+        if network["name"] not in interface_names:
             field = f"{path}.networks[{index}].name"
             yield Cause(REQUIRED, f"{field} '{network['name']}' not found.", field)
 
 
-def have_networks(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def interfaces_assigned(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateInterfacesAssignedToNetworks."""
-    known = by_name(spec)
+    networks = by_name(spec)
     for index, interface in enumerate(spec["domain"]["devices"].get("interfaces", ())):
-        if interface["name"] not in known:
+        if interface["name"] not in networks:
             field = f"{path}.domain.devices.interfaces[{index}].name"
             yield Cause(INVALID, f"{field} '{interface['name']}' not found.", field)
 
 
-def claimed(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def claimed(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateNetworkDevicesWithDRA: networks by resource claim."""
     networks, field = spec.get("networks", ()), f"{path}.networks"
     if not any("resourceClaim" in network for network in networks):
         return
-    if not cluster.has_gate("NetworkDevicesWithDRA"):
+    if not config.has_gate("NetworkDevicesWithDRA"):
         message = "vmi.spec.networks contains DRA networks but NetworkDevicesWithDRA feature gate is not enabled"
         yield Cause(INVALID, message, field)
         return

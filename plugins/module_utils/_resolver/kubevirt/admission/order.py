@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..webhooks.configured import live_updates
+from ..webhooks.config_rules import live_updates
 from . import (
     cpu,
     devices,
@@ -22,20 +22,20 @@ from . import (
     vmi_only,
     volumes,
 )
-from .cluster import Cluster
+from .cluster_config import ClusterConfig
 from .rule import Cause, Rule, Spec
 
 _NETWORK_RULES: Final[tuple[Rule, ...]] = (
-    networks.one_default,
-    networks.one_source,
+    networks.single_pod_network,
+    networks.single_source,
     networks.multus_name,
     interfaces.states,
     interfaces.bindings,
     networks.unique_names,
     networks.claimed,
-    networks.have_interfaces,
+    networks.assigned_to_interfaces,
     interfaces.unique_names,
-    networks.have_networks,
+    networks.interfaces_assigned,
     interfaces.fields,
 )
 """Validator.Validate of pkg/network/admitter."""
@@ -105,52 +105,52 @@ _VMI_RULES: Final[tuple[Rule, ...]] = (
 
 
 def virtual_machine_causes(
-    applied: Spec, stored: Spec, before: Spec | None, namespace: str, cluster: Cluster
+    applied: Spec, stored: Spec, before: Spec | None, namespace: str, config: ClusterConfig
 ) -> list[Cause]:
     """VMsAdmitter.Admit of a VM whose instancetype and preference are accepted; the first step with causes is the last.
 
     applied, stored: the VM's canonical spec with instancetype, preference and defaults in its template, and without.
     before: the stored VM's spec; None for a new VM.
     """
-    found: list[Cause] = []
+    causes: list[Cause] = []
     if before is None:
-        found = _new_vm(stored["template"]["spec"], applied["template"]["spec"], cluster)
+        causes = _new_vm(stored["template"]["spec"], applied["template"]["spec"], config)
     return (
-        found or list(_vm(applied, cluster)) or list(virtual_machine.data_volume_namespaces(stored, before, namespace))
+        causes or list(_vm(applied, config)) or list(virtual_machine.data_volume_namespaces(stored, before, namespace))
     )
 
 
-def _new_vm(stored: Spec, applied: Spec, cluster: Cluster) -> list[Cause]:
-    closed = list(gates.discontinued(stored, cluster.developer))
-    return closed or list(interfaces.discontinued(applied, "spec", cluster))
+def _new_vm(stored: Spec, applied: Spec, config: ClusterConfig) -> list[Cause]:
+    causes = list(gates.discontinued(stored, config.developer))
+    return causes or list(interfaces.discontinued(applied, "spec", config))
 
 
-def _vm(spec: Spec, cluster: Cluster) -> Iterator[Cause]:
+def _vm(spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
     """ValidateVirtualMachineSpec."""
     template, path = spec["template"], "spec.template"
-    yield from virtual_machine.metadata(template["metadata"], f"{path}.metadata", cluster)
+    yield from virtual_machine.metadata(template["metadata"], f"{path}.metadata", config)
     annotations = template["metadata"].get("annotations") or {}
-    yield from grace.template_annotations(template["spec"], annotations, f"{path}.metadata", cluster)
-    yield from _apply(SPEC_RULES, template["spec"], f"{path}.spec", cluster)
+    yield from grace.template_annotations(template["spec"], annotations, f"{path}.metadata", config)
+    yield from _apply(SPEC_RULES, template["spec"], f"{path}.spec", config)
     yield from virtual_machine.data_volume_templates(spec)
-    yield from virtual_machine.run_strategy(spec, cluster)
-    if cluster.live_updates:
+    yield from virtual_machine.run_strategy(spec, config)
+    if config.live_updates:
         yield from live_updates(template["spec"], f"{path}.spec")
 
 
-def vmi(metadata: Spec, spec: Spec, cluster: Cluster) -> Iterator[Cause]:
+def vmi(metadata: Spec, spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
     """VMICreateAdmitter.Admit of a new VMI with a canonical spec, which KubeVirt creates for a VM. The causes name the
     fields of the VM.
     """
-    path, own = "spec.template.spec", "spec.template.metadata"
-    yield from gates.discontinued(spec, cluster.developer)
-    yield from _apply(_VMI_RULES, spec, path, cluster)
-    yield from virtual_machine.metadata(metadata, own, cluster, reserved_labels=True)
-    yield from grace.template_annotations(spec, metadata.get("annotations") or {}, own, cluster)
-    yield from vmi_only.hyperv(spec, path, cluster)
-    yield from vmi_only.architecture(spec, path, cluster)
+    path, metadata_path = "spec.template.spec", "spec.template.metadata"
+    yield from gates.discontinued(spec, config.developer)
+    yield from _apply(_VMI_RULES, spec, path, config)
+    yield from virtual_machine.metadata(metadata, metadata_path, config, reserved_labels=True)
+    yield from grace.template_annotations(spec, metadata.get("annotations") or {}, metadata_path, config)
+    yield from vmi_only.hyperv(spec, path, config)
+    yield from vmi_only.architecture(spec, path, config)
 
 
-def _apply(rules: tuple[Rule, ...], spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def _apply(rules: tuple[Rule, ...], spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     for rule in rules:
-        yield from rule(spec, path, cluster)
+        yield from rule(spec, path, config)

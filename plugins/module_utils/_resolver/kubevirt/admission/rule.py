@@ -10,7 +10,7 @@ from typing import Any, Final
 from ...api import quantity
 from ...api.quantity import Quantity
 from ..webhooks.admission import INVALID, NOT_FOUND, NOT_SUPPORTED, REQUIRED, Cause
-from .cluster import Cluster
+from .cluster_config import ClusterConfig
 
 __all__ = [
     "DUPLICATE",
@@ -31,8 +31,8 @@ FORBIDDEN = "FieldValueForbidden"
 Spec = dict[str, Any]
 """A canonical VMI spec, or a part of one: `domain`, `domain.devices` and `domain.resources` always exist."""
 
-Rule = Callable[[Spec, str, Cluster], Iterable[Cause]]
-"""(VMI spec with all defaults, path of that spec such as `spec.template.spec`, cluster) → causes."""
+Rule = Callable[[Spec, str, ClusterConfig], Iterable[Cause]]
+"""(VMI spec with all defaults, path of that spec such as `spec.template.spec`, cluster configuration) → causes."""
 
 
 def quoted(value: Any) -> str:
@@ -48,10 +48,10 @@ def amount(resources: dict[str, Any], field: str, name: str) -> Quantity:
     return quantity.parse((resources.get(field) or {}).get(name, "0"))
 
 
-def millis(found: Quantity) -> int:
+def millis(value: Quantity) -> int:
     """Thousandths, rounded away from zero (Quantity.MilliValue)."""
-    size = -(-abs(found.nanos) // _NANOS_PER_MILLI)
-    return size if found.nanos >= 0 else -size
+    size = -(-abs(value.nanos) // _NANOS_PER_MILLI)
+    return size if value.nanos >= 0 else -size
 
 
 def absolute_path(path: str, field: str) -> Iterator[Cause]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from . import names
-from .cluster import Cluster
+from .cluster_config import ClusterConfig
 from .rule import INVALID, Cause, Spec, quoted
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -18,10 +18,10 @@ _NO_VALUES: Final = "may not be specified when `operator` is 'Exists' or 'DoesNo
 _NOT_AN_OPERATOR: Final = "not a valid selector operator"
 
 
-def affinity(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def affinity(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateSpecAffinity, whose fields lack `affinity`."""
-    found = spec.get("affinity") or {}
-    node = found.get("nodeAffinity") or {}
+    affinities = spec.get("affinity") or {}
+    node = affinities.get("nodeAffinity") or {}
     field = f"{path}.nodeAffinity"
     if _REQUIRED in node:
         terms, terms_field = node[_REQUIRED].get("nodeSelectorTerms"), f"{field}.{_REQUIRED}.nodeSelectorTerms"
@@ -33,7 +33,7 @@ def affinity(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
         yield from _weight(weighted, f"{field}.{_PREFERRED}[{index}]")
         yield from _node_term(weighted.get("preference") or {}, f"{field}.{_PREFERRED}[{index}].preference")
     for kind in ("podAffinity", "podAntiAffinity"):
-        pods, field = found.get(kind) or {}, f"{path}.{kind}"
+        pods, field = affinities.get(kind) or {}, f"{path}.{kind}"
         for index, term in enumerate(pods.get(_REQUIRED, ())):
             yield from _pod_term(term, f"{field}.{_REQUIRED}[{index}]")
         for index, weighted in enumerate(pods.get(_PREFERRED, ())):
@@ -42,7 +42,7 @@ def affinity(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
             yield from _pod_term(weighted.get("podAffinityTerm") or {}, term_field)
 
 
-def topology_spread(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def topology_spread(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateSpecTopologySpreadConstraints."""
     path += ".topologySpreadConstraints"
     constraints = spec.get("topologySpreadConstraints", ())

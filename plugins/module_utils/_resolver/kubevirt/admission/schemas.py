@@ -1,4 +1,4 @@
-"""What the schemas of virt-api and of the CRD reject of a VM before any rule is looked at."""
+"""What the schemas of virt-api and of the CRD reject of a VM before any rule applies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
-_MOST_ENTRIES: Final = 256
+_MAX_ENTRIES: Final = 256
 _LISTS: Final = ("accessCredentials", "networks", "volumes", "utilityVolumes")
 _DEVICE_LISTS: Final = ("disks", "interfaces")
 _DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
@@ -21,14 +21,14 @@ def causes(vm: Spec) -> Iterator[Cause]:
     if template is None:
         yield _required("spec.template")
     else:
-        yield from _of_template(template.get("spec") or {}, "spec.template.spec")
+        yield from _template_causes(template.get("spec") or {}, "spec.template.spec")
 
 
-def _of_template(spec: Spec, path: str) -> Iterator[Cause]:
+def _template_causes(spec: Spec, path: str) -> Iterator[Cause]:
     yield from _choice(spec.get("dnsPolicy"), _DNS_POLICIES, f"{path}.dnsPolicy")
     for probe in ("livenessProbe", "readinessProbe"):
         for action in ("tcpSocket", "httpGet"):
-            if "port" not in _given((spec.get(probe) or {}).get(action), "port"):
+            if _lacks((spec.get(probe) or {}).get(action), "port"):
                 yield _required(f"{path}.{probe}.{action}.port")
     yield from _volumes(spec.get("volumes") or [], f"{path}.volumes")
     domain = spec.get("domain") or {}
@@ -42,32 +42,32 @@ def _of_template(spec: Spec, path: str) -> Iterator[Cause]:
         *((f"{path}.{name}", spec.get(name)) for name in _LISTS),
         *((f"{path}.domain.devices.{name}", devices.get(name)) for name in _DEVICE_LISTS),
     ):
-        if len(entries or ()) > _MOST_ENTRIES:
-            message = f"Too many: {len(entries or ())}: must have at most {_MOST_ENTRIES} items"
+        if len(entries or ()) > _MAX_ENTRIES:
+            message = f"Too many: {len(entries or ())}: must have at most {_MAX_ENTRIES} items"
             yield Cause(INVALID, message, field)
     claims = [claim.get("name") for claim in spec.get("resourceClaims") or []]
-    for index, name in _again(claims):
+    for index, name in _duplicates(claims):
         yield Cause(DUPLICATE, f'Duplicate value: {{"name":"{name}"}}', f"{path}.resourceClaims[{index}]")
     for number, credential in enumerate(spec.get("accessCredentials") or []):
         method = ((credential.get("sshPublicKey") or {}).get("propagationMethod") or {}).get("qemuGuestAgent") or {}
         field = f"{path}.accessCredentials[{number}].sshPublicKey.propagationMethod.qemuGuestAgent.users"
-        for index, name in _again(method.get("users") or []):
+        for index, name in _duplicates(method.get("users") or []):
             yield Cause(DUPLICATE, f'Duplicate value: "{name}"', f"{field}[{index}]")
 
 
 def _volumes(volumes: list[Spec], path: str) -> Iterator[Cause]:
     for index, volume in enumerate(volumes):
-        if "capacity" not in _given(volume.get("emptyDisk"), "capacity"):
+        if _lacks(volume.get("emptyDisk"), "capacity"):
             yield _required(f"{path}.emptyDisk.capacity")
         image = volume.get("containerDisk") or {}
         yield from _choice(image.get("imagePullPolicy"), _PULL_POLICIES, f"{path}.containerDisk.imagePullPolicy")
         inside, field = volume.get("containerPath") or {}, f"{path}[{index}].containerPath"
         directory = inside.get("path", "/")
-        for wrong, message in (
+        for invalid, message in (
             (not directory.startswith("/"), "path must be absolute (start with '/')"),
             (".." in directory, "path must not contain '..'"),
         ):
-            if wrong:
+            if invalid:
                 yield Cause(INVALID, f'Invalid value: "string": {message}', f"{field}.path")
         if inside.get("readOnly") is False:
             message = "readOnly must be true, write access is not supported"
@@ -87,15 +87,15 @@ def _supported(value: Any, choices: tuple[str, ...], field: str) -> Iterator[Cau
         yield Cause(NOT_SUPPORTED, f'Unsupported value: "{value}": supported values: {supported}', field)
 
 
-def _given(value: Spec | None, field: str) -> Spec:
-    """An object, which lacks no field if it is not there itself."""
-    return {field: None} if value is None else value
+def _lacks(value: Spec | None, field: str) -> bool:
+    """Whether an object exists without a required field."""
+    return value is not None and field not in value
 
 
 def _required(field: str) -> Cause:
     return Cause(REQUIRED, f"{field} in body is required", field)
 
 
-def _again(names: list[Any]) -> Iterator[tuple[int, Any]]:
-    """Entries that are there already."""
+def _duplicates(names: list[Any]) -> Iterator[tuple[int, Any]]:
+    """Entries that repeat an earlier one, with their index."""
     return ((index, name) for index, name in enumerate(names) if name in names[:index])

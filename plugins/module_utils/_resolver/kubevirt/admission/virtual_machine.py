@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from .cluster import Cluster
+from .cluster_config import ClusterConfig
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
 RUN_STRATEGIES: Final = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
@@ -27,34 +27,34 @@ _IGNITION: Final = "kubevirt.io/ignitiondata"
 _SIDECARS: Final = "hooks.kubevirt.io/hookSidecars"
 
 
-def metadata(found: dict[str, Any], path: str, cluster: Cluster, reserved_labels: bool = False) -> Iterator[Cause]:
+def metadata(meta: dict[str, Any], path: str, config: ClusterConfig, reserved_labels: bool = False) -> Iterator[Cause]:
     """ValidateVirtualMachineInstanceMetadata.
 
     path: of the metadata. reserved_labels: KubeVirt itself writes the metadata.
     """
-    annotations, field = found.get("annotations") or {}, f"{path}.annotations"
-    if not reserved_labels and _RESERVED_LABELS & set(found.get("labels") or {}):
+    annotations, field = meta.get("annotations") or {}, f"{path}.annotations"
+    if not reserved_labels and _RESERVED_LABELS & set(meta.get("labels") or {}):
         message = "creation of the following reserved kubevirt.io/ labels on a VMI object is prohibited"
         yield Cause(NOT_SUPPORTED, message, f"{path}.labels")
     for annotation, gate, feature in (
         (_IGNITION, "ExperimentalIgnitionSupport", "ExperimentalIgnitionSupport"),
         (_SIDECARS, "Sidecar", "sidecar"),
     ):
-        if annotations.get(annotation) and not cluster.has_gate(gate):
+        if annotations.get(annotation) and not config.has_gate(gate):
             entry = f"{field}.{annotation}"
             message = f"{feature} feature gate is not enabled in kubevirt-config, invalid entry {entry}"
             yield Cause(INVALID, message, field)
 
 
-def eviction_strategy(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def eviction_strategy(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateLiveMigration."""
-    strategy = spec.get("evictionStrategy", cluster.defaults.eviction_strategy)
+    strategy = spec.get("evictionStrategy", config.defaults.eviction_strategy)
     if strategy not in EVICTION_STRATEGIES:
         field = f"{path}.evictionStrategy"
         yield Cause(INVALID, f"{field} is set with an unrecognized option: {strategy}", field)
 
 
-def start_strategy(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def start_strategy(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateStartStrategy."""
     strategy, field = spec.get("startStrategy"), f"{path}.startStrategy"
     if strategy is None:
@@ -66,7 +66,7 @@ def start_strategy(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, f"{either}.Pausing VMI with LivenessProbe is not supported", field)
 
 
-def run_strategy(vm: Spec, cluster: Cluster) -> Iterator[Cause]:
+def run_strategy(vm: Spec, config: ClusterConfig) -> Iterator[Cause]:
     """validateRunStrategy. vm: the VM's spec."""
     strategy = vm.get("runStrategy")
     if "running" in vm and strategy is not None:
@@ -75,8 +75,8 @@ def run_strategy(vm: Spec, cluster: Cluster) -> Iterator[Cause]:
         yield Cause(INVALID, f"{message} {hint}", "spec.running")
     elif "running" not in vm and strategy is None:
         yield Cause(INVALID, "RunStrategy must be specified", "spec.running")
-    if strategy == _AS_RECEIVER and cluster.rules.receives:
-        if not cluster.has_gate("DecentralizedLiveMigration"):
+    if strategy == _AS_RECEIVER and config.rules.wait_as_receiver:
+        if not config.has_gate("DecentralizedLiveMigration"):
             reason = "DecentralizedLiveMigration feature gate is not enabled in kubevirt resource"
             yield Cause(INVALID, f"Invalid RunStrategy ({strategy}), {reason}", "spec.runStrategy")
     elif strategy is not None and strategy not in RUN_STRATEGIES:
@@ -88,9 +88,9 @@ def data_volume_templates(vm: Spec) -> Iterator[Cause]:
     volumes = vm["template"]["spec"].get("volumes", ())
     for index, template in enumerate(vm.get("dataVolumeTemplates", ())):
         field = f"spec.dataVolumeTemplate[{index}]"
-        wrong = _data_volume(template, field)
-        if wrong is not None:
-            yield wrong
+        cause = _data_volume(template, field)
+        if cause is not None:
+            yield cause
         elif not any(_refers_to(volume, template["metadata"].get("name", "")) for volume in volumes):
             message = f"DataVolumeTemplate entry {field} must be referenced in the VMI template's 'volumes' list"
             yield Cause(REQUIRED, message, field)
@@ -126,10 +126,10 @@ def _data_volume(template: Spec, field: str) -> Cause | None:
     return None
 
 
-def data_volume_namespaces(vm: Spec, old: Spec | None, namespace: str) -> Iterator[Cause]:
-    """validateVirtualMachineDataVolumeTemplateNamespace, if the templates change. old: the stored VM's spec."""
+def data_volume_namespaces(vm: Spec, before: Spec | None, namespace: str) -> Iterator[Cause]:
+    """validateVirtualMachineDataVolumeTemplateNamespace, if the templates change. before: the stored VM's spec."""
     templates = vm.get("dataVolumeTemplates", ())
-    if old is not None and old.get("dataVolumeTemplates", ()) == templates:
+    if before is not None and before.get("dataVolumeTemplates", ()) == templates:
         return
     for index, template in enumerate(templates):
         other = template["metadata"].get("namespace")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..vmi.vmi_defaults import HYPERV_NEEDS
-from .cluster import AMD64, ARM64, S390X, Cluster
+from .cluster_config import AMD64, ARM64, S390X, ClusterConfig
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount
 
 _RESERVED_PATHS: Final = ("/var/run/kubevirt", "/var/run/libvirt")
@@ -21,7 +21,7 @@ _VIDEO: Final = {
 _WATCHDOGS: Final = {AMD64: ("I6300ESB", "amd64 only supports"), S390X: ("Diag288", "s390x only supports")}
 
 
-def mapped(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def mapped(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """validateVirtualMachineInstanceSpecVolumeDisks: every volume must be mapped."""
     devices = spec["domain"]["devices"]
     disks = {disk["name"] for disk in devices.get("disks", ())}
@@ -48,18 +48,18 @@ def _container_path(volume: Spec, on_disk: bool, on_filesystem: bool, field: str
         yield Cause(INVALID, f"{about} uses reserved path prefix '{reserved}'", f"{field}.containerPath.path")
 
 
-def memory(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def memory(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """ValidateVirtualMachineInstanceMandatoryFields."""
     guest = spec["domain"].get("memory") or {}
     requested = amount(spec["domain"]["resources"], "requests", "memory").value
     if requested == 0 and "guest" not in guest and "hugepages" not in guest:
-        page_size = cluster.rules.page_size_field.rpartition(".")[2]
+        page_size = config.rules.page_size_field.rpartition(".")[2]
         fields = [f"{path}.domain.memory.{name}" for name in ("guest", f"hugepages.{page_size}")]
         ways = f"'{fields[0]}', '{fields[1]}' or '{path}.domain.resources.requests.memory'"
         yield Cause(REQUIRED, f"no memory requested, at least one of {ways} must be set", "")
 
 
-def hyperv(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def hyperv(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """ValidateVirtualMachineInstanceHyperv, whose fields name the path to the features twice."""
     features = spec["domain"].get("features") or {}
     enlightenments = features.get("hyperv")
@@ -68,7 +68,7 @@ def hyperv(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
     own = f"{path}.domain.features.hyperv"
     field = f"{own}.domain.features.hyperv"
     for feature, needed in HYPERV_NEEDS:
-        if _is_on(enlightenments.get(feature)) and not _is_on(enlightenments.get(needed)):
+        if _is_enabled(enlightenments.get(feature)) and not _is_enabled(enlightenments.get(needed)):
             message = f"'{field}.{feature}' requires '{field}.{needed}', which was disabled."
             yield Cause(INVALID, message, f"{field}.{feature}")
     evmcs = enlightenments.get("evmcs")
@@ -91,14 +91,14 @@ def _vmx(features: list[Spec], field: str) -> Iterator[Cause]:
             yield Cause(INVALID, message, f"{field}[{index}].policy")
 
 
-def _is_on(state: Spec | None) -> bool:
+def _is_enabled(state: Spec | None) -> bool:
     return bool((state or {}).get("enabled"))
 
 
-def architecture(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def architecture(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """ValidateVirtualMachineInstancePerArch."""
     name, devices = spec.get("architecture", ""), spec["domain"]["devices"]
-    if name != ARM64 and not cluster.rules.checks_architectures:
+    if name != ARM64 and not config.rules.checks_architectures:
         return
     if name not in _VIDEO:
         yield Cause(INVALID, f"unsupported architecture: {name}", f"{path}.architecture")
@@ -114,9 +114,9 @@ def architecture(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
 
 
 def _watchdog(watchdog: Spec | None, architecture_: str, field: str) -> Iterator[Cause]:
-    model, only = _WATCHDOGS[architecture_]
+    model, reason = _WATCHDOGS[architecture_]
     if watchdog is not None and {name for name in watchdog if name != "name"} != {model.lower()}:
-        yield Cause(NOT_SUPPORTED, f"{only} {model} watchdog device", field)
+        yield Cause(NOT_SUPPORTED, f"{reason} {model} watchdog device", field)
 
 
 def _arm64(spec: Spec, path: str) -> Iterator[Cause]:

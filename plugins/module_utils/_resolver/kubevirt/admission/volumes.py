@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 from typing import Final
 
 from ...api import quantity
-from .cluster import Cluster
+from .cluster_config import ClusterConfig
 from .rule import INVALID, NOT_FOUND, REQUIRED, Cause, Spec, absolute_path
 
 SOURCES: Final = (
@@ -41,7 +41,7 @@ _NAMES: Final = {"configMap": "name", "secret": "secretName", "serviceAccount": 
 _EXISTS, _MAY_EXIST = "Disk", "DiskOrCreate"
 
 
-def check(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
+def check(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateVolumes."""
     path += ".volumes"
     volumes = spec.get("volumes", ())
@@ -53,10 +53,10 @@ def check(spec: Spec, path: str, cluster: Cluster) -> Iterator[Cause]:
         first.setdefault(name, index)
         yield from _source(volume, field)
         yield from cloud_init(volume, field)
-        if "downwardMetrics" in volume and not cluster.has_gate("DownwardMetrics"):
+        if "downwardMetrics" in volume and not config.has_gate("DownwardMetrics"):
             message = "downwardMetrics disks are not allowed: DownwardMetrics feature gate is not enabled."
             yield Cause(INVALID, message, field)
-        yield from _host_disk(volume.get("hostDisk"), field, cluster)
+        yield from _host_disk(volume.get("hostDisk"), field, config)
         for source, key in _NAMES.items():
             if source in volume and not volume[source].get(key):
                 yield Cause(INVALID, f"{field}.{source}.{key} is a required field", f"{field}.{source}.{key}")
@@ -72,11 +72,11 @@ def _source(volume: Spec, field: str) -> Iterator[Cause]:
         yield Cause(INVALID, f"{field} must have exactly one source type set", field)
 
 
-def _host_disk(disk: Spec | None, volume_field: str, cluster: Cluster) -> Iterator[Cause]:
+def _host_disk(disk: Spec | None, volume_field: str, config: ClusterConfig) -> Iterator[Cause]:
     if disk is None:
         return
     field, kind = f"{volume_field}.hostDisk", disk.get("type", "")
-    if not cluster.has_gate("HostDisk"):
+    if not config.has_gate("HostDisk"):
         yield Cause(INVALID, "HostDisk feature gate is not enabled", volume_field)
     if not disk.get("path"):
         yield Cause(NOT_FOUND, f"{field}.path is required for hostDisk volume", f"{field}.path")
@@ -88,7 +88,7 @@ def _host_disk(disk: Spec | None, volume_field: str, cluster: Cluster) -> Iterat
         yield Cause(INVALID, message, f"{field}.capacity")
 
 
-def container_disk_paths(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def container_disk_paths(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """ValidateContainerDisks."""
     for index, volume in enumerate(spec.get("volumes", ())):
         file = (volume.get("containerDisk") or {}).get("path")
@@ -96,7 +96,7 @@ def container_disk_paths(spec: Spec, path: str, _cluster: Cluster) -> Iterator[C
             yield from absolute_path(file, f"{path}.volumes[{index}].containerDisk")
 
 
-def no_utility_volumes(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cause]:
+def no_utility_volumes(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
     """ValidateUtilityVolumesNotPresentOnCreation."""
     if "utilityVolumes" in spec:
         message = "cannot create VMI with utility volumes in spec, utility volumes can only be added via hotplug"
@@ -106,7 +106,7 @@ def no_utility_volumes(spec: Spec, path: str, _cluster: Cluster) -> Iterator[Cau
 # KubeVirt ignores the second if the volume has the first.
 _TYPES: Final = ("cloudInitNoCloud", "cloudInitConfigDrive")
 _SECRETS: Final = {"user": "secretRef", "network": "networkDataSecretRef"}
-_MOST_DATA: Final = 2048  # bytes
+_MAX_DATA: Final = 2048  # bytes
 
 
 def cloud_init(volume: Spec, field: str) -> Iterator[Cause]:
@@ -129,8 +129,8 @@ def _data(source: Spec, part: str, kind: str, field: str) -> Generator[Cause, No
     encoded, plain = source.get(f"{part}DataBase64"), source.get(f"{part}Data")
     if encoded:
         count += 1
-        size, whole = _decoded(encoded)
-        if not whole:
+        size, complete = _decoded(encoded)
+        if not complete:
             name = f"{field}.{part}DataBase64"
             yield Cause(INVALID, f"{name}.{kind}.{part}DataBase64 is not a valid base64 value.", name)
     if plain:
@@ -139,9 +139,9 @@ def _data(source: Spec, part: str, kind: str, field: str) -> Generator[Cause, No
     if count > 1:
         words = "userdatasource" if part == "user" else "networkdata source"
         yield Cause(INVALID, f"{field} must have only one {words} set.", field)
-    if size > _MOST_DATA:
+    if size > _MAX_DATA:
         remedy = f"Should use {part.capitalize()}DataSecretRef for larger data."
-        yield Cause(INVALID, f"{field} {part}data exceeds {_MOST_DATA} byte limit. {remedy}", field)
+        yield Cause(INVALID, f"{field} {part}data exceeds {_MAX_DATA} byte limit. {remedy}", field)
     return count
 
 

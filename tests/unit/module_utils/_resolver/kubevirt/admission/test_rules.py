@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.admission import (
-    cluster,
+    cluster_config,
     cpu,
     devices,
     disks,
@@ -65,10 +65,20 @@ PREFERRED: Spec = {
     },
 }
 CASES: dict[str, tuple[Callable[..., Any], Spec, set[str], list[str]]] = {
-    "two pods": (networks.one_default, vmi(networks=[POD, OTHER]), set(), ["more than one interface is connected"]),
-    "two defaults": (networks.one_default, vmi(networks=[MULTUS, MULTUS]), set(), ["only have one default network"]),
+    "two pods": (
+        networks.single_pod_network,
+        vmi(networks=[POD, OTHER]),
+        set(),
+        ["more than one interface is connected"],
+    ),
+    "two defaults": (
+        networks.single_pod_network,
+        vmi(networks=[MULTUS, MULTUS]),
+        set(),
+        ["only have one default network"],
+    ),
     "a pod and a default": (
-        networks.one_default,
+        networks.single_pod_network,
         vmi(networks=[POD, MULTUS]),
         set(),
         ["Pod network cannot be defined"],
@@ -80,8 +90,13 @@ CASES: dict[str, tuple[Callable[..., Any], Spec, set[str], list[str]]] = {
         ["networkName"],
     ),
     "a network twice": (networks.unique_names, vmi(networks=[POD, POD]), set(), ['"a" already exists']),
-    "a network alone": (networks.have_interfaces, vmi(networks=[POD]), set(), ["'a' not found"]),
-    "an interface alone": (networks.have_networks, vmi({"interfaces": [{"name": "a"}]}), set(), ["'a' not found"]),
+    "a network alone": (networks.assigned_to_interfaces, vmi(networks=[POD]), set(), ["'a' not found"]),
+    "an interface alone": (
+        networks.interfaces_assigned,
+        vmi({"interfaces": [{"name": "a"}]}),
+        set(),
+        ["'a' not found"],
+    ),
     "claimed and pod": (
         networks.claimed,
         vmi({"interfaces": [{"name": "c", "sriov": {}}]}, networks=[POD, CLAIM]),
@@ -440,18 +455,18 @@ CASES: dict[str, tuple[Callable[..., Any], Spec, set[str], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_causes(name: str) -> None:
+def test_causes_of_rules(name: str) -> None:
     rule, spec, gates, expected = CASES[name]
     configuration = {
         "developerConfiguration": {"featureGates": [*gates], "disabledFeatureGates": sorted(CLOSED - gates)},
     }
-    known = cluster.read(configuration, "amd64")
+    config = cluster_config.read(configuration, "amd64")
     # Some rules are about the spec of the VM.
-    causes = rule(spec, known) if rule is virtual_machine.run_strategy else rule(spec, "spec", known)
-    found = [cause.message for cause in causes]
-    assert bool(found) == bool(expected), found
+    causes = rule(spec, config) if rule is virtual_machine.run_strategy else rule(spec, "spec", config)
+    messages = [cause.message for cause in causes]
+    assert bool(messages) == bool(expected), messages
     for part in expected:
-        assert any(part in message for message in found), found
+        assert any(part in message for message in messages), messages
 
 
 PANIC = vmi({"panicDevices": [{"model": "isa"}]})
@@ -484,27 +499,27 @@ def test_gates_of_older_releases(
     version: str, rule: Callable[..., Any], spec: Spec, gate: str, expected: list[str]
 ) -> None:
     configuration = {"developerConfiguration": {"featureGates": [gate]}}
-    known = cluster.read(configuration, "amd64", release.of(version))
-    assert [cause.message for cause in rule(spec, "spec", known)] == expected
+    config = cluster_config.read(configuration, "amd64", release.of(version))
+    assert [cause.message for cause in rule(spec, "spec", config)] == expected
 
 
-def test_machines_of_all_architectures_count_before_those_of_one() -> None:
+def test_machines_of_all_architectures_override_those_of_each() -> None:
     configuration = {
         "emulatedMachines": ["q35*"],
         "architectureConfiguration": {"arm64": {"emulatedMachines": ["virt*"]}},
     }
-    assert cluster._machines(configuration)["arm64"] == ("q35*",)
+    assert cluster_config._machines(configuration)["arm64"] == ("q35*",)
     del configuration["emulatedMachines"]
-    assert cluster._machines(configuration)["arm64"] == ("virt*",)
+    assert cluster_config._machines(configuration)["arm64"] == ("virt*",)
 
 
-def test_data_volumes_stay_in_the_namespace() -> None:
+def test_data_volume_template_needs_namespace_of_vm() -> None:
     vm = {"dataVolumeTemplates": [{"metadata": {"name": "a", "namespace": "other"}}]}
     (cause,) = virtual_machine.data_volume_namespaces(vm, None, "shop")
     assert "namespace other differs from VM namespace shop" in cause.message
     assert not list(virtual_machine.data_volume_namespaces(vm, vm, "shop"))
 
 
-def test_a_malformed_configuration_has_a_defined_error() -> None:
+def test_malformed_configuration_raises_value_error() -> None:
     with pytest.raises(ValueError, match="malformed"):
-        cluster.read({"permittedHostDevices": "x"}, "amd64")
+        cluster_config.read({"permittedHostDevices": "x"}, "amd64")

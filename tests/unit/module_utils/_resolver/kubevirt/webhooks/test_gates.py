@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import kubevirt_of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import configured
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import config_rules
 
 Manifest = dict[str, Any]
 ALL = frozenset((release.MULTI_ARCHITECTURE, release.PERSISTENT_STATE))
@@ -24,7 +24,7 @@ ALL = frozenset((release.MULTI_ARCHITECTURE, release.PERSISTENT_STATE))
     ],
 )
 def test_another_architecture(spec: Manifest, closed: frozenset[str], refused: list[str]) -> None:
-    assert [cause.field for cause in configured.architecture(spec, "spec", "amd64", closed)] == refused
+    assert [cause.field for cause in config_rules.architecture(spec, "spec", "amd64", closed)] == refused
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_another_architecture(spec: Manifest, closed: frozenset[str], refused: l
     ],
 )
 def test_persistent_state(domain: Manifest, closed: frozenset[str], refused: list[str]) -> None:
-    assert [cause.field for cause in configured.persistent_state({"domain": domain}, "spec", closed)] == refused
+    assert [cause.field for cause in config_rules.persistent_state({"domain": domain}, "spec", closed)] == refused
 
 
 def test_which_gates_are_closed() -> None:

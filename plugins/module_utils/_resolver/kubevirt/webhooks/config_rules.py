@@ -54,17 +54,17 @@ def live_updates(spec: Manifest, path: str) -> Iterator[Cause]:
             yield Cause(INVALID, wrong, f"{path}.domain.memory.guest")
 
 
-class Barred(NamedTuple):
-    """closed: fields that need a closed feature gate. not_live: values that live updates do not permit."""
+class ConfigCauses(NamedTuple):
+    """closed_gates: fields that need a closed feature gate. live_updates: values that live updates do not permit."""
 
-    closed: list[Cause]
-    not_live: list[Cause]
+    closed_gates: list[Cause]
+    live_updates: list[Cause]
 
 
-def barred(spec: Manifest, path: str, kubevirt: KubeVirt) -> Barred:
+def config_causes(spec: Manifest, path: str, kubevirt: KubeVirt) -> ConfigCauses:
     """The causes for a canonical VMI spec, with everything applied, at a path."""
     closed = [
         *architecture(spec, path, kubevirt.configuration.architecture, kubevirt.closed_gates),
         *persistent_state(spec, path, kubevirt.closed_gates),
     ]
-    return Barred(closed, list(live_updates(spec, path)) if kubevirt.live_updates else [])
+    return ConfigCauses(closed, list(live_updates(spec, path)) if kubevirt.live_updates else [])
