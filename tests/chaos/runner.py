@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 from unittest import mock
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import guests
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import restarts
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session
 from fleet_support import flat
 from modules_support import MODULES, execute
@@ -34,7 +34,7 @@ def _run(module: str, options: Manifest, patience: float, end: Connection) -> No
     with (
         mock.patch.object(session, "_READ_TIMEOUT", patience),
         mock.patch.object(session, "_WATCH_TIMEOUT", 10 * patience),
-        mock.patch.object(guests, "_QUIET", QUIET),
+        mock.patch.object(restarts, "_QUIET", QUIET),
     ):
         end.send(execute(module, options))
 

@@ -45,7 +45,7 @@ def make(session: Session, namespace: str) -> Made:
     def made(kind: str, name: str, spec: Manifest, **metadata: Any) -> Manifest:
         place = BY_NAME[kind]
         body = {"apiVersion": place.api_version, "kind": kind, "metadata": {"name": name, **metadata}, "spec": spec}
-        return session.create(place, namespace, body)
+        return session.request("POST", place.path(namespace), retry=True, body=body)
 
     return made
 
@@ -306,6 +306,8 @@ def test_a_claim_that_is_prepared_for_an_upload(
     spec = {"accessModes": ["ReadWriteOnce"], **STORAGE}
     body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
     # Nothing binds a claim without a storage class.
-    session.create(CLAIM, namespace, {**body, "spec": {**spec, "storageClassName": "local"}})
+    session.request(
+        "POST", CLAIM.path(namespace), retry=True, body={**body, "spec": {**spec, "storageClassName": "local"}}
+    )
     until("PersistentVolumeClaim", "plain", lambda live: live["metadata"]["annotations"].get(READY) == "true")
     assert upload("POST", "upload-async", "plain", b"data")[0] == 200

@@ -191,7 +191,12 @@ def test_an_image_that_is_polled(boot: Run, registry: LoopbackRegistry, session:
 def test_a_claim_with_defaults_and_its_end(run: Run, session: Session, shop: str) -> None:
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     claim = BY_NAME["PersistentVolumeClaim"]
-    session.create(claim, shop, {"apiVersion": "v1", "kind": claim.kind, "metadata": {"name": "disk"}, "spec": spec})
+    session.request(
+        "POST",
+        claim.path(shop),
+        retry=True,
+        body={"apiVersion": "v1", "kind": claim.kind, "metadata": {"name": "disk"}, "spec": spec},
+    )
     options = {"namespace": shop, "name": "installed", "pvc": {"name": "disk"}, **DEFAULTS}
     made = run("boot_source", wait=True, **options)
     assert made["result"]["source"] == {"pvc": {"name": "disk", "namespace": shop}}, made
@@ -211,13 +216,13 @@ def test_volumes_that_a_clone_reads_stay(boot: Run, registry: LoopbackRegistry, 
     # It is never filled, since its storage class does not exist.
     spec = {"source": {"pvc": {"name": volume, "namespace": shop}}, "storage": {"storageClassName": "none"}}
     clone = {"apiVersion": VOLUME.api_version, "kind": "DataVolume", "metadata": {"name": "clone"}, "spec": spec}
-    session.create(VOLUME, shop, clone)
+    session.request("POST", VOLUME.path(shop), retry=True, body=clone)
     gone = boot(state="absent")
     assert any(f"{volume} stays, since {shop}/clone is cloned from it" in one for one in gone["result"]["warnings"]), (
         gone
     )
     assert session.get(VOLUME, shop, volume) is not None
-    session.delete(VOLUME, shop, "clone")
+    session.request("DELETE", VOLUME.path(shop, "clone"))
     assert boot(state="absent")["changed"]
     assert names(session, shop) == set()
 
@@ -329,7 +334,12 @@ def test_uploads_to_claims(run: Run, session: Session, shop: str, proxy: dict[st
     assert claims() == {second}
 
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    session.create(claim, shop, {"apiVersion": "v1", "kind": claim.kind, "metadata": {"name": "iso"}, "spec": spec})
+    session.request(
+        "POST",
+        claim.path(shop),
+        retry=True,
+        body={"apiVersion": "v1", "kind": claim.kind, "metadata": {"name": "iso"}, "spec": spec},
+    )
     there = {"volume": "iso", "data_source": False}
     refused = uploaded(b"iso", name="iso", upload=there, size="1Gi")
     assert "iso is not prepared for an upload; with upload.create: false it will be" in refused["msg"]
@@ -356,7 +366,7 @@ def test_labels_of_what_exists(run: Run, session: Session, shop: str) -> None:
     made = {"PersistentVolumeClaim": storage, "DataSource": leads, "VolumeSnapshot": taken}
     for kind, spec in made.items():
         body = {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": {"name": "disk"}, "spec": spec}
-        session.create(BY_NAME[kind], shop, body)
+        session.request("POST", BY_NAME[kind].path(shop), retry=True, body=body)
     entries = [{"name": "disk", "kind": kind} for kind in made]
 
     def labelled(**options: Any) -> dict[str, Any]:

@@ -23,7 +23,12 @@ class Guest:
         self._session, self._namespace = session, namespace
         template = {"spec": {"domain": {"devices": {}, "memory": {"guest": "64Mi"}}}}
         manifest = {"apiVersion": VM.api_version, "kind": VM.kind, "metadata": {"name": "a", "namespace": namespace}}
-        session.create(VM, namespace, {**manifest, "spec": {"runStrategy": strategy, "template": template}})
+        session.request(
+            "POST",
+            VM.path(namespace),
+            retry=True,
+            body={**manifest, "spec": {"runStrategy": strategy, "template": template}},
+        )
 
     def vm(self) -> Manifest:
         found = self._session.get(VM, self._namespace, "a")

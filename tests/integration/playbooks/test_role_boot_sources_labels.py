@@ -26,7 +26,7 @@ def test_labels_of_what_exists_and_what_says_nothing(
     for name in ("fedora", "silent"):
         kind = BY_NAME["DataSource"]
         body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}, "spec": leads}
-        session.create(kind, namespace, body)
+        session.request("POST", kind.path(namespace), retry=True, body=body)
     variables: dict[str, Any] = {
         "boot_sources_names": ["fedora"],
         "boot_sources_state": "labeled",

@@ -123,17 +123,22 @@ def test_what_a_change_needs(session: Session, namespace: str, states: list[tupl
     for manifest in objects():
         kind, metadata = BY_NAME[manifest["kind"]], {**manifest["metadata"], "namespace": namespace}
         if session.get(kind, namespace, metadata["name"]) is None:
-            session.create(kind, namespace, {"apiVersion": kind.api_version, **manifest, "metadata": metadata})
+            session.request(
+                "POST",
+                kind.path(namespace),
+                retry=True,
+                body={"apiVersion": kind.api_version, **manifest, "metadata": metadata},
+            )
     pairs = {f"vm-{next(numbers)}": pair for pair in states}
     for name, (before, _after) in pairs.items():
-        session.create(VM, namespace, vm(name, namespace, *before))
+        session.request("POST", VM.path(namespace), retry=True, body=vm(name, namespace, *before))
     for name in pairs:
         running = awaited(lambda name=name: session.get(VMI, namespace, name), lambda one: one and _runs(one))
         assert running and _runs(running), (running, session.get(VM, namespace, name))
     for name, (before, after) in pairs.items():
         _changed(session, vm(name, namespace, *after), (before, after))
     for name in pairs:
-        session.delete(VM, namespace, name)
+        session.request("DELETE", VM.path(namespace, name))
 
 
 def _runs(instance: Manifest) -> bool:

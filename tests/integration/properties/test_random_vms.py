@@ -82,11 +82,15 @@ def made(
             if kind.kind == "DataSource":
                 spec = {"source": {"pvc": {"name": named("claim"), "namespace": namespace}}}
             manifest = {**one, "apiVersion": kind.api_version, "spec": spec}
-            there.append(session.create(kind, one["metadata"].get("namespace"), manifest))
+            there.append(
+                session.request("POST", kind.path(one["metadata"].get("namespace")), retry=True, body=manifest)
+            )
         yield there, named
     finally:
         for one in there:
-            session.delete(BY_NAME[one["kind"]], one["metadata"].get("namespace"), one["metadata"]["name"])
+            session.request(
+                "DELETE", BY_NAME[one["kind"]].path(one["metadata"].get("namespace"), one["metadata"]["name"])
+            )
 
 
 @SETTINGS
@@ -116,7 +120,9 @@ def test_of_changed_vms(
             event("refused at first")
             return
         before["metadata"]["name"] = f"web-{next(numbers)}"
-        live = settled(session, session.create(BY_NAME["VirtualMachine"], namespace, before))
+        live = settled(
+            session, session.request("POST", BY_NAME["VirtualMachine"].path(namespace), retry=True, body=before)
+        )
         revisions, _version = session.list(BY_NAME["ControllerRevision"], namespace)
         for vm in map(named, changes):
             vm["metadata"]["name"] = before["metadata"]["name"]

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result, Subject
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import tell
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import output_of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
@@ -49,10 +49,9 @@ def documented(module: str) -> dict[str, Any]:
 @pytest.mark.parametrize("module", ["virtual_machine", "instancetype", "preference", "boot_source"])
 def test_what_is_told_of_any_object_is_documented(module: str) -> None:
     owners: dict[str, Any] = {"taken": ("kubectl",), "owners": {}}
-    result = Result(
-        Entry("a", Key("A", "b", "a"), "present", {}), plan.APPLY, failed="x", left="x", warnings=["x"], **owners
-    )
-    told = tell(Subject(module), result)
+    result = Result(Entry("a", Key("A", "b", "a"), "present", {}, problem="x"), plan.APPLY, left="x", **owners)
+    result.warn("x")
+    told = output_of(Subject(module), result)
     assert {"left", "taken_over", "owned_by_others"} < set(told)
     # Ownership of the parts of a boot source is not told.
     unknown = {"taken_over_from", "owned_by_others"} if module == "boot_source" else set()

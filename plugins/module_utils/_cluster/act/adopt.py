@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
@@ -22,8 +22,7 @@ from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from .dry_run import rehearse
-from .engine import Job, carry_out, send
+from .engine import Job, Outcome, carry_out, rehearse, send
 from .settings import Settings
 
 Manifest = dict[str, Any]
@@ -46,20 +45,18 @@ class Wanted:
     accept: Sequence[str] = ()
 
 
-@dataclass
-class Adopted:
+@dataclass(eq=False)
+class Adopted(Outcome):
     """The result for one VM.
 
     vm: the live VM. adoption: None if the VM already has an instancetype. impact: what the adoption means for the
-    guest. failed: the reason, on one line.
+    guest.
     """
 
     vm: Manifest
     adoption: Adoption | None = None
     impact: Impact | None = None
     changed: bool = False
-    failed: str | None = None
-    warnings: list[str] = field(default_factory=list)
 
     @property
     def label(self) -> str:
@@ -160,10 +157,10 @@ def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
 
 
 def _rehearse(session: Session, result: Adopted, chosen: Candidate) -> None:
-    told = Adopted(result.vm)
-    rehearse(told, lambda: send(session.rehearsal(), _patch(result, chosen)), "PATCH", _VM)
-    result.failed, result.changed = told.failed, told.failed is None
-    result.warnings += [f"{result.label}: {warning}" for warning in told.warnings]
+    outcome = Outcome()
+    rehearse(Job(outcome, lambda: send(session.rehearsal(), _patch(result, chosen)), "PATCH", _VM))
+    result.failed, result.changed = outcome.failed, outcome.failed is None
+    result.warnings += [f"{result.label}: {warning}" for warning in outcome.warnings]
 
 
 def _patch(result: Adopted, chosen: Candidate) -> Write:

@@ -10,21 +10,20 @@ from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
 from ..._resolver.refresh.recapture import RespellPatches
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..read.revisions import Inspected
-from .restart import Raised
+from .engine import Outcome
 
 Manifest = dict[str, Any]
 
 
 @dataclass(eq=False)
-class Changed:
+class Changed(Outcome):
     """The outcome for one VM.
 
     change: the decision.
     restart: the VM needs a restart, or was restarted. may_restart: the task may restart the VM.
     always: restart the VM even if the guest does not need it.
-    raised: raise the VM's generation, so that the next restart clears the condition RestartRequired.
+    bumps: the task bumps the VM's generation, so that the next restart clears the condition RestartRequired.
     settled: the guest has everything that the VM declares, even if KubeVirt asks for a restart.
-    written: the task wrote something. failed: the reason, on one line.
     method: how the references were released, `status` or `kind`. spelling: the patches for `kind`.
     denied: why the task could not patch the status.
     back: the VM got its previous revisions back.
@@ -36,11 +35,8 @@ class Changed:
     restart: bool = False
     may_restart: bool = False
     always: bool = False
-    raised: bool = False
+    bumps: bool = False
     settled: bool = False
-    written: bool = False
-    failed: str | None = None
-    warnings: list[str] = field(default_factory=list)
     method: str = ""
     spelling: RespellPatches | None = None
     denied: str = ""
@@ -48,16 +44,10 @@ class Changed:
     revisions: dict[str, str] = field(default_factory=dict)
     vm: Manifest | None = None
 
-    def note(self, raised: Raised) -> None:
-        """Notes an attempt to raise the VM's generation."""
-        self.written = self.written or raised.done
-        self.raised = self.raised and not raised.warnings
-        self.warnings += [one for one in raised.warnings if one not in self.warnings]
-
     @property
     def due(self) -> bool:
         """Whether the VM needs a write or a restart."""
-        return (self.change.due or self.restart or self.raised) and self.failed is None
+        return (self.change.due or self.restart or self.bumps) and self.failed is None
 
     @property
     def changed(self) -> bool:
@@ -72,8 +62,8 @@ class Changed:
         effect = self.change.effect
         if not self.change.due or effect is None or not effect.changes or not has_guest(self.before.vm):
             return NOTHING
-        asked = self.vm is not None and restart_required(self.vm) is not None
-        return LIVE if effect.live and not asked else RESTART
+        required = self.vm is not None and restart_required(self.vm) is not None
+        return LIVE if effect.live and not required else RESTART
 
     @property
     def restart_required(self) -> bool:

@@ -1,18 +1,25 @@
-"""Carries out writes: many at the same time, each again where that is safe. Errors become failures of the outcomes."""
+"""Carries out writes: many at the same time, each again where that is safe. Errors become failures of the outcomes.
+
+All requests that change something go through `send`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from threading import Event
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.kinds import Kind
-from ..._resolver.api.write import Repeat, Write
+from ..._resolver.api.write import Repeat, Write, create
 from ..client.backoff import Backoff
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import ApiError, ConnectionFailed, explain, is_another, lacks_right
 from ..client.pool import each
 from ..client.session import Session
 from .settings import Settings
+
+Manifest = dict[str, Any]
 
 # Proxies and the API server return these codes if they lose the connection to what serves the request.
 _UNKNOWN_OUTCOME: Final = (500, 502, 503, 504)
@@ -20,12 +27,28 @@ _NO_REASONS: Final = ("", "InternalError", "ServiceUnavailable", "Timeout")
 # The refusal of an admission webhook, which virt-api reports as an internal error.
 _DENIED: Final = "denied the request"
 NOT_SENT: Final = "not sent because another {} of the task failed and fail_fast is set"
+UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier task of the play creates it"
+_NOT_FOUND: Final = re.compile(r'"([^"]+)" not found')
+NO_DRY_RUN: Final = "does not support dry run"
+"""What the API server says if a webhook takes no dry runs."""
 
 
-class Outcome(Protocol):
-    """What became of an object. failed: the reason, on one line, or None."""
+@dataclass(eq=False)
+class Outcome:
+    """What the writes to one object ended with. Subclasses add what their modules report; `subject.Result` is that of
+    a declared entry.
 
-    failed: str | None
+    failed: the reason, on one line, or None. written: a write took effect.
+    """
+
+    failed: str | None = field(default=None, init=False)
+    warnings: list[str] = field(default_factory=list, init=False)
+    written: bool = field(default=False, init=False)
+
+    def warn(self, text: str) -> None:
+        """Adds a warning, unless the outcome has it already."""
+        if text not in self.warnings:
+            self.warnings.append(text)
 
 
 class Job(NamedTuple):
@@ -41,7 +64,7 @@ def carry_out(jobs: Iterable[Job], settings: Settings, noun: str = "object") -> 
     """Does jobs, `concurrency` at a time. With fail_fast, none begins after one has failed."""
     stopped = Event()
 
-    def one(job: Job) -> None:
+    def run(job: Job) -> None:
         if stopped.is_set():
             job.outcome.failed = NOT_SENT.format(noun)
             return
@@ -52,41 +75,74 @@ def carry_out(jobs: Iterable[Job], settings: Settings, noun: str = "object") -> 
         if settings.fail_fast and job.outcome.failed:
             stopped.set()
 
-    each(one, jobs, settings.concurrency)
+    each(run, jobs, settings.concurrency)
 
 
-def send(session: Session, write: Write, taken_up: Callable[[], bool] | None = None) -> bool:
-    """Sends a write. Whether it took effect: False if another client has written the same.
+def rehearse(job: Job) -> None:
+    """Does a job that sends dry runs: schemas, policies, quotas and webhooks apply, but nothing is stored.
 
-    taken_up: reads whether a write whose answer was lost, or with which another client interfered, took effect; None
-    if it does not matter. Raises ApiError or ConnectionFailed if the write had no effect.
+    What the API server would reject is a failure, and what a dry run cannot tell a warning.
     """
-    pauses, lost = Backoff(), False
-    freely = write.repeat is Repeat.FREELY
+    outcome = job.outcome
+    try:
+        job.do()
+    except ConnectionFailed as error:
+        outcome.failed = str(error)
+    except ApiError as error:
+        reason = explain(error, job.verb, job.kind)
+        if absent := _NOT_FOUND.search(error.message):
+            if not _is_named(absent[1], outcome.warnings):
+                outcome.warnings.append(f"{reason}; {UNKNOWN_IN_CHECK_MODE}")
+        elif lacks_right(error) or NO_DRY_RUN in error.message:
+            outcome.warnings.append(f"the dry run could not check the object: {reason}")
+        else:
+            outcome.failed = reason
+
+
+def send(session: Session, write: Write, took_effect: Callable[[], bool] | None = None) -> Manifest | None:
+    """Sends a write. Returns the response, {} if it was lost; None if another client has written the same.
+
+    took_effect: reads whether a write whose response was lost, or with which another client interfered, took effect;
+    None if it does not matter. Raises ApiError or ConnectionFailed if the write had no effect.
+    """
+    pauses, lost, freely = Backoff(), False, write.repeat is Repeat.FREELY
     while True:
         try:
-            session.request(
-                write.method,
-                write.path,
-                dict(write.query),
-                body=write.body,
-                content_type=write.content_type,
-                retry=freely,
-            )
-            return True
+            return session.write(write)
         except (ApiError, ConnectionFailed) as error:
-            # The session has repeated what may be repeated freely, so that one of the answers may be lost.
-            lost = lost or freely or _is_lost(error)
-            doubtful = lost or (isinstance(error, ApiError) and error.code == 409)
-            if taken_up is not None and write.repeat is not Repeat.NEVER and doubtful and taken_up():
-                return lost
+            if write.method == "DELETE" and _is_absent(error):
+                return None
+            # The session repeats what may be repeated freely, so that the rejected write may be a repetition. An object
+            # that exists is another client's, unless a response was lost.
+            exists = isinstance(error, ApiError) and error.reason == "AlreadyExists"
+            lost = lost or _is_lost(error) or (freely and not exists)
+            doubtful = lost or (isinstance(error, ApiError) and error.code == 409 and not exists)
+            if took_effect is not None and write.repeat is not Repeat.NEVER and doubtful and took_effect():
+                return {} if lost else None
             again = write.repeat is Repeat.AFTER_READ and _is_lost(error)
             if not again or not pauses.pause(session.retry_timeout):
                 raise
 
 
+def send_create(session: Session, kind: Kind, namespace: str | None, manifest: Manifest) -> None:
+    """Creates a named object. If a response was lost, an existing object of that name counts as created."""
+    write = create(kind.path(namespace), manifest)
+    send(session, write, lambda: session.get(kind, namespace, manifest["metadata"]["name"]) is not None)
+
+
+def _is_absent(error: ApiError | ConnectionFailed) -> bool:
+    return isinstance(error, ApiError) and ((error.code == 404 and error.reason == "NotFound") or is_another(error))
+
+
 def _is_lost(error: ApiError | ConnectionFailed) -> bool:
-    if isinstance(error, ConnectionFailed):
+    """Whether the response to this or an earlier attempt of the session was lost."""
+    if isinstance(error, ConnectionFailed) or error.after_lost:
         return True
     unknown = error.code in _UNKNOWN_OUTCOME and error.reason in _NO_REASONS
     return unknown and _DENIED not in error.message
+
+
+def _is_named(absent: str, warnings: Iterable[str]) -> bool:
+    """Whether a warning already names the missing object because of which a dry run could not answer."""
+    dry_run = (warning for warning in warnings if warning.endswith(UNKNOWN_IN_CHECK_MODE))
+    return any(absent in re.split(r"[^\w.-]+", warning) for warning in dry_run)

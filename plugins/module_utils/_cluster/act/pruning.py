@@ -12,7 +12,7 @@ from ..._resolver.api import release
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.release import NEWEST, Release
-from ..._resolver.api.write import json_patch
+from ..._resolver.api.write import delete, json_patch
 from ..._resolver.kubevirt.find import naming
 from ..._resolver.kubevirt.revision import upgrade
 from ..._resolver.kubevirt.revision.store import Create, Delete, PatchSpec, PatchStatus
@@ -21,7 +21,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.snapshot import Unreadable
-from .engine import Job, carry_out, send
+from .engine import Job, Outcome, carry_out, send, send_create
 from .settings import Settings
 
 Manifest = dict[str, Any]
@@ -33,23 +33,21 @@ _SNAPSHOT_VERSIONS = ("v1beta1", "v1alpha1")
 _NAME = re.compile(r"[a-z0-9.-]+")
 
 
-@dataclass
-class Pruned:
-    """An unreferenced revision. uid: "" if unknown. failed: why it could not be deleted."""
+@dataclass(eq=False)
+class Pruned(Outcome):
+    """An unreferenced revision, and the outcome of its deletion. uid: "" if unknown."""
 
     namespace: str
     name: str
     uid: str = ""
-    failed: str | None = None
 
 
-@dataclass
-class Upgraded:
+@dataclass(eq=False)
+class Upgraded(Outcome):
     """The outcome for the revisions of one VM. changed: something was written, or would be in check mode."""
 
     before: Inspected
     changed: bool = False
-    failed: str | None = None
 
 
 def prunable(session: Session, namespace: str, keep: int) -> list[Pruned]:
@@ -76,12 +74,14 @@ def prunable(session: Session, namespace: str, keep: int) -> list[Pruned]:
     ]
 
 
-def prune(session: Session, found: list[Pruned], settings: Settings) -> None:
-    def delete(pruned: Pruned) -> None:
-        # A VM that was deleted and created anew gets revisions of the same names.
-        session.delete(_REVISION, pruned.namespace, pruned.name, pruned.uid)
+def prune(session: Session, revisions: list[Pruned], settings: Settings) -> None:
+    """Deletes revisions. Failures go into them."""
 
-    carry_out((Job(one, partial(delete, one), "DELETE", _REVISION) for one in found), settings)
+    def delete_revision(pruned: Pruned) -> None:
+        # A VM that was deleted and created anew gets revisions of the same names.
+        send(session, delete(_REVISION.path(pruned.namespace, pruned.name), pruned.uid))
+
+    carry_out((Job(pruned, partial(delete_revision, pruned), "DELETE", _REVISION) for pruned in revisions), settings)
 
 
 def _list(session: Session, kind: Kind, namespace: str, absent: list[Manifest] | None = None) -> list[Manifest]:
@@ -169,9 +169,9 @@ class _Live:
 def _write(session: Session, action: Create | Delete | PatchStatus | PatchSpec) -> None:
     if isinstance(action, Create):
         manifest = {**action.manifest, "apiVersion": _REVISION.api_version, "kind": _REVISION.kind}
-        session.create(_REVISION, action.namespace, manifest)
+        send_create(session, _REVISION, action.namespace, manifest)
     elif isinstance(action, Delete):
-        session.delete(_REVISION, action.namespace, action.name, action.uid)
+        send(session, delete(_REVISION.path(action.namespace, action.name), action.uid))
     else:
         part = "status" if isinstance(action, PatchStatus) else None
         send(session, json_patch(_VM.path(action.namespace, action.name, part), action.patch))

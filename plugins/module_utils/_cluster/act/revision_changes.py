@@ -1,24 +1,42 @@
-"""Gives VMs other revisions and applies these to their guests."""
+"""Makes virt-controller capture other revisions of VMs, and applies these to their guests."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
 
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.matcher import Role
+from ..._resolver.api.write import merge_patch
 from ..._resolver.kubevirt.vmi.outstanding import start_revision_name
 from ..._resolver.kubevirt.vmi.readiness import has_guest, still_asked
 from ..._resolver.refresh import recapture
 from ..._resolver.refresh.revision_change import RevisionChange
+from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected
+from ..read.watch import State, Waited, once, wait_in_namespaces
 from .changed import Changed
-from .guests import Guests
-from .recapture import Recapture
+from .engine import Job, carry_out, rehearse, send
+from .restarts import RevisionRestarts, bump_generation
 from .settings import Settings
+
+Manifest = dict[str, Any]
+
+_VM = BY_NAME["VirtualMachine"]
+_STATUS: Final = "status"
+_KIND: Final = "kind"
+# virt-controller's cache of instancetypes is less than a second behind.
+_TRIES: Final = 4
+_LAG: Final = 1.0
+_CAPTURE: Final = "KubeVirt to capture the revision"
 
 
 def change(
     session: Session,
-    seen: list[Inspected],
+    inspected: list[Inspected],
     decide: Callable[[Inspected], RevisionChange],
     restart: str,
     settings: Settings,
@@ -31,7 +49,7 @@ def change(
     A VM whose change KubeVirt would reject is left unchanged and fails. One that is being deleted is left unchanged:
     KubeVirt captures nothing for it any more.
     """
-    results = [_planned(one, _decided(one, decide), restart) for one in seen]
+    results = [_planned(vm, _decided(vm, decide), restart) for vm in inspected]
     due = [result for result in results if result.change.due and result.due]
     if settings.check_mode:
         if settings.server_dry_run:
@@ -40,14 +58,14 @@ def change(
     Recapture(session, settings).run(due)
     for result in results:
         result.restart = result.restart and result.failed is None
-    Guests(session, settings).run([result for result in results if _has_guest_to_look_at(result)])
+    RevisionRestarts(session, settings).run([result for result in results if _has_guest_to_look_at(result)])
     return results
 
 
 def _has_guest_to_look_at(result: Changed) -> bool:
     if result.failed is not None:
         return False
-    return result.restart or result.raised or (result.change.due and (result.may_restart or result.may_be_live))
+    return result.restart or result.bumps or (result.change.due and (result.may_restart or result.may_be_live))
 
 
 def _decided(seen: Inspected, decide: Callable[[Inspected], RevisionChange]) -> RevisionChange:
@@ -76,8 +94,242 @@ def _plan_restart(result: Changed) -> None:
     elif seen.asked_to_restart and seen.guest_current:
         result.settled = True
         start = seen.revisions.by_name.get(start_revision_name(seen.vm))
-        result.raised = result.may_restart and recapture.keeps_restart_required(seen.vm, start)
-        if not result.raised:
+        result.bumps = result.may_restart and recapture.keeps_restart_required(seen.vm, start)
+        if not result.bumps:
             result.warnings.append(still_asked(seen.vm))
     else:
         result.restart = result.may_restart and seen.restart_required
+
+
+def _patch(session: Session, seen: Inspected, body: Manifest, part: str | None = None, dry: bool = False) -> None:
+    """Sends a merge patch. The fields that it sets do not conflict with a play that declares the VM."""
+    query = {"fieldManager": session.field_manager, **({"dryRun": "All"} if dry else {})}
+    send(session, merge_patch(_VM.path(seen.namespace, seen.name, part), body, **query))
+
+
+class Recapture:
+    """The writes of one task, and the waits for their effect. Failures go into the results."""
+
+    def __init__(self, session: Session, settings: Settings) -> None:
+        self._session = session
+        self._settings = settings
+        self._deadline = time.monotonic() + settings.wait_timeout
+        self._methods: dict[str, str] = {}
+
+    def run(self, results: list[Changed]) -> None:
+        """Gives the VMs the decided revisions.
+
+        If KubeVirt could not start a VM with them, the VM gets its previous revisions back and fails.
+        """
+        self._choose_methods(results)
+        self._each(results, self._write)
+        self._await([result for result in _well(results) if result.method != _KIND], self._captured)
+        self._spell_back([result for result in _well(results) if result.method == _KIND])
+        self._repeat_stale(_well(results))
+        self._each([result for result in _well(results) if not result.change.expected], self._rehearse)
+        self._await([result for result in results if result.back], self._back)
+        self._each([result for result in results if result.back], self._unpin)
+        for result in results:
+            if result.vm is not None and not result.back:
+                result.revisions = _revisions(result)
+
+    def rehearse(self, results: list[Changed]) -> None:
+        """Sends the first writes as dry runs. A refusal is a failure; an unknown outcome is a warning.
+
+        The session of the Recapture must be a rehearsal.
+        """
+
+        def dry_run(result: Changed) -> None:
+            rehearse(Job(result, partial(self._write, result), "PATCH", _VM))
+            result.written = False
+
+        self._choose_methods(results)
+        self._each(results, dry_run)
+
+    def _each(self, results: list[Changed], work: Callable[[Changed], None]) -> None:
+        carry_out((Job(result, partial(work, result), "PATCH", _VM) for result in results), self._settings)
+
+    def _choose_methods(self, results: list[Changed]) -> None:
+        for result in results:
+            if result.change.release and result.before.namespace not in self._methods:
+                self._methods[result.before.namespace] = self._method(result)
+
+    def _method(self, result: Changed) -> str:
+        """`status` if the task may patch the status: that leaves the spec unchanged and needs only one capture."""
+        try:
+            _patch(self._session, result.before, recapture.release_patch(_freed(result)), _STATUS, dry=True)
+        except ApiError as error:
+            if error.code == 403:
+                result.denied = error.message
+                return _KIND
+        except ConnectionFailed:
+            # The write reports the error.
+            pass
+        return _STATUS
+
+    def _write(self, result: Changed) -> None:
+        seen, decided = result.before, result.change
+        if decided.spec is not None:
+            _patch(self._session, seen, {"spec": decided.spec})
+            result.written = True
+        if not decided.release:
+            return
+        result.method = self._methods[seen.namespace]
+        if result.method == _STATUS and recapture.must_bump_generation(seen.vm, seen.revisions):
+            self._bump(result)
+        self._release(result, seen.vm)
+
+    def _bump(self, result: Changed) -> None:
+        try:
+            result.bumps = bump_generation(self._session, result.before.vm, result) and result.bumps
+        except ApiError as error:
+            # KubeVirt rejects a VM without its revision until it has captured one. The task checks again before a
+            # restart.
+            if error.code != 422:
+                raise
+
+    def _release(self, result: Changed, vm: Manifest) -> None:
+        """Makes virt-controller capture the revisions again."""
+        if result.method == _STATUS:
+            try:
+                _patch(self._session, result.before, recapture.release_patch(_freed(result)), _STATUS)
+                result.written = True
+                return
+            except ApiError as error:
+                if error.code != 403:
+                    raise
+                result.method, result.denied = _KIND, error.message
+        result.spelling = recapture.respell_patches(vm, _freed(result))
+        try:
+            _patch(self._session, result.before, result.spelling.respell)
+        except ApiError as error:
+            if error.code == 403 and result.denied:
+                # Either permission suffices; the error names only the last one, so add the other.
+                error.message = (
+                    f"{error.message}. Permission to patch virtualmachines/status would suffice too ({result.denied})"
+                )
+            raise
+        result.written = True
+
+    def _spell_back(self, results: list[Changed]) -> None:
+        """Gives the matchers their previous kind, whether or not virt-controller captured in time."""
+        if not results:
+            return
+        self._await(results, self._captured)
+
+        def back(result: Changed) -> None:
+            if result.spelling is None or (result.vm is not None and not _has_matchers(result)):
+                return
+            try:
+                _patch(self._session, result.before, result.spelling.restore)
+            except ApiError as error:
+                if error.code != 422:
+                    raise
+                self._take_back(result, error)
+
+        self._each(results, back)
+        self._await(_well(results), self._captured)
+
+    def _repeat_stale(self, results: list[Changed]) -> None:
+        """Captures again if virt-controller captured an older generation than the current one."""
+        for attempt in range(_TRIES):
+            stale = [result for result in _well(results) if result.change.release and _stale(result)]
+            if not stale:
+                return
+            if attempt == _TRIES - 1:
+                break
+            time.sleep(_LAG)
+            self._each(stale, lambda result: self._release(result, result.vm or result.before.vm))
+            self._await([result for result in _well(stale) if result.method != _KIND], self._captured)
+            self._spell_back([result for result in _well(stale) if result.method == _KIND])
+        for result in stale:
+            result.failed = (
+                "KubeVirt keeps capturing an older generation than the current one; run the task again later"
+            )
+
+    def _rehearse(self, result: Changed) -> None:
+        """Checks by a dry run that KubeVirt still accepts the VM; if not, its next start would fail."""
+        try:
+            _patch(self._session, result.before, recapture.DRY_RUN_PATCH, dry=True)
+        except ApiError as error:
+            if error.code == 422:
+                self._take_back(result, error)
+            elif error.code != 403:
+                raise
+
+    def _take_back(self, result: Changed, refusal: ApiError) -> None:
+        result.failed = f"KubeVirt could not start the VM after the change: {explain(refusal, 'PATCH', _VM)}"
+        back = recapture.rollback_patch(result.before.vm, result.before.drift, result.change.roles)
+        if back is None:
+            result.failed += "; the VM has lost its previous revisions, so the task could not restore them"
+            return
+        try:
+            _patch(self._session, result.before, back)
+        except (ApiError, ConnectionFailed) as error:
+            result.failed += f"; restoring the previous revisions failed: {explain(error, 'PATCH', _VM)}"
+            return
+        result.back = True
+        result.failed += "; the task restored the previous revisions"
+
+    def _unpin(self, result: Changed) -> None:
+        if any(role.reference_of(result.before.vm) for role in result.change.roles):
+            _patch(self._session, result.before, recapture.unpin_patch(result.change.roles))
+
+    def _captured(self, live: Manifest, result: Changed) -> bool:
+        expected = result.change.expected or {}
+        for role in result.change.roles:
+            name = recapture.captured_name(live, role)
+            if not role.matcher_of(live):
+                continue  # the cluster's reference policy has expanded the VM
+            if name != expected[role.matcher] if role.matcher in expected else not recapture.is_captured(live, role):
+                return False
+        return True
+
+    def _back(self, live: Manifest, result: Changed) -> bool:
+        parts = dict(
+            zip(("instancetype", "preference"), (result.before.drift.instancetype, result.before.drift.preference))
+        )
+        return all(
+            (part := parts[role.matcher]) is None or recapture.captured_name(live, role) == part.revision
+            for role in result.change.roles
+        )
+
+    def _await(self, results: list[Changed], done: Callable[[Manifest, Changed], bool]) -> None:
+        """Waits with one watch for each namespace."""
+
+        def look(result: Changed) -> Callable[[Manifest | None], State]:
+            return lambda live: once(lambda vm: done(vm, result), live, _CAPTURE)
+
+        members = {(result.before.namespace, result.before.name): result for result in results}
+        looks = {place: look(result) for place, result in members.items()}
+        seconds = max(0.0, self._deadline - time.monotonic())
+        for place, waited in wait_in_namespaces(self._session, _VM, looks, seconds).items():
+            _take(members[place], waited)
+
+
+def _take(result: Changed, waited: Waited) -> None:
+    result.vm = waited.object or result.vm
+    if waited.failure is not None or waited.object is None:
+        result.failed = result.failed or waited.failure or "the VM no longer exists"
+
+
+def _well(results: list[Changed]) -> list[Changed]:
+    return [result for result in results if result.failed is None]
+
+
+def _freed(result: Changed) -> list[Role]:
+    """The roles whose references are released. Up to KubeVirt 1.4 the patch of the spec releases a name in the spec."""
+    return [role for role in result.change.roles if role.matcher not in (result.change.spec or {})]
+
+
+def _stale(result: Changed) -> bool:
+    return bool(recapture.stale_roles(result.vm or {}, result.before.drift, _freed(result)))
+
+
+def _has_matchers(result: Changed) -> bool:
+    return all(role.matcher_of(result.vm or {}) for role in _freed(result))
+
+
+def _revisions(result: Changed) -> dict[str, str]:
+    vm = result.vm or {}
+    return {role.matcher: recapture.captured_name(vm, role) for role in result.change.roles if role.matcher_of(vm)}

@@ -14,6 +14,7 @@ from ..._resolver.declare.plan import Plan
 from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, read
 from ..read.watch import State
+from .engine import Outcome
 
 Manifest = dict[str, Any]
 
@@ -56,13 +57,12 @@ class Planned(NamedTuple):
     live: Manifest | None
 
 
-@dataclass
-class Result:
-    """The outcome for one entry.
+@dataclass(eq=False)
+class Result(Outcome):
+    """The outcome for one entry, which fails if the entry has a problem.
 
-    failed: why it failed. left: why the object was left unchanged. live: the object as last seen. found: the object
-    before. ending: the object that is being deleted, which counts as absent. kept: what the cluster keeps of a deleted
-    object. written: the write was carried out. impact: see
+    left: why the object was left unchanged. live: the object as last seen. found: the object before. ending: the
+    object that is being deleted, which counts as absent. kept: what the cluster keeps of a deleted object. impact: see
     `Subject.foresee`. restart: the object needs a restart, or was restarted. taken: the managers whose share of the
     declared fields was, or would be, taken over. owners: the fields that other managers own afterwards, by manager.
     """
@@ -71,18 +71,18 @@ class Result:
     action: str = plan.NONE
     before: Manifest = field(default_factory=dict)
     after: Manifest = field(default_factory=dict)
-    failed: str | None = None
     left: str | None = None
-    warnings: list[str] = field(default_factory=list)
     live: Manifest | None = None
     found: Manifest | None = None
     ending: Manifest | None = None
     kept: list[dict[str, str]] = field(default_factory=list)
-    written: bool = False
     impact: Impact | None = None
     restart: bool = False
     taken: tuple[str, ...] = ()
     owners: dict[str, list[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.failed = self.entry.problem
 
     @property
     def changed(self) -> bool:

@@ -24,17 +24,17 @@ class Backoff:
     def seconds(self) -> float:
         return time.monotonic() - self._started
 
-    def next(self, asked: float | None = None) -> float:
-        """The next pause in seconds. asked: the minimum that the server asks for."""
+    def next(self, minimum: float | None = None) -> float:
+        """The next pause in seconds. minimum: the seconds that the server asks to wait."""
         delay, self._delay = self._delay, min(self._delay * 2, _LONGEST)
         self.tries += 1
-        if asked is not None:
-            return asked + random.uniform(0, delay)
+        if minimum is not None:
+            return minimum + random.uniform(0, delay)
         return random.uniform(delay / 2, delay)
 
-    def pause(self, budget: float, asked: float | None = None) -> bool:
+    def pause(self, budget: float, minimum: float | None = None) -> bool:
         """Sleeps until the next attempt. Returns False at once if the attempt would come after `budget` seconds."""
-        pause = self.next(asked)
+        pause = self.next(minimum)
         if self.seconds + pause > budget:
             self.tries -= 1
             return False

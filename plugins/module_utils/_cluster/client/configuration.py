@@ -15,7 +15,7 @@ def configure(options: dict[str, Any]) -> Any:
     """The kubernetes.client.Configuration for the authentication options.
 
     options: kubeconfig (path or dict), context, host, api_key, username, password, validate_certs, ca_cert,
-    client_cert, client_key, proxy, no_proxy, proxy_headers; None if not given. Options override the kubeconfig. Without
+    client_cert, client_key, proxy, no_proxy, proxy_headers; None if unset. Options override the kubeconfig. Without
     options the default kubeconfig counts, else the service account of the pod.
 
     Raises ConnectionFailed with one line if the kubeconfig is unusable or its exec plugin fails. Certificates and keys
@@ -51,8 +51,8 @@ def _files() -> dict[str, str]:
     """The client's temporary files: content → file name. Empty if the client keeps none."""
     from kubernetes.config import kube_config
 
-    found: dict[str, str] = getattr(kube_config, "_temp_files", {})
-    return found
+    files: dict[str, str] = getattr(kube_config, "_temp_files", {})
+    return files
 
 
 def _load(options: dict[str, Any], configuration: Any) -> None:
@@ -69,8 +69,8 @@ def _load(options: dict[str, Any], configuration: Any) -> None:
         raise
     except Exception as error:
         raise ConnectionFailed(f"{name} cannot be used: {_one_line(error)}") from error
-    given = configuration.api_key or configuration.cert_file or configuration.username
-    if complaints and not given and not any(options.get(one) for one in ("api_key", "client_cert", "username")):
+    credentials = configuration.api_key or configuration.cert_file or configuration.username
+    if complaints and not credentials and not any(options.get(name) for name in ("api_key", "client_cert", "username")):
         raise ConnectionFailed(f"{name}: the credential plugin returned no credentials: {_one_line(complaints[-1])}")
 
 
@@ -90,16 +90,16 @@ def _read(config: Any, options: dict[str, Any], configuration: Any) -> None:
 @contextmanager
 def _complaints() -> Iterator[list[str]]:
     """Collects logged errors: if an exec plugin fails, the client only logs that and continues without credentials."""
-    told: list[str] = []
+    messages: list[str] = []
 
     class Listener(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            told.append(record.getMessage())
+            messages.append(record.getMessage())
 
     listener = Listener(logging.ERROR)
     logging.getLogger().addHandler(listener)
     try:
-        yield told
+        yield messages
     finally:
         logging.getLogger().removeHandler(listener)
 
@@ -149,8 +149,8 @@ def _override(options: dict[str, Any], configuration: Any) -> None:
     if options.get("proxy_headers"):
         from urllib3.util import make_headers
 
-        wanted = {name: value for name, value in options["proxy_headers"].items() if value is not None}
-        configuration.proxy_headers = make_headers(**wanted)
+        headers = {name: value for name, value in options["proxy_headers"].items() if value is not None}
+        configuration.proxy_headers = make_headers(**headers)
 
 
 def _is_file(option: str) -> bool:

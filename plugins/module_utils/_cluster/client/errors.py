@@ -27,6 +27,7 @@ class ApiError(Exception):
     code: HTTP status. reason: the Status' reason, "" if it has none. message: its message. causes: its details.causes.
     retry_after: the seconds that the server asks to wait, or None.
     selector: the label selector of a list whose first page the server rejects, else "".
+    after_lost: the answer to an earlier attempt was lost, which may have taken effect.
     """
 
     def __init__(self, code: int, body: Any, retry_after: float | None = None) -> None:
@@ -43,6 +44,7 @@ class ApiError(Exception):
         ]
         self.retry_after = retry_after
         self.selector = ""
+        self.after_lost = False
         super().__init__(f"{code} {self.reason}: {self.message}")
 
 
@@ -58,8 +60,8 @@ class ConnectionFailed(Exception):
         self.final = final
 
 
-# urllib3 begins with what was asked, which the message names already.
-_ASKED: Final = re.compile(r"^\S*HTTPS?Connection.*?[)>]: ")
+# urllib3 begins with the request, which the message names already.
+_REQUEST: Final = re.compile(r"^\S*HTTPS?Connection.*?[)>]: ")
 
 # The API server's messages for a resource that it does not serve, as JSON and as text.
 _NO_SUCH_API = ("could not find the requested resource", "page not found")
@@ -110,10 +112,10 @@ def reason_of(error: Exception) -> str:
     """The innermost reason of an error of a connection, a file or a certificate, as one line."""
     reason = getattr(error, "reason", None)
     reason = reason if isinstance(reason, Exception) else error
-    told = getattr(reason, "strerror", None)
+    text = getattr(reason, "strerror", None)
     # urllib3's ProtocolError has its cause as another argument.
-    parts = reason.args if any(isinstance(part, Exception) for part in reason.args) else (told or reason,)
-    return " ".join(_ASKED.sub("", " ".join(map(str, parts))).split()) or type(error).__name__
+    parts = reason.args if any(isinstance(part, Exception) for part in reason.args) else (text or reason,)
+    return " ".join(_REQUEST.sub("", " ".join(map(str, parts))).split()) or type(error).__name__
 
 
 def lacks_right(error: ApiError) -> bool:
@@ -153,9 +155,9 @@ def _permission(error: ApiError, message: str, verb: str, kind: Kind | None) -> 
 
 def _missing(message: str, verb: str, kind: Kind | None) -> str:
     """The missing RBAC rule, from the server's message: it may concern a subresource or another object."""
-    told = _FORBIDDEN.search(message)
-    if told is not None:
-        verbs, resource, group = [told["verb"]], told["resource"], told["group"]
+    forbidden = _FORBIDDEN.search(message)
+    if forbidden is not None:
+        verbs, resource, group = [forbidden["verb"]], forbidden["resource"], forbidden["group"]
     elif kind is not None:
         verbs, resource, group = [_VERBS.get(verb, verb.lower())], kind.plural, kind.group
     else:

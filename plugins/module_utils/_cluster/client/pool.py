@@ -32,29 +32,29 @@ def each(action: Callable[[_T], _R], items: Iterable[_T], concurrency: int) -> l
     """Calls `action` on every item, on `concurrency` threads at most. The results in the order of the items.
 
     Each thread takes one item after the other. A future for each item would wake the caller up once for each request.
-    After an error no thread takes a further item, because nobody would be told of it; the error is raised when all have
+    After an error no thread takes a further item, because nobody would learn of it; the error is raised when all have
     ended. What ends the caller, such as the timeout of its task, also stops the threads before their next request.
     """
-    given = list(items)
-    results: list[Any] = [None] * len(given)
-    left = iter(range(len(given)))
+    queue = list(items)
+    results: list[Any] = [None] * len(queue)
+    indexes = iter(range(len(queue)))
     stop = _stop.get(None) or threading.Event()
     errors: list[BaseException] = []
 
     def work() -> None:
         _stop.set(stop)
         try:
-            # Taking the next number is atomic.
-            for number in left:
+            # Taking the next index is atomic.
+            for index in indexes:
                 if errors:
                     return
                 go_on()
-                results[number] = action(given[number])
+                results[index] = action(queue[index])
         except BaseException as error:
             errors.append(error)
 
     # A thread that waits for an answer which nobody needs any more does not keep the process.
-    threads = [threading.Thread(target=work, daemon=True) for _unused in range(min(max(1, concurrency), len(given)))]
+    threads = [threading.Thread(target=work, daemon=True) for _unused in range(min(max(1, concurrency), len(queue)))]
     try:
         for thread in threads:
             thread.start()

@@ -15,19 +15,19 @@ class TokenBucket:
     ) -> None:
         """rate: more than 0."""
         self._rate = rate
-        self._room = max(1.0, rate)
-        self._tokens = self._room
+        self._burst = max(1.0, rate)
+        self._tokens = self._burst
         self._clock = clock
         self._sleep = sleep
-        self._seen = clock()
+        self._updated = clock()
         self._lock = threading.Lock()
 
     def take(self) -> None:
         """Waits until one more request may be sent."""
         with self._lock:
             now = self._clock()
-            self._tokens = min(self._room, self._tokens + (now - self._seen) * self._rate)
-            self._seen = now
+            self._tokens = min(self._burst, self._tokens + (now - self._updated) * self._rate)
+            self._updated = now
             # Negative tokens are the place in the queue: a later caller waits longer.
             self._tokens -= 1
             wait = -self._tokens / self._rate

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.names import shown
+from ..._resolver.api.write import APPLY, Repeat, Write
 from .backoff import Backoff
 from .configuration import configure
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_another, reason_of
@@ -28,7 +29,6 @@ FIELD_MANAGER: Final = "virtshape"
 _LASTING: Final = ("failed to create typed patch object", *TOO_LARGE)
 PASSING: Final = frozenset({429, 500, 502, 503, 504})
 """Status codes for which a retry may succeed."""
-_APPLY: Final = "application/apply-patch+yaml"
 _JSON: Final = "application/json, */*"
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
 _PAGE: Final = 500
@@ -42,7 +42,7 @@ _DEADLINE: Final = 120
 _LARGEST: Final = 512 * 2**20
 _WATCH_TIMEOUT: Final = 65
 # Seconds for which the authentication headers are kept: for each request, they would take a sixth of its time.
-_KEPT: Final = 1.0
+_HEADERS_TTL: Final = 1.0
 # If a server has never responded, its address is more likely wrong than the server restarting.
 _FIRST_CONTACT: Final = 5.0
 
@@ -51,7 +51,7 @@ _FIRST_CONTACT: Final = 5.0
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
 # How much of a response that is not JSON is searched for a web page.
-_LOOKED_AT: Final = 4096
+_SNIFFED: Final = 4096
 _HTML: Final = re.compile(r"<(!doctype\s+html|html|head|body|title)\b", re.IGNORECASE)
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 _WRONG_HOST: Final = "; set host to the address of an API server, not of a console, a login page or a proxy"
@@ -83,10 +83,10 @@ class Session:
         self._reached = threading.Event()
         self._accepted = threading.Event()
         self._lock = threading.Lock()
-        # _renewals: how often the credentials were read again. _used_up: reading them again is useless until the server
+        # _renewals: how often the credentials were read again. _renewal_useless: reading them again is useless until the server
         # accepts some.
         self._renewals = 0
-        self._used_up = False
+        self._renewal_useless = False
         self._dry_run = False
 
     def _connect(self) -> None:
@@ -95,7 +95,7 @@ class Session:
         self._configuration.retries = False
         # The client's hook for new tokens sets the configuration's host again, to the kubeconfig's.
         self._host = str(self._configuration.host)
-        self._kept: tuple[float, dict[str, str]] = (0.0, {})
+        self._cached_headers: tuple[float, dict[str, str]] = (0.0, {})
         self._open = opener(connections(self._configuration), self._host)
 
     def rehearsal(self) -> Session:
@@ -150,7 +150,7 @@ class Session:
         self, kind: Kind, namespace: str | None, query: dict[str, str], metadata_only: bool
     ) -> tuple[_Items, str]:
         items: _Items = []
-        known: dict[str, dict[str, Any]] = {}
+        field_sets: dict[str, dict[str, Any]] = {}
         accept = _METADATA.format("List") if metadata_only else _JSON
         while True:
             try:
@@ -160,7 +160,7 @@ class Session:
                 raise
             # The items of a list lack apiVersion and kind.
             for item in self._items(page):
-                _share(item["metadata"].get("managedFields"), known)
+                _share(item["metadata"].get("managedFields"), field_sets)
                 items.append({**item, "apiVersion": kind.api_version, "kind": kind.kind})
             token = page["metadata"].get("continue")
             if not token:
@@ -169,65 +169,34 @@ class Session:
 
     def _items(self, page: dict[str, Any]) -> _Items:
         """The objects of a page. Checked here, because malformed objects would fail later, far from the cause."""
-        found = page.get("items") or []
-        good = isinstance(found, list) and isinstance(page.get("metadata"), dict) and all(map(_is_object, found))
-        if not good:
+        items = page.get("items") or []
+        well_formed = isinstance(items, list) and isinstance(page.get("metadata"), dict)
+        if not well_formed or not all(map(_is_object, items)):
             raise ConnectionFailed(f"{self.host} did not answer with a list of objects{_WRONG_HOST}", final=True)
-        return found
+        return items
 
     def _object(self, answer: dict[str, Any]) -> dict[str, Any]:
         if not _is_object(answer):
             raise ConnectionFailed(f"{self.host} did not answer with an object{_WRONG_HOST}", final=True)
         return answer
 
-    def create(self, kind: Kind, namespace: str | None, manifest: dict[str, Any]) -> dict[str, Any]:
-        """Creates a named object. If a response was lost, an existing object of that name counts as created."""
-        name, path, text = manifest["metadata"]["name"], kind.path(namespace), _encoded(manifest)
-        lost = False
+    def write(self, write: Write) -> dict[str, Any]:
+        """Sends a write, and again where that is safe at any time. Returns the decoded response; {} if it is empty.
 
-        def send() -> dict[str, Any]:
-            nonlocal lost
-            try:
-                result: dict[str, Any] = self._once("POST", path, None, text, "application/json", _JSON)
-                return result
-            except ApiError as error:
-                if lost and error.reason == "AlreadyExists":
-                    found = self.get(kind, namespace, name)
-                    if found is not None:
-                        return found
-                lost = lost or error.code in PASSING
-                raise
-            except ConnectionFailed as error:
-                lost = lost or error.sent
-                raise
-
-        return self._retried(send, safe=True)
-
-    def delete(self, kind: Kind, namespace: str | None, name: str, uid: str | None = None) -> bool:
-        """Deletes an object. False if it does not exist.
-
-        uid: delete only the object with this UID, not a newer object of the same name.
+        Of an applied object the response has only the metadata: encoding and sending the whole object is a tenth of
+        what a write costs the server. Raises the errors of `request`.
         """
-        body = {"preconditions": {"uid": uid}} if uid else None
-        try:
-            self.request("DELETE", kind.path(namespace, name), body=body)
-        except ApiError as error:
-            if (error.code == 404 and error.reason == "NotFound") or is_another(error):
-                return False
-            raise
-        return True
-
-    def apply(self, kind: Kind, manifest: dict[str, Any], force: bool = False) -> dict[str, Any]:
-        """Server-side apply with the session's field manager. The server rejects unknown fields.
-
-        Returns only the metadata: encoding and sending the whole object is a tenth of what a write costs the server.
-        """
-        metadata = manifest["metadata"]
-        query = {"fieldManager": self.field_manager, "fieldValidation": "Strict", "force": "true" if force else "false"}
-        path = kind.path(metadata.get("namespace"), metadata["name"])
-        accept = _METADATA.format("")
-        result: dict[str, Any] = self.request("PATCH", path, query, manifest, _APPLY, accept=accept)
-        return self._object(result)
+        applies = write.content_type == APPLY
+        answer: dict[str, Any] = self.request(
+            write.method,
+            write.path,
+            dict(write.query),
+            body=write.body,
+            content_type=write.content_type,
+            retry=write.repeat is Repeat.FREELY,
+            accept=_METADATA.format("") if applies else _JSON,
+        )
+        return self._object(answer) if applies else answer
 
     def watch(
         self,
@@ -307,29 +276,30 @@ class Session:
         safe: sending a request twice does no harm. budget: seconds, default retry_timeout.
         """
         allowed = self._retry_timeout if budget is None else budget
-        pauses = Backoff()
+        pauses, lost = Backoff(), False
         while True:
             renewals = self._renewals
             go_on()
             try:
                 return send()
             except ApiError as error:
+                error.after_lost, lost = lost, lost or (error.code in PASSING and error.code != 429)
                 if error.code == 401 and self._renew(renewals):
                     continue
                 if error.code == 401 and self._accepted.is_set():
                     error.message += "; they worked earlier in this task, so they expired or were revoked"
-                elif error.code not in final and _passes(error, safe):
+                elif error.code not in final and _may_retry(error, safe):
                     if pauses.pause(allowed, error.retry_after):
                         continue
                     error.message += _tried(pauses)
                 raise
             except ConnectionFailed as error:
-                reachable = self._reached.is_set()
+                reachable, lost = self._reached.is_set(), lost or error.sent
                 if error.final or (error.sent and not safe):
                     raise
                 if not pauses.pause(allowed if reachable else min(_FIRST_CONTACT, allowed)):
-                    told = f"{error}{_tried(pauses)}"
-                    raise ConnectionFailed(told, sent=error.sent) from error
+                    text = f"{error}{_tried(pauses)}"
+                    raise ConnectionFailed(text, sent=error.sent) from error
 
     def _renew(self, renewals: int) -> bool:
         """Reads the credentials again after a 401; False if they did not change.
@@ -339,24 +309,24 @@ class Session:
         with self._lock:
             if self._renewals != renewals:
                 return True  # another thread renewed them
-            if self._used_up:
+            if self._renewal_useless:
                 return False
-            refused = self._credentials()
+            rejected = self._credentials()
             self._connect()
             # An exec plugin that returns a new token each time runs once, until the server accepts a token.
-            self._used_up = True
-            if self._credentials() == refused:
+            self._renewal_useless = True
+            if self._credentials() == rejected:
                 return False
             self._renewals += 1
             return True
 
     def _credentials(self) -> dict[str, str]:
         """The authentication headers, a second old at most: exec plugins and service accounts renew their tokens."""
-        until, headers = self._kept
+        expiry, headers = self._cached_headers
         now = time.monotonic()
-        if now > until:
+        if now > expiry:
             headers = self._authentication()
-            self._kept = (now + _KEPT, headers)
+            self._cached_headers = (now + _HEADERS_TTL, headers)
         return headers
 
     def _authentication(self) -> dict[str, str]:
@@ -382,9 +352,9 @@ class Session:
         try:
             answer = json.loads(data)
         except (ValueError, RecursionError) as error:
-            told = f"{self.host} answered with {_instead_of_json(data, error)}{_WRONG_HOST}"
+            text = f"{self.host} answered with {_instead_of_json(data, error)}{_WRONG_HOST}"
             # A web page stays the same; truncated JSON may be complete next time.
-            raise ConnectionFailed(told, final=_HTML.search(_beginning(data)) is not None) from error
+            raise ConnectionFailed(text, final=_HTML.search(_beginning(data)) is not None) from error
         if not isinstance(answer, dict):
             raise ConnectionFailed(
                 f"{self.host} answered with {shown(answer)} instead of an object{_WRONG_HOST}", final=True
@@ -423,7 +393,7 @@ class Session:
             go_on()
         if self._dry_run and method != "GET":
             query = {**(query or {}), "dryRun": "All"}
-        path = f"{path}?{_written(tuple(query.items()))}" if query else path
+        path = f"{path}?{_encoded_query(tuple(query.items()))}" if query else path
         timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT if watched is None else _WATCH_TIMEOUT)
         headers = self._headers.copy()
         headers["Accept"] = accept
@@ -446,7 +416,7 @@ class Session:
         if response.status >= 300:
             raise self._refusal(response)
         self._accepted.set()
-        self._used_up = False
+        self._renewal_useless = False
         return response
 
     def _refusal(self, response: Any) -> ApiError | ConnectionFailed:
@@ -454,9 +424,9 @@ class Session:
         if response.status < 400:
             where = response.headers.get("Location", "")
             # The query may contain a token.
-            told = f" to {shown(where.partition('?')[0])}" if where else ""
+            target = f" to {shown(where.partition('?')[0])}" if where else ""
             return ConnectionFailed(
-                f"{self.host} answered with a redirect ({response.status}){told}{_WRONG_HOST}", final=True
+                f"{self.host} answered with a redirect ({response.status}){target}{_WRONG_HOST}", final=True
             )
         try:
             body = json.loads(data)
@@ -469,21 +439,21 @@ class Session:
 
     def _unreachable(self, error: Exception) -> ConnectionFailed:
         cause = error.args[0] if error.args else None
-        told = f"cannot reach the API server {self.host}: {reason_of(error)}"
+        text = f"cannot reach the API server {self.host}: {reason_of(error)}"
         # The certificate error of TLS and that of urllib3, which compares names itself at times, are both ValueErrors.
         if isinstance(error, urllib3.exceptions.SSLError) and isinstance(cause, ValueError):
-            told = (
+            text = (
                 f"cannot verify the certificate of {self.host}: {reason_of(error)}; set ca_cert to the CA that"
                 " signed the server's certificate"
             )
-            return ConnectionFailed(told, sent=False, final=True)
+            return ConnectionFailed(text, sent=False, final=True)
         exceptions = urllib3.exceptions
         unsent = isinstance(error, (exceptions.NewConnectionError, exceptions.ConnectTimeoutError))
-        return ConnectionFailed(told, sent=not unsent)
+        return ConnectionFailed(text, sent=not unsent)
 
 
 def _headers(options: dict[str, Any]) -> Any:
-    """The headers of all requests: a dict, or what is like one."""
+    """The headers of all requests, as a dict or a mapping."""
     headers: Any = {"User-Agent": USER_AGENT}
     if options.get("impersonate_user"):
         headers["Impersonate-User"] = options["impersonate_user"]
@@ -496,12 +466,12 @@ def _headers(options: dict[str, Any]) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _written(query: tuple[tuple[str, str], ...]) -> str:
+def _encoded_query(query: tuple[tuple[str, str], ...]) -> str:
     """A URL's query."""
     return urlencode(query)
 
 
-def _passes(error: ApiError, safe: bool) -> bool:
+def _may_retry(error: ApiError, safe: bool) -> bool:
     """Whether a retry may succeed and is safe."""
     if error.code == 429:
         return True  # the server did not process the request
@@ -514,7 +484,7 @@ def _passes(error: ApiError, safe: bool) -> bool:
     return safe and error.code in PASSING
 
 
-def _share(managed: Any, known: dict[str, dict[str, Any]]) -> None:
+def _share(managed: Any, field_sets: dict[str, dict[str, Any]]) -> None:
     """Replaces equal sets of managed fields by one.
 
     They take 40 percent of an object's memory, and what one task has declared has the same fields.
@@ -522,7 +492,7 @@ def _share(managed: Any, known: dict[str, dict[str, Any]]) -> None:
     for entry in managed if isinstance(managed, list) else ():
         fields = entry.get("fieldsV1") if isinstance(entry, dict) else None
         if fields is not None:
-            entry["fieldsV1"] = known.setdefault(json.dumps(fields), fields)
+            entry["fieldsV1"] = field_sets.setdefault(json.dumps(fields), fields)
 
 
 def _is_object(item: Any) -> bool:
@@ -541,7 +511,7 @@ def _tried(pauses: Backoff) -> str:
 
 def _encoded(body: Any) -> bytes:
     text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
-    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 
 def _instead_of_json(data: bytes, error: Exception) -> str:
@@ -562,7 +532,7 @@ def _plain(data: bytes) -> str:
 
 
 def _beginning(data: bytes) -> str:
-    return data[:_LOOKED_AT].decode(errors="replace")
+    return data[:_SNIFFED].decode(errors="replace")
 
 
 def _lines(response: Any) -> Iterator[bytes]:

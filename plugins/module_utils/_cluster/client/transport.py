@@ -33,7 +33,7 @@ def connections(configuration: Any) -> Any:
     from the disk at once. Raises ConnectionFailed for unusable certificates and keys.
     """
     manager = RESTClientObject(configuration).pool_manager
-    manager.pool_classes_by_scheme = _own(manager.pool_classes_by_scheme)
+    manager.pool_classes_by_scheme = _pool_classes(manager.pool_classes_by_scheme)
     # A proxy that uses TLS itself needs the same files.
     if configuration.host.startswith("https:") and not str(configuration.proxy or "").startswith("https:"):
         manager.connection_pool_kw["ssl_context"] = _context(configuration)
@@ -116,25 +116,25 @@ class _OneWrite:
             self._held.append(data)
 
 
-def _own(pools: dict[str, Any]) -> dict[str, Any]:
+def _pool_classes(pools: dict[str, Any]) -> dict[str, Any]:
     """Pool classes with connections whose responses end at the deadline and whose requests are one write."""
-    made = {}
+    classes = {}
     for scheme, pool in pools.items():
         connection = type(pool.ConnectionCls.__name__, (_OneWrite, pool.ConnectionCls), {})
-        made[scheme] = type(pool.__name__, (pool,), {"ConnectionCls": connection})
-    return made
+        classes[scheme] = type(pool.__name__, (pool,), {"ConnectionCls": connection})
+    return classes
 
 
 def _context(configuration: Any) -> ssl.SSLContext:
     try:
         # Without a CA file, the CAs of the system count.
-        made = tls.context(configuration.ssl_ca_cert or None, check=bool(configuration.verify_ssl))
+        context = tls.context(configuration.ssl_ca_cert or None, check=bool(configuration.verify_ssl))
     except (OSError, ValueError) as error:
         raise ConnectionFailed(f"ca_cert {configuration.ssl_ca_cert}: cannot be used: {reason_of(error)}") from error
     if configuration.cert_file:
         try:
-            made.load_cert_chain(configuration.cert_file, configuration.key_file or None)
+            context.load_cert_chain(configuration.cert_file, configuration.key_file or None)
         except (OSError, ValueError) as error:
-            told = f"client_cert {configuration.cert_file} with client_key {configuration.key_file}"
-            raise ConnectionFailed(f"{told}: cannot be used: {reason_of(error)}") from error
-    return made
+            options = f"client_cert {configuration.cert_file} with client_key {configuration.key_file}"
+            raise ConnectionFailed(f"{options}: cannot be used: {reason_of(error)}") from error
+    return context

@@ -29,21 +29,21 @@ class Answer(NamedTuple):
 class _Reading:
     """A file that reports how many bytes have been read."""
 
-    def __init__(self, file: BinaryIO, told: Callable[[int], None]) -> None:
+    def __init__(self, file: BinaryIO, report: Callable[[int], None]) -> None:
         self._file = file
-        self._told = told
+        self._report = report
         self._count = 0
 
     def read(self, size: int = -1) -> bytes:
         go_on()
         data = self._file.read(size)
         self._count += len(data)
-        self._told(self._count)
+        self._report(self._count)
         return data
 
 
 def connections(validate_certs: bool = True, ca_cert: str | None = None) -> Any:
-    """A pool of connections that checks the proxy's certificate as asked. Raises OSError for an unusable CA."""
+    """A pool of connections that checks the proxy's certificate if `check` is set. Raises OSError for an unusable CA."""
     if not validate_certs:
         # The user requested it; urllib3 would warn for every request.
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
@@ -72,14 +72,14 @@ def takes_data(pool: Any, url: str, token: str) -> bool:
     return bool(response.status == 200)
 
 
-def send(pool: Any, url: str, token: str, file: BinaryIO, length: int, told: Callable[[int], None]) -> Answer:
-    """Sends a file from its beginning. told: called with the number of bytes that have been read."""
+def send(pool: Any, url: str, token: str, file: BinaryIO, length: int, report: Callable[[int], None]) -> Answer:
+    """Sends a file from its beginning. report: called with the number of bytes that have been read."""
     if not url.startswith(_SCHEMES):
         return Answer(None, f"{url} is neither http nor https", final=True)
     file.seek(0)
     headers = {**_headers(token), "Content-Type": "application/octet-stream", "Content-Length": str(length)}
     timeout = urllib3.Timeout(connect=_TIMEOUT, read=_ANSWER)
-    body = _Reading(file, told)
+    body = _Reading(file, report)
     try:
         response = pool.request("POST", url, body=body, headers=headers, timeout=timeout, retries=False)
     except urllib3.exceptions.SSLError as error:

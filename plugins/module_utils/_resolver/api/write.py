@@ -13,6 +13,7 @@ Manifest = dict[str, Any]
 JSON: Final = "application/json"
 MERGE_PATCH: Final = "application/merge-patch+json"
 JSON_PATCH: Final = "application/json-patch+json"
+APPLY: Final = "application/apply-patch+yaml"
 
 
 class Repeat(Enum):
@@ -45,6 +46,17 @@ def merge_patch(path: str, patch: Manifest, **query: str) -> Write:
 def json_patch(path: str, steps: list[Manifest], **query: str) -> Write:
     """A patch of which the server rejects the second, because it tests what it replaces, or that only sets values."""
     return Write("PATCH", path, steps, Repeat.FREELY, JSON_PATCH, tuple(query.items()))
+
+
+def apply(path: str, manifest: Manifest, manager: str, force: bool = False) -> Write:
+    """Applies an object for a field manager. The server rejects unknown fields."""
+    query = (("fieldManager", manager), ("fieldValidation", "Strict"), ("force", "true" if force else "false"))
+    return Write("PATCH", path, manifest, Repeat.FREELY, APPLY, query)
+
+
+def delete(path: str, uid: str | None = None) -> Write:
+    """Deletes an object. The second finds none, and with a UID, no newer object of the same name."""
+    return Write("DELETE", path, {"preconditions": {"uid": uid}} if uid else None, Repeat.FREELY)
 
 
 def create(path: str, manifest: Manifest) -> Write:

@@ -10,7 +10,7 @@ from ...._resolver.declare import plan
 from ...._resolver.declare.plan import Plan
 from ...client.errors import ApiError, ConnectionFailed
 from ...client.session import Session
-from ..dry_run import UNKNOWN_IN_CHECK_MODE
+from ..engine import UNKNOWN_IN_CHECK_MODE
 from ..settings import Settings
 from ..subject import Planned, Subject
 from .work import Work, declare_objects

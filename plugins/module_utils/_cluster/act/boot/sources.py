@@ -21,8 +21,7 @@ from ...client import upload_proxy
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
 from ...read.watch import State, wait_for
-from ..dry_run import NO_DRY_RUN, rehearse
-from ..engine import send
+from ..engine import NO_DRY_RUN, Job, rehearse, send
 from ..handlers.boot_source import Claims, Crons, DataSources, Volumes, cron_refused
 from ..settings import Settings
 from ..subject import Entry, Result, Subject
@@ -58,7 +57,7 @@ class BootSources(Subject):
 
 def declare_sources(session: Session, subject: Subject, entries: list[Entry], settings: Settings) -> list[Result]:
     """Results in the order of the entries, as `declare` gives them."""
-    results = [Result(entry, failed=entry.problem) for entry in entries]
+    results = [Result(entry) for entry in entries]
     if any(result.failed for result in results):
         for result in results:
             result.left = None if result.failed else "not sent because other entries are invalid"
@@ -189,7 +188,7 @@ def _check_new(session: Session, work: Work, manifest: Manifest, settings: Setti
         except (ApiError, ConnectionFailed) as error:
             problem = "" if NO_DRY_RUN in str(error) else explain(error, "POST", kind)
     elif not problem and settings.server_dry_run:
-        rehearse(work.result, dry_run, "POST", kind)
+        rehearse(Job(work.result, dry_run, "POST", kind))
         problem = work.result.failed or ""
     work.result.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
 

@@ -17,7 +17,7 @@ from ...client.screen import show
 from ...client.session import Session
 from ...read.cdi import CDI_CONFIG
 from ...read.snapshot import STORAGE_CLASS
-from ..engine import send
+from ..engine import send, send_create
 
 Manifest = dict[str, Any]
 
@@ -131,7 +131,7 @@ def _create(session: Session, target: UploadTarget) -> None:
     if target.storage_class:
         # CDI would wait for a class that does not exist.
         session.request("GET", STORAGE_CLASS.path(name=target.storage_class))
-    session.create(_CLAIM if target.claim else _DATA_VOLUME, target.namespace, rules.volume(target))
+    send_create(session, _CLAIM if target.claim else _DATA_VOLUME, target.namespace, rules.volume(target))
 
 
 def _update_existing(session: Session, target: UploadTarget, claim: Manifest) -> None:
@@ -237,7 +237,7 @@ def _token(session: Session, target: UploadTarget) -> str:
 def _point_data_source(session: Session, target: UploadTarget) -> None:
     live = session.get(_DATA_SOURCE, target.namespace, target.name)
     if live is None:
-        session.create(_DATA_SOURCE, target.namespace, rules.data_source(target))
+        send_create(session, _DATA_SOURCE, target.namespace, rules.data_source(target))
         return
     patch = rules.data_source_patch(target, live)
     send(session, json_patch(_DATA_SOURCE.path(target.namespace, target.name), patch))

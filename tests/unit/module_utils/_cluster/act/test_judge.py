@@ -11,7 +11,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.virtual_machine import (
     VirtualMachines,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.impact import waits_for_restart
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.restarts import waits_for_restart
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import (
     Entry,

@@ -8,6 +8,7 @@ from unittest import mock
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import pruning
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.pruning import (
     Pruned,
     prunable,
@@ -21,6 +22,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
     inspect,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Unreadable
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import delete
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import naming, revision
 from scripted_server import listed, session_with, status
 
@@ -183,12 +185,12 @@ def test_only_the_revisions_that_were_seen_are_deleted() -> None:
     """A VM that is created anew meanwhile gets others of the same names."""
     server = old_revision()
     server.lists[REVISIONS][0]["metadata"]["uid"] = "first"
-    with session_with(server) as session, mock.patch.object(session, "delete") as delete:
+    with session_with(server) as session, mock.patch.object(pruning, "delete", wraps=delete) as deletion:
         [seen] = inspect(session, "shop")
         outcome(session, seen)
         server.lists[f"{KUBEVIRT}/virtualmachines"] = []
         prune(session, prunable(session, "shop", keep=0), Settings(concurrency=1))
-    assert [call.args[1:] for call in delete.call_args_list] == [("shop", "old", "first")] * 2
+    assert [call.args for call in deletion.call_args_list] == [(f"{REVISIONS}/old", "first")] * 2
 
 
 def test_one_that_cannot_be_deleted_is_told_and_the_others_go() -> None:

@@ -10,9 +10,8 @@ from unittest import mock
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import guests
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import restarts
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.changed import Changed
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.impact import Restarts
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result
@@ -171,7 +170,7 @@ def run(cluster: Stubborn, restart: str = "if_required", check: bool = False, se
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guests, "_QUIET", 0.01)
+    monkeypatch.setattr(restarts, "_QUIET", 0.01)
 
 
 @pytest.mark.parametrize(("forbidden", "method"), [((), "status"), (("status",), "kind"), (("vm",), "status")])
@@ -215,7 +214,7 @@ def _settled(code: int) -> tuple[Result, int]:
     cluster.code = code
     with session_with(cluster) as session:
         result = Result(Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {}), live=cluster.vm)
-        Restarts(True, 16).settle(session, [result], deadline=float("inf"))
+        restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
     return result, cluster.restarts
 
 
@@ -281,7 +280,7 @@ def test_new_guests_are_judged_side_by_side() -> None:
     met = threading.Barrier(2, timeout=20)
     session = mock.Mock(get=mock.Mock(side_effect=lambda *_place: met.wait() and None))
     results = [Changed(mock.Mock(namespace="shop"), mock.Mock(), vm={"metadata": {}}) for _vm in range(2)]
-    guests.Guests(session, Settings(wait_timeout=1, concurrency=2))._judge(results)
+    restarts.RevisionRestarts(session, Settings(wait_timeout=1, concurrency=2))._await_conditions(results)
     assert [result.settled for result in results] == [True, True]
 
 
@@ -301,7 +300,7 @@ def test_virtual_machine_does_not_restart_it_either() -> None:
     with session_with(cluster) as session:
         entry = Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {})
         result = Result(entry, live=cluster.vm)
-        Restarts(True, 16).settle(session, [result], deadline=float("inf"))
+        restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (False, None, 1)
     assert any("does not restart the guest again" in warning for warning in result.warnings)
 
@@ -312,7 +311,7 @@ def test_virtual_machine_restarts_what_a_refresh_left() -> None:
     with session_with(cluster) as session:
         entry = Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {})
         result = Result(entry, live=cluster.vm)
-        Restarts(True, 16).settle(session, [result], deadline=float("inf"))
+        restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (True, None, 1)
 
 
@@ -330,7 +329,7 @@ def test_a_live_update_that_waits_for_an_earlier_one(monkeypatch: pytest.MonkeyP
     """Only a live migration ends the earlier one, so the task does not wait where it must not restart either."""
     permitted = run(Busy("HotVCPUChange"), seconds=0.5)
     assert "has not completed an earlier live update (HotVCPUChange)" in str(permitted.failed)
-    monkeypatch.setattr(guests.Backoff, "pause", lambda *_: pytest.fail("the task waits"))
+    monkeypatch.setattr(restarts.Backoff, "pause", lambda *_: pytest.fail("the task waits"))
     told = run(Busy("HotVCPUChange"), restart="never")
     assert (told.failed, told.changed, told.warnings) == (None, True, [str(permitted.failed)])
 

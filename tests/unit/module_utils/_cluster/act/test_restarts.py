@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.impact import (
-    Restarts,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.restarts import (
+    DeclaredRestarts,
     waits_for_restart,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result
@@ -76,12 +76,14 @@ class Cluster:
 def changed(cluster: Cluster, label: str, needs: str) -> Result:
     namespace, name = label.split("/")
     entry = Entry(label, Key("VirtualMachine", namespace, name), "present", {})
-    return Result(entry, plan.APPLY, written=True, impact=Impact(needs), live=cluster.vm(label))
+    result = Result(entry, plan.APPLY, impact=Impact(needs), live=cluster.vm(label))
+    result.written = True
+    return result
 
 
 def settle(cluster: Cluster, results: list[Result], wanted: bool = True, seconds: float = 60) -> None:
     with session_with(cluster) as session:
-        Restarts(wanted, 16).settle(session, results, time.monotonic() + seconds)
+        DeclaredRestarts(wanted, 16).run(session, results, time.monotonic() + seconds)
 
 
 def test_kubevirt_says_who_needs_it_and_one_watch_for_each_namespace_waits_for_that() -> None:
@@ -131,7 +133,7 @@ def test_a_guest_that_could_not_start_again_is_left_running() -> None:
     result = Result(Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r"))
     lost = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype"}
     (result.live or {})["status"]["conditions"].append(lost)
-    assert waits_for_restart(result) and not Restarts(True, 16).due(result)
+    assert waits_for_restart(result) and not DeclaredRestarts(True, 16).needs_restart(result)
     settle(cluster, [result])
     assert (result.restart, cluster.restarted) == (False, [])
 
@@ -206,7 +208,11 @@ def test_one_that_waits_since_an_earlier_run_is_restarted() -> None:
     cluster.looked = True
     entry = Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {})
     result = Result(entry, live=cluster.vm("shop/a-r"))
-    assert waits_for_restart(result) and Restarts(True, 16).due(result) and not Restarts(False, 16).due(result)
+    assert (
+        waits_for_restart(result)
+        and DeclaredRestarts(True, 16).needs_restart(result)
+        and not DeclaredRestarts(False, 16).needs_restart(result)
+    )
     settle(cluster, [result])
     assert (result.restart, result.changed, cluster.restarted) == (True, True, ["shop/a-r"])
 
@@ -216,10 +222,10 @@ def test_before_the_write_what_is_foreseen_counts() -> None:
     for needs, waits in ((RESTART, True), (LIVE, False), (NOTHING, False)):
         planned = changed(cluster, "shop/a-l", needs)
         planned.written = False
-        assert (waits_for_restart(planned), Restarts(True, 16).due(planned)) == (waits, waits)
+        assert (waits_for_restart(planned), DeclaredRestarts(True, 16).needs_restart(planned)) == (waits, waits)
     halted = changed(cluster, "shop/a-l", RESTART)
     halted.live = {**cluster.vm("shop/a-l"), "spec": {"runStrategy": "Halted"}}
-    assert not Restarts(True, 16).due(halted)
+    assert not DeclaredRestarts(True, 16).needs_restart(halted)
 
 
 class Replacing(Cluster):

@@ -7,8 +7,10 @@ from collections import Counter
 from typing import Any, cast
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.changed import Changed
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.recapture import Recapture
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import change
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import (
+    Recapture,
+    change,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE

@@ -20,6 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import apply
 from scripted_server import session_with, status
 
 VM = BY_NAME["VirtualMachine"]
@@ -100,7 +101,9 @@ def test_what_is_no_object() -> None:
         with pytest.raises(ConnectionFailed, match="did not answer with an object"):
             session.get(VM, "shop", "web")
         with pytest.raises(ConnectionFailed, match="did not answer with an object"):
-            session.apply(VM, {"metadata": {"name": "web", "namespace": "shop"}})
+            session.write(
+                apply(VM.path("shop", "web"), {"metadata": {"name": "web", "namespace": "shop"}}, "virtshape")
+            )
     assert len(asked) == 2
 
 
@@ -155,7 +158,7 @@ def test_what_is_too_large_for_etcd_is_sent_once(message: str) -> None:
         return status(500, message)
 
     with session_with(answer, retry_timeout=5) as session, pytest.raises(ApiError) as error:
-        session.apply(VM, {"metadata": {"name": "web", "namespace": "shop"}})
+        session.write(apply(VM.path("shop", "web"), {"metadata": {"name": "web", "namespace": "shop"}}, "virtshape"))
     assert len(asked) == 1
     assert explain(error.value, "PATCH", VM).endswith("into a Secret or ConfigMap")
 

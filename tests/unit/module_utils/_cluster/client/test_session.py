@@ -24,6 +24,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.rate import TokenBucket
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import kinds
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import apply
 from local_cluster import pki
 
 VM = kinds.BY_NAME["VirtualMachine"]
@@ -142,21 +143,6 @@ def test_a_create_that_was_not_taken_up_is(server: Server) -> None:
     assert session(server).request("POST", "/x", body={}) == {}
 
 
-def test_a_create_whose_answer_was_lost_counts_as_done_once_the_object_is_there(server: Server) -> None:
-    made = {"metadata": {"name": "a", "uid": "1"}}
-    server.answers = [OK, None, status(409, "AlreadyExists"), (200, {}, json.dumps(made).encode())]
-    way = session(server)
-    way.request("GET", "/readyz")
-    assert way.create(VM, "shop", {"metadata": {"name": "a"}}) == made
-    assert [line.partition(" ")[0] for line in server.seen] == ["GET", "POST", "POST", "GET"]
-
-
-def test_a_create_of_what_others_made_is_refused(server: Server) -> None:
-    server.answers = [status(409, "AlreadyExists", "it exists")]
-    with pytest.raises(ApiError, match="it exists"):
-        session(server).create(VM, "shop", {"metadata": {"name": "a"}})
-
-
 def test_a_conflict_of_two_writers_at_the_same_moment_passes(server: Server) -> None:
     server.answers = [(409, {}, json.dumps(CONFLICT).encode()), OK]
     assert session(server).request("PATCH", "/x", body={}) == {}
@@ -169,19 +155,10 @@ def test_a_conflict_about_a_version_that_was_named_is_final(server: Server, body
         session(server).request("PUT", "/x", body=body, retry=True)
 
 
-def test_a_delete_is_of_the_object_that_is_meant(server: Server) -> None:
-    server.answers = [OK, None, status(404, "NotFound"), status(409, "Conflict", "Precondition failed: UID in ...")]
-    way = session(server)
-    way.request("GET", "/readyz")
-    assert way.delete(VM, "shop", "a", "u1") is False
-    assert way.delete(VM, "shop", "a", "u1") is False
-    assert json.loads(server.bodies[1]) == json.loads(server.bodies[2]) == {"preconditions": {"uid": "u1"}}
-
-
 def test_what_is_sent_reads_the_same_as_json_and_as_yaml(server: Server) -> None:
     text = "Grüße \U0001f600 \x7f \x85 \u2028 \ufeff \ud800"
     server.answers = [(200, {}, b'{"metadata": {"name": "a"}}')]
-    session(server).apply(VM, {"metadata": {"name": "a", "annotations": {"note": text}}})
+    session(server).write(apply("/x", {"metadata": {"name": "a", "annotations": {"note": text}}}, "virtshape"))
     sent = server.bodies[0].decode()
     assert json.loads(sent)["metadata"]["annotations"]["note"] == text
     # A lone surrogate is no character, whatever way it is written.
@@ -199,7 +176,7 @@ def test_a_request_is_one_write_with_its_body(server: Server, monkeypatch: pytes
     monkeypatch.setattr(http.client.HTTPConnection, "send", send)
     server.answers = [(200, {}, b'{"metadata": {"name": "a"}}')] * 2
     way = session(server)
-    way.apply(VM, {"metadata": {"name": "a"}})
+    way.write(apply("/x", {"metadata": {"name": "a"}}, "virtshape"))
     way.get(VM, "shop", "a")
     assert [one.partition(b" ")[0] for one in written] == [b"PATCH", b"GET"]
     assert written[0].endswith(b'{"metadata":{"name":"a"}}')
@@ -339,7 +316,7 @@ def test_the_certificate_has_the_name_of_the_host(
 def test_credentials_are_kept_for_a_while(
     server: Server, monkeypatch: pytest.MonkeyPatch, seconds: float, expected: list[str]
 ) -> None:
-    monkeypatch.setattr(f"{Session.__module__}._KEPT", seconds)
+    monkeypatch.setattr(f"{Session.__module__}._HEADERS_TTL", seconds)
     tokens = iter(["first", "second"])
     monkeypatch.setattr(Session, "_authentication", lambda _session: {"Authorization": next(tokens)})
     way = session(server)
@@ -456,14 +433,6 @@ def test_a_first_request_without_an_answer_is_sent_again(server: Server, monkeyp
         over.set()
     host = f"http://127.0.0.1:{server.server_port}"
     assert str(error.value) == f"cannot reach the API server {host}: Read timed out. (read timeout=0.2)"
-
-
-def test_a_create_whose_object_is_gone_again_is_refused(server: Server) -> None:
-    server.answers = [OK, None, status(409, "AlreadyExists", "it exists"), status(404, "NotFound", "gone")]
-    way = session(server)
-    way.request("GET", "/readyz")
-    with pytest.raises(ApiError, match="it exists"):
-        way.create(VM, "shop", {"metadata": {"name": "a"}})
 
 
 def test_an_answer_without_a_body_is_empty(server: Server) -> None:

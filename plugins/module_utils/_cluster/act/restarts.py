@@ -1,0 +1,355 @@
+"""Decides whether and when guests are restarted, and restarts them: no guest twice for the same reason.
+
+`DeclaredRestarts` is for VMs that a task has declared, `RevisionRestarts` for VMs that got other revisions. Both wait
+until virt-controller has compared the VM with its guest, because KubeVirt decides what a guest takes without a restart.
+
+KubeVirt's condition RestartRequired may outlive the restart that it asks for. If the guest already has everything that
+the VM declares, the task does not restart it and warns about the condition. If a restart would not clear the condition,
+the task bumps the VM's generation first (see `refresh.recapture`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+from ..._resolver.api import effects
+from ..._resolver.api.effects import Impact
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.write import merge_patch
+from ..._resolver.declare import plan
+from ..._resolver.declare.power import RESTARTED, PowerRequest
+from ..._resolver.kubevirt.find.lookup import Lookup
+from ..._resolver.kubevirt.vmi.outstanding import Outstanding, outstanding, start_revision_name, unfinished
+from ..._resolver.kubevirt.vmi.readiness import cannot_start, has_guest, observed, restart_required, still_asked
+from ..._resolver.preflight.object_keys import keys_for_guest
+from ..._resolver.refresh import recapture
+from ..client.backoff import Backoff
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.pool import each
+from ..client.session import Session
+from ..read.kubevirt import kubevirt
+from ..read.lookup import ClusterLookup, WideLookup
+from ..read.snapshot import Key, Unreadable, read
+from ..read.watch import State, once, wait_in_namespaces
+from .changed import Changed
+from .engine import Job, Outcome, carry_out, send
+from .power import Entry, Powered, apply_power, uid_of
+from .settings import Settings
+from .subject import Result
+
+Manifest = dict[str, Any]
+
+_VM = BY_NAME["VirtualMachine"]
+_VMI = BY_NAME["VirtualMachineInstance"]
+_REVISION = BY_NAME["ControllerRevision"]
+_DENIED: Final = "cannot reset the condition RestartRequired, which may remain after the restart: {}"
+_PENDING: Final = "the guest does not have the change yet, and KubeVirt asks for no restart"
+_WAITS: Final = "the guest does not have the change yet, because KubeVirt has not completed an earlier live update ({})"
+# virt-controller updates the conditions of a new guest within this many seconds of its last write.
+_QUIET: Final = 2.0
+# How often a VM is read again until its conditions are final.
+_READS: Final = 5
+
+
+def bump_generation(session: Session, vm: Manifest, outcome: Outcome) -> bool:
+    """Bumps the VM's generation without changing its spec. False if the user may not patch the VM.
+
+    That is a warning only, because the condition RestartRequired harms no guest. Raises ApiError or ConnectionFailed
+    for all else.
+    """
+    metadata = vm["metadata"]
+    try:
+        for body in recapture.bump_patches(vm):
+            path = _VM.path(metadata["namespace"], metadata["name"])
+            send(session, merge_patch(path, body, fieldManager=session.field_manager))
+    except ApiError as error:
+        if error.code != 403:
+            raise
+        outcome.warn(_DENIED.format(explain(error, "PATCH", _VM)))
+        return False
+    outcome.written = True
+    return True
+
+
+def _bump_if_unclean(session: Session, vm: Manifest, lookup: Lookup, outcome: Outcome) -> bool:
+    """Bumps the VM's generation if a restart would not clear its condition RestartRequired. False if it cannot."""
+    start = lookup.get(_REVISION.kind, vm["metadata"]["namespace"], start_revision_name(vm))
+    unclean = recapture.keeps_restart_required(vm, start if isinstance(start, dict) else None)
+    return not unclean or bump_generation(session, vm, outcome)
+
+
+def _restart(
+    session: Session,
+    guests: Sequence[tuple[Manifest, Manifest | None]],
+    lookup: Lookup,
+    seconds: float,
+    concurrency: int,
+) -> list[Powered]:
+    """Restarts guests, each once at most, and waits for at most `seconds` until they run again.
+
+    guests: VMs with their VMIs; a newer VMI is not restarted. lookup: of ControllerRevisions.
+    """
+    settings = Settings(wait=True, wait_timeout=seconds, concurrency=concurrency)
+    outcomes = [Powered(_power_entry(vm, instance), vm=vm) for vm, instance in guests]
+    bumps = [partial(_bump_if_unclean, session, vm, lookup, outcome) for (vm, _vmi), outcome in zip(guests, outcomes)]
+    carry_out((Job(outcome, bump, "PATCH", _VM) for outcome, bump in zip(outcomes, bumps)), settings)
+    apply_power(session, [outcome for outcome in outcomes if outcome.failed is None], settings)
+    for (vm, _instance), outcome in zip(guests, outcomes):
+        outcome.vm = outcome.vm or vm
+    return outcomes
+
+
+def _power_entry(vm: Manifest, instance: Manifest | None) -> Entry:
+    metadata = vm["metadata"]
+    return Entry(metadata["namespace"], metadata["name"], PowerRequest(RESTARTED), uid_of(instance))
+
+
+def _warn_of_condition(outcome: Outcome, vm: Manifest) -> None:
+    """Warns of a condition RestartRequired that remains although the guest has everything."""
+    if restart_required(vm) is not None:
+        outcome.warn(still_asked(vm))
+
+
+def stale_conditions(session: Session, vms: list[Manifest], instances: dict[Key, Manifest] | None = None) -> list[bool]:
+    """For each VM, whether KubeVirt asks for a restart although the guest has everything that the VM declares.
+
+    instances: the VMIs, if the caller has them.
+    """
+    candidates = {_instance_key(vm): vm for vm in vms if restart_required(vm) is not None and has_guest(vm)}
+    if not candidates:
+        return [False for _vm in vms]
+    try:
+        cluster = kubevirt(session)
+        instances = read(session, list(candidates)) if instances is None else instances
+    except (Unreadable, ConnectionFailed):
+        return [False for _vm in vms]
+    lookup = ClusterLookup(session)
+    running = {key: (vm, instances[key]) for key, vm in candidates.items() if key in instances}
+    lookup.gather(key for pair in running.values() for key in keys_for_guest(*pair, cluster.release))
+    complete = {
+        key: outstanding(*pair, lookup, cluster.configuration, cluster.release).complete
+        for key, pair in running.items()
+    }
+    return [bool(vm) and complete.get(_instance_key(vm), False) for vm in vms]
+
+
+def _instance_key(vm: Manifest) -> Key:
+    return Key(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
+
+
+def waits_for_restart(result: Result) -> bool:
+    """Whether the VM has, or would have, changes that reach the guest only by a restart."""
+    impact: Impact | None = result.impact
+    if result.live is None or (impact is not None and impact.settled):
+        return False
+    if impact is not None and (impact.unannounced or not (result.written and observed(result.live))):
+        return impact.needs == effects.RESTART
+    return restart_required(result.live) is not None
+
+
+class DeclaredRestarts:
+    """The restarts of VMs that a task declares.
+
+    permitted: restart the VMs that need it. concurrency: so many requests at a time.
+    """
+
+    def __init__(self, permitted: bool, concurrency: int) -> None:
+        self._permitted, self._concurrency = permitted, concurrency
+
+    def needs_restart(self, result: Result) -> bool:
+        """Whether the VM needs a restart that its guest would survive, as far as known before the change."""
+        if not self._permitted or result.action == plan.DELETE or result.live is None:
+            return False
+        return has_guest(result.live) and not cannot_start(result.live) and waits_for_restart(result)
+
+    def run(self, session: Session, results: list[Result], deadline: float) -> None:
+        """Restarts the VMs that need it and waits until they run again, as long again as until the deadline. Failures
+        go into the results.
+
+        KubeVirt decides whether a VM needs a restart, once it has compared the change with the guest: one watch for
+        each namespace. An unchanged VM that needs a restart because of an earlier change is restarted too, even if
+        virt-controller has not looked at that change yet.
+        """
+        if not self._permitted:
+            return
+        seconds = max(0.0, deadline - time.monotonic())
+        _await_observed(session, [result for result in results if _awaits_controller(result)], deadline)
+        live = [result for result in results if not result.failed and result.live is not None]
+        candidates = [result for result in live if self.needs_restart(result) or _is_settled(result)]
+        try:
+            instances = read(session, [_instance_key(result.live or {}) for result in candidates])
+        except (Unreadable, ConnectionFailed) as error:
+            for result in candidates:
+                result.failed = f"the restart failed: {error}"
+            return
+        due = self._without_settled(session, candidates, instances)
+        guests = [(result.live or {}, instances.get(_instance_key(result.live or {}))) for result in due]
+        # What is restarted is waited for, even if a VM at which nobody looked has used up the time.
+        outcomes = _restart(session, guests, ClusterLookup(session), seconds, self._concurrency)
+        for result, outcome in zip(due, outcomes):
+            result.live, result.restart = outcome.vm, outcome.changed
+            result.warnings += outcome.warnings
+            result.failed = f"the restart failed: {outcome.failed}" if outcome.failed else None
+            if result.impact is not None and not outcome.failed:
+                result.impact = result.impact._replace(unannounced=False)
+        self._without_settled(session, [result for result in due if not result.failed])
+
+    def _without_settled(
+        self, session: Session, results: list[Result], instances: dict[Key, Manifest] | None = None
+    ) -> list[Result]:
+        """The results whose guest lacks something. A restart would not change the others; they get a warning."""
+        incomplete = []
+        stale = stale_conditions(session, [result.live or {} for result in results], instances)
+        for result, is_stale in zip(results, stale):
+            if is_stale:
+                result.impact = (result.impact or Impact(effects.NOTHING))._replace(settled=True)
+                _warn_of_condition(result, result.live or {})
+            else:
+                incomplete.append(result)
+        return incomplete
+
+
+def _awaits_controller(result: Result) -> bool:
+    """Whether virt-controller may ask for a restart that it has not asked for so far."""
+    if result.written:
+        return result.impact is not None and result.impact.needs != effects.NOTHING
+    live = result.live
+    return result.action == plan.NONE and live is not None and has_guest(live) and not observed(live)
+
+
+def _is_settled(result: Result) -> bool:
+    return result.impact is not None and bool(result.impact.settled)
+
+
+def _await_observed(session: Session, results: list[Result], deadline: float) -> None:
+    def look(live: Manifest | None) -> State:
+        return once(observed, live, "virt-controller to look at the change")
+
+    members = {(str(result.entry.key.namespace), result.entry.key.name): result for result in results}
+    seconds = max(0.0, deadline - time.monotonic())
+    for place, waited in wait_in_namespaces(session, _VM, dict.fromkeys(members, look), seconds).items():
+        members[place].live = waited.object
+        members[place].failed = waited.failure
+
+
+class RevisionRestarts:
+    """The restarts of VMs that got other revisions, and the waits for live updates."""
+
+    def __init__(self, session: Session, settings: Settings) -> None:
+        self._session = session
+        self._settings = settings
+        # The VMs with a new guest, whoever restarted them.
+        self._renewed: list[Changed] = []
+
+    def run(self, results: list[Changed]) -> None:
+        """Brings the guests of VMs up to date. Failures go into the results; the timeout applies to each VM."""
+        if not results:
+            return
+        lookup = WideLookup(self._session, everywhere=False)
+        for namespace in {result.before.namespace for result in results}:
+            # One LIST for the namespace instead of one GET for each revision.
+            lookup.list(_REVISION.kind, namespace)
+        jobs = [Job(result, partial(self._update_guest, result, lookup), "PATCH", _VM) for result in results]
+        carry_out(jobs, self._settings)
+        self._await_conditions([result for result in self._renewed if result.failed is None])
+
+    def _update_guest(self, result: Changed, lookup: WideLookup) -> None:
+        deadline = time.monotonic() + self._settings.wait_timeout
+        required, result.restart = result.restart, False
+        vm, instance, lacks = self._await_guest(result, lookup, deadline)
+        result.vm = vm
+        if instance is None or not result.may_restart:
+            return
+        if lacks.problem is not None:
+            raise ConnectionFailed(f"not restarted because KubeVirt could not start the VM again: {lacks.problem}")
+        needed = lacks.fields or (required and (result.always or self._lacks_anything(result, vm, instance, lookup)))
+        if not needed:
+            self._leave_running(result, vm, lookup)
+            return
+        seconds = max(0.0, deadline - time.monotonic())
+        (outcome,) = _restart(self._session, [(vm, instance)], lookup, seconds, 1)
+        result.bumps = result.bumps and not outcome.warnings
+        for warning in outcome.warnings:
+            result.warn(warning)
+        result.vm, result.restart, result.failed = outcome.vm, outcome.changed, outcome.failed
+        result.written = result.written or outcome.written
+        if outcome.renewed:
+            self._renewed.append(result)
+
+    def _lacks_anything(self, result: Changed, vm: Manifest, instance: Manifest, lookup: WideLookup) -> bool:
+        """Whether the guest differs from a VM that just got other revisions, regardless of the start revision."""
+        cluster = result.before.kubevirt
+        lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release, whole=True)
+        return result.change.due and not lacks.complete
+
+    def _await_guest(
+        self, result: Changed, lookup: WideLookup, deadline: float
+    ) -> tuple[Manifest, Manifest | None, Outstanding]:
+        """The VM, the VMI and what the guest lacks, once virt-controller has observed the VM.
+
+        If a live update is possible, waits until the guest has the change or KubeVirt asks for a restart.
+        """
+        before, cluster = result.before, result.before.kubevirt
+        pauses = Backoff()
+        while True:
+            vm, instance = (self._session.get(kind, before.namespace, before.name) for kind in (_VM, _VMI))
+            if vm is None:
+                raise ConnectionFailed("the VM was deleted while the task waited for its guest")
+            if instance is None:
+                return vm, None, Outstanding()
+            lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release)
+            settled = not (result.change.due and result.may_be_live) or not lacks.fields or lacks.problem is not None
+            if observed(vm) and (settled or restart_required(vm) is not None):
+                return vm, instance, lacks
+            earlier = unfinished(instance, lacks) if observed(vm) else None
+            # The VM has its revisions, as requested; without a restart, KubeVirt decides when the guest gets them.
+            no_wait = earlier is not None and not result.may_restart
+            if no_wait or not pauses.pause(max(0.0, deadline - time.monotonic()) + pauses.seconds):
+                pending = _PENDING if earlier is None else _WAITS.format(earlier)
+                if result.may_restart:
+                    raise ConnectionFailed(pending)
+                result.warnings.append(pending)
+                return vm, instance, lacks
+
+    def _leave_running(self, result: Changed, vm: Manifest, lookup: WideLookup) -> None:
+        """Leaves a guest running that has everything the VM declares. The next restart clears RestartRequired."""
+        result.settled = True
+        if restart_required(vm) is not None:
+            result.bumps = _bump_if_unclean(self._session, vm, lookup, result) and result.bumps
+            _warn_of_condition(result, vm)
+
+    def _await_conditions(self, results: list[Changed]) -> None:
+        """Reads the VMs with a new guest once nothing writes them any more.
+
+        The guest is new, so a remaining condition RestartRequired is a warning and no reason for another restart.
+        """
+        moving = results
+        for _read in range(_READS):
+            if not moving:
+                break
+            time.sleep(_QUIET)
+            moved = each(self._moved, moving, self._settings.concurrency)
+            moving = [result for result, again in zip(moving, moved) if again]
+        for result in results:
+            # The guest was started from the current VM.
+            result.settled = True
+            _warn_of_condition(result, result.vm or {})
+
+    def _moved(self, result: Changed) -> bool:
+        """Whether the VM was written since it was last read, or virt-controller has not observed it. Stores the newer
+        VM.
+        """
+        before, last = result.before, result.vm
+        try:
+            result.vm = self._session.get(_VM, before.namespace, before.name) or last
+        except (ApiError, ConnectionFailed):
+            # The restart succeeded; a failed extra read does not matter.
+            return False
+        return _version_of(result.vm) != _version_of(last) or not observed(result.vm or {})
+
+
+def _version_of(manifest: Manifest | None) -> str:
+    return str((manifest or {}).get("metadata", {}).get("resourceVersion"))
