@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the result of a failed task has; `_cluster/entry/ending.py` has the same option."""
+"""What the result of a failed task has; `_cluster/entry/outcome.py` has the same option."""
 
 from __future__ import annotations
 

@@ -430,11 +430,12 @@ result:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.boot_source import run_boot_source
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.boot_source import MODULE
 
 
 def main() -> None:
-    run_boot_source()
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

@@ -166,13 +166,12 @@ boot_sources:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.boot_source_info import (
-    run_boot_source_info,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.boot_source_info import MODULE
 
 
 def main() -> None:
-    run_boot_source_info()
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

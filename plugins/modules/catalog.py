@@ -378,13 +378,12 @@ deployed_versions:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.catalog import (
-    run_catalog,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.catalog import MODULE
 
 
 def main() -> None:
-    run_catalog()
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

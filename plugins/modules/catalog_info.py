@@ -96,13 +96,12 @@ matrix:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.catalog_info import (
-    run_catalog_info,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.catalog_info import MODULE
 
 
 def main() -> None:
-    run_catalog_info()
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

@@ -262,13 +262,12 @@ results:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.controller_revision import (
-    run_revision,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.controller_revision import MODULE
 
 
 def main() -> None:
-    run_revision()
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

@@ -156,28 +156,12 @@ result:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.catalog import (
-    Instancetypes,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import manifests
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.instancetype import MODULE
 
 
 def main() -> None:
-    settings = {
-        "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
-        "force": {"type": "bool", "default": False},
-    }
-    ObjectModule(
-        plural="instancetypes",
-        spec=manifests.argument_spec(INSTANCETYPE),
-        manifest=manifests.instancetype,
-        namespaced=manifests.is_namespaced,
-        subject=Instancetypes,
-        settings=settings,
-        rules={},
-    ).run()
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

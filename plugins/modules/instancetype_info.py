@@ -204,13 +204,12 @@ instancetypes:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.instancetype_info import (
-    run_instancetype_info,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.instancetype_info import MODULE
 
 
 def main() -> None:
-    run_instancetype_info()
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

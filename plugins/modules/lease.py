@@ -89,11 +89,12 @@ waited:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.lease import run_lease
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.lease import MODULE
 
 
 def main() -> None:
-    run_lease()
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

@@ -154,28 +154,12 @@ result:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.catalog import (
-    Preferences,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import PREFERENCE
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import manifests
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.preference import MODULE
 
 
 def main() -> None:
-    settings = {
-        "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
-        "force": {"type": "bool", "default": False},
-    }
-    ObjectModule(
-        plural="preferences",
-        spec=manifests.argument_spec(PREFERENCE),
-        manifest=manifests.preference,
-        namespaced=manifests.is_namespaced,
-        subject=Preferences,
-        settings=settings,
-        rules={},
-    ).run()
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

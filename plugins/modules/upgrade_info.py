@@ -320,13 +320,12 @@ objects:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.upgrade_info import (
-    run_upgrade_info,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.upgrade_info import MODULE
 
 
 def main() -> None:
-    run_upgrade_info()
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

@@ -323,38 +323,12 @@ result:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.virtual_machine import (
-    VirtualMachines,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.password_file import with_password
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
-    manifest,
-    warnings,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
-
-# Of the task, not of a VM.
-SETTINGS = {
-    "restart": {"type": "str", "choices": ["never", "if_required"], "default": "never"},
-    "field_manager": {"type": "str", "default": "virtshape"},
-    # Both are for the action of this name.
-    "quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
-    "preflight_placement": {"type": "bool", "default": False},
-}
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine import MODULE
 
 
 def main() -> None:
-    ObjectModule(
-        plural="virtual_machines",
-        spec=SPEC,
-        manifest=lambda options: manifest(with_password(options)),
-        namespaced=lambda _options: True,
-        subject=VirtualMachines,
-        settings=SETTINGS,
-        rules={},
-        warnings=warnings,
-    ).run()
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

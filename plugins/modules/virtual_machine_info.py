@@ -388,13 +388,12 @@ unreferenced:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine_info import (
-    run_vm_info,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine_info import MODULE
 
 
 def main() -> None:
-    run_vm_info()
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

@@ -246,13 +246,12 @@ results:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine_power import (
-    run_power,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine_power import MODULE
 
 
 def main() -> None:
-    run_power()
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@
 Ansible packs a module with all it imports, writes it to a file, starts Python and unpacks it there: about a second for
 each task. On the controller, with the controller's Python, the same code is already there, compiled.
 
-The module is the same AnsibleModule: it gets the arguments that Ansible would send, and Ansible reads what it prints.
+The module runs as in a process of its own, by `entry/adapter.py`: it gets the arguments that Ansible would send, and
+Ansible reads what it prints.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 from ansible.vars import clean
 
-# libraries and objects are imported before Ansible forks, so that the tasks of a play share the time that it takes.
+# Imported before Ansible forks, so that the tasks of a play share the time that it takes.
 from ..module_utils._cluster.client import libraries  # noqa: F401  # pylint: disable=unused-import
 from ..module_utils._cluster.client.screen import shown_by
-from ..module_utils._cluster.entry import objects  # noqa: F401  # pylint: disable=unused-import
+from ..module_utils._cluster.entry import adapter, objects  # noqa: F401  # pylint: disable=unused-import
 
 try:
     from ansible.module_utils import _internal
@@ -43,8 +44,8 @@ except ImportError:  # ansible-core 2.18 and before
 
 SWITCH: Final = "virtshape_direct_execution"
 """The variable that turns direct execution off."""
-_MODULES: Final = __package__.rpartition(".")[0] + ".modules"
-# What only a new process reads.
+_ENTRIES: Final = __package__.rpartition(".")[0] + ".module_utils._cluster.entry"
+# The beginnings of variables that only a new process reads.
 _OF_PROCESSES: Final = ("PYTHON", "LD_")
 # How ansible-core 2.19 and later encode arguments and results.
 _PROFILE: Final = "legacy"
@@ -55,14 +56,14 @@ def execute(action: ActionBase, module: str, options: Mapping[str, Any], task_va
 
     module: its fully qualified name. At verbosity 4, a line says where it runs and why not here.
     """
-    if why := _elsewhere(action, task_vars):
+    if why := _reason_to_send(action, task_vars):
         action._display.vvvv(f"{module} is sent to a process of its own: {why}")
         return None
     arguments = _arguments(action, module, options, task_vars)
     if arguments is None:
         return None
     action._display.vvvv(f"{module} is executed directly; {SWITCH}: false would send it to a process of its own")
-    main = import_module(f"{_MODULES}.{module.rpartition('.')[2]}").main
+    entry = import_module(f"{_ENTRIES}.{module.rpartition('.')[2]}").MODULE
     printed = io.StringIO()
     screen = _hidden if action._task.no_log else action._display.display
     with (
@@ -72,7 +73,7 @@ def execute(action: ActionBase, module: str, options: Mapping[str, Any], task_va
         redirect_stdout(printed),
         suppress(SystemExit),
     ):
-        main()
+        adapter.execute(entry)
     return _parsed(action, printed.getvalue())
 
 
@@ -80,9 +81,9 @@ def _hidden(_line: str) -> None:
     """The screen of a task with no_log."""
 
 
-def _elsewhere(action: ActionBase, task_vars: Mapping[str, Any]) -> str:
+def _reason_to_send(action: ActionBase, task_vars: Mapping[str, Any]) -> str:
     """Why the module needs a process of its own, or ""."""
-    if SWITCH in task_vars and not _truth(action._templar.template(task_vars[SWITCH])):
+    if SWITCH in task_vars and not _boolean(action._templar.template(task_vars[SWITCH])):
         return f"{SWITCH} is false"
     if action._connection.transport != "local":
         return f"the connection is {action._connection.transport}"
@@ -98,7 +99,7 @@ def _elsewhere(action: ActionBase, task_vars: Mapping[str, Any]) -> str:
     return next((f"its environment has {name}" for name in _environment(action) if name.startswith(_OF_PROCESSES)), "")
 
 
-def _truth(value: Any) -> bool:
+def _boolean(value: Any) -> bool:
     try:
         return bool(boolean(value))
     except TypeError as error:
@@ -106,38 +107,38 @@ def _truth(value: Any) -> bool:
 
 
 def _interpreter(action: ActionBase, task_vars: Mapping[str, Any]) -> Any:
-    """The Python that Ansible would start for the module; one that it would have to look for is not known."""
+    """The Python that Ansible would start for the module; None if it would have to look for one."""
     host = task_vars
     if action._task.delegate_to:
         host = (task_vars.get("ansible_delegated_vars") or {}).get(action._task.delegate_to) or {}
-    asked = constants.config.get_config_value("INTERPRETER_PYTHON", variables=host)
-    found = action._templar.template(asked)
-    if found and not str(found).startswith("auto"):
-        return found
+    configured = constants.config.get_config_value("INTERPRETER_PYTHON", variables=host)
+    interpreter = action._templar.template(configured)
+    if interpreter and not str(interpreter).startswith("auto"):
+        return interpreter
     return (host.get("ansible_facts") or {}).get("discovered_interpreter_python")
 
 
 def _environment(action: ActionBase) -> dict[str, str]:
     """The keyword `environment` of the play, the block and the task."""
-    found: dict[str, Any] = {}
-    action._compute_environment_string(found)
-    return {name: str(value) for name, value in found.items()}
+    variables: dict[str, Any] = {}
+    action._compute_environment_string(variables)
+    return {name: str(value) for name, value in variables.items()}
 
 
 def _arguments(
     action: ActionBase, module: str, options: Mapping[str, Any], task_vars: Mapping[str, Any]
 ) -> bytes | None:
     """The options and what Ansible adds to them, as a module reads them; None for what JSON cannot express."""
-    found = dict(options)
-    action._update_module_args(module, found, task_vars)
+    arguments = dict(options)
+    action._update_module_args(module, arguments, task_vars)
     try:
-        return json.dumps({"ANSIBLE_MODULE_ARGS": found}, default=_plain).encode()
+        return json.dumps({"ANSIBLE_MODULE_ARGS": arguments}, default=_serializable).encode()
     except (ValueError, TypeError, RecursionError):
         return None
 
 
-def _plain(value: Any) -> Any:
-    """What is no JSON, as Ansible sends it to a module: dates, and values that a vault has encrypted."""
+def _serializable(value: Any) -> Any:
+    """A value that is no JSON, as Ansible sends it to a module: dates, and values that a vault has encrypted."""
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
@@ -158,7 +159,7 @@ def _restored(environment: Mapping[str, str]) -> Iterator[None]:
 @contextmanager
 def _as_in_a_module(arguments: bytes) -> Iterator[None]:
     """ansible-core's globals as in the process of a module that has these arguments and has warned of nothing yet."""
-    wanted: dict[tuple[Any, str], Any] = {
+    values: dict[tuple[Any, str], Any] = {
         (basic, "_ANSIBLE_ARGS"): arguments,
         (basic, "_ANSIBLE_PROFILE"): _PROFILE,
         (basic, "_PARSED_MODULE_ARGS"): None,
@@ -167,9 +168,9 @@ def _as_in_a_module(arguments: bytes) -> Iterator[None]:
         # Else warnings would be shown at once, and left out of the result.
         (_internal, "is_controller"): False,
     }
-    before = {(owner, name): getattr(owner, name) for owner, name in wanted if hasattr(owner, name)}
+    before = {(owner, name): getattr(owner, name) for owner, name in values if hasattr(owner, name)}
     for owner, name in before:
-        setattr(owner, name, wanted[owner, name])
+        setattr(owner, name, values[owner, name])
     try:
         yield
     finally:
@@ -179,8 +180,8 @@ def _as_in_a_module(arguments: bytes) -> Iterator[None]:
 
 def _parsed(action: ActionBase, printed: str) -> Any:
     """The result that a module has printed, as Ansible reads it."""
-    answer = {"rc": 0, "stdout": printed, "stderr": ""}
-    result = action._parse_returned_data(answer, *([_PROFILE] if hasattr(basic, "_ANSIBLE_PROFILE") else []))
+    process = {"rc": 0, "stdout": printed, "stderr": ""}
+    result = action._parse_returned_data(process, *([_PROFILE] if hasattr(basic, "_ANSIBLE_PROFILE") else []))
     if isinstance(result, dict):
         clean.remove_internal_keys(result)
         return result

@@ -1,12 +1,15 @@
-"""Reads the VMs of a cluster as hosts for Ansible's inventory."""
+"""The VMs of a cluster as hosts of Ansible's inventory: their names, variables and addresses."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+import dataclasses
+import re
+import string
+from dataclasses import dataclass
+from typing import Any, Final
 
 from ..module_utils._cluster.client.session import Session
-from ..module_utils._cluster.read.info import tell
+from ..module_utils._cluster.entry.vm_results import vm_result
 from ..module_utils._cluster.read.kubevirt import kubevirt
 from ..module_utils._cluster.read.lookup import WideLookup
 from ..module_utils._cluster.read.revisions import inspected
@@ -16,15 +19,19 @@ from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ..module_utils._resolver.kubevirt.vmi.readiness import RUNNING
 from ..module_utils._resolver.refresh import drift
 from ..module_utils._resolver.refresh.controller_revisions import RevisionIndex
-from ._address import Endpoint, interface_address, leading, service_endpoint
-from ._host import check_options, host_names, host_variables
+from ._address import Endpoint, interface_address, service_endpoint, services_by_vmi
 
 Manifest = dict[str, Any]
+
+HOST_FIELDS: Final = ("name", "namespace", "uid")
+
+# Without a prefix, variables such as `name` would clash with Ansible's own.
+_PREFIX: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
 # What hosts lack if the user may not list a kind.
-_LOST = {
+_MISSING_WITHOUT = {
     "VirtualMachineInstance": "hosts have no address and no instance",
     "Service": "hosts have no address",
     "Node": "hosts have the names of nodes as addresses",
@@ -32,8 +39,12 @@ _LOST = {
 }
 
 
+class HostError(ValueError):
+    """An unusable option; one line names it and the reason."""
+
+
 @dataclass(frozen=True)
-class Wanted:
+class HostQuery:
     """The options of the inventory plugin that decide what is read; see its documentation. namespaces: None for all."""
 
     namespaces: list[str] | None = None
@@ -58,70 +69,70 @@ class Hosts:
     warnings: what could not be read, one line each.
     """
 
-    hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
+    hosts: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    warnings: list[str] = dataclasses.field(default_factory=list)
 
 
-def hosts(session: Session, wanted: Wanted) -> Hosts:
+def hosts(session: Session, query: HostQuery) -> Hosts:
     """The hosts. One LIST of each kind for all namespaces if permitted, else one for each namespace.
 
     Raises HostError if two VMs would be the same host, ApiError or ConnectionFailed if VMs cannot be listed.
     """
-    vms = _virtual_machines(session, wanted)
+    vms = _virtual_machines(session, query)
     if not vms:
         return Hosts()
-    lookup = WideLookup(session, everywhere=wanted.namespaces is None)
+    lookup = WideLookup(session, everywhere=query.namespaces is None)
     cluster = kubevirt(session)
     namespaces = dict.fromkeys(vm["metadata"]["namespace"] for vm in vms)
-    kept = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in namespaces}
-    told = [_tell(vm, lookup, cluster, kept[vm["metadata"]["namespace"]]) for vm in vms]
-    names = host_names(told, wanted.host_format)
+    revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in namespaces}
+    results = [_host_facts(vm, lookup, cluster, revisions[vm["metadata"]["namespace"]]) for vm in vms]
+    names = host_names(results, query.host_format)
     result = Hosts()
     services: dict[str, dict[str, list[Manifest]]] = {}
-    for name, vm, facts in zip(names, vms, told):
-        endpoint = _endpoint(vm, lookup, wanted, services)
-        found = {"ansible_host": endpoint.host, "ansible_port": endpoint.port} if endpoint is not None else {}
+    for name, vm, facts in zip(names, vms, results):
+        endpoint = _endpoint(vm, lookup, query, services)
+        connection = {"ansible_host": endpoint.host, "ansible_port": endpoint.port} if endpoint is not None else {}
         result.hosts[name] = {
-            **host_variables(facts, wanted.hostvars_prefix),
-            **{variable: value for variable, value in found.items() if value is not None},
+            **host_variables(facts, query.hostvars_prefix),
+            **{variable: value for variable, value in connection.items() if value is not None},
         }
     result.warnings = [
-        f"{_LOST.get(kind, f'the state of a {kind} is unknown')}: {problem.message}"
+        f"{_MISSING_WITHOUT.get(kind, f'the state of a {kind} is unknown')}: {problem.message}"
         for kind, problem in lookup.problems.items()
     ] + ([cluster.doubt] if cluster.doubt else [])
     return result
 
 
-def _virtual_machines(session: Session, wanted: Wanted) -> list[Manifest]:
-    query = {"labelSelector": wanted.selector} if wanted.selector else {}
-    found: list[Manifest] = []
-    for namespace in [None] if wanted.namespaces is None else dict.fromkeys(wanted.namespaces):
-        found += session.list(_VM, namespace, **query)[0]
-    if wanted.only_running:
-        found = [vm for vm in found if (vm.get("status") or {}).get("printableStatus") in RUNNING]
-    return sorted(found, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
+def _virtual_machines(session: Session, query: HostQuery) -> list[Manifest]:
+    parameters = {"labelSelector": query.selector} if query.selector else {}
+    vms: list[Manifest] = []
+    for namespace in [None] if query.namespaces is None else dict.fromkeys(query.namespaces):
+        vms += session.list(_VM, namespace, **parameters)[0]
+    if query.only_running:
+        vms = [vm for vm in vms if (vm.get("status") or {}).get("printableStatus") in RUNNING]
+    return sorted(vms, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
 
 
-def _tell(vm: Manifest, lookup: WideLookup, cluster: KubeVirt, revisions: RevisionIndex) -> dict[str, Any]:
+def _host_facts(vm: Manifest, lookup: WideLookup, cluster: KubeVirt, revisions: RevisionIndex) -> dict[str, Any]:
     """The result of virtual_machine_info for a VM, with extra fields for grouping hosts."""
     metadata = vm["metadata"]
     instance = _instance(vm, lookup)
-    seen = inspected(vm, lookup, cluster, instance, revisions)
+    inspection = inspected(vm, lookup, cluster, instance, revisions)
     annotations = metadata.get("annotations") or {}
-    told = {
-        **tell(seen),
+    result = {
+        **vm_result(inspection),
         "annotations": {key: value for key, value in annotations.items() if key != LAST_APPLIED},
     }
-    parts = (seen.drift.instancetype, seen.drift.preference)
-    if not seen.drift.drifted and any(part is not None and part.state == drift.UNKNOWN for part in parts):
-        told["drifted"] = None
+    parts = (inspection.drift.instancetype, inspection.drift.preference)
+    if not inspection.drift.drifted and any(part is not None and part.state == drift.UNKNOWN for part in parts):
+        result["drifted"] = None
     if instance is not None:
-        state = instance.get("status") or {}
-        told["instance"].update(
-            guest_os=state.get("guestOSInfo") or {},
-            interfaces=[_interface(one) for one in state.get("interfaces") or []],
+        status = instance.get("status") or {}
+        result["instance"].update(
+            guest_os=status.get("guestOSInfo") or {},
+            interfaces=[_interface(interface) for interface in status.get("interfaces") or []],
         )
-    return told
+    return result
 
 
 def _interface(reported: Manifest) -> dict[str, Any]:
@@ -135,27 +146,68 @@ def _interface(reported: Manifest) -> dict[str, Any]:
 
 
 def _instance(vm: Manifest, lookup: WideLookup) -> Manifest | None:
-    found = lookup.get(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
-    return found if isinstance(found, dict) else None
+    instance = lookup.get(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
+    return instance if isinstance(instance, dict) else None
 
 
 def _endpoint(
-    vm: Manifest, lookup: WideLookup, wanted: Wanted, services: dict[str, dict[str, list[Manifest]]]
+    vm: Manifest, lookup: WideLookup, query: HostQuery, services: dict[str, dict[str, list[Manifest]]]
 ) -> Endpoint | None:
     """services: those that lead to VMIs, by namespace and name of the VMI; filled on demand."""
     instance = _instance(vm, lookup)
-    if instance is None or wanted.address == "none":
+    if instance is None or query.address == "none":
         return None
-    if wanted.address == "interface":
-        address = interface_address(instance, wanted.interface, wanted.ip_family)
+    if query.address == "interface":
+        address = interface_address(instance, query.interface, query.ip_family)
         return Endpoint(address) if address is not None else None
     namespace, name = vm["metadata"]["namespace"], vm["metadata"]["name"]
     if namespace not in services:
-        services[namespace] = leading(lookup.list("Service", namespace), lookup.list(_VMI.kind, namespace))
+        services[namespace] = services_by_vmi(lookup.list("Service", namespace), lookup.list(_VMI.kind, namespace))
     return service_endpoint(
         instance,
         services[namespace].get(name, ()),
         lambda name: lookup.get("Node", "", name),
-        wanted.service_port,
-        wanted.ip_family,
+        query.service_port,
+        query.ip_family,
     )
+
+
+def check_options(pattern: str, prefix: str) -> None:
+    """Raises HostError for an invalid pattern (see host_names) or prefix (see host_variables)."""
+    field_list = " and ".join(f"{{{field}}}" for field in HOST_FIELDS)
+    try:
+        fields = [part for part in string.Formatter().parse(pattern) if part[1] is not None]
+    except ValueError as error:
+        raise HostError(f"host_format: {pattern!r}: {error}; write fields as {field_list}") from None
+    for _text, field, spec, conversion in fields:
+        if field not in HOST_FIELDS or spec or conversion:
+            raise HostError(f"host_format: {pattern!r}: unknown field {{{field}}}; choose from {field_list}")
+    if not any(field in ("name", "uid") for _text, field, _spec, _conversion in fields):
+        raise HostError(f"host_format: {pattern!r} gives all virtual machines the same host name; add {{name}}")
+    if not _PREFIX.fullmatch(prefix):
+        raise HostError(
+            f"hostvars_prefix: {prefix!r} cannot begin the name of a variable; use letters, digits and underscores"
+        )
+
+
+def host_names(vms: list[dict[str, Any]], pattern: str) -> list[str]:
+    """The host names of the VMs, in order.
+
+    vms: with the fields in HOST_FIELDS. pattern: text with these fields in braces, such as ``{name}.{namespace}``.
+    Raises HostError if two VMs would be the same host.
+    """
+    owners: dict[str, str] = {}
+    for vm in vms:
+        name = pattern.format(**{field: vm[field] for field in HOST_FIELDS})
+        label = f"{vm['namespace']}/{vm['name']}"
+        if owners.setdefault(name, label) != label:
+            raise HostError(
+                f"host_format: {pattern!r} gives {owners[name]} and {label} the same host name, {name};"
+                " add {namespace}"
+            )
+    return list(owners)
+
+
+def host_variables(facts: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """The variables of a VM, with a prefix: a letter, then letters, digits and underscores."""
+    return {f"{prefix}{name}": value for name, value in facts.items()}

@@ -29,7 +29,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.e
     REQUESTS,
     WAIT,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.ending import ON_FAILURE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import ON_FAILURE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.selection import SELECTION
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import argument_spec

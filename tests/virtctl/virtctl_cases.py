@@ -24,7 +24,9 @@ from command_line import Flags, Syntax, parse
 from virtctl_words import said, said_of_catalog, warned
 from vm_flags import GROUPS, Stage, deprecations, exclusive, stages
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.password_file import with_password
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine import (
+    with_password,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (

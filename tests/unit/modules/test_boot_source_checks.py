@@ -1,4 +1,4 @@
-"""What stops the module boot_source before it sends anything, and what makes it warn."""
+"""The checks of the module boot_source: failures before it sends anything, and warnings."""
 
 from __future__ import annotations
 
@@ -69,16 +69,16 @@ def cluster(release: str = "v1.66.0", **lists: list[Manifest]) -> Store:
 def boot(run: Run) -> Run:
     """boot(cluster, check=False, **options): the result for a boot source `fedora`."""
 
-    def one(store: Store, check: bool = False, **options: Any) -> dict[str, Any]:
-        given = {"name": "fedora", "namespace": "golden", "size": "1Gi", **DEFAULTS, **options}
-        return run("boot_source", store, check=check, **given)
+    def boot_source(store: Store, check: bool = False, **options: Any) -> dict[str, Any]:
+        params = {"name": "fedora", "namespace": "golden", "size": "1Gi", **DEFAULTS, **options}
+        return run("boot_source", store, check=check, **params)
 
-    return one
+    return boot_source
 
 
-def warnings(told: dict[str, Any]) -> list[str]:
-    """Those of the checks: nobody fills volumes here, which is said of each."""
-    return [warning for warning in told["warnings"] if "run the task again" not in warning]
+def warnings(result: dict[str, Any]) -> list[str]:
+    """Those of the checks. No volume is filled here, of which each result warns."""
+    return [warning for warning in result["warnings"] if "run the task again" not in warning]
 
 
 LATE = storage_class("late", "WaitForFirstConsumer")
@@ -128,12 +128,12 @@ VIRT_DEFAULT = storage_class("fast", "Immediate", "storageclass.kubevirt.io/is-d
         ({"classes": [LATE_DEFAULT]}, URL, "the StorageClass late binds a volume when a pod uses it"),
     ],
 )
-def test_what_stops_a_boot_source(boot: Run, lists: Manifest, options: Manifest, message: str) -> None:
+def test_failed_checks_send_nothing(boot: Run, lists: Manifest, options: Manifest, message: str) -> None:
     store = cluster(**lists)
 
-    told = boot(store, **options)
+    result = boot(store, **options)
 
-    assert told["failed"] and message in told["msg"], told
+    assert result["failed"] and message in result["msg"], result
     assert store.writes == []
 
 
@@ -155,16 +155,16 @@ def test_what_stops_a_boot_source(boot: Run, lists: Manifest, options: Manifest,
         ),
     ],
 )
-def test_what_does_not(boot: Run, lists: Manifest, options: Manifest) -> None:
+def test_passed_checks_have_no_warning(boot: Run, lists: Manifest, options: Manifest) -> None:
     store = cluster(**lists)
 
-    told = boot(store, **options)
+    result = boot(store, **options)
 
-    assert not told.get("failed") and warnings(told) == [], told
+    assert not result.get("failed") and warnings(result) == [], result
     assert store.writes
 
 
-def test_an_unset_gate_does_not_wait_for_a_consumer(boot: Run) -> None:
+def test_closed_gate_does_not_wait_for_a_consumer(boot: Run) -> None:
     store = cluster(classes=[LATE])
     store.lists[f"{CDI}/cdiconfigs"] = [named("config", spec={"featureGates": []})]
 
@@ -180,53 +180,53 @@ def test_an_unset_gate_does_not_wait_for_a_consumer(boot: Run) -> None:
         ("v1.55.0", {**IMAGE, "schedule": "@daily"}, "CDI 1.55.0 leaves the defaults of a cron to itself"),
     ],
 )
-def test_what_a_release_of_cdi_does_not_do(boot: Run, release: str, options: Manifest, message: str) -> None:
-    told = boot(cluster(release), **options)
-    assert any(message in warning for warning in told["warnings"]), told
+def test_unsupported_options_of_old_cdi_warn(boot: Run, release: str, options: Manifest, message: str) -> None:
+    result = boot(cluster(release), **options)
+    assert any(message in warning for warning in result["warnings"]), result
     assert warnings(boot(cluster(), **options)) == []
 
 
-def test_what_nobody_may_read_is_not_checked(boot: Run) -> None:
+def test_unreadable_objects_are_not_checked(boot: Run) -> None:
     store = cluster(classes=[LATE], services=[])
     for path in (CLASSES, f"{CDI}/cdis", f"{CDI}/cdiconfigs"):
         store.answers["GET", path] = (403, {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "no"})
     store.lists[f"{CORE}/golden/secrets"] = [named("pull")]
 
-    told = boot(store, storage_class="late", schedule="@daily", secret="pull", **IMAGE)
+    result = boot(store, storage_class="late", schedule="@daily", secret="pull", **IMAGE)
 
-    assert not told.get("failed"), told
+    assert not result.get("failed"), result
     assert "CDI needs the Secret pull in its own namespace, too; which namespace that is, is not known" in str(
-        told["warnings"]
+        result["warnings"]
     )
 
 
 REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
 
-def test_who_may_not_clone_it_is_named(boot: Run) -> None:
+def test_consumers_without_the_right_are_named(boot: Run) -> None:
     store = cluster()
     store.answers["POST", REVIEWS] = (201, {"status": {"allowed": False}})
-    told = boot(store, consumers=["golden", "shop"], **URL)
-    assert "consumers: VMs in shop cannot boot from it: system:serviceaccount:shop:default may not" in told["msg"]
+    result = boot(store, consumers=["golden", "shop"], **URL)
+    assert "consumers: VMs in shop cannot boot from it: system:serviceaccount:shop:default may not" in result["msg"]
     assert [path for _method, path in store.writes] == [REVIEWS] * 2
     store.answers["POST", REVIEWS] = (201, {"status": {"allowed": True}})
     assert not boot(store, consumers=["shop"], **URL).get("failed")
 
 
-def test_consumers_that_nobody_may_ask_about_are_not_checked(boot: Run) -> None:
+def test_forbidden_reviews_are_a_warning(boot: Run) -> None:
     store = cluster()
     store.answers["POST", REVIEWS] = (403, {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "no"})
-    told = boot(store, consumers=["shop"], **URL)
-    assert not told.get("failed") and "consumers: not checked: " in str(told["warnings"])
+    result = boot(store, consumers=["shop"], **URL)
+    assert not result.get("failed") and "consumers: not checked: " in str(result["warnings"])
 
 
-def test_what_an_earlier_task_would_have_made_is_a_warning_in_check_mode(boot: Run) -> None:
-    told = boot(cluster(), check=True, **{**URL, "preference": {"name": "lost"}, "secret": "pull"})
+def test_check_mode_warns_of_missing_objects(boot: Run) -> None:
+    result = boot(cluster(), check=True, **{**URL, "preference": {"name": "lost"}, "secret": "pull"})
 
-    assert not told.get("failed") and len(told["warnings"]) == 2, told
+    assert not result.get("failed") and len(result["warnings"]) == 2, result
 
 
-def test_an_upload_asks_for_its_proxy_before_it_makes_a_volume(boot: Run, tmp_path: Path) -> None:
+def test_upload_checks_its_proxy_first(boot: Run, tmp_path: Path) -> None:
     path = tmp_path / "disk.img"
     path.write_bytes(b"disk")
     store = cluster()
@@ -246,7 +246,7 @@ def polled(**spec: Any) -> Manifest:
     """A DataImportCron that a task has made of POLLED, or another; it cannot be changed."""
     url = f"docker://disks.example/fedora@{DIGEST}"
     storage = {"resources": {"requests": {"storage": "1Gi"}}}
-    made = {
+    fields = {
         "managedDataSource": "fedora",
         "schedule": "@daily",
         "importsToKeep": 3,
@@ -254,39 +254,39 @@ def polled(**spec: Any) -> Manifest:
         "retentionPolicy": "All",
         "template": {"spec": {"source": {"registry": {"url": url}}, "storage": storage}},
     }
-    return named("fedora", metadata={"uid": "one"}, spec={**made, **spec})
+    return named("fedora", metadata={"uid": "one"}, spec={**fields, **spec})
 
 
 @pytest.mark.parametrize("check", [False, True])
 @pytest.mark.parametrize("preflight", ["strict", "warn", "off"])
-def test_a_cron_stays_if_cdi_would_refuse_the_new_one(boot: Run, preflight: str, check: bool) -> None:
+def test_cron_stays_if_cdi_refuses_the_new_one(boot: Run, preflight: str, check: bool) -> None:
     store = cluster(crons=[polled()])
-    told = boot(store, check=check, preflight=preflight, **{**POLLED, "schedule": "0 25 * * *"})
-    assert told["failed"] and store.writes == store.rehearsed == []
-    assert "CDI refuses the object: Illegal cron schedule; the DataImportCron stays as it was" in told["msg"]
+    result = boot(store, check=check, preflight=preflight, **{**POLLED, "schedule": "0 25 * * *"})
+    assert result["failed"] and store.writes == store.rehearsed == []
+    assert "CDI refuses the object: Illegal cron schedule; the DataImportCron stays as it was" in result["msg"]
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_a_cron_stays_if_the_server_refuses_the_new_one(boot: Run, check: bool) -> None:
+def test_cron_stays_if_the_server_refuses_the_new_one(boot: Run, check: bool) -> None:
     store = cluster(crons=[polled()])
     quota = "exceeded quota: crons"
     store.answers["POST", "/dataimportcrons"] = (403, {"kind": "Status", "reason": "Forbidden", "message": quota})
-    told = boot(store, check=check, **POLLED)
-    assert told["failed"] and f": {quota}; " in told["msg"]
-    assert "; the DataImportCron stays as it was" in told["msg"]
+    result = boot(store, check=check, **POLLED)
+    assert result["failed"] and f": {quota}; " in result["msg"]
+    assert "; the DataImportCron stays as it was" in result["msg"]
     assert store.writes == []
 
 
-def test_a_cron_stays_if_the_user_may_not_create_another(boot: Run) -> None:
+def test_cron_stays_without_the_right_to_create(boot: Run) -> None:
     store = cluster(crons=[polled()])
     verb = 'User "u" cannot create resource "dataimportcrons" in API group "cdi.kubevirt.io"'
     text = f'dataimportcrons.cdi.kubevirt.io is forbidden: {verb} in the namespace "golden"'
     store.answers["POST", "/dataimportcrons"] = (403, {"kind": "Status", "reason": "Forbidden", "message": text})
-    told = boot(store, **POLLED)
-    assert told["failed"] and text in told["msg"] and store.writes == []
+    result = boot(store, **POLLED)
+    assert result["failed"] and text in result["msg"] and store.writes == []
     # Check mode needs no right to write.
-    foreseen = boot(store, check=True, **POLLED)
-    assert foreseen["changed"] and any(text in one for one in foreseen["warnings"])
+    predicted = boot(store, check=True, **POLLED)
+    assert predicted["changed"] and any(text in warning for warning in predicted["warnings"])
 
 
 @pytest.mark.parametrize(
@@ -296,30 +296,30 @@ def test_a_cron_stays_if_the_user_may_not_create_another(boot: Run) -> None:
         (400, "BadRequest", "admission webhook does not support dry run"),
     ],
 )
-def test_a_cron_is_replaced_where_nothing_speaks_against_it(boot: Run, code: int, reason: str, text: str) -> None:
+def test_accepted_cron_is_replaced(boot: Run, code: int, reason: str, text: str) -> None:
     store = cluster(crons=[polled()])
     store.answers["POST", "/dataimportcrons"] = (code, {"kind": "Status", "reason": reason, "message": text})
-    # Nothing takes the old one away here, so the task waits in vain.
-    told = boot(store, **POLLED)
+    # Nothing deletes the old one here, so the task waits in vain.
+    result = boot(store, **POLLED)
     assert store.writes == [("DELETE", f"{GOLDEN}/dataimportcrons/fedora")]
-    assert "waiting for the object to disappear" in told["msg"]
+    assert "waiting for the object to disappear" in result["msg"]
     assert boot(store, check=True, **POLLED)["changed"]
 
 
-def test_a_cron_that_would_take_its_images_along_is_not_replaced(boot: Run) -> None:
+def test_cron_that_deletes_its_images_stays(boot: Run) -> None:
     store = cluster(crons=[polled(retentionPolicy="None")])
-    told = boot(store, **POLLED)
-    assert "the DataImportCron fedora has the retentionPolicy None: CDI would delete its images" in told["msg"]
+    result = boot(store, **POLLED)
+    assert "the DataImportCron fedora has the retentionPolicy None: CDI would delete its images" in result["msg"]
     assert store.writes == store.rehearsed == []
 
 
-def test_check_mode_foresees_the_volumes_that_a_task_which_waits_would_delete(boot: Run) -> None:
+def test_check_mode_predicts_deleted_volumes(boot: Run) -> None:
     labels = {"boot-source.virtshape.dev/name": "fedora"}
-    old = named("fedora-old", metadata={"namespace": "golden", "labels": labels}, status={"phase": "Succeeded"})
-    store = cluster(volumes=[old])
-    store.lists[f"{CDI}/datavolumes"] = [old]
-    told = boot(store, check=True, wait=True, keep=1, **IMAGE)
-    assert not told.get("failed"), told
+    outdated = named("fedora-old", metadata={"namespace": "golden", "labels": labels}, status={"phase": "Succeeded"})
+    store = cluster(volumes=[outdated])
+    store.lists[f"{CDI}/datavolumes"] = [outdated]
+    result = boot(store, check=True, wait=True, keep=1, **IMAGE)
+    assert not result.get("failed"), result
     assert ("DELETE", f"{GOLDEN}/datavolumes/fedora-old") in store.rehearsed
     # Without a wait, the volume is not filled when the task is over.
     store.rehearsed.clear()

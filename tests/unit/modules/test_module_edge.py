@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import ansible_edge
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import adapter
 from scripted_server import Store
 
 Run = Callable[..., dict[str, Any]]
@@ -23,11 +23,11 @@ def test_no_module_is_made_elsewhere() -> None:
         for path in PLUGINS.rglob("*.py")
         if re.search(r"\bimport .*\bAnsibleModule\b", path.read_text(encoding="utf-8"))
     }
-    assert making == {"module_utils/_cluster/entry/ansible_edge.py"}
+    assert making == {"module_utils/_cluster/entry/adapter.py"}
 
 
 def test_without_the_official_client_a_module_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ansible_edge, "MISSING", "Traceback: no such module")
+    monkeypatch.setattr(adapter, "MISSING", "Traceback: no such module")
     store = Store({})
     refused = run("virtual_machine_info", store)
     assert refused["failed"] and "(kubernetes)" in refused["msg"]

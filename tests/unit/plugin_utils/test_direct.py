@@ -14,7 +14,12 @@ from ansible.errors import AnsibleActionFail
 from ansible.module_utils import basic
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.screen import show
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.ansible_edge import make_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import (
+    Mode,
+    Module,
+    Outcome,
+    Params,
+)
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _direct
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
 
@@ -49,19 +54,18 @@ class Here(ModuleAction):
 def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: Any) -> Any:
     """What `_direct` answers for a module that tells its options and environment."""
 
-    def main() -> None:
-        spec: dict[str, Any] = {"text": {"type": "str"}, "key": {"type": "str", "no_log": True}}
-        module = make_module({**spec, "kubeconfig": {"type": "raw"}})
-        module.warn("old")
-        module.warn("old")
+    def answer(params: Params, mode: Mode) -> Outcome:
+        warnings = ["old", "old"]
         show("half done")
         os.environ["LEFT"] = "behind"
-        if module.params["text"] == "fail":
-            module.fail_json(msg=f"failed with {module.params['key']}")
-        asked = {"text": module.params["text"], "check": module.check_mode, "flavour": os.environ.get("FLAVOUR")}
-        module.exit_json(changed=True, pair=(1, 2), key=module.params["key"], **asked)
+        if params["text"] == "fail":
+            return Outcome({"msg": f"failed with {params['key']}"}, failed=True, warnings=warnings)
+        surroundings = {"text": params["text"], "check": mode.check, "flavour": os.environ.get("FLAVOUR")}
+        return Outcome({"changed": True, "pair": (1, 2), "key": params["key"], **surroundings}, warnings=warnings)
 
-    with mock.patch.object(_direct, "import_module", return_value=mock.Mock(main=main)):
+    spec: dict[str, Any] = {"text": {"type": "str"}, "key": {"type": "str", "no_log": True}}
+    module = Module({**spec, "kubeconfig": {"type": "raw"}}, answer)
+    with mock.patch.object(_direct, "import_module", return_value=mock.Mock(MODULE=module)):
         return _direct.execute(action, MODULE, options, HERE if task_vars is None else task_vars)
 
 
@@ -95,12 +99,14 @@ def test_a_worker_is_left_as_it_was_by_a_timeout() -> None:
     class TimedOut(BaseException):
         pass
 
-    def main() -> None:
-        make_module({})
+    def answer(_params: Params, _mode: Mode) -> Outcome:
         raise TimedOut
 
     before = gc.get_threshold(), dict(os.environ), basic._ANSIBLE_ARGS, sys.stdout
-    with mock.patch.object(_direct, "import_module", return_value=mock.Mock(main=main)), pytest.raises(TimedOut):
+    with (
+        mock.patch.object(_direct, "import_module", return_value=mock.Mock(MODULE=Module({}, answer))),
+        pytest.raises(TimedOut),
+    ):
         _direct.execute(Here(environment=[{"FLAVOUR": "sweet"}]), MODULE, {}, HERE)
     assert (gc.get_threshold(), dict(os.environ), basic._ANSIBLE_ARGS, sys.stdout) == before
 

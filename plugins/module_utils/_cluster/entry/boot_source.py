@@ -1,4 +1,4 @@
-"""The edge of the module boot_source: its options."""
+"""The module boot_source: its options."""
 
 from __future__ import annotations
 
@@ -58,15 +58,12 @@ _SPEC: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def run_boot_source() -> None:
-    """The module boot_source."""
-    ObjectModule(
-        plural="boot_sources",
-        spec=_SPEC,
-        manifest=representative,
-        namespaced=lambda _options: True,
-        subject=BootSources,
-        settings={},
-        rules={"mutually_exclusive": [ORIGINS]},
-        declare=declare_sources,
-    ).run()
+MODULE = ObjectModule(
+    plural="boot_sources",
+    spec=_SPEC,
+    manifest=representative,
+    namespaced=lambda _options: True,
+    subject=BootSources,
+    rules={"mutually_exclusive": [ORIGINS]},
+    declare=declare_sources,
+).module

@@ -1,4 +1,4 @@
-"""The edge of the module boot_source_info."""
+"""The module boot_source_info: options, results, the message."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from ..._resolver.boot.survey import BootSource
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.boot_sources import BootSourceQuery, boot_sources
-from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
-from .ending import amount
+from .outcome import Mode, Module, Outcome, Params, TaskFailed, amount
 
 _SPEC: dict[str, dict[str, Any]] = {
     "namespace": {"type": "str"},
@@ -23,53 +22,50 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-@last_net
-def run_boot_source_info() -> None:
-    """The module boot_source_info."""
-    module = make_module(argument_spec={**AUTH, **REQUESTS, **_SPEC})
-    options = module.params
-    wanted = BootSourceQuery(
-        options["namespace"], options["names"], options["check_registry"], options["insecure_registry"]
+def _run(params: Params, _mode: Mode) -> Outcome:
+    selected = BootSourceQuery(
+        params["namespace"], params["names"], params["check_registry"], params["insecure_registry"]
     )
     try:
-        found, warnings = boot_sources(Session(options), wanted)
+        sources, warnings = boot_sources(Session(params), selected)
     except (ApiError, ConnectionFailed) as error:
-        module.fail_json(msg=explain(error, "LIST"))
-        return
-    for warning in warnings:
-        module.warn(warning)
-    if options["with_findings"] is not None:
-        found = [one for one in found if bool(one.findings) == options["with_findings"]]
+        raise TaskFailed(explain(error, "LIST")) from error
+    if params["with_findings"] is not None:
+        sources = [source for source in sources if bool(source.findings) == params["with_findings"]]
     now = datetime.now(timezone.utc)
-    faulty = sum(bool(one.findings) for one in found)
-    module.exit_json(
-        changed=False,
-        msg=f"{amount(len(found), 'boot sources')}, {faulty} with findings",
-        boot_sources=[_tell(one, now) for one in found],
-    )
-
-
-def _tell(one: BootSource, now: datetime) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "name": one.name,
-        "namespace": one.namespace,
-        "kind": one.kind,
-        "ready": one.ready,
-        "created": one.created,
-        "age_days": _days(one.created, now),
-        "image": one.origin.image.name if one.origin.image else "",
-        "digest": one.origin.digest,
-        "cron": one.cron,
-        "schedule": one.schedule,
-        "volumes": one.volumes,
-        "labels": one.labels,
-        "findings": [finding._asdict() for finding in one.findings],
+    faulty = sum(bool(source.findings) for source in sources)
+    result = {
+        "changed": False,
+        "msg": f"{amount(len(sources), 'boot sources')}, {faulty} with findings",
+        "boot_sources": [_rendered(source, now) for source in sources],
     }
-    if one.leads_to is not None:
-        told["leads_to"] = dict(zip(("kind", "namespace", "name"), one.leads_to))
-    for role, (kind, name) in matchers(one.labels).items():
-        told[role] = {"name": name, "kind": kind}
-    return told
+    return Outcome(result, warnings=warnings)
+
+
+MODULE = Module({**AUTH, **REQUESTS, **_SPEC}, _run)
+
+
+def _rendered(source: BootSource, now: datetime) -> dict[str, Any]:
+    rendered: dict[str, Any] = {
+        "name": source.name,
+        "namespace": source.namespace,
+        "kind": source.kind,
+        "ready": source.ready,
+        "created": source.created,
+        "age_days": _days(source.created, now),
+        "image": source.origin.image.name if source.origin.image else "",
+        "digest": source.origin.digest,
+        "cron": source.cron,
+        "schedule": source.schedule,
+        "volumes": source.volumes,
+        "labels": source.labels,
+        "findings": [finding._asdict() for finding in source.findings],
+    }
+    if source.target is not None:
+        rendered["leads_to"] = dict(zip(("kind", "namespace", "name"), source.target))
+    for role, (kind, name) in matchers(source.labels).items():
+        rendered[role] = {"name": name, "kind": kind}
+    return rendered
 
 
 def _days(created: str, now: datetime) -> int | None:

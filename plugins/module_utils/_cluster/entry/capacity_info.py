@@ -17,11 +17,11 @@ from ..read.kubevirt import kubevirt
 from ..read.placement import where_vms_fit
 from ..read.quota import what_quotas_say
 from ..read.snapshot import Unread
-from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
-from .selection import SELECTION, named, selection
+from .outcome import Mode, Module, Outcome, Params, TaskFailed
+from .selection import SELECTION, check_selection, selected
 
-Told = dict[str, Any]
+Result = dict[str, Any]
 
 QUOTA: Final = "quota"
 PLACEMENT: Final = "placement"
@@ -37,68 +37,64 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-@last_net
-def run_capacity_info() -> None:
-    """The module capacity_info."""
-    module = make_module(
-        argument_spec={**AUTH, **SELECTION, **_SPEC, **REQUESTS},
-        mutually_exclusive=[("manifests", "names")],
-    )
-    options = selection(module)
-    if not options["checks"]:
-        module.fail_json(msg="checks: is empty; name quota, placement or both")
+def _run(params: Params, _mode: Mode) -> Outcome:
+    check_selection(params)
+    if not params["checks"]:
+        raise TaskFailed("checks: is empty; name quota, placement or both")
     try:
-        session = Session(options)
-        vms = named(module, session) if options["manifests"] is None else _declared(options)
-        found, warnings = _answer(session, [uncaptured(vm, _ROLES[options["refreshed"]]) for vm in vms], options)
+        session = Session(params)
+        vms = selected(params, session) if params["manifests"] is None else _declared(params)
+        judged, warnings = _judged(session, [uncaptured(vm, _ROLES[params["refreshed"]]) for vm in vms], params)
     except (ApiError, ConnectionFailed) as error:
-        module.fail_json(msg=explain(error, "LIST"))
+        raise TaskFailed(explain(error, "LIST")) from error
     except (FieldError, Unread) as error:
-        module.fail_json(msg=str(error))
-    for warning in dict.fromkeys((*warnings, kubevirt(session).doubt)):
-        if warning:
-            module.warn(warning)
-    fits = all(one["fits"] for one in (*found["virtual_machines"], *found["drained"]))
-    module.exit_json(changed=False, fits=fits, **found)
+        raise TaskFailed(str(error)) from error
+    warnings = [warning for warning in dict.fromkeys((*warnings, kubevirt(session).doubt)) if warning]
+    fits = all(judgement["fits"] for judgement in (*judged["virtual_machines"], *judged["drained"]))
+    return Outcome({"changed": False, "fits": fits, **judged}, warnings=warnings)
 
 
-def _answer(session: Session, vms: list[Told], options: Told) -> tuple[Told, list[str]]:
+MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run, {"mutually_exclusive": [("manifests", "names")]})
+
+
+def _judged(session: Session, vms: list[Result], params: Params) -> tuple[Result, list[str]]:
     """(what the checks say of the VMs, together and each by itself; warnings)."""
-    asks: dict[str, Callable[[], tuple[Told, list[str]]]] = {
-        QUOTA: lambda: what_quotas_say(session, vms, options["running"]),
+    checks: dict[str, Callable[[], tuple[Result, list[str]]]] = {
+        QUOTA: lambda: what_quotas_say(session, vms, params["running"]),
         PLACEMENT: lambda: where_vms_fit(
             session,
             vms,
-            options["drain"],
-            options["instancetypes"],
-            RESTART if options["running"] == RESTART else MIGRATE,
+            params["drain"],
+            params["instancetypes"],
+            RESTART if params["running"] == RESTART else MIGRATE,
         ),
     }
-    found: Told = {"quotas": [], "drained": [], "instancetypes": []}
+    result: Result = {"quotas": [], "drained": [], "instancetypes": []}
     warnings: list[str] = []
-    lines: dict[str, list[Told]] = {}
-    for check in (one for one in asks if one in options["checks"]):
-        answer, doubts = asks[check]()
-        lines[check] = answer.pop("virtual_machines")
-        found.update(answer)
-        warnings += doubts
-    each = [dict(zip(lines, of_vm)) for of_vm in zip(*lines.values())]
-    return {**found, "virtual_machines": [_together(one, options["running"]) for one in each]}, warnings
+    verdicts: dict[str, list[Result]] = {}
+    for name, check in checks.items():
+        if name in params["checks"]:
+            answer, doubts = check()
+            verdicts[name] = answer.pop("virtual_machines")
+            result.update(answer)
+            warnings += doubts
+    by_vm = [dict(zip(verdicts, vm_verdicts)) for vm_verdicts in zip(*verdicts.values())]
+    return {**result, "virtual_machines": [_together(checked, params["running"]) for checked in by_vm]}, warnings
 
 
-def _together(checks: dict[str, Told], of_running: str) -> Told:
-    """One VM's answer of all checks. A guest that is to migrate fits where its migration does."""
-    first = next(iter(checks.values()))
+def _together(verdicts: dict[str, Result], running: str) -> Result:
+    """One VM's verdicts by check, as one. A guest that is to migrate fits where its migration does."""
+    first = next(iter(verdicts.values()))
     head = {name: first[name] for name in ("name", "namespace")}
-    counted = [{**one, **one.get("migration", {})} if of_running == MIGRATE else one for one in checks.values()]
-    parts = {check: {name: one[name] for name in one if name not in head} for check, one in checks.items()}
+    counted = [{**part, **part.get("migration", {})} if running == MIGRATE else part for part in verdicts.values()]
+    parts = {check: {name: part[name] for name in part if name not in head} for check, part in verdicts.items()}
     return {**head, **verdict(counted), **parts}
 
 
-def _declared(options: Told) -> list[Told]:
+def _declared(params: Params) -> list[Result]:
     """The manifests; the task's namespace is their default. Raises FieldError."""
-    found = []
-    for index, manifest in enumerate(options["manifests"]):
+    vms = []
+    for index, manifest in enumerate(params["manifests"]):
         metadata = manifest.get("metadata") or {}
         if not isinstance(metadata, dict) or not isinstance(manifest.get("spec"), dict):
             raise FieldError(f"manifests[{index}]", "is no manifest of a VirtualMachine")
@@ -106,6 +102,6 @@ def _declared(options: Told) -> list[Told]:
             formats.checked("VirtualMachineSpec", manifest["spec"], False)
         except FieldError as error:
             raise error.under(f"manifests[{index}].spec") from None
-        space = metadata.get("namespace") or options["namespace"] or ""
-        found.append({**manifest, "metadata": {**metadata, "namespace": space}})
-    return found
+        namespace = metadata.get("namespace") or params["namespace"] or ""
+        vms.append({**manifest, "metadata": {**metadata, "namespace": namespace}})
+    return vms

@@ -5,180 +5,217 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.refresh import revision_change
 from ..act.changed import Changed
 from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
 from ..act.settings import Settings
-from ..client.errors import ConnectionFailed
+from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.revisions import Inspected, roles_of
+from ..read.revisions import Inspected, inspect, roles_of
 from ..read.snapshot import Unreadable
-from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
-from .ending import ON_FAILURE, amount, fail, several, warn
-from .revisions import Outcome, inspected, tell
-from .selection import SELECTION
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, combined, failed_outcome, several
+from .selection import SELECTION, check_selection, no_such_vms, selector
+from .vm_results import printable_status, refresh_result
+
+Result = dict[str, Any]
+Failures = list[tuple[str, "str | None"]]
+
+_SPEC: dict[str, dict[str, Any]] = {
+    **AUTH,
+    **SELECTION,
+    **REQUESTS,
+    **DRY_RUN,
+    "state": {
+        "type": "str",
+        "choices": ["refreshed", "pinned", "unpinned", "upgraded", "pruned"],
+        "default": "refreshed",
+    },
+    "revisions_of": {"type": "str", "choices": ["both", "instancetype", "preference"], "default": "both"},
+    "revision": {"type": "str"},
+    "revisions": {"type": "dict"},
+    "keep": {"type": "int", "default": 0},
+    "restart": {"type": "str", "choices": ["never", "if_required", "always"], "default": "never"},
+    "wait_timeout": {"type": "int", "default": 120},
+    "concurrency": {"type": "int", "default": 16},
+    **ON_FAILURE,
+}
 
 
-@last_net
-def run_revision() -> None:
-    """The module controller_revision."""
-    module = make_module(
-        argument_spec={
-            **AUTH,
-            **SELECTION,
-            **REQUESTS,
-            **DRY_RUN,
-            "state": {
-                "type": "str",
-                "choices": ["refreshed", "pinned", "unpinned", "upgraded", "pruned"],
-                "default": "refreshed",
-            },
-            "revisions_of": {"type": "str", "choices": ["both", "instancetype", "preference"], "default": "both"},
-            "revision": {"type": "str"},
-            "revisions": {"type": "dict"},
-            "keep": {"type": "int", "default": 0},
-            "restart": {"type": "str", "choices": ["never", "if_required", "always"], "default": "never"},
-            "wait_timeout": {"type": "int", "default": 120},
-            "concurrency": {"type": "int", "default": 16},
-            **ON_FAILURE,
-        },
-        required_if=[("state", "pinned", ["revision", "revisions"], True), ("state", "pruned", ["namespace"])],
-        mutually_exclusive=[("revision", "revisions")],
-    )
-    _check_revisions(module)
-    if module.params["state"] == "pruned":
-        _run_prune(module)
-    session, seen = inspected(module)
-    if module.params["state"] == "upgraded":
-        _run_upgrade(module, session, seen)
-    options = module.params
-    results = change(session, seen, _decision(options), options["restart"], _settings(module))
-    warn(module, [(result.before.label, warning) for result in results for warning in result.warnings])
-    outcome: Outcome = {"results": [_tell_changed(result) for result in results]}
-    if module.shows_diff:
-        outcome["diff"] = [_diff(result) for result in results if result.changed]
-    _exit(module, outcome, [(result.before.label, result.failed) for result in results], "virtual machines")
+def _run(params: Params, mode: Mode) -> Outcome:
+    params = _with_names(params)
+    if params["state"] == "pruned":
+        return _pruned(params, mode)
+    session, vms, warnings = _inspected(params)
+    if params["state"] == "upgraded":
+        return _upgraded(params, mode, session, vms, warnings)
+    changes = change(session, vms, _decision(params), params["restart"], _settings(params, mode))
+    warnings += combined((changed.before.label, warning) for changed in changes for warning in changed.warnings)
+    result: Result = {"results": [_changed(changed) for changed in changes]}
+    if mode.diff:
+        result["diff"] = [_diff(changed) for changed in changes if changed.changed]
+    failures: Failures = [(changed.before.label, changed.failed) for changed in changes]
+    return _outcome(params, mode, result, failures, "virtual machines", warnings)
 
 
-def _settings(module: Any) -> Settings:
+MODULE = Module(
+    _SPEC,
+    _run,
+    {
+        "required_if": [("state", "pinned", ["revision", "revisions"], True), ("state", "pruned", ["namespace"])],
+        "mutually_exclusive": [("revision", "revisions")],
+    },
+)
+
+
+def _settings(params: Params, mode: Mode) -> Settings:
     names = ("server_dry_run", "wait_timeout", "concurrency")
-    return Settings(check_mode=module.check_mode, **{name: module.params[name] for name in names})
+    return Settings(check_mode=mode.check, **{name: params[name] for name in names})
 
 
-def _check_revisions(module: Any) -> None:
-    """Checks that `revisions` has an entry for each selected VM."""
-    wanted = module.params["revisions"]
-    if wanted is None:
-        return
+def _with_names(params: Params) -> Params:
+    """The options, with `revisions` naming the VMs if `names` does not. Checks that it has an entry for each VM."""
+    revisions = params["revisions"]
+    if revisions is None:
+        return params
     matchers = [role.matcher for role in ROLES]
-    for name, names in wanted.items():
-        if not isinstance(names, dict) or not names or set(names) - set(matchers):
-            module.fail_json(
-                msg=f"revisions: {name}: expected a dictionary with the keys {' and '.join(matchers)}, or one of them"
+    for name, by_matcher in revisions.items():
+        if not isinstance(by_matcher, dict) or not by_matcher or set(by_matcher) - set(matchers):
+            raise TaskFailed(
+                f"revisions: {name}: expected a dictionary with the keys {' and '.join(matchers)}, or one of them"
             )
-    missing = [name for name in module.params["names"] or [] if name not in wanted]
-    if module.params["names"] is None:
-        module.params["names"] = list(wanted)
-    elif missing:
-        module.fail_json(msg=f"revisions: no entry for {', '.join(missing)}; give every VM of names an entry")
+    if params["names"] is None:
+        return {**params, "names": list(revisions)}
+    missing = [name for name in params["names"] if name not in revisions]
+    if missing:
+        raise TaskFailed(f"revisions: no entry for {', '.join(missing)}; give every VM of names an entry")
+    return params
 
 
-def _decision(options: Outcome) -> Callable[[Inspected], revision_change.RevisionChange]:
-    roles = roles_of(options["revisions_of"])
-    if options["state"] == "refreshed":
-        return lambda seen: revision_change.refresh(seen.vm, seen.drift, roles)
-    if options["state"] == "unpinned":
-        return lambda seen: revision_change.unpin(seen.vm, roles)
-    each = options["revisions"] or {}
-    return lambda seen: revision_change.pin(
-        seen.vm, seen.drift, roles, each.get(seen.name) or options["revision"], seen.revisions, seen.kubevirt
+def _inspected(params: Params) -> tuple[Session, list[Inspected], list[str]]:
+    """The session, the selected VMs, and warnings."""
+    check_selection(params)
+    try:
+        session = Session(params, params["concurrency"])
+        vms = inspect(session, params["namespace"], params["names"], selector(params), guests=True)
+    except (ApiError, ConnectionFailed) as error:
+        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
+    warnings = [vms[0].kubevirt.doubt] if vms and vms[0].kubevirt.doubt else []
+    existing = {vm.name for vm in vms}
+    missing = [name for name in params["names"] or [] if name not in existing]
+    if missing:
+        raise TaskFailed(no_such_vms(params, missing), warnings)
+    return session, vms, warnings
+
+
+def _decision(params: Params) -> Callable[[Inspected], revision_change.RevisionChange]:
+    roles = roles_of(params["revisions_of"])
+    if params["state"] == "refreshed":
+        return lambda vm: revision_change.refresh(vm.vm, vm.drift, roles)
+    if params["state"] == "unpinned":
+        return lambda vm: revision_change.unpin(vm.vm, roles)
+    by_vm = params["revisions"] or {}
+    return lambda vm: revision_change.pin(
+        vm.vm, vm.drift, roles, by_vm.get(vm.name) or params["revision"], vm.revisions, vm.kubevirt
     )
 
 
-def _run_upgrade(module: Any, session: Session, seen: list[Inspected]) -> None:
-    results = upgrade_revisions(session, seen, _settings(module))
-    told = [
-        {
-            **tell(one.before),
-            "changed": one.changed,
-            "failed": bool(one.failed),
-            **({"msg": one.failed} if one.failed else {}),
-        }
-        for one in results
-    ]
-    _exit(module, {"results": told}, [(one.before.label, one.failed) for one in results], "virtual machines")
-
-
-def _run_prune(module: Any) -> None:
-    options = module.params
-    # Only all VMs of a namespace show which revisions are referenced.
-    if options["names"] or options["label_selectors"]:
-        module.fail_json(msg="state: pruned applies to a whole namespace; remove names and label_selectors")
-    try:
-        session = Session(options, options["concurrency"])
-        found = prunable(session, options["namespace"], options["keep"])
-    except ConnectionFailed as error:
-        module.fail_json(msg=str(error))
-    except Unreadable as error:
-        module.fail_json(msg=f"{error}; nothing was pruned, because a VM that the task cannot see may use a revision")
-    if not module.check_mode:
-        prune(session, found, _settings(module))
+def _upgraded(params: Params, mode: Mode, session: Session, vms: list[Inspected], warnings: list[str]) -> Outcome:
+    upgrades = upgrade_revisions(session, vms, _settings(params, mode))
     results = [
-        {"name": one.name, "namespace": one.namespace, "changed": not one.failed, "failed": bool(one.failed)}
-        for one in found
+        {
+            **refresh_result(upgrade.before),
+            "changed": upgrade.changed,
+            "failed": bool(upgrade.failed),
+            **({"msg": upgrade.failed} if upgrade.failed else {}),
+        }
+        for upgrade in upgrades
     ]
-    _exit(module, {"results": results}, [(f"{one.namespace}/{one.name}", one.failed) for one in found], "revisions")
+    failures: Failures = [(upgrade.before.label, upgrade.failed) for upgrade in upgrades]
+    return _outcome(params, mode, {"results": results}, failures, "virtual machines", warnings)
 
 
-def _exit(module: Any, outcome: Outcome, failures: list[tuple[str, str | None]], noun: str) -> None:
-    outcome["changed"] = any(one["changed"] for one in outcome["results"])
+def _pruned(params: Params, mode: Mode) -> Outcome:
+    # Only all VMs of a namespace show which revisions are referenced.
+    if params["names"] or params["label_selectors"]:
+        raise TaskFailed("state: pruned applies to a whole namespace; remove names and label_selectors")
+    try:
+        session = Session(params, params["concurrency"])
+        revisions = prunable(session, params["namespace"], params["keep"])
+    except ConnectionFailed as error:
+        raise TaskFailed(str(error)) from error
+    except Unreadable as error:
+        message = f"{error}; nothing was pruned, because a VM that the task cannot see may use a revision"
+        raise TaskFailed(message) from error
+    if not mode.check:
+        prune(session, revisions, _settings(params, mode))
+    results = [
+        {
+            "name": revision.name,
+            "namespace": revision.namespace,
+            "changed": not revision.failed,
+            "failed": bool(revision.failed),
+        }
+        for revision in revisions
+    ]
+    failures: Failures = [(f"{revision.namespace}/{revision.name}", revision.failed) for revision in revisions]
+    return _outcome(params, mode, {"results": results}, failures, "revisions", [])
+
+
+def _outcome(params: Params, mode: Mode, result: Result, failures: Failures, noun: str, warnings: list[str]) -> Outcome:
+    """failures: label and reason of each object; None for one that has not failed."""
+    results = result["results"]
+    result["changed"] = any(entry["changed"] for entry in results)
     failed = [(label, reason) for label, reason in failures if reason]
-    count = sum(one["changed"] and not one["failed"] for one in outcome["results"])
-    would = "would be " if module.check_mode and count else ""
-    changed, rest = f"{would}{module.params['state']}", len(failures) - count - len(failed)
+    count = sum(entry["changed"] and not entry["failed"] for entry in results)
+    would = "would be " if mode.check and count else ""
+    changed, unchanged = f"{would}{params['state']}", len(results) - count - len(failed)
     if failed:
-        fail(module, noun, failed, len(failures), outcome, several({changed: count, "unchanged": rest}))
-    module.exit_json(msg=f"{amount(len(failures), noun)}: {count} {changed}, {rest} unchanged", **outcome)
+        rest = several({changed: count, "unchanged": unchanged})
+        return failed_outcome(params, noun, failed, result, warnings, rest)
+    message = f"{amount(len(results), noun)}: {count} {changed}, {unchanged} unchanged"
+    return Outcome({**result, "msg": message}, warnings=warnings)
 
 
-def _tell_changed(result: Changed) -> Outcome:
-    told = tell(result.before)
-    told.update(changed=result.changed, failed=bool(result.failed))
-    told.update(restarted=result.restart, revisions=result.revisions, needs=result.needs)
-    effect = result.change.effect
+def _changed(changed: Changed) -> Result:
+    result = refresh_result(changed.before)
+    result.update(changed=changed.changed, failed=bool(changed.failed))
+    result.update(restarted=changed.restart, revisions=changed.revisions, needs=changed.needs)
+    effect = changed.change.effect
     if effect is not None:
-        told.update(guest_before=effect.guest_before, guest_after=effect.guest_after, changes=list(effect.changes))
-    if result.warnings:
-        told["warnings"] = result.warnings
-    if result.written and result.vm is not None:
-        told["expanded"] = [role.matcher for role in result.change.roles if not role.matcher_of(result.vm)]
-    if result.method:
-        told["method"] = result.method
-    if result.failed:
-        told["msg"] = result.failed
-    if result.vm is not None:
-        told["status"] = (result.vm.get("status") or {}).get("printableStatus", "")
-    if result.before.outstanding is not None or result.written:
-        told.update(restart_required=result.restart_required)
-    if result.settled:
-        told["guest_current"] = True
-        told.pop("outstanding", None)
-    reason = result.restart_reason
+        result.update(guest_before=effect.guest_before, guest_after=effect.guest_after, changes=list(effect.changes))
+    if changed.warnings:
+        result["warnings"] = changed.warnings
+    if changed.written and changed.vm is not None:
+        result["expanded"] = [role.matcher for role in changed.change.roles if not role.matcher_of(changed.vm)]
+    if changed.method:
+        result["method"] = changed.method
+    if changed.failed:
+        result["msg"] = changed.failed
+    if changed.vm is not None:
+        result["status"] = printable_status(changed.vm)
+    if changed.before.outstanding is not None or changed.written:
+        result.update(restart_required=changed.restart_required)
+    if changed.settled:
+        result["guest_current"] = True
+        result.pop("outstanding", None)
+    reason = changed.restart_reason
     if reason:
-        told["restart_reason"] = reason
-    elif result.written:
-        told.pop("restart_reason", None)
-    return told
+        result["restart_reason"] = reason
+    elif changed.written:
+        result.pop("restart_reason", None)
+    return result
 
 
-def _diff(result: Changed) -> Outcome:
-    changes = result.change.effect.changes if result.change.effect is not None else ()
+def _diff(changed: Changed) -> Result:
+    changes = changed.change.effect.changes if changed.change.effect is not None else ()
+    after = ", ".join(changed.revisions.values()) or "changed"
     return {
-        "before_header": f"VirtualMachine {result.before.label} (current)",
-        "after_header": f"VirtualMachine {result.before.label} ({', '.join(result.revisions.values()) or 'changed'})",
-        "before": {one["field"]: one["before"] for one in changes},
-        "after": {one["field"]: one["after"] for one in changes},
+        "before_header": f"VirtualMachine {changed.before.label} (current)",
+        "after_header": f"VirtualMachine {changed.before.label} ({after})",
+        "before": {entry["field"]: entry["before"] for entry in changes},
+        "after": {entry["field"]: entry["after"] for entry in changes},
     }

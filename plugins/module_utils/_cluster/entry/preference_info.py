@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from ..._resolver.api.matcher import PREFERENCE
 from ..._resolver.catalog.facts import PREFERENCE_FEATURES
-from .ansible_edge import last_net
-from .kind_info import run
+from .catalog_objects import reader
 
-
-@last_net
-def run_preference_info() -> None:
-    """The module preference_info."""
-    run(PREFERENCE, PREFERENCE_FEATURES, ("os", "architecture"))
+MODULE = reader(PREFERENCE, PREFERENCE_FEATURES, ("os", "architecture"))

@@ -7,6 +7,7 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME
 from ..client.errors import ApiError, explain
 from ..client.session import Session
+from .outcome import Params, TaskFailed
 
 # Which VMs a module is about.
 SELECTION: dict[str, dict[str, Any]] = {
@@ -16,31 +17,33 @@ SELECTION: dict[str, dict[str, Any]] = {
 }
 
 
-def named(module: Any, session: Session) -> list[dict[str, Any]]:
+def selected(params: Params, session: Session) -> list[dict[str, Any]]:
     """The VMs that SELECTION's options select, in order. A name that does not exist fails the task."""
-    options = module.params
-    query = {"labelSelector": labels} if (labels := selector(options)) else {}
+    query = {"labelSelector": labels} if (labels := selector(params)) else {}
     try:
-        vms, _version = session.list(BY_NAME["VirtualMachine"], options["namespace"], **query)
+        vms, _version = session.list(BY_NAME["VirtualMachine"], params["namespace"], **query)
     except ApiError as error:
-        module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
-    names = options["names"]
-    there = {vm["metadata"]["name"] for vm in vms}
-    missing = [name for name in names or [] if name not in there]
+        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
+    names = params["names"]
+    existing = {vm["metadata"]["name"] for vm in vms}
+    missing = [name for name in names or [] if name not in existing]
     if missing and not labels:
-        module.fail_json(msg=f"names: no such virtual machine in {options['namespace']}: {', '.join(missing)}")
-    wanted = there if names is None else set(names)
-    chosen = [vm for vm in vms if vm["metadata"]["name"] in wanted]
-    return sorted(chosen, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
+        raise TaskFailed(no_such_vms(params, missing))
+    chosen = existing if names is None else set(names)
+    vms = [vm for vm in vms if vm["metadata"]["name"] in chosen]
+    return sorted(vms, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
 
 
-def selection(module: Any) -> dict[str, Any]:
-    """The module's options; fails the task if `names` comes without `namespace`."""
-    options: dict[str, Any] = module.params
-    if options["names"] and not options["namespace"]:
-        module.fail_json(msg="namespace: required with names")
-    return options
+def no_such_vms(params: Params, names: list[str]) -> str:
+    """The message about names without a VM."""
+    return f"names: no such virtual machine in {params['namespace']}: {', '.join(names)}"
 
 
-def selector(options: dict[str, Any]) -> str | None:
-    return ",".join(options["label_selectors"] or []) or None
+def check_selection(params: Params) -> None:
+    """Fails the task if `names` comes without `namespace`."""
+    if params["names"] and not params["namespace"]:
+        raise TaskFailed("namespace: required with names")
+
+
+def selector(params: Params) -> str | None:
+    return ",".join(params["label_selectors"] or []) or None

@@ -12,136 +12,135 @@ from ..act.adopt import Adopted, Unreadable, Wanted, adopt
 from ..act.settings import Settings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
-from .ending import ON_FAILURE, amount, fail, several
-from .selection import SELECTION, named, selection
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, failed_outcome, several
+from .selection import SELECTION, check_selection, selected
 
-Outcome = dict[str, Any]
+Result = dict[str, Any]
 
 
-@last_net
-def run_adopt() -> None:
-    """The module virtual_machine_adopt."""
-    module = make_module(
-        argument_spec={
-            **AUTH,
-            **SELECTION,
-            "instancetypes": {"type": "list", "elements": "str"},
-            "preferences": {"type": "list", "elements": "str"},
-            "accept": {"type": "list", "elements": "str", "default": []},
-            "concurrency": {"type": "int", "default": 16},
-            **REQUESTS,
-            **DRY_RUN,
-            **ON_FAILURE,
-        },
-    )
-    options = selection(module)
-    wanted = Wanted(options["instancetypes"], options["preferences"], options["accept"])
+_SPEC: dict[str, dict[str, Any]] = {
+    **AUTH,
+    **SELECTION,
+    "instancetypes": {"type": "list", "elements": "str"},
+    "preferences": {"type": "list", "elements": "str"},
+    "accept": {"type": "list", "elements": "str", "default": []},
+    "concurrency": {"type": "int", "default": 16},
+    **REQUESTS,
+    **DRY_RUN,
+    **ON_FAILURE,
+}
+
+
+def _run(params: Params, mode: Mode) -> Outcome:
+    check_selection(params)
+    allowed = Wanted(params["instancetypes"], params["preferences"], params["accept"])
+    settings = Settings(mode.check, params["server_dry_run"], concurrency=params["concurrency"])
     try:
-        session = Session(options, options["concurrency"])
-        settings = Settings(module.check_mode, options["server_dry_run"], concurrency=options["concurrency"])
-        results = adopt(session, named(module, session), wanted, settings)
+        session = Session(params, params["concurrency"])
+        adopted = adopt(session, selected(params, session), allowed, settings)
     except Unreadable as error:
-        module.fail_json(msg=str(error))
+        raise TaskFailed(str(error)) from error
     except (ApiError, ConnectionFailed) as error:
-        module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachineInstance"]))
-    _exit(module, results)
+        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachineInstance"])) from error
+    return _outcome(params, mode, adopted)
 
 
-def _exit(module: Any, results: list[Adopted]) -> None:
-    refusals = [_is_refused(result, module.check_mode) for result in results]
-    refused = [result for result, is_refused in zip(results, refusals) if is_refused]
-    outcome: Outcome = {
-        "changed": any(result.changed for result in results),
-        "results": [{**_tell(result), "failed": is_refused} for result, is_refused in zip(results, refusals)],
+MODULE = Module(_SPEC, _run)
+
+
+def _outcome(params: Params, mode: Mode, vms: list[Adopted]) -> Outcome:
+    refusals = [_is_refused(vm, mode.check) for vm in vms]
+    refused = [vm for vm, is_refused in zip(vms, refusals) if is_refused]
+    result: Result = {
+        "changed": any(vm.changed for vm in vms),
+        "results": [{**_result(vm), "failed": is_refused} for vm, is_refused in zip(vms, refusals)],
     }
-    if module.shows_diff:
-        outcome["diff"] = [_diff(result) for result in results if result.changed]
-    for warning in dict.fromkeys(warning for result in results for warning in result.warnings):
-        module.warn(warning)
+    if mode.diff:
+        result["diff"] = [_diff(vm) for vm in vms if vm.changed]
+    warnings = list(dict.fromkeys(warning for vm in vms for warning in vm.warnings))
     if refused:
-        done = sum(result.changed for result, is_refused in zip(results, refusals) if not is_refused)
+        done = sum(vm.changed for vm, is_refused in zip(vms, refusals) if not is_refused)
         rest = several(
             {
-                "would be adopted" if module.check_mode else "adopted": done,
-                "unchanged": len(results) - done - len(refused),
+                "would be adopted" if mode.check else "adopted": done,
+                "unchanged": len(vms) - done - len(refused),
             }
         )
-        failures = [(result.label, _failure(result)) for result in refused]
-        fail(module, "virtual machines", failures, len(results), outcome, rest)
-    module.exit_json(msg=_message(module, results), **outcome)
+        failures = [(vm.label, _failure(vm)) for vm in refused]
+        return failed_outcome(params, "virtual machines", failures, result, warnings, rest)
+    return Outcome({**result, "msg": _message(mode, vms)}, warnings=warnings)
 
 
-def _message(module: Any, results: list[Adopted]) -> str:
-    count, failed = sum(result.changed for result in results), sum(bool(result.failed) for result in results)
-    done = "would be" if module.check_mode else "were"
-    told = [f"{count} {done} adopted", f"{len(results) - count - failed} already have an instancetype"]
-    told += [f"{failed} cannot be adopted"] if failed else []
-    return f"{amount(len(results), 'virtual machines')}: {', '.join(told)}"
+def _message(mode: Mode, vms: list[Adopted]) -> str:
+    count, failed = sum(vm.changed for vm in vms), sum(bool(vm.failed) for vm in vms)
+    parts = [f"{count} {'would be' if mode.check else 'were'} adopted"]
+    parts += [f"{len(vms) - count - failed} already have an instancetype"]
+    parts += [f"{failed} cannot be adopted"] if failed else []
+    return f"{amount(len(vms), 'virtual machines')}: {', '.join(parts)}"
 
 
-def _is_refused(result: Adopted, check_mode: bool) -> bool:
-    """Whether a result fails the task. In check mode, a VM without a matching instancetype is only reported."""
-    return bool(result.failed) and not (check_mode and result.adoption is not None and result.adoption.chosen is None)
+def _is_refused(vm: Adopted, check_mode: bool) -> bool:
+    """Whether a VM fails the task. In check mode, a VM without a matching instancetype is only reported."""
+    return bool(vm.failed) and not (check_mode and vm.adoption is not None and vm.adoption.chosen is None)
 
 
-def _failure(result: Adopted) -> str:
+def _failure(vm: Adopted) -> str:
     """The reason, with the nearest match."""
-    nearest = result.adoption.nearest if result.adoption is not None else ()
+    nearest = vm.adoption.nearest if vm.adoption is not None else ()
     if not nearest:
-        return str(result.failed)
-    names = " and ".join(one["name"] for one in (nearest[0].instancetype, nearest[0].preference) if one)
-    why = nearest[0].refusal or f"differs in {', '.join(one['field'] for one in nearest[0].differences)}"
-    return f"{result.failed}; the nearest match is {names}: {why}"
+        return str(vm.failed)
+    names = " and ".join(role["name"] for role in (nearest[0].instancetype, nearest[0].preference) if role)
+    why = nearest[0].refusal or f"differs in {', '.join(entry['field'] for entry in nearest[0].differences)}"
+    return f"{vm.failed}; the nearest match is {names}: {why}"
 
 
-def _tell(result: Adopted) -> Outcome:
-    metadata = result.vm["metadata"]
-    told: Outcome = {
+def _result(vm: Adopted) -> Result:
+    metadata = vm.vm["metadata"]
+    result: Result = {
         "name": metadata["name"],
         "namespace": metadata["namespace"],
-        "changed": result.changed,
-        "fits": result.adoption is None or result.adoption.chosen is not None,
+        "changed": vm.changed,
+        "fits": vm.adoption is None or vm.adoption.chosen is not None,
     }
-    if result.failed:
-        told["msg"] = _failure(result)
-    if result.adoption is None:
-        matchers = {role.matcher: role.matcher_of(result.vm) for role in ROLES}
-        return {**told, **{name: matcher for name, matcher in matchers.items() if matcher}}
-    chosen = result.adoption.chosen
+    if vm.failed:
+        result["msg"] = _failure(vm)
+    if vm.adoption is None:
+        matchers = {role.matcher: role.matcher_of(vm.vm) for role in ROLES}
+        return {**result, **{name: matcher for name, matcher in matchers.items() if matcher}}
+    chosen = vm.adoption.chosen
     if chosen is None:
-        return {**told, "nearest": [_pair(one) for one in result.adoption.nearest]}
-    told.update(_pair(chosen))
-    told["proof"] = told.pop("differences")
-    told["removed"] = list(chosen.removed)
-    told["manifest"] = _manifest(chosen.vm)
-    if result.impact is not None:
-        told["needs"] = result.impact.needs
-        if result.impact.reason:
-            told["restart_reason"] = result.impact.reason
-    return told
+        return {**result, "nearest": [_pair(candidate) for candidate in vm.adoption.nearest]}
+    result.update(_pair(chosen))
+    result["proof"] = result.pop("differences")
+    result["removed"] = list(chosen.removed)
+    result["manifest"] = _manifest(chosen.vm)
+    if vm.impact is not None:
+        result["needs"] = vm.impact.needs
+        if vm.impact.reason:
+            result["restart_reason"] = vm.impact.reason
+    return result
 
 
-def _pair(candidate: Candidate) -> Outcome:
+def _pair(candidate: Candidate) -> Result:
     before, after = redact(
-        [one["before"] for one in candidate.differences], [one["after"] for one in candidate.differences]
+        [entry["before"] for entry in candidate.differences], [entry["after"] for entry in candidate.differences]
     )
-    told: Outcome = {
+    result: Result = {
         "instancetype": candidate.instancetype,
         "differences": [
-            {"field": one["field"], "before": was, "after": will}
-            for one, was, will in zip(candidate.differences, before, after)
+            {"field": entry["field"], "before": entry_before, "after": entry_after}
+            for entry, entry_before, entry_after in zip(candidate.differences, before, after)
         ],
     }
     if candidate.preference is not None:
-        told["preference"] = candidate.preference
+        result["preference"] = candidate.preference
     if candidate.refusal:
-        told["refusal"] = candidate.refusal
-    return told
+        result["refusal"] = candidate.refusal
+    return result
 
 
-def _manifest(vm: Outcome) -> Outcome:
+def _manifest(vm: Result) -> Result:
     """The VM as a manifest for users, without secrets."""
     metadata = {part: vm["metadata"][part] for part in ("name", "namespace", "labels") if vm["metadata"].get(part)}
     annotations = vm["metadata"].get("annotations") or {}
@@ -157,12 +156,12 @@ def _manifest(vm: Outcome) -> Outcome:
     }
 
 
-def _diff(result: Adopted) -> Outcome:
-    chosen = result.adoption.chosen if result.adoption is not None else None
-    before, after = redact(result.vm["spec"], chosen.vm["spec"] if chosen is not None else {})
+def _diff(vm: Adopted) -> Result:
+    chosen = vm.adoption.chosen if vm.adoption is not None else None
+    before, after = redact(vm.vm["spec"], chosen.vm["spec"] if chosen is not None else {})
     return {
-        "before_header": f"VirtualMachine {result.label} (current)",
-        "after_header": f"VirtualMachine {result.label} (adopted)",
+        "before_header": f"VirtualMachine {vm.label} (current)",
+        "after_header": f"VirtualMachine {vm.label} (adopted)",
         "before": {"spec": before},
         "after": {"spec": after},
     }

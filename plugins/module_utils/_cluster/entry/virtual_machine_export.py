@@ -1,4 +1,4 @@
-"""The module virtual_machine_export."""
+"""The module virtual_machine_export: options, results, the file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.refresh.export import VMExport, manifests
+from ..._resolver.preflight.object_keys import keys_for_expansion
+from ..._resolver.refresh.export import VMExport, export_vm, manifests
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.libraries import yaml
 from ..client.session import Session
-from ..read.export import export
 from ..read.kubevirt import kubevirt
-from .ansible_edge import last_net, make_module
+from ..read.lookup import ClusterLookup
 from .argument_spec import AUTH, REQUESTS
-from .ending import ON_FAILURE, amount, fail
-from .selection import SELECTION, named, selection
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, failed_outcome
+from .selection import SELECTION, check_selection, selected
+
+Manifest = dict[str, Any]
 
 _SPEC: dict[str, dict[str, Any]] = {
     "target_namespace": {"type": "str"},
@@ -26,68 +28,81 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-@last_net
-def run_export() -> None:
-    """The module virtual_machine_export."""
-    module = make_module(argument_spec={**AUTH, **SELECTION, **_SPEC, **REQUESTS, **ON_FAILURE})
-    options = selection(module)
+def _run(params: Params, mode: Mode) -> Outcome:
+    check_selection(params)
     try:
-        session = Session(options)
-        vms = named(module, session)
-        found = export(session, vms, options["target_namespace"] or "", options["run_strategy"] or "")
+        session = Session(params)
+        vms = selected(params, session)
+        exports = _exports(params, session, vms)
     except (ApiError, ConnectionFailed) as error:
-        module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
-    if found and (doubt := kubevirt(session).doubt):
-        module.warn(doubt)
-    results = [_tell(vm, one) for vm, one in zip(vms, _without_namesakes(found))]
-    made = manifests(found)
-    outcome = {"changed": False, "manifests": made, "results": results}
-    failures = [(f"{one['namespace']}/{one['name']}", one["msg"]) for one in results if one["failed"]]
+        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
+    warnings = [doubt] if vms and (doubt := kubevirt(session).doubt) else []
+    results = [_result(vm, export) for vm, export in zip(vms, _without_namesakes(exports))]
+    documents = manifests(exports)
+    result = {"changed": False, "manifests": documents, "results": results}
+    failures = [(f"{entry['namespace']}/{entry['name']}", entry["msg"]) for entry in results if entry["failed"]]
     if failures:
-        fail(module, "virtual machines", failures, len(results), {**outcome, "manifests": []})
-    if options["dest"]:
-        outcome["changed"] = _write(module, Path(options["dest"]), made)
-    module.exit_json(msg=f"{amount(len(results), 'virtual machines')} in {amount(len(made), 'manifests')}", **outcome)
+        return failed_outcome(params, "virtual machines", failures, {**result, "manifests": []}, warnings)
+    if params["dest"]:
+        dest = Path(params["dest"])
+        try:
+            result["changed"] = _write(dest, documents, mode)
+        except (OSError, UnicodeDecodeError) as error:
+            message = f"dest: cannot write {dest}: {error}; name a file in an existing folder"
+            raise TaskFailed(message, warnings) from error
+    message = f"{amount(len(results), 'virtual machines')} in {amount(len(documents), 'manifests')}"
+    return Outcome({**result, "msg": message}, warnings=warnings)
 
 
-def _without_namesakes(found: list[VMExport]) -> list[VMExport]:
+MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS, **ON_FAILURE}, _run)
+
+
+def _exports(params: Params, session: Session, vms: list[Manifest]) -> list[VMExport]:
+    if not vms:
+        return []
+    release, lookup = kubevirt(session).release, ClusterLookup(session)
+    lookup.gather(key for vm in vms for key in keys_for_expansion(vm, release))
+    namespace, run_strategy = params["target_namespace"] or "", params["run_strategy"] or ""
+    return [export_vm(vm, lookup, release, namespace, run_strategy) for vm in vms]
+
+
+def _without_namesakes(exports: list[VMExport]) -> list[VMExport]:
     """Rejects VMs of several namespaces that would have the same name in one."""
-    places = [(one.vm["metadata"]["namespace"], one.vm["metadata"]["name"]) if one.vm else None for one in found]
+    places = [
+        (export.vm["metadata"]["namespace"], export.vm["metadata"]["name"]) if export.vm else None for export in exports
+    ]
     counts = Counter(places)
     return [
         VMExport(problem=f"another selected VM would have the same name in {place[0]}; export them separately")
         if place is not None and counts[place] > 1
-        else one
-        for one, place in zip(found, places)
+        else export
+        for export, place in zip(exports, places)
     ]
 
 
-def _tell(vm: dict[str, Any], one: VMExport) -> dict[str, Any]:
-    told = {
+def _result(vm: Manifest, export: VMExport) -> Manifest:
+    result = {
         "name": vm["metadata"]["name"],
         "namespace": vm["metadata"]["namespace"],
-        "revisions": {role: kept["metadata"]["name"] for role, kept in one.revisions.items()},
-        "failed": bool(one.problem),
+        "revisions": {role: revision["metadata"]["name"] for role, revision in export.revisions.items()},
+        "failed": bool(export.problem),
     }
-    return {**told, "msg": one.problem} if one.problem else told
+    return {**result, "msg": export.problem} if export.problem else result
 
 
-def _write(module: Any, dest: Path, made: list[dict[str, Any]]) -> bool:
-    """Writes the file; False if it is unchanged.
+def _write(dest: Path, documents: list[Manifest], mode: Mode) -> bool:
+    """Writes the file; False if it is unchanged. Raises OSError and UnicodeDecodeError.
 
     A new file is private, because cloud-init data may contain passwords.
     """
-    text = yaml.safe_dump_all(made, sort_keys=False, width=120)
-    try:
-        if dest.exists() and dest.read_text(encoding="utf-8") == text:
-            return False
-        if not module.check_mode:
-            with TemporaryDirectory() as folder:
-                temporary = Path(folder, "manifests.yml")
-                temporary.write_text(text, encoding="utf-8")
-                # atomic_move keeps the mode of an existing file.
-                dest.touch(0o600)
-                module.atomic_move(str(temporary), str(dest))
-    except (OSError, UnicodeDecodeError) as error:
-        module.fail_json(msg=f"dest: cannot write {dest}: {error}; name a file in an existing folder")
+    text = yaml.safe_dump_all(documents, sort_keys=False, width=120)
+    if dest.exists() and dest.read_text(encoding="utf-8") == text:
+        return False
+    if not mode.check:
+        with TemporaryDirectory() as folder:
+            temporary = Path(folder, "manifests.yml")
+            temporary.write_text(text, encoding="utf-8")
+            # replace_file keeps the mode of an existing file.
+            dest.touch(0o600)
+            mode.replace_file(str(temporary), str(dest))
     return True

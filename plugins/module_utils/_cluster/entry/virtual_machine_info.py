@@ -1,23 +1,24 @@
-"""The module virtual_machine_info."""
+"""The module virtual_machine_info: options, results."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.matcher import ROLES
 from ..._resolver.refresh.controller_revisions import unreferenced
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.expansion import Expansion, expand_vms
-from ..read.info import Filter, tell
 from ..read.revisions import Inspected, inspect
-from .ansible_edge import last_net, make_module
 from .argument_spec import AUTH, REQUESTS
-from .revisions import tell as tell_refresh
-from .selection import SELECTION, selection, selector
+from .outcome import Mode, Module, Outcome, Params, TaskFailed
+from .selection import SELECTION, check_selection, selector
+from .vm_results import refresh_result, vm_result
 
-Told = dict[str, Any]
+Result = dict[str, Any]
 
 RESOURCES: Final = "resources"
 REFRESH: Final = "refresh"
@@ -36,69 +37,90 @@ _INCLUDE: dict[str, Any] = {
     "choices": [RESOURCES, REFRESH, EXPANSION],
     "default": [RESOURCES],
 }
+_SPEC: dict[str, dict[str, Any]] = {
+    **AUTH,
+    **SELECTION,
+    **_FILTERS,
+    "include": _INCLUDE,
+    "concurrency": {"type": "int", "default": 16},
+    **REQUESTS,
+}
 
 
-@last_net
-def run_vm_info() -> None:
-    """The module virtual_machine_info."""
-    module = make_module(
-        argument_spec={
-            **AUTH,
-            **SELECTION,
-            **_FILTERS,
-            "include": _INCLUDE,
-            "concurrency": {"type": "int", "default": 16},
-            **REQUESTS,
-        }
-    )
-    options = selection(module)
-    wanted = Filter(**{name: options[name] for name in _FILTERS})
-    try:
-        session = Session(options, options["concurrency"])
-        every = inspect(session, options["namespace"], options["names"], selector(options), guests=True)
-    except (ApiError, ConnectionFailed) as error:
-        module.fail_json(msg=explain(error, "LIST", BY_NAME["VirtualMachine"]))
-    seen = [one for one in every if wanted.takes(one)]
-    vms = [_tell(one, options["include"]) for one in seen]
-    if EXPANSION in options["include"]:
-        try:
-            expansions = expand_vms(session, [one.vm for one in seen], options["concurrency"])
-        except (ApiError, ConnectionFailed) as error:
-            module.fail_json(msg=explain(error, "GET", _EXPAND))
-        vms = [{**vm, EXPANSION: _tell_expansion(one)} for vm, one in zip(vms, expansions)]
-    if seen and (doubt := seen[0].kubevirt.doubt):
-        module.warn(doubt)
-    more = {"unreferenced": _unreferenced(options, every)} if REFRESH in options["include"] else {}
-    module.exit_json(changed=False, virtual_machines=vms, **more)
+@dataclass(frozen=True)
+class _Filter:
+    """The VMs to return; None means any.
 
-
-def _tell(seen: Inspected, include: list[str]) -> Told:
-    told = tell(seen, resolved=RESOURCES in include)
-    return {**told, **tell_refresh(seen)} if REFRESH in include else told
-
-
-def _tell_expansion(one: Expansion) -> Told:
-    parts = ("server", "server_error", "resolver", "resolver_error")
-    told = {part: value for part in parts if (value := getattr(one, part)) is not None}
-    return {"equal": one.equal, "differences": one.differences, **told}
-
-
-def _unreferenced(options: Told, every: list[Inspected]) -> list[dict[str, str]]:
-    """The unreferenced revisions.
-
-    Empty if the task selects VMs: only all VMs of a namespace show what is referenced. every: sorted by namespace.
+    instancetype, preference: the name in the matcher. drifted, restart_required: the state of the VM.
     """
-    if options["names"] or options["label_selectors"]:
+
+    instancetype: str | None = None
+    preference: str | None = None
+    drifted: bool | None = None
+    restart_required: bool | None = None
+
+    def takes(self, vm: Inspected) -> bool:
+        names = {"instancetype": self.instancetype, "preference": self.preference}
+        for role in ROLES:
+            name = names[role.matcher]
+            if name is not None and (role.matcher_of(vm.vm) or {}).get("name") != name:
+                return False
+        if self.drifted is not None and vm.drift.drifted is not self.drifted:
+            return False
+        return self.restart_required is None or vm.restart_required is self.restart_required
+
+
+def _run(params: Params, _mode: Mode) -> Outcome:
+    check_selection(params)
+    matching = _Filter(**{name: params[name] for name in _FILTERS})
+    try:
+        session = Session(params, params["concurrency"])
+        inspected = inspect(session, params["namespace"], params["names"], selector(params), guests=True)
+    except (ApiError, ConnectionFailed) as error:
+        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
+    vms = [vm for vm in inspected if matching.takes(vm)]
+    results = [_result(vm, params["include"]) for vm in vms]
+    if EXPANSION in params["include"]:
+        try:
+            expansions = expand_vms(session, [vm.vm for vm in vms], params["concurrency"])
+        except (ApiError, ConnectionFailed) as error:
+            raise TaskFailed(explain(error, "GET", _EXPAND)) from error
+        results = [{**vm, EXPANSION: _expansion(expansion)} for vm, expansion in zip(results, expansions)]
+    doubt = vms[0].kubevirt.doubt if vms else ""
+    more = {"unreferenced": _unreferenced(params, inspected)} if REFRESH in params["include"] else {}
+    return Outcome({"changed": False, "virtual_machines": results, **more}, warnings=[doubt] if doubt else [])
+
+
+MODULE = Module(_SPEC, _run)
+
+
+def _result(vm: Inspected, include: list[str]) -> Result:
+    result = vm_result(vm, with_resources=RESOURCES in include)
+    return {**result, **refresh_result(vm)} if REFRESH in include else result
+
+
+def _expansion(expansion: Expansion) -> Result:
+    parts = ("server", "server_error", "resolver", "resolver_error")
+    present = {part: value for part in parts if (value := getattr(expansion, part)) is not None}
+    return {"equal": expansion.equal, "differences": expansion.differences, **present}
+
+
+def _unreferenced(params: Params, vms: list[Inspected]) -> list[dict[str, str]]:
+    """The unreferenced revisions. vms: sorted by namespace.
+
+    Empty if the task selects VMs: only all VMs of a namespace show what is referenced.
+    """
+    if params["names"] or params["label_selectors"]:
         return []
-    told = []
-    for namespace, group in groupby(every, key=lambda one: one.namespace):
+    results = []
+    for namespace, group in groupby(vms, key=lambda vm: vm.namespace):
         members = list(group)
-        idle = unreferenced([one.vm for one in members], members[0].revisions)
-        told += [_tell_idle(namespace, one["metadata"]) for one in idle]
-    return told
+        revisions = unreferenced([vm.vm for vm in members], members[0].revisions)
+        results += [_revision(namespace, revision["metadata"]) for revision in revisions]
+    return results
 
 
-def _tell_idle(namespace: str, metadata: Told) -> dict[str, str]:
+def _revision(namespace: str, metadata: Result) -> dict[str, str]:
     owners = [owner["name"] for owner in metadata.get("ownerReferences") or [] if owner.get("kind") == "VirtualMachine"]
     return {
         "namespace": namespace,

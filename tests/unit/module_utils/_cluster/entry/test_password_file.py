@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.password_file import with_password
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine import (
+    with_password,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 
 

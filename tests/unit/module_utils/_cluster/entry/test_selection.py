@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import virtual_machine_power
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.selection import named
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.selection import selected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import inspect
 from growth import growth
 from scripted_server import KUBEVIRT
@@ -39,35 +38,35 @@ class Session:
             return [KUBEVIRT] if kind.kind == "KubeVirt" else [], "1"
         spec = {"template": {"spec": {"domain": {"devices": {}}}}}
         metadata = [{"name": name, "namespace": "shop", "uid": name} for name in self.names]
-        return [Counted(metadata=one, spec=spec) for one in metadata], "1"
+        return [Counted(metadata=entry, spec=spec) for entry in metadata], "1"
 
 
-def module(names: list[str], **more: Any) -> Any:
+def params(names: list[str], **more: Any) -> Any:
     nothing = {"state": "started", "paused": False, "force": False, "grace_period": None, "label_selectors": None}
-    return SimpleNamespace(params={**nothing, "namespace": "shop", "names": Names(names), **more})
+    return {**nothing, "namespace": "shop", "names": Names(names), **more}
 
 
-def test_names_of_many_vms_are_compared_with_each_once() -> None:
+def test_names_of_many_vms_are_looked_up_once() -> None:
     def work(count: int) -> Any:
         session: Any = Session(count)
-        asked = module(session.names)
+        requested = params(session.names)
 
         def find() -> None:
-            assert [vm["metadata"]["name"] for vm in named(asked, session)] == sorted(session.names)
+            assert [vm["metadata"]["name"] for vm in selected(requested, session)] == sorted(session.names)
 
         return find
 
     assert growth(work) < 5
 
 
-@pytest.mark.parametrize(("names", "found"), [(["vm-1", "gone"], ["vm-1"]), (None, ["vm-0", "vm-1", "vm-2"])])
-def test_the_revisions_of_vms_by_name(names: list[str] | None, found: list[str]) -> None:
+@pytest.mark.parametrize(("names", "expected"), [(["vm-1", "gone"], ["vm-1"]), (None, ["vm-0", "vm-1", "vm-2"])])
+def test_revisions_of_vms_by_name(names: list[str] | None, expected: list[str]) -> None:
     session: Any = Session(3)
-    asked = None if names is None else Names(names)
-    assert [one.name for one in inspect(session, "shop", asked)] == found
+    requested = None if names is None else Names(names)
+    assert [vm.name for vm in inspect(session, "shop", requested)] == expected
 
 
 def test_the_power_of_vms_by_name_and_label() -> None:
     session: Any = Session(3)
-    both = module(["vm-1", "gone"], label_selectors=["app=web"])
-    assert [entry.name for entry in virtual_machine_power._chosen(both, session)] == ["vm-1"]
+    both = params(["vm-1", "gone"], label_selectors=["app=web"])
+    assert [entry.name for entry in virtual_machine_power._selected(both, session)] == ["vm-1"]

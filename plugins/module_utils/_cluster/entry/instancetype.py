@@ -1,0 +1,24 @@
+"""The module instancetype: its options."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._resolver.api.matcher import INSTANCETYPE
+from ..._resolver.declare import manifests
+from ..act.handlers.catalog import Instancetypes
+from .objects import ObjectModule
+
+SETTINGS: Final[dict[str, dict[str, Any]]] = {
+    "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
+    "force": {"type": "bool", "default": False},
+}
+
+MODULE = ObjectModule(
+    plural="instancetypes",
+    spec=manifests.argument_spec(INSTANCETYPE),
+    manifest=manifests.instancetype,
+    namespaced=manifests.is_namespaced,
+    subject=Instancetypes,
+    settings=SETTINGS,
+).module

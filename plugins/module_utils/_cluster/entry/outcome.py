@@ -1,0 +1,140 @@
+"""What a module is without Ansible: its options, how its task runs, and the outcome.
+
+The modules of this folder are values of `Module`. `adapter.py` runs them in a process of their own, or where the action
+is, through `plugin_utils/_direct.py`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+Params = dict[str, Any]
+
+ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
+    "results_on_failure": {"type": "str", "choices": ["failed", "all"], "default": "failed"},
+}
+"""Which entries a failed task returns; see the doc fragment `on_failure`."""
+
+# The number of failures in the task's message, and of objects in a warning; the results have all.
+_SHOWN = 5
+# The length of each; the results have the full text.
+_LONGEST = 400
+# What remains of a failed object, so that the results fit on a screen.
+_BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg")
+
+
+@dataclass(frozen=True)
+class Mode:
+    """How a task runs.
+
+    check: whether it only foretells what it would do. diff: whether its result has diffs.
+    provided: the options that the user set; the others have their defaults.
+    secrets: texts to keep out of the result, to which a module adds those in options that Ansible cannot know.
+    replace_file: moves a file to another path, in place of the file there.
+    """
+
+    check: bool = False
+    diff: bool = False
+    provided: frozenset[str] = frozenset()
+    secrets: set[str] = field(default_factory=set)
+    replace_file: Callable[[str, str], Any] = shutil.move
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """result: what the module returns; of a failed task, `msg` is the reason."""
+
+    result: dict[str, Any]
+    failed: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+
+class TaskFailed(Exception):
+    """Ends a task that has no results to return: invalid options, or a cluster that cannot be read."""
+
+    def __init__(self, message: str, warnings: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.warnings = list(warnings)
+
+
+@dataclass(frozen=True)
+class Module:
+    """argument_spec, rules: of its options; rules are mutually_exclusive and the like, as for AnsibleModule.
+
+    answer: does the task; raises TaskFailed. prepare: turns the options that a user writes into those that Ansible
+    validates. unchecked: specs that only tools see instead of argument_spec; the module validates these options itself.
+    """
+
+    argument_spec: dict[str, Any]
+    answer: Callable[[Params, Mode], Outcome]
+    rules: dict[str, Any] = field(default_factory=dict)
+    prepare: Callable[[Params], Params] = lambda params: params
+    unchecked: dict[str, Any] = field(default_factory=dict)
+
+    def run(self, params: Params, mode: Mode) -> Outcome:
+        """The outcome of a task. params: valid options."""
+        try:
+            return self.answer(params, mode)
+        except TaskFailed as error:
+            return Outcome({"msg": str(error)}, failed=True, warnings=error.warnings)
+
+
+def failed_outcome(
+    params: Params,
+    noun: str,
+    failures: Iterable[tuple[str, str]],
+    result: Mapping[str, Any],
+    warnings: list[str],
+    rest: str = "",
+) -> Outcome:
+    """The outcome of a task some of whose objects failed.
+
+    noun: the objects, in the plural. failures: label and reason of each failed object. result: its `results` keep only
+    the failed objects unless the option asks for all. rest: what became of the others.
+    """
+    every, total = list(failures), len(result["results"])
+    longest = _LONGEST if len(every) > 1 else None
+    message = "; ".join(f"{label}: {_cut(reason, longest)}" for label, reason in every[:_SHOWN])
+    if len(every) > _SHOWN:
+        message += f"; and {len(every) - _SHOWN} more, see results"
+    if total != 1:
+        message = f"{len(every)} of {total} {noun} failed: {message}"
+    shown = dict(result)
+    if params["results_on_failure"] == "failed":
+        shown["results"] = [_brief(entry) for entry in result["results"] if entry["failed"]]
+        if "result" in shown:
+            shown["result"] = _brief(shown["result"])
+    return Outcome({**shown, "msg": message + (f"; {rest}" if rest else "")}, failed=True, warnings=warnings)
+
+
+def combined(warnings: Iterable[tuple[str, str]]) -> list[str]:
+    """Warnings about objects, given with the objects' labels: each warning once, with all its objects."""
+    labels_by_warning: dict[str, list[str]] = {}
+    for label, warning in warnings:
+        labels_by_warning.setdefault(warning, []).append(label)
+    lines = []
+    for warning, labels in labels_by_warning.items():
+        more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
+        lines.append(f"{', '.join(labels[:_SHOWN])}{more}: {warning}")
+    return lines
+
+
+def _cut(text: str, longest: int | None) -> str:
+    return text if longest is None or len(text) <= longest else f"{text[:longest]}..."
+
+
+def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: entry[key] for key in _BRIEF if key in entry}
+
+
+def amount(count: int, noun: str) -> str:
+    """`1 virtual machine`, `2 virtual machines`. noun: in the plural."""
+    return f"{count} {noun if count != 1 else noun[:-1]}"
+
+
+def several(counts: Mapping[str, int]) -> str:
+    """`2 created, 1 unchanged`, without zero counts."""
+    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)

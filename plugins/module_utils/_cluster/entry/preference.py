@@ -1,0 +1,18 @@
+"""The module preference: its options."""
+
+from __future__ import annotations
+
+from ..._resolver.api.matcher import PREFERENCE
+from ..._resolver.declare import manifests
+from ..act.handlers.catalog import Preferences
+from .instancetype import SETTINGS
+from .objects import ObjectModule
+
+MODULE = ObjectModule(
+    plural="preferences",
+    spec=manifests.argument_spec(PREFERENCE),
+    manifest=manifests.preference,
+    namespaced=manifests.is_namespaced,
+    subject=Preferences,
+    settings=SETTINGS,
+).module

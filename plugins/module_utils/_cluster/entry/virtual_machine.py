@@ -1,0 +1,51 @@
+"""The module virtual_machine: its options, and the file of `password_file`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from ..._resolver.api.errors import FieldError
+from ..._resolver.declare.vm import cloud_init
+from ..._resolver.declare.vm.manifest import manifest, warnings
+from ..._resolver.declare.vm.options import SPEC
+from ..act.handlers.virtual_machine import VirtualMachines
+from .objects import ObjectModule
+
+# Of the task, not of a VM.
+_SETTINGS: Final[dict[str, dict[str, Any]]] = {
+    "restart": {"type": "str", "choices": ["never", "if_required"], "default": "never"},
+    "field_manager": {"type": "str", "default": "virtshape"},
+    # Both are for the action of this name.
+    "quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
+    "preflight_placement": {"type": "bool", "default": False},
+}
+
+
+def with_password(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a VM with the content of `cloud_init.password_file` as its password.
+
+    The resolver has no I/O. An empty path counts as none. Raises FieldError if the file cannot be read.
+    """
+    settings = options.get("cloud_init") or {}
+    path = settings.get("password_file")
+    if not path or settings.get("type") == cloud_init.NONE or options.get("state") == "absent":
+        return options
+    try:
+        content = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        # The message may name the file but must not contain its content.
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise FieldError(cloud_init.PASSWORD_FILE, f"cannot be read: {reason}") from None
+    return cloud_init.with_password(options, content)
+
+
+MODULE = ObjectModule(
+    plural="virtual_machines",
+    spec=SPEC,
+    manifest=lambda options: manifest(with_password(options)),
+    namespaced=lambda _options: True,
+    subject=VirtualMachines,
+    settings=_SETTINGS,
+    warnings=warnings,
+).module
