@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The action of the modules that name it in meta/runtime.yml."""
+"""The action of all modules without one of their own, as meta/runtime.yml says."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action im
 
 
 class ActionModule(ModuleAction):
-    """The module's action."""
+    """The action."""
