@@ -38,36 +38,36 @@ class ActionModule(ModuleAction):
         if source == "path":
             options["definitions"] = self._documents(options)
         elif source == "builtin":
-            options["definitions"] = [one for path in _files(BUILTIN) for one in _parse(path.read_bytes(), path)]
+            options["definitions"] = [item for path in _files(BUILTIN) for item in _parse(path.read_bytes(), path)]
         return super().execute(options, tmp, task_vars)
 
     def _documents(self, options: dict[str, Any]) -> list[Any]:
         if not options.get("path"):
             raise AnsibleActionFail("path: required; set it to a file or a directory")
         try:
-            found = Path(self._find_needle("files", str(options["path"])))
+            source = Path(self._find_needle("files", str(options["path"])))
         except AnsibleError:
             # Not `from error`: Ansible would add its message, about an option that this module does not have.
             raise AnsibleActionFail(f"path: {options['path']}: no such file or directory") from None
-        files = _files(found) if found.is_dir() else [found]
+        files = _files(source) if source.is_dir() else [source]
         if not files:
-            raise AnsibleActionFail(f"path: {found} contains no file that ends in {', '.join(SUFFIXES)}")
+            raise AnsibleActionFail(f"path: {source} contains no file that ends in {', '.join(SUFFIXES)}")
         if any(path.stem == "kustomization" for path in files):
             raise AnsibleActionFail(
-                f"path: {found} is a kustomization; render it first: kubectl kustomize {found} > bundle.yaml"
+                f"path: {source} is a kustomization; render it first: kubectl kustomize {source} > bundle.yaml"
             )
         if options.get("checksum") and len(files) > 1:
             raise AnsibleActionFail("checksum: only valid for a single file; set path to the file, or remove checksum")
-        return [one for path in files for one in _parse(self._content(path, options.get("checksum")), path)]
+        return [item for path in files for item in _parse(self._content(path, options.get("checksum")), path)]
 
     def _content(self, path: Path, checksum: Any) -> bytes:
         # Decrypts a file of ansible-vault.
         real = self._loader.get_real_file(str(path))
         content = _bounded(real, path)
         self._loader.cleanup_tmp_file(real)
-        found = hashlib.sha256(content).hexdigest()
-        if checksum and str(checksum).lower().rpartition(":")[2] != found:
-            raise AnsibleActionFail(f"checksum: {path} has sha256:{found}; the file was changed or truncated")
+        actual = hashlib.sha256(content).hexdigest()
+        if checksum and str(checksum).lower().rpartition(":")[2] != actual:
+            raise AnsibleActionFail(f"checksum: {path} has sha256:{actual}; the file was changed or truncated")
         return content
 
 

@@ -18,8 +18,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.verdict import verdict
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._declared import to_run
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._requests import requests_of
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._task_options import request_options, vms_to_run
 
 _MODULE: Final = "virtshape.instancetypes.capacity_info"
 _LEVELS: Final = ("strict", "warn", "off")
@@ -46,29 +45,29 @@ class ActionModule(ModuleAction):
     """The module's action."""
 
     def execute(self, options: dict[str, Any], tmp: Any, task_vars: Any) -> dict[str, Any]:
-        asked = list(_questions(options))
-        vms = to_run(options) if asked else []
+        questions = list(_questions(options))
+        vms = vms_to_run(options) if questions else []
         warnings: list[str] = []
-        answers = [self._ask(question, vms, options, task_vars, warnings) for question in asked if vms]
-        known = _will_run(answers)
+        answers = [self._ask(question, vms, options, task_vars, warnings) for question in questions if vms]
+        verdicts = _will_run(answers)
         refused = [text for answer in answers if (text := _refusal(answer, warnings))]
         if refused:
-            told = f"{'; '.join(refused)}. Nothing was sent"
+            message = f"{'; '.join(refused)}. Nothing was sent"
             refusing = {key for answer in answers if answer.question.strict for key in map(_key, answer.lines) if key}
-            results = [_unsent(vm, key in refusing) for key, vm in known.items()]
-            return {"failed": True, "changed": False, "msg": told, "warnings": warnings, "results": results}
+            results = [_unsent(vm, key in refusing) for key, vm in verdicts.items()]
+            return {"failed": True, "changed": False, "msg": message, "warnings": warnings, "results": results}
         result = super().execute(options, tmp, task_vars)
-        for one in (*(result.get("results") or ()), *([result["result"]] if result.get("result") else ())):
-            found = known.get((one.get("namespace"), one.get("name")))
-            if found is not None:
-                one["will_run"] = found["will_run"]
+        for entry in (*(result.get("results") or ()), *([result["result"]] if result.get("result") else ())):
+            vm_verdict = verdicts.get((entry.get("namespace"), entry.get("name")))
+            if vm_verdict is not None:
+                entry["will_run"] = vm_verdict["will_run"]
         return {**result, "warnings": [*warnings, *(result.get("warnings") or ())]} if warnings else result
 
     def _ask(
         self, question: _Question, vms: list[Any], options: dict[str, Any], task_vars: Any, warnings: list[str]
     ) -> _Answer:
-        given = {**requests_of(options), "manifests": vms, "checks": [question.check]}
-        answer = self.run_module(_MODULE, given, task_vars)
+        arguments = {**request_options(options), "manifests": vms, "checks": [question.check]}
+        answer = self.run_module(_MODULE, arguments, task_vars)
         warnings += answer.get("warnings") or ()
         if answer.get("failed"):
             return _Answer(question, [], str(answer.get("msg")))
@@ -84,19 +83,19 @@ def _refusal(answer: _Answer, warnings: list[str]) -> str:
     if not problems:
         return ""
     more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-    told = f"{option}: {'; '.join(problems[:_SHOWN])}{more}"
+    message = f"{option}: {'; '.join(problems[:_SHOWN])}{more}"
     if answer.question.strict:
-        return told
-    warnings.append(told)
+        return message
+    warnings.append(message)
     return ""
 
 
 def _will_run(answers: list[_Answer]) -> dict[tuple[str, str], dict[str, Any]]:
     """(namespace, name) → {namespace, name, will_run: {judged, fits, problem}}, for all questions together."""
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    by_vm: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for vm in (vm for answer in answers for vm in answer.lines):
-        found.setdefault((vm["namespace"], vm["name"]), []).append(vm)
-    return {key: {"namespace": key[0], "name": key[1], "will_run": verdict(lines)} for key, lines in found.items()}
+        by_vm.setdefault((vm["namespace"], vm["name"]), []).append(vm)
+    return {key: {"namespace": key[0], "name": key[1], "will_run": verdict(lines)} for key, lines in by_vm.items()}
 
 
 def _key(line: dict[str, Any]) -> tuple[str, str] | None:
@@ -124,9 +123,9 @@ def _questions(options: dict[str, Any]) -> Iterator[_Question]:
 
 
 def _level(options: dict[str, Any], name: str, default: str) -> str:
-    given = options.get(name)
+    value = options.get(name)
     # In YAML an unquoted off means false.
-    level = default if given is None else "off" if given is False else str(given)
+    level = default if value is None else "off" if value is False else str(value)
     if level not in _LEVELS:
         raise AnsibleActionFail(f"{name}: choose from {', '.join(_LEVELS)}, not {level}")
     return level

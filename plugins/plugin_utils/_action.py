@@ -58,19 +58,19 @@ class ModuleAction(ActionBase):
 def _hide(results: Any) -> None:
     """Hides the results of objects. Ansible takes a list `results` for those of a loop, of which ansible-core 2.19 and
     later hide only the marked ones."""
-    for one in results if isinstance(results, list) else ():
-        if isinstance(one, dict):
-            one["_ansible_no_log"] = True
+    for result in results if isinstance(results, list) else ():
+        if isinstance(result, dict):
+            result["_ansible_no_log"] = True
 
 
 def unified(diffs: Iterable[dict[str, Any]]) -> list[str]:
     """The diffs of a module as Ansible prints them."""
-    found = []
+    texts = []
     for diff in diffs:
         before, after = (_lines(diff.get(side)) for side in ("before", "after"))
         heads = (f"before: {diff.get('before_header', '')}", f"after: {diff.get('after_header', '')}")
-        found.append("\n".join(difflib.unified_diff(before, after, *heads, lineterm="")))
-    return found
+        texts.append("\n".join(difflib.unified_diff(before, after, *heads, lineterm="")))
+    return texts
 
 
 def _lines(value: Any) -> list[str]:

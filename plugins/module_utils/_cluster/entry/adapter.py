@@ -26,9 +26,9 @@ except ImportError:
 
 
 from ..._resolver.api import limits
-from ..._resolver.api.errors import unforeseen
-from ..._resolver.api.limits import misshapen
-from ..._resolver.api.masking import without
+from ..._resolver.api.errors import bug_report
+from ..._resolver.api.limits import shape_problem
+from ..._resolver.api.masking import mask_secrets
 from ..._resolver.api.names import shown
 from ..client.libraries import MISSING
 from .outcome import Mode, Module
@@ -75,7 +75,7 @@ def execute(module: Module) -> None:
     except MemoryError:
         _fail(_TOO_MANY)
     except Exception as error:
-        _fail(unforeseen(error))
+        _fail(bug_report(error))
 
 
 class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
@@ -101,7 +101,7 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
         self.argument_spec = self._module.argument_spec
         _refuse_unreadable(self.params)
         self.params = self._module.prepare(self.params)
-        if problem := misshapen(self.params, self.argument_spec):
+        if problem := shape_problem(self.params, self.argument_spec):
             _fail(problem)
         self._provided.update(self.params)
 
@@ -109,7 +109,7 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
         # Anything in a kubeconfig may be secret, such as an argument of its exec plugin.
         options = {name: _HIDDEN if _is_kubeconfig(name, value) else value for name, value in self.params.items()}
         # Ansible compares each text with each of its no_log_values, which takes minutes for those of 10,000 VMs.
-        super()._return_formatted(without({"invocation": {"module_args": options}, **kwargs}, self.secrets))
+        super()._return_formatted(mask_secrets({"invocation": {"module_args": options}, **kwargs}, self.secrets))
 
     def hide(self, secrets: Iterable[str]) -> None:
         """Keeps these texts out of the result, beside the options that Ansible knows to be secret."""
@@ -119,7 +119,7 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
 
 
 def _answer(ansible: _AnsibleModule, module: Module, provided: dict[str, Any]) -> None:
-    problem = limits.problem(ansible.params)
+    problem = limits.option_problem(ansible.params)
     if problem:
         ansible.fail_json(msg=problem)
     if MISSING:

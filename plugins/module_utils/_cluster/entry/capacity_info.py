@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..._resolver.api import formats
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.matcher import ROLES, Role
-from ..._resolver.kubevirt.find.naming import uncaptured
+from ..._resolver.kubevirt.find.naming import without_revisions
 from ..._resolver.kubevirt.pod.of_vm import KEEP, MIGRATE, RESTART
 from ..._resolver.kubevirt.pod.verdict import verdict
 from ..client.errors import ApiError, ConnectionFailed, explain
@@ -44,7 +44,7 @@ def _run(params: Params, _mode: Mode) -> Outcome:
     try:
         session = Session(params)
         vms = selected(params, session) if params["manifests"] is None else _declared(params)
-        judged, warnings = _judged(session, [uncaptured(vm, _ROLES[params["refreshed"]]) for vm in vms], params)
+        judged, warnings = _judged(session, [without_revisions(vm, _ROLES[params["refreshed"]]) for vm in vms], params)
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST")) from error
     except (FieldError, Unread) as error:

@@ -14,10 +14,10 @@ from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan
 from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, Deployed, Request, deploy
-from ..act.catalog_version import AUTO, Chosen, choose_version
-from ..act.handlers.catalog import CatalogSubject
+from ..act.catalog_fit import AUTO, ChosenVersion, choose_version
 from ..act.settings import Settings
 from ..act.subject import Result
+from ..act.subjects.catalog import CatalogSubject
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.catalog_source import SourceError, documents_of
@@ -143,10 +143,10 @@ def _catalog(params: Params) -> str:
     return "common" if published else "custom"
 
 
-def _chosen(session: Session, params: Params, documents: list[Any]) -> Chosen:
+def _chosen(session: Session, params: Params, documents: list[Any]) -> ChosenVersion:
     """The version of a catalog that has versions; a fetched release has only one."""
     if params["source"] == "url":
-        return Chosen()
+        return ChosenVersion()
     return choose_version(session, documents, params["version"] or AUTO)
 
 
@@ -215,14 +215,15 @@ _ACTIONS = {
 def _counts(deployed: Deployed, results: list[Result]) -> dict[str, int]:
     by_role = [ROLE_OF_KIND[result.entry.key.kind].matcher for result in deployed.results]
     # If an object is invalid, the others are not even planned.
-    written = [result for result in results if not result.failed and not (result.left and result.action == plan.NONE)]
+    planned = [result for result in results if not (result.skip_reason and result.action == plan.NONE)]
+    written = [result for result in planned if not result.failed]
     done = [result.action for result in written if not is_taken_over(result)]
     return {
         **{f"{kind}s": by_role.count(kind) for kind in _KINDS},
         **{word: done.count(action) for word, action in _ACTIONS.items()},
         "taken_over": len(written) - len(done),
         "failed": sum(bool(result.failed) for result in results),
-        "gone": sum(gone.kept is not None for gone in deployed.gone),
+        "gone": sum(gone.keep_reason is not None for gone in deployed.gone),
     }
 
 
@@ -238,7 +239,7 @@ def _message(source: Output, deployed: Deployed, counts: dict[str, int], check_m
         text += f"; {counts['gone']} objects that the catalog no longer has are kept"
     if deployed.affected:
         text += f"; {len(deployed.affected)} virtual machines use changed or removed objects"
-    reasons = Counter(result.left for result in deployed.results if result.left)
+    reasons = Counter(result.skip_reason for result in deployed.results if result.skip_reason)
     return text + "".join(f"; left alone: {count} ({reason})" for reason, count in reasons.items())
 
 
@@ -253,8 +254,8 @@ def _upgrade(deployed: Deployed) -> Output:
             {
                 **_place(key_of(gone.live)),
                 "used_by": _names(gone.used_by),
-                "pruned": gone.kept is None,
-                **({"kept": gone.kept} if gone.kept else {}),
+                "pruned": gone.keep_reason is None,
+                **({"kept": gone.keep_reason} if gone.keep_reason else {}),
             }
             for gone in deployed.gone
         ],

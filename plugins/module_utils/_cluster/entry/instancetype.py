@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ..._resolver.api.matcher import INSTANCETYPE
 from ..._resolver.declare import manifests
-from ..act.handlers.catalog import Instancetypes
+from ..act.subjects.catalog import Instancetypes
 from .objects import ObjectModule
 
 SETTINGS: Final[dict[str, dict[str, Any]]] = {

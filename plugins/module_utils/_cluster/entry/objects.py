@@ -11,8 +11,8 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.limits import NOT_FINITE, misshapen, not_finite
-from ..._resolver.api.masking import without
+from ..._resolver.api.limits import NOT_FINITE, not_finite, shape_problem
+from ..._resolver.api.masking import mask_secrets
 from ..._resolver.api.names import shown
 from ..._resolver.api.redaction import secret_texts
 from ..._resolver.declare import plan
@@ -153,7 +153,7 @@ class ObjectModule:
             own = merge_options(shared, expand_shorthand(options, self.spec), self.spec, exclusive)
             label = _label(own)
             where = f"{self.plural}[{index}]{label and f' ({label})'}"
-            if problem := misshapen(own, spec):
+            if problem := shape_problem(own, spec):
                 problems.append(f"{where}: {problem}")
                 continue
             try:
@@ -241,7 +241,7 @@ def _without_none(value: Any) -> Any:
 
 def _message_of(error: Exception, secrets: set[str]) -> str:
     # Before the text is cut, because half a secret would not be found.
-    text = " ".join(without(str(error), secrets).split())
+    text = " ".join(mask_secrets(str(error), secrets).split())
     if len(text) > _LONGEST:
         # The text contains the value.
         text = f"{text[:_LONGEST]}..."
@@ -304,14 +304,14 @@ def output_of(subject: Subject, result: Result) -> Output:
     output.update({field: value for field, value in (("kind", key.kind), ("namespace", key.namespace)) if value})
     if result.failed:
         output["msg"] = result.failed
-    if result.left:
-        output["left"] = result.left
-    if result.kept:
-        output["kept"] = result.kept
+    if result.skip_reason:
+        output["left"] = result.skip_reason
+    if result.retained:
+        output["kept"] = result.retained
     if is_taken_over(result):
         output["taken_over"] = True
-    if result.taken:
-        output["taken_over_from"] = list(result.taken)
+    if result.taken_from:
+        output["taken_over_from"] = list(result.taken_from)
         output["owned_by_others"] = result.owners
     if result.warnings:
         output["warnings"] = result.warnings

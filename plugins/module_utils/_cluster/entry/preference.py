@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..._resolver.api.matcher import PREFERENCE
 from ..._resolver.declare import manifests
-from ..act.handlers.catalog import Preferences
+from ..act.subjects.catalog import Preferences
 from .instancetype import SETTINGS
 from .objects import ObjectModule
 

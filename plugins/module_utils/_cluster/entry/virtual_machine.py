@@ -9,7 +9,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.declare.vm import cloud_init
 from ..._resolver.declare.vm.manifest import manifest, warnings
 from ..._resolver.declare.vm.options import SPEC
-from ..act.handlers.virtual_machine import VirtualMachines
+from ..act.subjects.virtual_machine import VirtualMachines
 from .objects import ObjectModule
 
 # Of the task, not of a VM.

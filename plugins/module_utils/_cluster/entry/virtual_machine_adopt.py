@@ -8,7 +8,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
 from ..._resolver.declare.adopt import Candidate
-from ..act.adopt import Adopted, Unreadable, Wanted, adopt
+from ..act.adopt import Adopted, AdoptRequest, Unreadable, adopt
 from ..act.settings import Settings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
@@ -34,7 +34,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
-    allowed = Wanted(params["instancetypes"], params["preferences"], params["accept"])
+    allowed = AdoptRequest(params["instancetypes"], params["preferences"], params["accept"])
     settings = Settings(mode.check, params["server_dry_run"], concurrency=params["concurrency"])
     try:
         session = Session(params, params["concurrency"])

@@ -98,7 +98,7 @@ def _listed(params: Params) -> list[Entry]:
     for index, options in enumerate(params["virtual_machines"]):
         own = {name: options[name] if options[name] is not None else params[name] for name in _ENTRY}
         where = f"virtual_machines[{index}] ({shown(options['name'])[1:-1]})"
-        problem = limits.problem({**own, "name": options["name"]})
+        problem = limits.option_problem({**own, "name": options["name"]})
         if problem:
             raise TaskFailed(f"{where}: {problem}")
         if not own["namespace"]:
@@ -148,7 +148,7 @@ def _output(result: Powered) -> Output:
     output: Output = {
         "name": entry.name,
         "namespace": entry.namespace,
-        "state": entry.wanted.state,
+        "state": entry.request.state,
         "verb": result.verb,
         "changed": result.changed,
         "failed": bool(result.failed),
@@ -178,7 +178,7 @@ def _diff(result: Powered, check_mode: bool) -> Output:
 
 def _foreseen(result: Powered) -> Output:
     """The power state that the request would lead to."""
-    requested = result.entry.wanted
+    requested = result.entry.request
     status = {"status": "Paused" if requested.paused else _STATUS.get(requested.state, "Running")}
     if requested.state == STOPPED:
         return status

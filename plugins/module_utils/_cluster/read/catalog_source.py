@@ -95,7 +95,7 @@ def _fetched(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
     else:
         raise SourceError("version: required; set the version of a release, or url to the address of a bundle")
     fetched = fetch(addresses, options["checksum"] or "", sources)
-    documents = [one for address, (text, _digest) in zip(addresses, fetched) for one in parse(text, address)]
+    documents = [item for address, (text, _digest) in zip(addresses, fetched) for item in parse(text, address)]
     return documents, {address: digest for address, (_text, digest) in zip(addresses, fetched)}
 
 
@@ -137,41 +137,41 @@ def _digest(checksum: str) -> str:
     return match.group(1).lower()
 
 
-def _checksums(url: str, wanted: str, sources: Sources) -> dict[str, str]:
+def _checksums(url: str, name: str, sources: Sources) -> dict[str, str]:
     """File name → SHA-256 from a release's list, cached under its address."""
-    kept = sources.cache / f"{hashlib.sha256(url.encode()).hexdigest()}.checksums"
-    found = _parse_checksums(_read(kept) or b"")
-    if wanted not in found:
+    cached = sources.cache / f"{hashlib.sha256(url.encode()).hexdigest()}.checksums"
+    checksums = _parse_checksums(_read(cached) or b"")
+    if name not in checksums:
         content = _download(url, sources)
-        found = _parse_checksums(content)
-        if not found:
+        checksums = _parse_checksums(content)
+        if not checksums:
             raise SourceError(f"{url} contains no checksums; set checksum, or another url")
-        _write(kept, content)
-    return found
+        _write(cached, content)
+    return checksums
 
 
 def _parse_checksums(content: bytes) -> dict[str, str]:
     """Parses the lines of sha256sum: a digest, then a name, with an optional `*` or `./`."""
-    found = {}
+    checksums = {}
     for line in content.decode("utf-8", "replace").splitlines():
         digest, _space, name = line.strip().partition(" ")
         if _DIGEST.fullmatch(digest) and name.strip():
-            found[name.strip().lstrip("*").rpartition("/")[2]] = digest.lower()
-    return found
+            checksums[name.strip().lstrip("*").rpartition("/")[2]] = digest.lower()
+    return checksums
 
 
 def _file(url: str, digest: str, sources: Sources) -> str:
-    kept = sources.cache / digest
-    content = _read(kept)
+    cached = sources.cache / digest
+    content = _read(cached)
     if content is None or hashlib.sha256(content).hexdigest() != digest:
         content = _download(url, sources)
-        found = hashlib.sha256(content).hexdigest()
-        if found != digest:
+        actual = hashlib.sha256(content).hexdigest()
+        if actual != digest:
             raise SourceError(
-                f"{url}: expected the checksum {digest}, found {found}; the file was changed or truncated, so"
+                f"{url}: expected the checksum {digest}, found {actual}; the file was changed or truncated, so"
                 " nothing was deployed"
             )
-        _write(kept, content)
+        _write(cached, content)
     try:
         return content.decode()
     except UnicodeDecodeError as error:

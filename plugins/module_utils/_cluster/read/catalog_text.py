@@ -131,15 +131,15 @@ class _Reader:
         self._put(event, done.value, done.anchor, self._nodes - done.before)
 
     def _alias(self, event: Any) -> None:
-        found = self._anchors.get(event.anchor)
+        anchored = self._anchors.get(event.anchor)
         if event.anchor not in self._anchors:
             raise self._error(event, f"unknown anchor {shown(event.anchor)}; define the anchor above the alias")
-        if found is None:
+        if anchored is None:
             raise self._error(
                 event, f"the alias {shown(event.anchor)} refers to an object that contains the alias; remove the alias"
             )
-        self._count(event, found[1])
-        self._put(event, found[0], None, found[1])
+        self._count(event, anchored[1])
+        self._put(event, anchored[0], None, anchored[1])
 
     def _put(self, event: Any, value: Any, anchor: str | None, nodes: int) -> None:
         if anchor:

@@ -35,16 +35,16 @@ class Users:
         return [vm for vm in self.of(place) if naming.referenced(vm, role).name]
 
     def _read(self, namespace: str) -> str:
-        """Lists the VMs of a namespace ("" for all) unless known. Returns their key."""
+        """Lists the VMs of a namespace ("" for all) once. Returns their key."""
         if "" in self._vms:
             return ""
         if namespace not in self._vms:
             vms, _version = self._session.list(BY_NAME["VirtualMachine"], namespace or None)
-            found: dict[ObjectKey, list[Manifest]] = {}
+            users: dict[ObjectKey, list[Manifest]] = {}
             for vm in sorted(vms, key=label):
                 for place in references(vm):
-                    found.setdefault(place, []).append(vm)
-            self._vms[namespace], self._by_place[namespace] = vms, found
+                    users.setdefault(place, []).append(vm)
+            self._vms[namespace], self._by_place[namespace] = vms, users
         return namespace
 
 

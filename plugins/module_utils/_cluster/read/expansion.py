@@ -82,8 +82,8 @@ def _compare(vm: Manifest, answer: Manifest | str, lookup: ClusterLookup, cluste
         result.server_error = answer
     else:
         # Fields that the resolver does not know are also differences.
-        found = release_schema.unknown("VirtualMachineSpec", answer.get("spec"), NEWEST)
-        unread = [{"field": path, "server": value, "resolver": None} for path, value in found]
+        unknown = release_schema.unknown_fields("VirtualMachineSpec", answer.get("spec"), NEWEST)
+        unread = [{"field": path, "server": value, "resolver": None} for path, value in unknown]
         result.server = release_schema.canonical("VirtualMachine", answer, cluster.release)["spec"]
     if own.error is not None or own.vm is None:
         result.resolver_error = own.error.message if own.error is not None else "the VM cannot be expanded"
@@ -92,7 +92,7 @@ def _compare(vm: Manifest, answer: Manifest | str, lookup: ClusterLookup, cluste
     result.server, result.resolver = redact(result.server, result.resolver)
     if result.server is not None and result.resolver is not None:
         result.differences = [
-            {"field": one["field"], "server": one["before"], "resolver": one["after"]}
-            for one in differences(result.server, result.resolver)
+            {"field": difference["field"], "server": difference["before"], "resolver": difference["after"]}
+            for difference in differences(result.server, result.resolver)
         ] + unread
     return result

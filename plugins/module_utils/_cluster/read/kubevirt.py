@@ -19,16 +19,16 @@ def kubevirt(session: Session) -> KubeVirt:
 
     If the object does not name the release, virt-api does. Unreadable facts are assumed, with a doubt.
     """
-    found, problem = None, ""
+    live, problem = None, ""
     try:
         items, _version = session.list(_KUBEVIRT)
-        found = items[0] if items else None
+        live = items[0] if items else None
         problem = "" if items else "the cluster has no KubeVirt object"
     except ApiError as error:
         problem = explain(error, "LIST", _KUBEVIRT)
     except ConnectionFailed as error:
         return kubevirt_of(None, "", str(error))
-    return kubevirt_of(found, (version_of(found) if found else "") or _served(session), problem)
+    return kubevirt_of(live, (version_of(live) if live else "") or _served(session), problem)
 
 
 def _served(session: Session) -> str:

@@ -48,61 +48,61 @@ class ClusterLookup:
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup. An object that cannot be read is a Problem with the remedy."""
         place = (kind, namespace if BY_NAME[kind].namespaced else "")
-        known = self._objects.setdefault(place, {})
-        if name in known:
-            return known[name]
-        if place not in self._listed and (kind in _LISTED or len(known) >= _SINGLE_READS):
+        single = self._objects.setdefault(place, {})
+        if name in single:
+            return single[name]
+        if place not in self._listed and (kind in _LISTED or len(single) >= _SINGLE_READS):
             self._list(place)
         if place in self._listed:
-            found = self._listed[place]
-            return found if isinstance(found, Problem) else found.get(name)
+            listed = self._listed[place]
+            return listed if isinstance(listed, Problem) else listed.get(name)
         try:
-            known[name] = self._session.get(BY_NAME[kind], namespace or None, name, kind in EXISTING)
+            single[name] = self._session.get(BY_NAME[kind], namespace or None, name, kind in EXISTING)
         except (ApiError, ConnectionFailed) as error:
             return problem(error, "GET", BY_NAME[kind])
-        return known[name]
+        return single[name]
 
-    def gather(self, wanted: Iterable[ObjectKey]) -> None:
-        """Reads the wanted objects, and the objects to which they refer, concurrently. `get` then needs no request."""
-        due, known = list(wanted), set(wanted)
-        while due:
-            self._read(due)
-            after = [more for need in due for more in further_keys(need, self._seen(need))]
-            due = [need for need in dict.fromkeys(after) if need not in known]
-            known.update(due)
+    def gather(self, keys: Iterable[ObjectKey]) -> None:
+        """Reads these objects and those to which they refer, concurrently. `get` then needs no request."""
+        pending, gathered = list(keys), set(keys)
+        while pending:
+            self._read(pending)
+            after = [more for key in pending for more in further_keys(key, self._cached(key))]
+            pending = [key for key in dict.fromkeys(after) if key not in gathered]
+            gathered.update(pending)
 
-    def _read(self, due: Iterable[ObjectKey]) -> None:
+    def _read(self, keys: Iterable[ObjectKey]) -> None:
         places: dict[tuple[str, str], set[str]] = {}
-        for need in due:
-            place = (need.kind, need.namespace if BY_NAME[need.kind].namespaced else "")
-            if place not in self._listed and need.name not in self._objects.get(place, ()):
-                places.setdefault(place, set()).add(need.name)
+        for key in keys:
+            place = (key.kind, key.namespace if BY_NAME[key.kind].namespaced else "")
+            if place not in self._listed and key.name not in self._objects.get(place, ()):
+                places.setdefault(place, set()).add(key.name)
         jobs: list[Callable[[], Any]] = []
         for place, names in places.items():
-            known = self._objects.setdefault(place, {})
-            if place[0] in _LISTED or len(known) + len(names) > _SINGLE_READS:
+            single = self._objects.setdefault(place, {})
+            if place[0] in _LISTED or len(single) + len(names) > _SINGLE_READS:
                 jobs.append(partial(self._list, place))
             else:
                 jobs += [partial(self.get, *place, name) for name in sorted(names)]
         each(lambda job: job(), jobs, _SIDE_BY_SIDE)
 
-    def _seen(self, need: ObjectKey) -> Manifest | None:
-        place = (need.kind, need.namespace if BY_NAME[need.kind].namespaced else "")
-        found = self._listed.get(place)
-        return found.get(need.name) if isinstance(found, dict) else self._objects.get(place, {}).get(need.name)
+    def _cached(self, key: ObjectKey) -> Manifest | None:
+        place = (key.kind, key.namespace if BY_NAME[key.kind].namespaced else "")
+        listed = self._listed.get(place)
+        return listed.get(key.name) if isinstance(listed, dict) else self._objects.get(place, {}).get(key.name)
 
     def list(self, kind: str, namespace: str) -> Iterable[Manifest]:
         """All objects of a kind in a namespace ("" for a cluster-wide kind); empty if they cannot be read."""
         place = (kind, namespace)
         if place not in self._listed:
             self._list(place)
-        found = self._listed[place]
-        return list(found.values()) if isinstance(found, dict) else []
+        listed = self._listed[place]
+        return list(listed.values()) if isinstance(listed, dict) else []
 
     def problem(self, kind: str, namespace: str) -> Problem | None:
         """Why a list cannot be read, or None."""
-        found = self._listed.get((kind, namespace))
-        return found if isinstance(found, Problem) else None
+        listed = self._listed.get((kind, namespace))
+        return listed if isinstance(listed, Problem) else None
 
     def _list(self, place: tuple[str, str]) -> None:
         # One thread asks, and the others wait for its answer.
@@ -142,13 +142,13 @@ class WideLookup:
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup."""
-        found = self._in(kind, namespace)
-        return found if isinstance(found, Problem) else found.get(name)
+        listed = self._in(kind, namespace)
+        return listed if isinstance(listed, Problem) else listed.get(name)
 
     def list(self, kind: str, namespace: str) -> list[Manifest]:
         """The objects of a kind in a namespace ("" for a cluster-wide kind); empty if the user may not list them."""
-        found = self._in(kind, namespace)
-        return [] if isinstance(found, Problem) else list(found.values())
+        listed = self._in(kind, namespace)
+        return [] if isinstance(listed, Problem) else list(listed.values())
 
     def _in(self, kind: str, namespace: str) -> dict[str, Manifest] | Problem:
         namespaced = BY_NAME[kind].namespaced
@@ -176,9 +176,9 @@ class WideLookup:
                 # If the API does not exist, for example without CDI, there are no such objects.
                 self._answers[place] = {} if error.code == 404 else problem(error, "LIST", BY_NAME[kind])
             else:
-                found: dict[str, dict[str, Manifest]] = {}
+                objects: dict[str, dict[str, Manifest]] = {}
                 for item in items:
                     metadata = item["metadata"]
-                    found.setdefault(metadata.get("namespace", ""), {})[metadata["name"]] = item
-                self._answers[place] = found
+                    objects.setdefault(metadata.get("namespace", ""), {})[metadata["name"]] = item
+                self._answers[place] = objects
         return self._answers[place]

@@ -37,7 +37,7 @@ def where_vms_fit(
     VMs that run. Raises Unread, FieldError,
     ApiError and ConnectionFailed.
     """
-    known, lookup = kubevirt(session), ClusterLookup(session)
+    kv, lookup = kubevirt(session), ClusterLookup(session)
     nodes = listed(session, BY_NAME["Node"])
     unknown = [name for name in drain if name not in {node["metadata"]["name"] for node in nodes}]
     if unknown:
@@ -46,7 +46,7 @@ def where_vms_fit(
     warnings: list[str] = []
     optional = [if_any(session, kind, warnings) for kind in (BY_NAME["Namespace"], QUOTA, NETWORK)]
     namespaces, quotas, networks = optional
-    lookup.gather(key for vm in vms for key in keys_for_expansion(vm, known.release))
+    lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
     samples = _instancetypes(lookup, instancetypes)
     claims, volumes, classes = _storage(session, warnings) or ([], [], [])
     cluster = PlacementObjects(
@@ -62,27 +62,27 @@ def where_vms_fit(
         classes,
         _devices(session, warnings) if _anything_claimed(vms, pods, drain) else None,
     )
-    return placement(vms, lookup, known, cluster, of_running), warnings
+    return placement(vms, lookup, kv, cluster, of_running), warnings
 
 
 def _anything_claimed(vms: list[Manifest], pods: list[Manifest], drain: list[str]) -> bool:
     """Whether a VM, or a pod on a drained node, has claims of devices."""
     templates = [(vm.get("spec") or {}).get("template") or {} for vm in vms]
     moved = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName") in drain]
-    return any((one.get("spec") or {}).get("resourceClaims") for one in (*templates, *moved))
+    return any((item.get("spec") or {}).get("resourceClaims") for item in (*templates, *moved))
 
 
 def _devices(session: Session, warnings: list[str]) -> DeviceObjects | None:
     """What there is for claims, in the newest version that the cluster serves; None if that may not be read."""
     for version in ("v1", "v1beta2", "v1beta1"):
         doubts: list[str] = []
-        found = [
+        lists = [
             if_any(session, Kind(name, "resource.k8s.io", version, f"{name.lower()}{end}", namespaced), doubts)
             for name, end, namespaced in _CLAIMING
         ]
         warnings += doubts
-        if all(some is not None for some in found):
-            return device_objects(*(some or [] for some in found))
+        if all(items is not None for items in lists):
+            return device_objects(*(items or [] for items in lists))
         if doubts:
             return None
     return device_objects([], [], [], [])
@@ -90,28 +90,28 @@ def _devices(session: Session, warnings: list[str]) -> DeviceObjects | None:
 
 def _storage(session: Session, warnings: list[str]) -> list[list[Manifest]]:
     """Claims, volumes and storage classes; nothing if one of them may not be read, since each needs the others."""
-    found = []
+    lists = []
     for kind in (BY_NAME["PersistentVolumeClaim"], _VOLUME, STORAGE_CLASS):
-        some = if_any(session, kind, warnings)
-        if some is None:
+        items = if_any(session, kind, warnings)
+        if items is None:
             return []
-        found.append(some)
-    return found
+        lists.append(items)
+    return lists
 
 
 def _instancetypes(lookup: ClusterLookup, names: list[str]) -> list[Manifest]:
     if ALL not in names:
         return [_instancetype(lookup, name) for name in names]
-    found = list(lookup.list(_KIND, ""))
+    live = list(lookup.list(_KIND, ""))
     unread = lookup.problem(_KIND, "")
     if unread is not None:
         raise Unread(f"instancetypes: {unread.message}")
-    return sorted(found, key=lambda one: str(one["metadata"]["name"]))
+    return sorted(live, key=lambda item: str(item["metadata"]["name"]))
 
 
 def _instancetype(lookup: ClusterLookup, name: str) -> Manifest:
-    found = lookup.get(_KIND, "", name)
-    if not isinstance(found, dict):
-        problem = "no such VirtualMachineClusterInstancetype" if found is None else found.message
+    instancetype = lookup.get(_KIND, "", name)
+    if not isinstance(instancetype, dict):
+        problem = "no such VirtualMachineClusterInstancetype" if instancetype is None else instancetype.message
         raise Unread(f"instancetypes: {name}: {problem}")
-    return found
+    return instancetype

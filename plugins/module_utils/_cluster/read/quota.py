@@ -33,69 +33,71 @@ def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> t
 
     Raises Unread, FieldError, ApiError and ConnectionFailed.
     """
-    spaces = {namespace_of(vm) for vm in vms}
+    namespaces = {namespace_of(vm) for vm in vms}
     # One namespace needs no right beyond it.
-    space = spaces.pop() if len(spaces) == 1 else None
+    namespace = namespaces.pop() if len(namespaces) == 1 else None
     warnings: list[str] = []
-    cluster = _around(session, space, warnings)._replace(
-        vms=listed(session, BY_NAME["VirtualMachine"], space), default_class=_default_class(session, vms, warnings)
+    cluster = _around(session, namespace, warnings)._replace(
+        vms=listed(session, BY_NAME["VirtualMachine"], namespace), default_class=_default_class(session, vms, warnings)
     )
-    known, lookup = kubevirt(session), ClusterLookup(session)
-    lookup.gather(key for vm in vms for key in keys_for_expansion(vm, known.release))
-    return check_quotas(vms, lookup, known, cluster, of_running), warnings
+    kv, lookup = kubevirt(session), ClusterLookup(session)
+    lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
+    return check_quotas(vms, lookup, kv, cluster, of_running), warnings
 
 
-def limiting(session: Session, vms: Sequence[Manifest], space: str | None, warnings: list[str]) -> QuotaObjects | None:
+def limiting(
+    session: Session, vms: Sequence[Manifest], namespace: str | None, warnings: list[str]
+) -> QuotaObjects | None:
     """What limits the pods of existing VMs; None if nothing does, or if the user may not list it, which adds a warning.
 
     Raises ApiError and ConnectionFailed.
     """
-    found = [if_any(session, kind, warnings, space) for kind in (QUOTA, _LIMITS, _APPLICATION)]
-    if None in found[:2] or not (any(found) or _shared(session, warnings, space)):
+    limits = [if_any(session, kind, warnings, namespace) for kind in (QUOTA, _LIMITS, _APPLICATION)]
+    if None in limits[:2] or not (any(limits) or _shared(session, warnings, namespace)):
         return None
-    more: list[str] = []
+    doubts: list[str] = []
     try:
-        return _around(session, space, more)._replace(vms=vms)
+        return _around(session, namespace, doubts)._replace(vms=vms)
     except Unread as error:
-        more.append(f"quotas are not taken into account: {error}")
+        doubts.append(f"quotas are not taken into account: {error}")
         return None
     finally:
         # Some lists are read twice.
-        warnings += [text for text in more if text not in warnings]
+        warnings += [text for text in doubts if text not in warnings]
 
 
-def _around(session: Session, space: str | None, warnings: list[str]) -> QuotaObjects:
-    """What limits existing VMs, which are left out. space: their namespace, None for several."""
-    applications = if_any(session, _APPLICATION, warnings, space)
-    shared = _shared(session, warnings, space)
+def _around(session: Session, namespace: str | None, warnings: list[str]) -> QuotaObjects:
+    """What limits existing VMs, which are left out. namespace: their namespace, None for several."""
+    applications = if_any(session, _APPLICATION, warnings, namespace)
+    shared = _shared(session, warnings, namespace)
     wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications or shared else [])]
     namespaces, *configurations = (if_any(session, kind, warnings) for kind in wide)
     return QuotaObjects(
-        quotas=listed(session, QUOTA, space),
-        limit_ranges=listed(session, _LIMITS, space),
+        quotas=listed(session, QUOTA, namespace),
+        limit_ranges=listed(session, _LIMITS, namespace),
         application_quotas=applications or [],
         cluster_quotas=shared,
-        aaq=next((one for found in configurations for one in found or []), None),
+        aaq=next((item for items in configurations for item in items or []), None),
         namespaces=namespaces or [],
         networks=if_any(session, NETWORK, warnings),
-        pods=listed(session, POD, space),
-        guests=(if_any(session, BY_NAME["VirtualMachineInstance"], warnings, space) or [])
+        pods=listed(session, POD, namespace),
+        guests=(if_any(session, BY_NAME["VirtualMachineInstance"], warnings, namespace) or [])
         if applications or shared
         else [],
     )
 
 
-def _shared(session: Session, warnings: list[str], space: str | None) -> list[Manifest]:
+def _shared(session: Session, warnings: list[str], namespace: str | None) -> list[Manifest]:
     refused: list[str] = []
-    found = if_any(session, _SHARED, refused)
-    if found is not None or not refused:
-        return found or []
-    return if_any(session, _COPIES, warnings, space) or []
+    live = if_any(session, _SHARED, refused)
+    if live is not None or not refused:
+        return live or []
+    return if_any(session, _COPIES, warnings, namespace) or []
 
 
 def _default_class(session: Session, vms: list[Manifest], warnings: list[str]) -> str:
     """The storage class of data volumes that name none; "" for none, or if no VM has a data volume."""
     if not any((vm.get("spec") or {}).get("dataVolumeTemplates") for vm in vms):
         return ""
-    found = default_class(if_any(session, STORAGE_CLASS, warnings) or [])
-    return str(found["metadata"]["name"]) if found else ""
+    live = default_class(if_any(session, STORAGE_CLASS, warnings) or [])
+    return str(live["metadata"]["name"]) if live else ""

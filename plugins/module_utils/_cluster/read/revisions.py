@@ -15,7 +15,7 @@ from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
 from ..._resolver.preflight.admit import AdmissionResult
 from ..._resolver.refresh import drift
 from ..._resolver.refresh.controller_revisions import RevisionIndex
-from ..._resolver.refresh.drift import Drift, RoleDrift
+from ..._resolver.refresh.drift import Drift
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from .kubevirt import kubevirt
@@ -107,36 +107,38 @@ def inspect(
     query = {"labelSelector": selector} if selector else {}
     vms, _version = session.list(_VM, namespace, **query)
     if names is not None:
-        wanted = set(names)
-        vms = [vm for vm in vms if vm["metadata"]["name"] in wanted]
+        requested = set(names)
+        vms = [vm for vm in vms if vm["metadata"]["name"] in requested]
     vms.sort(key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
     lookup = WideLookup(session, everywhere=namespace is None)
     lookup.gather(_referred(vms))
     places = sorted({vm["metadata"]["namespace"] for vm in vms})
-    kept = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in places}
+    revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in places}
     problem = lookup.problems.get("ControllerRevision")
     if problem is not None:
         # Without revisions, every VM would seem to have lost its own.
         raise ConnectionFailed(problem.message)
     if not vms:
         return []
-    known = kubevirt(session)
+    kv = kubevirt(session)
     running = instances(session, namespace) if guests and any(has_guest(vm) for vm in vms) else {}
-    return [inspected(vm, lookup, known, running.get(place_of_vm(vm)), kept[vm["metadata"]["namespace"]]) for vm in vms]
+    return [
+        inspected(vm, lookup, kv, running.get(place_of_vm(vm)), revisions[vm["metadata"]["namespace"]]) for vm in vms
+    ]
 
 
 def inspected(
-    vm: Manifest, lookup: WideLookup, known: KubeVirt, instance: Manifest | None, revisions: RevisionIndex
+    vm: Manifest, lookup: WideLookup, kv: KubeVirt, instance: Manifest | None, revisions: RevisionIndex
 ) -> Inspected:
     """A VM with its drift and what its guest lacks. instance: its VMI; None if there is none or it is unknown."""
-    found = drift.drift(vm, lookup, known)
+    vm_drift = drift.drift(vm, lookup, kv)
     lacks, unannounced = None, ""
     if instance is not None and has_guest(vm):
-        lacks = outstanding(vm, instance, lookup, known.configuration, known.release)
+        lacks = outstanding(vm, instance, lookup, kv.configuration, kv.release)
         if lacks.fields:
-            unchanged = impact(vm, AdmissionResult(vm, vm), instance, Cluster(lookup, known))
+            unchanged = impact(vm, AdmissionResult(vm, vm), instance, Cluster(lookup, kv))
             unannounced = str(unchanged.reason) if unchanged.unannounced else ""
-    return Inspected(vm, found, revisions, known, instance, lacks, unannounced)
+    return Inspected(vm, vm_drift, revisions, kv, instance, lacks, unannounced)
 
 
 def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:
@@ -164,18 +166,6 @@ def instances(session: Session, namespace: str | None) -> dict[tuple[str, str], 
 
 def place_of_vm(manifest: Manifest) -> tuple[str, str]:
     return str(manifest["metadata"]["namespace"]), str(manifest["metadata"]["name"])
-
-
-def tell_role(part: RoleDrift, reference: Manifest | None) -> dict[str, Any]:
-    """A captured revision. reference: the VM's, in its status."""
-    # Up to KubeVirt 1.4 a VM's revisionName refers to the captured revision and does not pin it.
-    return {**part._asdict(), "pinned": part.pinned and bool(reference), "changes": list(part.changes)}
-
-
-def unknown_names(seen: list[Inspected], names: list[str]) -> list[str]:
-    """The names without a VM."""
-    found = {one.name for one in seen}
-    return [name for name in names if name not in found]
 
 
 def roles_of(option: str) -> tuple[Role, ...]:

@@ -29,14 +29,14 @@ class Unreadable(Exception):
 
 def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
     """The live objects with these keys. A single key of a kind and namespace is one GET."""
-    wanted: dict[tuple[Kind, str | None], set[str]] = {}
+    names: dict[tuple[Kind, str | None], set[str]] = {}
     for key in keys:
-        wanted.setdefault((BY_NAME[key.kind], key.namespace), set()).add(key.name)
-    found: dict[Key, dict[str, Any]] = {}
-    lists = each(lambda place: _read_kind(session, place[0], place[1], wanted[place]), wanted, _SIDE_BY_SIDE)
-    for (kind, namespace), items in zip(wanted, lists):
-        found.update({Key(kind.kind, namespace, item["metadata"]["name"]): item for item in items})
-    return found
+        names.setdefault((BY_NAME[key.kind], key.namespace), set()).add(key.name)
+    live: dict[Key, dict[str, Any]] = {}
+    lists = each(lambda place: _read_kind(session, place[0], place[1], names[place]), names, _SIDE_BY_SIDE)
+    for (kind, namespace), items in zip(names, lists):
+        live.update({Key(kind.kind, namespace, item["metadata"]["name"]): item for item in items})
+    return live
 
 
 def _read_kind(session: Session, kind: Kind, namespace: str | None, names: set[str]) -> list[dict[str, Any]]:

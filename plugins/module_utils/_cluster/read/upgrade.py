@@ -53,10 +53,10 @@ def rehearsal(
     """
     before = kubevirt(session)
     lookup = WideLookup(session, everywhere=namespace is None)
-    spaces = sorted({vm["metadata"]["namespace"] for vm in vms} | ({namespace} if namespace else set()))
-    kinds = [(kind, space) for kind in ROLE_OF_KIND for space in (spaces if BY_NAME[kind].namespaced else [""])]
-    lookup.gather([*kinds, *(("ControllerRevision", space) for space in spaces)])
-    live = [one for kind, space in kinds for one in lookup.list(kind, space)]
+    namespaces = sorted({vm["metadata"]["namespace"] for vm in vms} | ({namespace} if namespace else set()))
+    kinds = [(kind, name) for kind in ROLE_OF_KIND for name in (namespaces if BY_NAME[kind].namespaced else [""])]
+    lookup.gather([*kinds, *(("ControllerRevision", name) for name in namespaces)])
+    live = [item for kind, name in kinds for item in lookup.list(kind, name)]
     replaced = deployed(live, catalog)
     warnings: list[str] = []
     room = limiting(session, vms, namespace, warnings)
@@ -66,7 +66,7 @@ def rehearsal(
     )
     running = instances(session, namespace) if any(has_guest(vm) for vm in vms) else {}
     machines = [rehearse(vm, running.get(place_of_vm(vm)), *sides) for vm in vms]
-    templates = [of_template(one, *sides) for one in _templates(session, namespace, warnings)]
+    templates = [of_template(item, *sides) for item in _templates(session, namespace, warnings)]
     held = objects(live, replaced, before.release, after.release)
     admitted = admissions(vms, *sides, room) if room is not None else None
     warnings += [f"{kind}: {problem.message}" for kind, problem in sorted(lookup.problems.items())]
@@ -77,7 +77,7 @@ def _templates(session: Session, namespace: str | None, warnings: list[str]) -> 
     for version in _VERSIONS:
         kind = Kind("VirtualMachineTemplate", "template.kubevirt.io", version, "virtualmachinetemplates", True)
         before = len(warnings)
-        found = if_any(session, kind, warnings, namespace)
-        if found is not None or len(warnings) > before:
-            return found or []
+        live = if_any(session, kind, warnings, namespace)
+        if live is not None or len(warnings) > before:
+            return live or []
     return []

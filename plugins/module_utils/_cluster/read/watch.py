@@ -1,18 +1,18 @@
-"""Waits for objects with one watch for each kind and namespace."""
+"""Waits for objects with one watch for each kind and namespace, and says what keeps those that are late."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
-from ..._resolver.api.kinds import Kind
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.preflight.references import claim_names
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.pool import each
 from ..client.session import PASSING, Session
-from .waiting import blockers, newest_events
 
 Manifest = dict[str, Any]
 
@@ -21,6 +21,18 @@ _VM = "VirtualMachine"
 WATCHES = 64
 # Seconds within which a controller observes an object after a write.
 STALE = 5.0
+# What a VM waits for, beside pods.
+_KINDS = ("DataVolume", "PersistentVolumeClaim", "VirtualMachineInstance")
+_POD = Kind("Pod", "", "v1", "pods", True)
+_LAUNCHER_LABEL = "kubevirt.io=virt-launcher"
+_VM_LABEL = "vm.kubevirt.io/name"
+# Phases that block nothing.
+_DONE_PHASES = frozenset({"Succeeded", "Running", "Bound"})
+_EVENT = Kind("Event", "", "v1", "events", True)
+# The number of events that a message names.
+_SHOWN = 3
+# The name of a VM's pod is virt-launcher-VM-SUFFIX.
+_POD_PREFIX = "virt-launcher-"
 
 
 class State(NamedTuple):
@@ -73,12 +85,12 @@ def wait_in_namespaces(
     for (namespace, name), look in looks.items():
         namespaces.setdefault(namespace, {})[name] = look
 
-    def one(namespace: str) -> dict[str, Waited]:
+    def wait_in(namespace: str) -> dict[str, Waited]:
         members = namespaces[namespace]
         return wait_for(session, kind, namespace, members, lambda name, item: members[name](item), seconds, deadline)
 
-    ended = zip(namespaces, each(one, namespaces, WATCHES))
-    return {(namespace, name): waited for namespace, found in ended for name, waited in found.items()}
+    ended = zip(namespaces, each(wait_in, namespaces, WATCHES))
+    return {(namespace, name): waited for namespace, by_name in ended for name, waited in by_name.items()}
 
 
 def wait_for(
@@ -196,9 +208,9 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
         if wait.over:
             return
         until = wait.next_look
-        left = max(0.0, until - time.monotonic())
+        remaining = max(0.0, until - time.monotonic())
         try:
-            for event in session.watch(kind, namespace, version, left, metadata_only, **query):
+            for event in session.watch(kind, namespace, version, remaining, metadata_only, **query):
                 wait.pauses = Backoff()
                 item = event["object"]
                 # A bookmark carries only a resourceVersion.
@@ -225,21 +237,125 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
 
 
 def _late(seconds: float, state: State, item: Manifest | None, blocked: list[str], events: list[str]) -> str:
-    told = [f"not ready after {round(seconds, 1):g} s"]
+    parts = [f"not ready after {round(seconds, 1):g} s"]
     if state.stuck:
-        told[0] += f": {state.stuck}"
+        parts[0] += f": {state.stuck}"
     elif state.pending:
-        told[0] += f", waiting for {state.pending}"
-    told += blocked
-    conditions = [_condition(one) for one in ((item or {}).get("status") or {}).get("conditions") or []]
+        parts[0] += f", waiting for {state.pending}"
+    parts += blocked
+    conditions = [_condition(condition) for condition in ((item or {}).get("status") or {}).get("conditions") or []]
     if conditions:
-        told.append(f"conditions: {', '.join(conditions)}")
+        parts.append(f"conditions: {', '.join(conditions)}")
     if events:
-        told.append(f"events: {', '.join(events)}")
-    return "; ".join(told)
+        parts.append(f"events: {', '.join(events)}")
+    return "; ".join(parts)
 
 
 def _condition(condition: Manifest) -> str:
     """`Ready=False (VMINotExists: VMI does not exist)`."""
     why = ": ".join(str(condition[name]) for name in ("reason", "message") if condition.get(name))
     return f"{condition['type']}={condition['status']}" + (f" ({' '.join(why.split())})" if why else "")
+
+
+def blockers(session: Session, namespace: str, vms: Mapping[str, Manifest | None]) -> dict[str, list[str]]:
+    """One line for each DataVolume, claim, VMI and pod that is not ready, by VM name.
+
+    The number of LISTs does not grow with the number of VMs. Kinds that the user may not list are left out.
+    """
+    live = {kind: _listed(session, BY_NAME[kind], namespace) for kind in _KINDS}
+    pods: dict[str, list[Manifest]] = {}
+    for pod in _listed(session, _POD, namespace, labelSelector=_LAUNCHER_LABEL).values():
+        pods.setdefault((pod["metadata"].get("labels") or {}).get(_VM_LABEL, ""), []).append(pod)
+    return {name: list(_blockers_of(name, vm, live, pods.get(name, ()))) for name, vm in vms.items() if vm is not None}
+
+
+def _blockers_of(
+    name: str, vm: Manifest, live: Mapping[str, Mapping[str, Manifest]], pods: Iterable[Manifest]
+) -> Iterator[str]:
+    for claim in claim_names(vm):
+        volume = live["DataVolume"].get(claim)
+        if volume is not None:
+            yield from _not_ready("DataVolume", volume, ("Running", "Bound"))
+        elif claim in live["PersistentVolumeClaim"]:
+            yield from _not_ready("PersistentVolumeClaim", live["PersistentVolumeClaim"][claim], ())
+    if name in live["VirtualMachineInstance"]:
+        yield from _not_ready("VirtualMachineInstance", live["VirtualMachineInstance"][name], ("Synchronized", "Ready"))
+    for pod in pods:
+        yield from _not_ready("pod", pod, ("PodScheduled",))
+
+
+def _not_ready(kind: str, item: Manifest, conditions: tuple[str, ...]) -> Iterator[str]:
+    """`DataVolume web-boot: ImportInProgress 35.2%: why`; nothing if the object is ready."""
+    status = item.get("status") or {}
+    phase = str(status.get("phase") or "without a phase")
+    if phase in _DONE_PHASES:
+        return
+    progress = str(status.get("progress") or "")
+    progress_text = phase if progress in ("", "N/A") else f"{phase} {progress}"
+    reason = _container(status) or _false_condition(status, conditions)
+    yield f"{kind} {item['metadata']['name']}: {progress_text}" + (f": {reason}" if reason else "")
+
+
+def _false_condition(status: Manifest, names: tuple[str, ...]) -> str:
+    """The message of the first of these conditions that is false."""
+    by_type = {condition.get("type"): condition for condition in status.get("conditions") or []}
+    for name in names:
+        condition = by_type.get(name) or {}
+        if condition.get("status") == "False" and (condition.get("message") or condition.get("reason")):
+            return " ".join(str(condition.get("message") or condition["reason"]).split())
+    return ""
+
+
+def _container(status: Manifest) -> str:
+    """Why a container of a pod has not started."""
+    for container in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+        waits = (container.get("state") or {}).get("waiting") or {}
+        if waits.get("reason"):
+            text = f"{waits['reason']}: {waits['message']}" if waits.get("message") else waits["reason"]
+            return " ".join(str(text).split())
+    return ""
+
+
+def _listed(session: Session, kind: Kind, namespace: str, **query: str) -> dict[str, Manifest]:
+    try:
+        items, _version = session.list(kind, namespace, **query)
+    except (ApiError, ConnectionFailed):
+        return {}
+    return {item["metadata"]["name"]: item for item in items}
+
+
+def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dict[str, list[str]]:
+    """The newest events about these VMs and their VMIs, pods, DataVolumes and claims, the newest last.
+
+    One LIST. Empty if the user may not list events or the request fails.
+    """
+    try:
+        items, _version = session.list(_EVENT, namespace)
+    except (ApiError, ConnectionFailed):
+        return {}
+    items.sort(key=_last_time)
+    by_name: dict[str, list[Manifest]] = {name: [] for name in names}
+    for event in items:
+        for name in _names_of(event):
+            if name in by_name:
+                by_name[name].append(event)
+    return {name: [_event_text(event) for event in about[-_SHOWN:]] for name, about in by_name.items() if about}
+
+
+def _names_of(event: Manifest) -> Iterator[str]:
+    """The names that the VM of an event may have."""
+    about = event.get("involvedObject") or {}
+    name = str(about.get("name", ""))
+    yield name
+    if about.get("kind") == "Pod" and name.startswith(_POD_PREFIX):
+        yield name[len(_POD_PREFIX) :].rpartition("-")[0]
+
+
+def _last_time(event: Manifest) -> str:
+    series = event.get("series") or {}
+    stamps = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    return next((str(stamp) for stamp in stamps if stamp), str(event["metadata"].get("creationTimestamp", "")))
+
+
+def _event_text(event: Manifest) -> str:
+    return f"{event.get('reason', '')}: {' '.join(str(event.get('message', '')).split())}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.waiting import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.watch import (
     blockers,
     newest_events,
 )
