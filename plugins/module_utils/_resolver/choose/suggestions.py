@@ -48,7 +48,7 @@ def matcher_remedy(role: Role, vm: Manifest, cluster: Cluster, lister: Lister) -
 def why_never_inferred(role: Role, vm: Manifest, cluster: Cluster) -> str:
     """Why KubeVirt cannot infer from a volume, whatever its labels, and the remedy; else ""."""
     failure = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), role, cluster)
-    if failure is None or not failure.never:
+    if failure is None or not failure.unsupported:
         return ""
     return f"{failure.problem.message}; add {role.matcher}.name{_alternative(role, vm)}"
 

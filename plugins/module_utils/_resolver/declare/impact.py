@@ -98,7 +98,7 @@ def _captured(vm: Manifest) -> Manifest:
     vm = copy(vm)
     for role in ROLES:
         matcher, reference = role.matcher_of(vm), role.reference_of(vm)
-        if matcher and reference and naming.captured_anew(matcher, reference):
+        if matcher and reference and naming.recapture_fields(matcher, reference):
             del vm["status"][role.reference]
     return vm
 

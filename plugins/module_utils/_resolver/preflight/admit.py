@@ -32,7 +32,7 @@ def admit(vm: Manifest, live: Manifest | None, cluster: Cluster) -> AdmissionRes
     mutated = mutate.mutate(vm, cluster.objects, live, operation, cluster.release)
     if mutated.vm is None:
         return AdmissionResult(vm, refusal=mutated.refusal)
-    return AdmissionResult(vm, architecture.of_sources(mutated.vm, cluster.objects, cluster.release))
+    return AdmissionResult(vm, architecture.with_source_architecture(mutated.vm, cluster.objects, cluster.release))
 
 
 # Admission reads neither these nor the status, but for the captured revisions.

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ..api.matcher import ROLES, Role
 from ..api.release import Release
 from ..kubevirt.find import naming
-from ..kubevirt.find.naming import captured_anew
+from ..kubevirt.find.naming import recapture_fields
 from ..kubevirt.vmi.outstanding import start_revision_prefix
 
 Manifest = dict[str, Any]
@@ -97,4 +97,4 @@ def _captures(vm: Manifest, role: Role) -> bool:
     if not matcher or matcher.get("revisionName"):
         return False
     reference = role.reference_of(vm) or {}
-    return not reference.get("controllerRevisionRef") or bool(captured_anew(matcher, reference))
+    return not reference.get("controllerRevisionRef") or bool(recapture_fields(matcher, reference))

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES, Role
-from ..kubevirt.find.naming import captured_anew
+from ..kubevirt.find.naming import recapture_fields
 from ..kubevirt.vmi.outstanding import start_revision_name
 from . import drift
 from .controller_revisions import RevisionIndex
@@ -85,7 +85,7 @@ def is_captured(vm: Manifest, role: Role) -> bool:
         return True
     if not reference:
         return bool(matcher.get("revisionName"))
-    return bool(reference.get("controllerRevisionRef")) and not captured_anew(matcher, reference)
+    return bool(reference.get("controllerRevisionRef")) and not recapture_fields(matcher, reference)
 
 
 def stale_roles(vm: Manifest, before: Drift, roles: Iterable[Role]) -> tuple[Role, ...]:

@@ -23,33 +23,33 @@ def cpu(
     instancetype: dict[str, Any], preference: dict[str, Any] | None, spec: dict[str, Any], release: Release = NEWEST
 ) -> list[Conflict]:
     """Always writes the topology, so a VM's topology always conflicts. Raises Crash like topology()."""
-    wanted = instancetype["cpu"]
+    instancetype_cpu = instancetype["cpu"]
     domain = spec["domain"]
-    found = _conflicts(wanted, domain)
-    if found:
-        return found
+    conflicts = _conflicts(instancetype_cpu, domain)
+    if conflicts:
+        return conflicts
     target = domain.setdefault("cpu", {})
     for source, field, _path in _POINTERS:
-        if source in wanted:
-            _set(target, field, copy(wanted[source]))
-    if "maxSockets" in wanted:
-        _set(target, "maxSockets", wanted["maxSockets"])
-    for field, count in zip(Topology._fields, topology(wanted["guest"], preference, release)):
+        if source in instancetype_cpu:
+            _set(target, field, copy(instancetype_cpu[source]))
+    if "maxSockets" in instancetype_cpu:
+        _set(target, "maxSockets", instancetype_cpu["maxSockets"])
+    for field, count in zip(Topology._fields, topology(instancetype_cpu["guest"], preference, release)):
         _set(target, field, count)
     return []
 
 
-def _conflicts(wanted: dict[str, Any], domain: dict[str, Any]) -> list[Conflict]:
+def _conflicts(instancetype_cpu: dict[str, Any], domain: dict[str, Any]) -> list[Conflict]:
     resources = domain["resources"]
     own = domain.get("cpu")
-    found = [
+    conflicts = [
         Conflict(f"domain.resources.{kind}.cpu") for kind in ("requests", "limits") if "cpu" in resources.get(kind, {})
     ]
     if not own:
-        return found
-    found += [Conflict(f"domain.cpu.{field}") for field in ("sockets", "cores", "threads") if field in own]
-    found += [Conflict(path) for source, field, path in _POINTERS if source in wanted and field in own]
-    return found
+        return conflicts
+    conflicts += [Conflict(f"domain.cpu.{field}") for field in ("sockets", "cores", "threads") if field in own]
+    conflicts += [Conflict(path) for source, field, path in _POINTERS if source in instancetype_cpu and field in own]
+    return conflicts
 
 
 def _set(target: dict[str, Any], field: str, value: Any) -> None:

@@ -17,11 +17,11 @@ def host_devices(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[Con
 
 
 def _devices(field: str, instancetype: dict[str, Any], spec: dict[str, Any]) -> list[Conflict]:
-    wanted = instancetype.get(field)
-    if not wanted:
+    source = instancetype.get(field)
+    if not source:
         return []
     devices = spec["domain"]["devices"]
     if field in devices:
         return [Conflict(f"domain.devices.{field}")]
-    devices[field] = copy(wanted)
+    devices[field] = copy(source)
     return []

@@ -9,10 +9,10 @@ from .conflict import Conflict
 
 
 def launch_security(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[Conflict]:
-    wanted = instancetype.get("launchSecurity")
-    if wanted is None:
+    source = instancetype.get("launchSecurity")
+    if source is None:
         return []
     if "launchSecurity" in spec["domain"]:
         return [Conflict("domain.launchSecurity")]
-    spec["domain"]["launchSecurity"] = copy(wanted)
+    spec["domain"]["launchSecurity"] = copy(source)
     return []

@@ -12,7 +12,7 @@ from .conflict import Conflict
 
 def memory(instancetype: dict[str, Any], spec: dict[str, Any], release: Release = NEWEST) -> list[Conflict]:
     """Reports only the first conflict, as KubeVirt does."""
-    wanted = instancetype["memory"]
+    source = instancetype["memory"]
     domain = spec["domain"]
     own = domain.get("memory", {})
     resources = domain["resources"]
@@ -21,21 +21,21 @@ def memory(instancetype: dict[str, Any], spec: dict[str, Any], release: Release 
     if "guest" in own:
         return [Conflict("domain.memory.guest")]
     for field in ("hugepages", "maxGuest"):
-        if field in own and field in wanted:
+        if field in own and field in source:
             return [Conflict(f"domain.memory.{field}")]
     for kind in ("requests", "limits"):
         if "memory" in resources.get(kind, {}):
             return [Conflict(f"domain.resources.{kind}.memory")]
 
     target = domain.setdefault("memory", {})
-    target["guest"] = wanted["guest"]
-    if "hugepages" in wanted:
-        target["hugepages"] = dict(wanted["hugepages"])
-    if "maxGuest" in wanted:
-        target["maxGuest"] = wanted["maxGuest"]
-    percent = wanted.get("overcommitPercent", 0)
+    target["guest"] = source["guest"]
+    if "hugepages" in source:
+        target["hugepages"] = dict(source["hugepages"])
+    if "maxGuest" in source:
+        target["maxGuest"] = source["maxGuest"]
+    percent = source.get("overcommitPercent", 0)
     if percent > 0:
-        resources.setdefault("requests", {})["memory"] = requested(wanted["guest"], percent)
+        resources.setdefault("requests", {})["memory"] = requested(source["guest"], percent)
     return []
 
 

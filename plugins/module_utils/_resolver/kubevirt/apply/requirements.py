@@ -56,7 +56,7 @@ def _cpu(
         return Unmet(message, (_INSTANCETYPE,))
     if "cpu" not in domain:
         return Unmet(f"no CPU resources provided by VirtualMachine, preference requires {need} vCPU", (_CPU,))
-    counted = _counted(preference, release)
+    counted = _counted_fields(preference, release)
     if counted is None:
         return None
     fields, name = counted
@@ -80,16 +80,16 @@ _SPREAD_FIELDS = {
 }
 
 
-def _counted(preference: dict[str, Any], release: Release) -> tuple[tuple[str, ...], str] | None:
+def _counted_fields(preference: dict[str, Any], release: Release) -> tuple[tuple[str, ...], str] | None:
     """The fields of a VM's cpu that count for the preferred topology, and their name; None if nothing is checked."""
-    wanted = topology.preferred(preference, release)
-    if wanted in (topology.SOCKETS, topology.CORES, topology.THREADS):
-        return (wanted,), wanted
-    if wanted == topology.ANY:
+    kind = topology.preferred(preference, release)
+    if kind in (topology.SOCKETS, topology.CORES, topology.THREADS):
+        return (kind,), kind
+    if kind == topology.ANY:
         return ("cores", "sockets", "threads"), "cores, sockets and threads"
-    if wanted == topology.SPREAD and not release.names_spread_by_across:
+    if kind == topology.SPREAD and not release.names_spread_by_across:
         return ("cores", "sockets"), "cores and sockets"
-    if wanted == topology.SPREAD:
+    if kind == topology.SPREAD:
         across = topology.spread_of(preference).across
         return _SPREAD_FIELDS.get(across, ()), across
     return None

@@ -83,14 +83,14 @@ def topology(vcpus: int, preference: dict[str, Any] | None, release: Release = N
     """
     if vcpus == 1 and not release.spreads_single_vcpu:
         return Topology(1, 1, 1)
-    wanted = preferred(preference, release)
-    if wanted in (SOCKETS, ANY):
+    kind = preferred(preference, release)
+    if kind in (SOCKETS, ANY):
         return Topology(vcpus, 1, 1)
-    if wanted == CORES:
+    if kind == CORES:
         return Topology(1, vcpus, 1)
-    if wanted == THREADS:
+    if kind == THREADS:
         return Topology(1, 1, vcpus)
-    if wanted == SPREAD and preference is not None:
+    if kind == SPREAD and preference is not None:
         return _spread(vcpus, spread_of(preference))
     return Topology(1, 1, 1)
 

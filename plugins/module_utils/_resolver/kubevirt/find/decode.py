@@ -46,9 +46,10 @@ def convert(data: Manifest, release: Release) -> Converted:
     role = ROLE_OF_KIND[kind]
     if spec is not None and not isinstance(spec, dict):
         version = data["apiVersion"].rpartition("/")[2]
-        found = {str: "string", list: "array", bool: "bool"}.get(type(spec), "number")
+        json_type = {str: "string", list: "array", bool: "bool"}.get(type(spec), "number")
         return Converted(
-            error=f"json: cannot unmarshal {found} into Go struct field {kind}.spec of type {version}.{role.spec_type}"
+            error=f"json: cannot unmarshal {json_type} into Go struct field {kind}.spec"
+            f" of type {version}.{role.spec_type}"
         )
     try:
         metadata = schema.canonical("ObjectMeta", data.get("metadata"))
@@ -104,7 +105,7 @@ def _strict(text: str, release: Release) -> Converted | None:
         type_name = SPEC_TYPES[role.kind, V1ALPHA1]
         try:
             spec = _object(text)
-            if any(release_schema.unknown(type_name, spec, release)):
+            if any(release_schema.unknown_fields(type_name, spec, release)):
                 continue
             spec = release_schema.canonical(type_name, spec, release)
         except (_NotJSON, FieldError):
@@ -254,8 +255,8 @@ def spec(revision: Manifest, role: Role, release: Release = NEWEST) -> DecodedSp
 def _go_type(api_version: str, kind: str) -> str | None:
     """The Go type of a kind; None if KubeVirt's client does not know it."""
     package, kinds = _REGISTERED.get(api_version, ("", ()))
-    known = kind in kinds or (kind.endswith("List") and kind[: -len("List")] in kinds)
-    return f"*{package}.{kind}" if known else None
+    registered = kind in kinds or (kind.endswith("List") and kind[: -len("List")] in kinds)
+    return f"*{package}.{kind}" if registered else None
 
 
 def _go_json(data: Any) -> str:

@@ -19,14 +19,14 @@ from .lookup import Lookup, Problem, not_found
 Manifest = dict[str, Any]
 
 
-class FoundObject(NamedTuple):
+class LookupResult(NamedTuple):
     """manifest: the object; None if the VM does not refer to one, or with an error."""
 
     manifest: Manifest | None = None
     error: Problem | None = None
 
 
-class Found(NamedTuple):
+class EffectiveSpec(NamedTuple):
     """spec: the canonical spec; None if the VM does not refer to one, or with an error.
     revision: the name of its ControllerRevision, "" for the live object.
     """
@@ -36,60 +36,62 @@ class Found(NamedTuple):
     revision: str = ""
 
 
-def instancetype_spec(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Found:
+def instancetype_spec(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> EffectiveSpec:
     """The spec of a VM's effective instancetype. vm: a plain or canonical manifest."""
     return spec(vm, INSTANCETYPE, objects, release)
 
 
-def preference_spec(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Found:
+def preference_spec(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> EffectiveSpec:
     """The spec of a VM's effective preference. vm: a plain or canonical manifest."""
     return spec(vm, PREFERENCE, objects, release)
 
 
-def spec(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> Found:
+def spec(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> EffectiveSpec:
     """The effective spec: from the revision that the VM names or has captured, else from the live object."""
-    found = captured(vm, role, objects, release)
-    if found.error:
-        return Found(error=found.error)
-    if found.manifest is not None:
-        decoded = decode.spec(found.manifest, role, release)
-        name = found.manifest["metadata"]["name"]
-        return Found(decoded.spec, None if decoded.error is None else Problem(decoded.error), name)
-    found = live(vm, role, objects, release)
-    if found.error or found.manifest is None:
-        return Found(error=found.error)
+    result = captured(vm, role, objects, release)
+    if result.error:
+        return EffectiveSpec(error=result.error)
+    if result.manifest is not None:
+        decoded = decode.spec(result.manifest, role, release)
+        name = result.manifest["metadata"]["name"]
+        return EffectiveSpec(decoded.spec, None if decoded.error is None else Problem(decoded.error), name)
+    result = live(vm, role, objects, release)
+    if result.error or result.manifest is None:
+        return EffectiveSpec(error=result.error)
     try:
-        return Found(release_schema.canonical(role.spec_type, found.manifest.get("spec"), release))
+        return EffectiveSpec(release_schema.canonical(role.spec_type, result.manifest.get("spec"), release))
     except FieldError as error:
-        manifest = found.manifest
-        return Found(error=Problem(f'{manifest["kind"]} "{manifest["metadata"]["name"]}": {error.under("spec")}'))
+        manifest = result.manifest
+        return EffectiveSpec(
+            error=Problem(f'{manifest["kind"]} "{manifest["metadata"]["name"]}": {error.under("spec")}')
+        )
 
 
-def captured(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> FoundObject:
+def captured(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> LookupResult:
     """The effective ControllerRevision of a VM, if any.
 
     A revision that the matcher names counts whatever it contains. A revision in the status counts only if it is
-    labelled with the name in the matcher, so that a VM with a new instancetype does not keep the old one.
+    labelled with the name in the matcher, so that another instancetype takes effect.
     """
     matcher = role.matcher_of(vm)
     reference = naming.referenced(vm, role, release)
     if matcher is None or not reference.name:
-        return FoundObject()
-    found = _get(objects, "ControllerRevision", _namespace(vm), reference.name)
-    if found.manifest is None or reference.pinned or not release.checks_captured_name:
-        return found
-    label = naming.labels(found.manifest).get(naming.NAME_LABEL)
-    return found if label is not None and label == (matcher.get("name") or "") else FoundObject()
+        return LookupResult()
+    result = _get(objects, "ControllerRevision", _namespace(vm), reference.name)
+    if result.manifest is None or reference.pinned or not release.checks_captured_name:
+        return result
+    label = naming.labels(result.manifest).get(naming.NAME_LABEL)
+    return result if label is not None and label == (matcher.get("name") or "") else LookupResult()
 
 
-def live(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> FoundObject:
+def live(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> LookupResult:
     """The object that a VM's matcher names, regardless of revisions."""
     matcher = role.matcher_of(vm)
     if matcher is None:
-        return FoundObject()
+        return LookupResult()
     kind = role.kind_of(matcher)
     if kind is None or (not matcher.get("kind") and role.matcher in release.finding_needs_kind):
-        return FoundObject(error=unexpected_kind(role, matcher))
+        return LookupResult(error=unexpected_kind(role, matcher))
     return _get(objects, kind, _namespace(vm) if BY_NAME[kind].namespaced else "", matcher.get("name") or "")
 
 
@@ -98,11 +100,11 @@ def unexpected_kind(role: Role, matcher: Manifest) -> Problem:
     return Problem(f"got unexpected kind in {role.matcher_type}: {matcher.get('kind') or ''}")
 
 
-def _get(objects: Lookup, kind: str, namespace: str, name: str) -> FoundObject:
+def _get(objects: Lookup, kind: str, namespace: str, name: str) -> LookupResult:
     result = objects.get(kind, namespace, name)
     if isinstance(result, Problem):
-        return FoundObject(error=result)
-    return FoundObject(error=not_found(kind, name)) if result is None else FoundObject(result)
+        return LookupResult(error=result)
+    return LookupResult(error=not_found(kind, name)) if result is None else LookupResult(result)
 
 
 def _namespace(vm: Manifest) -> str:

@@ -34,15 +34,15 @@ class Matcher(NamedTuple):
 class NotInferred(NamedTuple):
     """Why nothing could be inferred.
 
-    ignorable: the volume has no labels (the failure policy Ignore accepts that); else an object is missing. never:
-    KubeVirt ignores the labels of such a volume.
+    ignorable: the volume has no labels (the failure policy Ignore accepts that); else an object is missing.
+    unsupported: KubeVirt ignores the labels of such a volume.
     missing: kind, namespace and name of a required object that does not exist, or None.
     """
 
     problem: Problem
     ignorable: bool = False
     missing: tuple[str, str, str] | None = None
-    never: bool = False
+    unsupported: bool = False
 
 
 class Inferred(NamedTuple):
@@ -107,19 +107,19 @@ def from_volume(
     template = vm["spec"]["template"]
     if template is None:
         raise Crash("the VirtualMachine has no template")
-    trail = _Trail(role, objects, vm["metadata"].get("namespace", ""), release)
+    tracer = _SourceTracer(role, objects, vm["metadata"].get("namespace", ""), release)
     for entry in template["spec"].get("volumes", ()):
         if entry["name"] != volume:
             continue
         if "persistentVolumeClaim" in entry:
-            return trail.labelled("PersistentVolumeClaim", entry["persistentVolumeClaim"]["claimName"])
+            return tracer.labelled("PersistentVolumeClaim", entry["persistentVolumeClaim"]["claimName"])
         if "dataVolume" in entry:
-            return trail.data_volume(entry["dataVolume"]["name"], vm["spec"].get("dataVolumeTemplates", ()))
-        return _never(f"unable to infer defaults from volume {volume} as type is not supported")
+            return tracer.data_volume(entry["dataVolume"]["name"], vm["spec"].get("dataVolumeTemplates", ()))
+        return _unsupported(f"unable to infer defaults from volume {volume} as type is not supported")
     return NotInferred(Problem(f"unable to find volume {volume} to infer defaults"))
 
 
-class _Trail:
+class _SourceTracer:
     """Follows a volume to the object whose labels count."""
 
     def __init__(self, role: Role, objects: Lookup, namespace: str, release: Release) -> None:
@@ -134,8 +134,8 @@ class _Trail:
 
     def labelled(self, kind: str, name: str, namespace: str | None = None) -> Matcher | NotInferred:
         """The matcher from an object with labels. An empty namespace does not mean the VM's."""
-        found = self._get(kind, name, namespace)
-        return found if isinstance(found, NotInferred) else self._labels(found)
+        manifest = self._get(kind, name, namespace)
+        return manifest if isinstance(manifest, NotInferred) else self._labels(manifest)
 
     def data_volume(self, name: str, templates: Any) -> Matcher | NotInferred:
         """The matcher from a template, which has priority over a DataVolume of that name.
@@ -145,12 +145,12 @@ class _Trail:
         for template in templates:
             if (template.get("metadata") or {}).get("name") == name:
                 return self._data_volume_spec(template.get("spec") or {})
-        found = self._get("DataVolume", name)
-        if isinstance(found, NotInferred):
+        manifest = self._get("DataVolume", name)
+        if isinstance(manifest, NotInferred):
             # CDI may remove a DataVolume once it has filled the PVC of the same name.
-            return self.labelled("PersistentVolumeClaim", name) if found.problem.reason == "NotFound" else found
-        matcher = self._labels(found)
-        return matcher if isinstance(matcher, Matcher) else self._data_volume_spec(found.get("spec") or {})
+            return self.labelled("PersistentVolumeClaim", name) if manifest.problem.reason == "NotFound" else manifest
+        matcher = self._labels(manifest)
+        return matcher if isinstance(matcher, Matcher) else self._data_volume_spec(manifest.get("spec") or {})
 
     def _data_volume_spec(self, spec: Manifest) -> Matcher | NotInferred:
         matcher = self._origin(spec.get("source") or {})
@@ -158,20 +158,20 @@ class _Trail:
             return matcher
         reference = spec.get("sourceRef")
         if reference is None:
-            return _never("unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported")
+            return _unsupported("unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported")
         kind = reference.get("kind") or ""
         if kind != "DataSource":
-            return _never(f"unable to infer defaults from DataVolumeSourceRef as Kind {kind} is not supported")
+            return _unsupported(f"unable to infer defaults from DataVolumeSourceRef as Kind {kind} is not supported")
         return self._data_source(reference.get("name") or "", reference.get("namespace"))
 
     def _data_source(self, name: str, namespace: str | None) -> Matcher | NotInferred:
-        found = self._get("DataSource", name, namespace)
-        if isinstance(found, NotInferred):
-            return found
-        matcher = self._labels(found)
+        manifest = self._get("DataSource", name, namespace)
+        if isinstance(manifest, NotInferred):
+            return manifest
+        matcher = self._labels(manifest)
         if isinstance(matcher, Matcher):
             return matcher
-        source = (found.get("spec") or {}).get("source") or {}
+        source = (manifest.get("spec") or {}).get("source") or {}
         sources = " or ".join(_SOURCE_TYPES[field] for field, _kind in self._origins)
         return self._origin(source) or _ignorable(
             f"unable to infer defaults from DataSource that doesn't provide {sources}"
@@ -186,11 +186,12 @@ class _Trail:
         return None
 
     def _get(self, kind: str, name: str, namespace: str | None = None) -> Manifest | NotInferred:
-        place = self._namespace if namespace is None else namespace
-        found = self._objects.get(kind, place, name)
-        if found is None:
-            return NotInferred(not_found(kind, name), missing=(kind, place, name))
-        return NotInferred(found) if isinstance(found, Problem) else found
+        if namespace is None:
+            namespace = self._namespace
+        result = self._objects.get(kind, namespace, name)
+        if result is None:
+            return NotInferred(not_found(kind, name), missing=(kind, namespace, name))
+        return NotInferred(result) if isinstance(result, Problem) else result
 
     def _labels(self, manifest: Manifest) -> Matcher | NotInferred:
         labels = (manifest.get("metadata") or {}).get("labels") or {}
@@ -204,5 +205,5 @@ def _ignorable(message: str) -> NotInferred:
     return NotInferred(Problem(message), ignorable=True)
 
 
-def _never(message: str) -> NotInferred:
-    return NotInferred(Problem(message), ignorable=True, never=True)
+def _unsupported(message: str) -> NotInferred:
+    return NotInferred(Problem(message), ignorable=True, unsupported=True)

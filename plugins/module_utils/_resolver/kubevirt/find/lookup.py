@@ -28,8 +28,8 @@ class Problem(NamedTuple):
 
 def not_found(kind: str, name: str) -> Problem:
     """The API server's error for a missing object. kind: a key of kinds.BY_NAME."""
-    known = BY_NAME[kind]
-    qualified = f"{known.plural}.{known.group}" if known.group else known.plural
+    info = BY_NAME[kind]
+    qualified = f"{info.plural}.{info.group}" if info.group else info.plural
     return Problem(f'{qualified} "{name}" not found', "NotFound", 404)
 
 

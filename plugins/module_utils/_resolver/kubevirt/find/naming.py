@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 
 from ...api.matcher import Role
 from ...api.release import NEWEST, Release
-from . import naming
 
 Manifest = dict[str, Any]
 
@@ -46,7 +45,7 @@ def referenced(vm: Manifest, role: Role, release: Release = NEWEST) -> Reference
     return Reference(reference.get("name") or "")
 
 
-def uncaptured(vm: Manifest, roles: Iterable[Role]) -> Manifest:
+def without_revisions(vm: Manifest, roles: Iterable[Role]) -> Manifest:
     """The VM without pinned or captured revisions, so that the live objects count, as in a refresh."""
     spec, status = dict(vm.get("spec") or {}), dict(vm.get("status") or {})
     for role in roles:
@@ -87,7 +86,7 @@ def is_latest(revision: Manifest) -> bool:
     return labels(revision).get(VERSION_LABEL) == VERSION
 
 
-def captured_anew(matcher: Manifest, reference: Manifest) -> list[str]:
+def recapture_fields(matcher: Manifest, reference: Manifest) -> list[str]:
     """The fields in which a matcher differs from the reference in the VM's status, so that KubeVirt captures again.
 
     A field that the matcher leaves out does not count.
@@ -96,7 +95,7 @@ def captured_anew(matcher: Manifest, reference: Manifest) -> list[str]:
     return [field for field in fields if field in matcher and matcher[field] != reference.get(field)]
 
 
-def generation_of(one: Manifest) -> int:
+def generation_of(revision: Manifest) -> int:
     """The generation in a revision's label; 0 without one."""
-    label = naming.labels(one).get(naming.GENERATION_LABEL, "")
+    label = labels(revision).get(GENERATION_LABEL, "")
     return int(label) if label.isdigit() else 0

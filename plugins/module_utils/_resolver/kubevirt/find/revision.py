@@ -26,7 +26,7 @@ Manifest = dict[str, Any]
 
 
 # A revision keeps the other metadata of its object.
-_NOT_KEPT: Final = ("labels", "annotations", "finalizers", "ownerReferences", "managedFields")
+_DROPPED_METADATA: Final = ("labels", "annotations", "finalizers", "ownerReferences", "managedFields")
 
 
 def controller_revision(vm: Manifest, obj: Manifest, release: Release = NEWEST) -> Manifest:
@@ -36,9 +36,9 @@ def controller_revision(vm: Manifest, obj: Manifest, release: Release = NEWEST) 
     inside is always v1beta1. Raises schema.FieldError for an object that does not match the schema.
     """
     kind = obj["kind"]
-    kept = release_schema.canonical(ROLE_OF_KIND[kind].kind, {**obj, "apiVersion": matcher.API_VERSION}, release)
-    metadata = {field: value for field, value in kept["metadata"].items() if field not in _NOT_KEPT}
-    kept["metadata"], kept["spec"] = metadata, as_written(kept["spec"])
+    data = release_schema.canonical(ROLE_OF_KIND[kind].kind, {**obj, "apiVersion": matcher.API_VERSION}, release)
+    metadata = {field: value for field, value in data["metadata"].items() if field not in _DROPPED_METADATA}
+    data["metadata"], data["spec"] = metadata, as_written(data["spec"])
     generation, uid, object_name = metadata.get("generation", 0), metadata.get("uid", ""), metadata.get("name", "")
     vm_metadata = vm.get("metadata") or {}
     meta = {
@@ -55,7 +55,7 @@ def controller_revision(vm: Manifest, obj: Manifest, release: Release = NEWEST) 
         else {},
         "ownerReferences": [owner_reference(vm)],
     }
-    return {"metadata": schema.canonical("ObjectMeta", meta), "data": kept, "revision": 0}
+    return {"metadata": schema.canonical("ObjectMeta", meta), "data": data, "revision": 0}
 
 
 def as_written(spec: Manifest) -> Manifest:
@@ -70,24 +70,27 @@ class Comparison(NamedTuple):
     error: str | None = None
 
 
-def compare(one: Manifest, other: Manifest, release: Release = NEWEST, role: Role | None = None) -> Comparison:
+def compare(first: Manifest, second: Manifest, release: Release = NEWEST, role: Role | None = None) -> Comparison:
     """Whether two ControllerRevisions contain specs with the same meaning.
 
     Metadata and the scope of the objects do not count. role: see decode.
     """
-    specs = []
-    for revision in (one, other):
+    manifests = []
+    for revision in (first, second):
         decoded = decode.decode(revision, release, role)
         if decoded.error is not None:
             return Comparison(error=decoded.error)
-        specs.append(decoded.manifest)
-    first, second = specs
-    if first is None or second is None:
+        manifests.append(decoded.manifest)
+    manifest, other_manifest = manifests
+    if manifest is None or other_manifest is None:
         return Comparison(error="unexpected type: <nil>")
-    held = ROLE_OF_KIND[first["kind"]]
-    return Comparison(held is ROLE_OF_KIND[second["kind"]] and same_spec(held, first["spec"], second["spec"]))
+    role_of_first = ROLE_OF_KIND[manifest["kind"]]
+    return Comparison(
+        role_of_first is ROLE_OF_KIND[other_manifest["kind"]]
+        and same_spec(role_of_first, manifest["spec"], other_manifest["spec"])
+    )
 
 
-def same_spec(role: Role, one: Manifest, other: Manifest) -> bool:
+def same_spec(role: Role, spec: Manifest, other: Manifest) -> bool:
     """Whether two canonical specs have the same meaning: quantities by value, the rest as written."""
-    return semantic.equal(role.spec_type, one, other)
+    return semantic.equal(role.spec_type, spec, other)

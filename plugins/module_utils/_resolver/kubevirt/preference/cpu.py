@@ -9,13 +9,13 @@ from ...api.errors import Crash
 
 def cpu_features(preference: dict[str, Any], spec: dict[str, Any]) -> None:
     """Appends features that the VM does not name. Raises Crash for a VM without cpu, as KubeVirt does."""
-    wanted = preference.get("cpu", {}).get("preferredCPUFeatures")
-    if not wanted:
+    features = preference.get("cpu", {}).get("preferredCPUFeatures")
+    if not features:
         return
     if "cpu" not in spec["domain"]:
         raise Crash("preferred CPU features need an instancetype or a cpu object in the VM")
     cpu = spec["domain"]["cpu"]
     own = {feature["name"] for feature in cpu.get("features", [])}
-    added = [dict(feature) for feature in wanted if feature["name"] not in own]
+    added = [dict(feature) for feature in features if feature["name"] not in own]
     if added:
         cpu["features"] = cpu.get("features", []) + added

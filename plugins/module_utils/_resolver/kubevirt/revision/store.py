@@ -19,7 +19,7 @@ from ..apply.conflict import webhook_message
 from ..find import revision
 from ..find.find import live, unexpected_kind
 from ..find.lookup import CRASH, Lookup, Problem
-from ..find.naming import captured_anew
+from ..find.naming import recapture_fields
 
 Manifest = dict[str, Any]
 
@@ -72,7 +72,7 @@ class Writes(NamedTuple):
     preference: Manifest | None = None
 
 
-def written(
+def successful_writes(
     actions: Iterable[Action], references: Mapping[Role, Manifest | None], matchers: Mapping[Role, Manifest | None]
 ) -> Writes:
     """Writes without an error."""
@@ -91,7 +91,7 @@ def already_exists(name: str) -> Problem:
     return Problem(f'controllerrevisions.apps "{name}" already exists', "AlreadyExists", 409)
 
 
-class Created:
+class CreatedRevisions:
     """The ControllerRevisions of a lookup, and those created since."""
 
     def __init__(self, objects: Lookup) -> None:
@@ -117,7 +117,7 @@ class _Capture(NamedTuple):
 
     vm: Manifest
     objects: Lookup
-    created: Created
+    created: CreatedRevisions
     actions: list[Action]
     release: Release
 
@@ -128,7 +128,7 @@ def store(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
         vm = release_schema.canonical("VirtualMachine", vm, release)
     except FieldError as error:
         return Writes(error=Problem(str(error), "BadRequest", 400))
-    capture = _Capture(vm, objects, Created(objects), [], release)
+    capture = _Capture(vm, objects, CreatedRevisions(objects), [], release)
     return _store_in_status(capture) if release.captures_in_status else _store_in_spec(capture)
 
 
@@ -145,7 +145,7 @@ def _store_in_status(capture: _Capture) -> Writes:
             patch.append({"op": "add", "path": f"/status/{role.reference}", "value": synced})
     if patch:
         actions.append(PatchStatus(_namespace(vm), vm["metadata"].get("name", ""), patch))
-    return written(actions, references, {role: role.matcher_of(vm) for role in ROLES})
+    return successful_writes(actions, references, {role: role.matcher_of(vm) for role in ROLES})
 
 
 def _store_in_spec(capture: _Capture) -> Writes:
@@ -164,7 +164,7 @@ def _store_in_spec(capture: _Capture) -> Writes:
         matchers[role] = {**matcher, "revisionName": name}
     if patch:
         actions.append(PatchSpec(_namespace(vm), vm["metadata"].get("name", ""), patch))
-    return written(actions, {}, matchers)
+    return successful_writes(actions, {}, matchers)
 
 
 def _sync(capture: _Capture, role: Role) -> Manifest | Problem | None:
@@ -173,7 +173,7 @@ def _sync(capture: _Capture, role: Role) -> Manifest | Problem | None:
     if matcher is None:
         return None
     reference = dict(role.reference_of(capture.vm) or {})
-    for field in captured_anew(matcher, reference):
+    for field in recapture_fields(matcher, reference):
         reference[field] = matcher[field]
         reference.pop("controllerRevisionRef", None)
     if "inferFromVolumeFailurePolicy" in matcher:
@@ -194,12 +194,12 @@ def _create(capture: _Capture, role: Role) -> str | Problem:
     matcher = role.matcher_of(vm) or {}
     if release.storing_needs_kind and "kind" not in matcher:
         return unexpected_kind(role, matcher)
-    found = live(vm, role, objects, release)
-    if found.error is not None or found.manifest is None:
-        return found.error or Problem(f"the VirtualMachine has no {role.matcher}")
+    result = live(vm, role, objects, release)
+    if result.error is not None or result.manifest is None:
+        return result.error or Problem(f"the VirtualMachine has no {role.matcher}")
     try:
-        manifest = revision.controller_revision(vm, found.manifest, release)
-        spec = found.manifest.get("spec") or {}
+        manifest = revision.controller_revision(vm, result.manifest, release)
+        spec = result.manifest.get("spec") or {}
         conflict = _conflict(vm, spec, release) if role is INSTANCETYPE else None
     except FieldError as error:
         return Problem(str(error))

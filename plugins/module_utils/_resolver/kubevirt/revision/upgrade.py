@@ -14,15 +14,25 @@ from ...api.matcher import ROLES, Role
 from ...api.release import NEWEST, Release
 from ..find import decode, naming, revision
 from ..find.lookup import CRASH, Lookup, Problem, not_found
-from .store import Action, Create, Created, Delete, PatchSpec, PatchStatus, Writes, already_exists, written
+from .store import (
+    Action,
+    Create,
+    CreatedRevisions,
+    Delete,
+    PatchSpec,
+    PatchStatus,
+    Writes,
+    already_exists,
+    successful_writes,
+)
 
 Manifest = dict[str, Any]
 
 
-class _Upgraded(NamedTuple):
-    old: str
+class _Replacement(NamedTuple):
+    original: str
     uid: str
-    new: str
+    name: str
 
 
 def upgrade(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
@@ -38,34 +48,34 @@ def upgrade(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
     references = {role: vm["status"].get(role.reference) for role in ROLES}
     matchers = {role: role.matcher_of(vm) for role in ROLES}
     if not release.upgrades_revisions:
-        return written((), references, matchers)
-    created = Created(objects)
+        return successful_writes((), references, matchers)
+    created = CreatedRevisions(objects)
     creates: list[Action] = []
     patch: list[Manifest] = []
     deletes: list[Action] = []
     for role in ROLES:
-        upgraded = _upgrade(vm, role, created, creates, release)
-        if isinstance(upgraded, Problem):
-            return Writes(tuple(creates), error=upgraded)
-        if upgraded is None:
+        replacement = _upgrade(vm, role, created, creates, release)
+        if isinstance(replacement, Problem):
+            return Writes(tuple(creates), error=replacement)
+        if replacement is None:
             continue
         if release.captures_in_status:
             path = f"/status/{role.reference}/controllerRevisionRef/name"
-            references[role] = {**(references[role] or {}), "controllerRevisionRef": {"name": upgraded.new}}
+            references[role] = {**(references[role] or {}), "controllerRevisionRef": {"name": replacement.name}}
         else:
             path = f"/spec/{role.matcher}/revisionName"
-            matchers[role] = {**(matchers[role] or {}), "revisionName": upgraded.new}
-        patch.append({"op": "test", "path": path, "value": upgraded.old})
-        patch.append({"op": "replace", "path": path, "value": upgraded.new})
-        deletes.append(Delete(namespace, upgraded.old, upgraded.uid))
+            matchers[role] = {**(matchers[role] or {}), "revisionName": replacement.name}
+        patch.append({"op": "test", "path": path, "value": replacement.original})
+        patch.append({"op": "replace", "path": path, "value": replacement.name})
+        deletes.append(Delete(namespace, replacement.original, replacement.uid))
     kind = PatchStatus if release.captures_in_status else PatchSpec
     patches = [kind(namespace, vm["metadata"].get("name", ""), patch)] if patch else []
-    return written((*creates, *patches, *deletes), references, matchers)
+    return successful_writes((*creates, *patches, *deletes), references, matchers)
 
 
 def _upgrade(
-    vm: Manifest, role: Role, created: Created, creates: list[Action], release: Release
-) -> _Upgraded | Problem | None:
+    vm: Manifest, role: Role, created: CreatedRevisions, creates: list[Action], release: Release
+) -> _Replacement | Problem | None:
     """Creates the new revision if the captured one has an older version; None if there is nothing to do."""
     matcher = role.matcher_of(vm)
     if matcher is None:
@@ -76,22 +86,22 @@ def _upgrade(
     if not captured:
         return None
     namespace = vm["metadata"].get("namespace", "")
-    old = created.get(namespace, captured)
-    if isinstance(old, Problem):
-        return old
-    if old is None:
+    original = created.get(namespace, captured)
+    if isinstance(original, Problem):
+        return original
+    if original is None:
         return not_found("ControllerRevision", captured)
-    if naming.is_latest(old):
+    if naming.is_latest(original):
         return None
-    decoded = decode.decode(old, release, role)
+    decoded = decode.decode(original, release, role)
     if decoded.error is not None:
         return Problem(decoded.error)
     if decoded.manifest is None:
         return Problem(f'the ControllerRevision "{captured}" holds no object', CRASH)
-    new = revision.controller_revision(vm, decoded.manifest, release)
-    creates.append(Create(namespace, new))
-    name = new["metadata"]["name"]
-    existing = created.add(new)
+    upgraded = revision.controller_revision(vm, decoded.manifest, release)
+    creates.append(Create(namespace, upgraded))
+    name = upgraded["metadata"]["name"]
+    existing = created.add(upgraded)
     if existing is not None:
         return existing if isinstance(existing, Problem) else already_exists(name)
-    return _Upgraded(captured, old["metadata"].get("uid") or "", name)
+    return _Replacement(captured, original["metadata"].get("uid") or "", name)

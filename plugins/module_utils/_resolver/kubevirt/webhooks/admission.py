@@ -68,12 +68,12 @@ def allowed(warnings: Iterable[str] = ()) -> Response:
 
 def invalid(causes: Iterable[Cause], stage: str = "") -> Response:
     """The object violates rules: the first ten are listed, the others counted."""
-    found = tuple(causes)
-    told = found[:_MAX_CAUSES]
-    messages = [cause.message for cause in told]
-    if len(found) > len(told):
-        messages.append(f"and {len(found) - len(told)} more validation errors")
-    return Response(False, 422, "Invalid", ", ".join(messages), told, stage=stage)
+    all_causes = tuple(causes)
+    listed = all_causes[:_MAX_CAUSES]
+    messages = [cause.message for cause in listed]
+    if len(all_causes) > len(listed):
+        messages.append(f"and {len(all_causes) - len(listed)} more validation errors")
+    return Response(False, 422, "Invalid", ", ".join(messages), listed, stage=stage)
 
 
 def bad_request(message: str, stage: str = "") -> Response:

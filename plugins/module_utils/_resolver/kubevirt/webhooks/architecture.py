@@ -11,10 +11,10 @@ from ..find.lookup import Lookup
 Manifest = dict[str, Any]
 
 _LABEL: Final = "template.kubevirt.io/architecture"
-_KNOWN: Final = ("amd64", "arm64", "s390x")
+_ARCHITECTURES: Final = ("amd64", "arm64", "s390x")
 
 
-def of_sources(vm: Manifest, objects: Lookup, release: Release) -> Manifest:
+def with_source_architecture(vm: Manifest, objects: Lookup, release: Release) -> Manifest:
     """A canonical VM with the architecture of its boot sources; unchanged if the VM sets it or they have none.
 
     The first DataSource of its dataVolumeTemplates with the label of a known architecture counts.
@@ -22,15 +22,15 @@ def of_sources(vm: Manifest, objects: Lookup, release: Release) -> Manifest:
     template = vm["spec"]["template"]
     if template is None or template["spec"].get("architecture") or not release.takes_architecture_of_sources:
         return vm
-    found = _found(vm, objects)
-    if not found:
+    architecture = _source_architecture(vm, objects)
+    if not architecture:
         return vm
     vm = copy(vm)
-    vm["spec"]["template"]["spec"]["architecture"] = found
+    vm["spec"]["template"]["spec"]["architecture"] = architecture
     return vm
 
 
-def _found(vm: Manifest, objects: Lookup) -> str:
+def _source_architecture(vm: Manifest, objects: Lookup) -> str:
     for template in vm["spec"].get("dataVolumeTemplates", ()):
         reference = template["spec"].get("sourceRef") or {}
         if reference.get("kind", "").lower() != "datasource":
@@ -38,7 +38,7 @@ def _found(vm: Manifest, objects: Lookup) -> str:
         namespace = reference.get("namespace") or vm["metadata"].get("namespace", "")
         source = _source(objects, namespace, reference.get("name", ""))
         architecture = ((source or {}).get("metadata", {}).get("labels") or {}).get(_LABEL)
-        if architecture in _KNOWN:
+        if architecture in _ARCHITECTURES:
             return str(architecture)
     return ""
 
@@ -51,5 +51,5 @@ def _source(objects: Lookup, namespace: str, name: str) -> Manifest | None:
     other = ((source.get("spec") or {}).get("source") or {}).get("dataSource")
     if other is None:
         return source
-    found = objects.get("DataSource", other.get("namespace") or "", other.get("name") or "")
-    return found if isinstance(found, dict) else None
+    target = objects.get("DataSource", other.get("namespace") or "", other.get("name") or "")
+    return target if isinstance(target, dict) else None

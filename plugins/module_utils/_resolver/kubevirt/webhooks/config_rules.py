@@ -49,9 +49,9 @@ def live_updates(spec: Manifest, path: str) -> Iterator[Cause]:
         message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
         yield Cause(INVALID, message, f"{path}.domain.cpu.sockets")
     if memory.get("maxGuest") is not None:
-        wrong = hot_plug.refused(spec, memory["maxGuest"])
-        if wrong is not None:
-            yield Cause(INVALID, wrong, f"{path}.domain.memory.guest")
+        error = hot_plug.refused(spec, memory["maxGuest"])
+        if error is not None:
+            yield Cause(INVALID, error, f"{path}.domain.memory.guest")
 
 
 class ConfigCauses(NamedTuple):

@@ -27,21 +27,22 @@ class Mutated(NamedTuple):
 def mutate(
     vm: Manifest,
     objects: Lookup,
-    old: Manifest | None = None,
+    stored: Manifest | None = None,
     operation: str = "CREATE",
     release: Release = NEWEST,
 ) -> Mutated:
     """The VM after mutation: matchers checked and inferred; architecture, machine type and storage class set.
 
     vm: a plain manifest. objects: instancetypes, preferences, revisions, and volumes to infer from.
-    old: the stored VM, on UPDATE. operation: CREATE or UPDATE. Values that virt-api sets for every VM are not included.
+    stored: the VM before the UPDATE. operation: CREATE or UPDATE. Values that virt-api sets for every VM are not
+    included.
     """
     try:
         canonical = release_schema.canonical("VirtualMachine", vm, release)
         before = None
-        if old is not None and operation == "UPDATE":
+        if stored is not None and operation == "UPDATE":
             # Only its matchers are compared.
-            before = release_schema.canonical("VirtualMachine", {"spec": old.get("spec")}, release)
+            before = release_schema.canonical("VirtualMachine", {"spec": stored.get("spec")}, release)
     except FieldError as error:
         return Mutated(refusal=bad_request(unmarshal.message("VirtualMachine", vm) or str(error)))
     if canonical["metadata"].get("deletionTimestamp"):
@@ -62,11 +63,11 @@ def mutate(
     return Mutated(inferred.vm)
 
 
-def _check_matchers(vm: Manifest, old: Manifest | None, release: Release) -> Response | None:
+def _check_matchers(vm: Manifest, before: Manifest | None, release: Release) -> Response | None:
     """Each check stops at the first matcher that it rejects."""
-    if old is not None:
+    if before is not None:
         for role in ROLES:
-            causes = list(_update_causes(vm, old, role))
+            causes = list(_update_causes(vm, before, role))
             if causes:
                 return invalid(causes)
     for role in ROLES:
@@ -76,9 +77,9 @@ def _check_matchers(vm: Manifest, old: Manifest | None, release: Release) -> Res
     return None
 
 
-def _update_causes(vm: Manifest, old: Manifest, role: Role) -> Iterator[Cause]:
+def _update_causes(vm: Manifest, stored: Manifest, role: Role) -> Iterator[Cause]:
     """A pinned revision belongs to one object: another name needs another revision, or none."""
-    before, after = role.matcher_of(old), role.matcher_of(vm)
+    before, after = role.matcher_of(stored), role.matcher_of(vm)
     if before is None or after is None or not before.get("revisionName"):
         return
     if after.get("name") != before.get("name") and after.get("revisionName") == before["revisionName"]:

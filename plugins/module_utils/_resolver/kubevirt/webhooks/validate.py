@@ -51,24 +51,23 @@ def _memory_causes(memory: Manifest) -> Iterator[Cause]:
 
 def preference(spec: Manifest, release: Release = NEWEST) -> Response:
     """The response to the canonical spec of a preference of either kind."""
-    wanted = spec.get("cpu", {}).get("preferredCPUTopology")
+    topology_name = spec.get("cpu", {}).get("preferredCPUTopology")
     causes = [
-        *(_topology_causes(wanted) if release.checks_topology_names else ()),
+        *(_topology_causes(topology_name) if release.checks_topology_names else ()),
         *(_spread_causes(spec, release) if release.checks_spread_options else ()),
     ]
     if causes:
         return invalid(causes)
-    plain = topology.NAMES.get(wanted)
-    if plain != wanted and release.checks_topology_names:
-        return allowed(
-            [f"PreferredCPUTopology {wanted} is deprecated for removal in a future release, please use {plain} instead"]
-        )
+    short_name = topology.NAMES.get(topology_name)
+    if short_name != topology_name and release.checks_topology_names:
+        deprecated = f"PreferredCPUTopology {topology_name} is deprecated for removal in a future release"
+        return allowed([f"{deprecated}, please use {short_name} instead"])
     return allowed()
 
 
-def _topology_causes(wanted: str | None) -> Iterator[Cause]:
-    if wanted is not None and wanted not in topology.NAMES:
-        yield Cause(INVALID, f"unknown preferredCPUTopology {wanted}", "spec.cpu.preferredCPUTopology")
+def _topology_causes(topology_name: str | None) -> Iterator[Cause]:
+    if topology_name is not None and topology_name not in topology.NAMES:
+        yield Cause(INVALID, f"unknown preferredCPUTopology {topology_name}", "spec.cpu.preferredCPUTopology")
 
 
 def _spread_causes(spec: Manifest, release: Release) -> Iterator[Cause]:
@@ -98,64 +97,68 @@ def virtual_machine(vm: Manifest, objects: Lookup, config: Configuration, releas
         return crashed("the VirtualMachine has no template", APPLY)
     specs = []
     for role in ROLES:
-        found = find.spec(vm, role, objects, release)
-        if found.error is not None and release.refuses_unknown_objects:
-            return invalid([_not_found(role, found.error.message)], APPLY)
-        specs.append(found.spec)
-    given, preferred = specs
+        effective = find.spec(vm, role, objects, release)
+        if effective.error is not None and release.refuses_unknown_objects:
+            return invalid([_not_found(role, effective.error.message)], APPLY)
+        specs.append(effective.spec)
+    instancetype_spec, preference_spec = specs
     try:
         if release.checks_requirements_first:
-            missing = requirements.unmet(given, preferred, template["spec"], release)
-            if missing is not None:
-                return _insufficient(missing)
-        causes = _apply(template, given, preferred, release)
+            unmet_requirement = requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)
+            if unmet_requirement is not None:
+                return _insufficient(unmet_requirement)
+        causes = _apply(template, instancetype_spec, preference_spec, release)
         if causes:
             return invalid(causes, APPLY)
         problem = defaults.set_spec_defaults(template["spec"], config, release)
         if problem is not None:
             return bad_request(problem.message, DEFAULTS)
-        missing = requirements.unmet(given, preferred, template["spec"], release)
+        unmet_requirement = requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)
     except Crash as crash:
         return crashed(str(crash), APPLY)
-    return allowed() if missing is None else _insufficient(missing)
+    return allowed() if unmet_requirement is None else _insufficient(unmet_requirement)
 
 
 def _not_found(role: Role, message: str) -> Cause:
     return Cause(NOT_FOUND, f"Failure to find {role.matcher}: {message}", f"spec.{role.matcher}")
 
 
-def _insufficient(missing: Unmet) -> Response:
-    message = f"failure checking preference requirements: {missing.message}"
-    return invalid([Cause(NOT_FOUND, message, ", ".join(missing.conflicts))], REQUIREMENTS)
+def _insufficient(requirement: Unmet) -> Response:
+    message = f"failure checking preference requirements: {requirement.message}"
+    return invalid([Cause(NOT_FOUND, message, ", ".join(requirement.conflicts))], REQUIREMENTS)
 
 
-def _apply(template: Manifest, given: Manifest | None, preferred: Manifest | None, release: Release) -> list[Cause]:
+def _apply(
+    template: Manifest, instancetype_spec: Manifest | None, preference_spec: Manifest | None, release: Release
+) -> list[Cause]:
     """Applies both to the template; a spread with a remainder is reported instead of conflicts."""
-    spread = topology.spread_indivisible(given, preferred, release)
+    spread = topology.spread_indivisible(instancetype_spec, preference_spec, release)
     if spread is not None:
         return [Cause(INVALID, spread.message, spread.field)]
-    conflicts = applier.apply_in_place(template["metadata"], template["spec"], given, preferred, release)
-    return [Cause(INVALID, conflict.cause_message(one, release), one.full_path()) for one in conflicts]
+    conflicts = applier.apply_in_place(
+        template["metadata"], template["spec"], instancetype_spec, preference_spec, release
+    )
+    return [Cause(INVALID, conflict.cause_message(item, release), item.full_path()) for item in conflicts]
 
 
 def unmet(
     template: Manifest,
-    given: Manifest | None,
-    preferred: Manifest | None,
+    instancetype_spec: Manifest | None,
+    preference_spec: Manifest | None,
     config: Configuration | None = None,
     release: Release = NEWEST,
 ) -> Unmet | None:
     """The first requirement that a VM's canonical template does not meet, or None.
 
-    given, preferred: the canonical specs of instancetype and preference. Raises Crash where KubeVirt panics.
+    instancetype_spec, preference_spec: canonical. Raises Crash where KubeVirt panics.
     """
     if release.checks_requirements_first:
-        return requirements.unmet(given, preferred, template["spec"], release)
+        return requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)
     template = copy(template)
-    applier.apply_in_place(template["metadata"], template["spec"], given, preferred, release)
+    applier.apply_in_place(template["metadata"], template["spec"], instancetype_spec, preference_spec, release)
     # A failure to add a network does not affect requirements.
     defaults.set_spec_defaults(template["spec"], config or Configuration(), release)
-    return requirements.unmet(given, preferred, template["spec"], release)
+    return requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)
 
 
 def validate(

@@ -29,9 +29,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
         ("9223372036854775807", 50, "4611686018427387904"),
     ],
 )
-def test_memory_asked_for(guest: str, percent: int, expected: str) -> None:
+def test_requested_memory(guest: str, percent: int, expected: str) -> None:
     assert requested(guest, percent) == expected
 
 
-def test_beyond_an_int64_go_gets_the_lowest_one() -> None:
+def test_overflow_requests_the_lowest_int64() -> None:
     assert requested("8Ei", 1000) == "-8Ei"

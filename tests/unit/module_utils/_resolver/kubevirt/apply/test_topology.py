@@ -12,7 +12,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 
 
 @pytest.mark.parametrize(
-    ("preference", "plain"),
+    ("preference", "short_name"),
     [
         (None, "sockets"),
         ({}, "sockets"),
@@ -22,11 +22,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
         ({"cpu": {"preferredCPUTopology": "dice"}}, ""),
     ],
 )
-def test_the_plain_name_of_what_is_preferred(preference: dict[str, Any] | None, plain: str) -> None:
-    assert topology.preferred(preference) == plain
+def test_short_name_of_preferred_topology(preference: dict[str, Any] | None, short_name: str) -> None:
+    assert topology.preferred(preference) == short_name
 
 
-def test_a_name_of_a_later_release_is_none() -> None:
+def test_topology_name_of_later_release_is_unknown() -> None:
     cores = {"cpu": {"preferredCPUTopology": "cores"}}
     assert (topology.preferred(cores, of("1.3")), topology.preferred(cores, of("1.4"))) == ("", "cores")
 
@@ -45,7 +45,7 @@ def test_a_name_of_a_later_release_is_none() -> None:
         ("Threads", 5, None),
     ],
 )
-def test_what_divides(across: str, vcpus: int, by: str | None) -> None:
+def test_spread_must_divide_vcpus(across: str, vcpus: int, by: str | None) -> None:
     preference = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"across": across, "ratio": 2}}}
     uneven = topology.spread_indivisible({"cpu": {"guest": vcpus}}, preference)
     if by is None:
@@ -58,18 +58,18 @@ def test_what_divides(across: str, vcpus: int, by: str | None) -> None:
 
 
 @pytest.mark.parametrize("across", ["SocketsCores", "CoresThreads", "SocketsCoresThreads"])
-def test_a_ratio_of_0_crashes_kubevirt(across: str) -> None:
+def test_spread_ratio_0_crashes_kubevirt(across: str) -> None:
     preference = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"across": across, "ratio": 0}}}
-    for ask in (
+    for call in (
         lambda: topology.topology(4, preference),
         lambda: topology.spread_indivisible({"cpu": {"guest": 4}}, preference),
     ):
         with pytest.raises(Crash, match=r"^a spread ratio of 0 divides by zero$"):
-            ask()
+            call()
     assert topology.topology(1, preference) == (1, 1, 1)
 
 
-def test_a_spread_without_instancetype() -> None:
+def test_spread_without_instancetype() -> None:
     preference = {"cpu": {"preferredCPUTopology": "preferSpread"}}
     assert topology.spread_indivisible(None, preference) is None
     with pytest.raises(Crash, match=r"^a spread without an instancetype$"):

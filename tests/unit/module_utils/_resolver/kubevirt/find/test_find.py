@@ -39,48 +39,48 @@ def vm(matcher: dict[str, Any], reference: str = "") -> dict[str, Any]:
 LIVE = manifest("VirtualMachineClusterInstancetype", "u", SMALL)
 
 
-def test_a_vm_without_matchers_has_neither() -> None:
+def test_vm_without_matchers() -> None:
     nothing = Objects([])
-    assert find.instancetype_spec({"spec": {}}, nothing) == find.Found()
-    assert find.preference_spec({"spec": None}, nothing) == find.Found()
+    assert find.instancetype_spec({"spec": {}}, nothing) == find.EffectiveSpec()
+    assert find.preference_spec({"spec": None}, nothing) == find.EffectiveSpec()
 
 
 @pytest.mark.parametrize("kind", ["VIRTUALMACHINEINSTANCETYPE", "virtualMachineInstancetypes"])
-def test_a_namespaced_kind_is_looked_up_in_the_namespace_of_the_vm(kind: str) -> None:
+def test_namespaced_kind_is_looked_up_in_vm_namespace(kind: str) -> None:
     elsewhere = manifest("VirtualMachineInstancetype", "u", LARGE, namespace="db")
     here = manifest("VirtualMachineInstancetype", "u", SMALL, namespace="web")
-    found = find.instancetype_spec(vm({"name": "u", "kind": kind}), Objects([LIVE, here, elsewhere]))
-    assert found == find.Found(SMALL)
+    result = find.instancetype_spec(vm({"name": "u", "kind": kind}), Objects([LIVE, here, elsewhere]))
+    assert result == find.EffectiveSpec(SMALL)
     missing = find.instancetype_spec(vm({"name": "u", "kind": kind}), Objects([LIVE, elsewhere]))
     message = 'virtualmachineinstancetypes.instancetype.kubevirt.io "u" not found'
     assert missing.error == Problem(message, "NotFound", 404)
 
 
-def test_the_revision_of_the_status_counts_only_with_the_label_of_the_matcher() -> None:
+def test_captured_revision_needs_label_of_matcher() -> None:
     for label, guest in (("u", 8), ("other", 1), (None, 1)):
         objects = Objects([LIVE, captured("r", label)])
-        found = find.instancetype_spec(vm({"name": "u"}, reference="r"), objects)
-        assert found.spec is not None
-        assert found.spec["cpu"]["guest"] == guest, label
-        assert found.revision == ("r" if guest == 8 else "")
+        result = find.instancetype_spec(vm({"name": "u"}, reference="r"), objects)
+        assert result.spec is not None
+        assert result.spec["cpu"]["guest"] == guest, label
+        assert result.revision == ("r" if guest == 8 else "")
 
 
-def test_a_pinned_revision_counts_whatever_its_label_and_the_kind() -> None:
+def test_pinned_revision_counts_whatever_its_label() -> None:
     pinned = vm({"name": "u", "kind": "Foo", "revisionName": "r"}, reference="gone")
-    assert find.instancetype_spec(pinned, Objects([captured("r", "other")])) == find.Found(LARGE, revision="r")
+    assert find.instancetype_spec(pinned, Objects([captured("r", "other")])) == find.EffectiveSpec(LARGE, revision="r")
 
 
-def test_a_missing_revision_is_an_error_though_the_object_lives() -> None:
-    found = find.instancetype_spec(vm({"name": "u"}, reference="r"), Objects([LIVE]))
-    assert found.error == Problem('controllerrevisions.apps "r" not found', "NotFound", 404)
+def test_missing_revision_fails_despite_live_object() -> None:
+    result = find.instancetype_spec(vm({"name": "u"}, reference="r"), Objects([LIVE]))
+    assert result.error == Problem('controllerrevisions.apps "r" not found', "NotFound", 404)
 
 
-def test_an_unknown_kind_is_named_as_written() -> None:
-    found = find.instancetype_spec(vm({"name": "u", "kind": "Foo"}), Objects([LIVE]))
-    assert found.error == Problem("got unexpected kind in InstancetypeMatcher: Foo")
+def test_unknown_kind_is_named_as_written() -> None:
+    result = find.instancetype_spec(vm({"name": "u", "kind": "Foo"}), Objects([LIVE]))
+    assert result.error == Problem("got unexpected kind in InstancetypeMatcher: Foo")
 
 
-def test_a_failed_lookup_is_passed_on() -> None:
+def test_lookup_error_is_returned() -> None:
     forbidden = Problem("forbidden", "Forbidden", 403)
 
     class Denied:
@@ -91,19 +91,19 @@ def test_a_failed_lookup_is_passed_on() -> None:
     assert find.instancetype_spec(vm({"name": "u"}, reference="r"), Denied()).error == forbidden
 
 
-def test_a_bad_object_is_an_error_that_names_the_field() -> None:
+def test_error_names_field_of_bad_object() -> None:
     bad = manifest("VirtualMachineClusterInstancetype", "u", {"cpu": {"guest": "two"}, "memory": {"guest": "1Gi"}})
     error = find.instancetype_spec(vm({"name": "u"}), Objects([bad])).error
     assert error is not None
     assert error.message.startswith('VirtualMachineClusterInstancetype "u": spec.cpu.guest: ')
 
 
-def test_what_is_found_is_canonical_and_the_objects_stay_as_they_are() -> None:
+def test_result_is_canonical_and_objects_stay_unchanged() -> None:
     live = manifest("VirtualMachineClusterInstancetype", "u", {"cpu": {"guest": 1}, "memory": {"guest": "1024Mi"}})
     before = copy.deepcopy(live)
-    found = find.instancetype_spec(vm({"name": "u"}), Objects([live]))
-    assert found.spec == SMALL
-    found.spec["cpu"]["guest"] = 99
+    result = find.instancetype_spec(vm({"name": "u"}), Objects([live]))
+    assert result.spec == SMALL
+    result.spec["cpu"]["guest"] = 99
     assert live == before
 
 
@@ -115,5 +115,5 @@ def test_what_is_found_is_canonical_and_the_objects_stay_as_they_are() -> None:
         ("VolumeSnapshot", "volumesnapshots.snapshot.storage.k8s.io"),
     ],
 )
-def test_not_found_in_the_words_of_the_api_server(kind: str, name: str) -> None:
+def test_not_found_message_is_the_api_servers(kind: str, name: str) -> None:
     assert lookup.not_found(kind, "x").message == f'{name} "x" not found'

@@ -59,17 +59,17 @@ class Forbidden(Objects):
         return super().get(kind, namespace, name)
 
 
-def test_inputs_stay_as_they_are_and_the_result_is_canonical() -> None:
-    given, objects = vm(), [obj("PersistentVolumeClaim", "disk", LABELS)]
-    before = copy.deepcopy((given, objects))
-    inferred = infer(given, Objects(objects))
-    assert (given, objects) == before
+def test_inputs_stay_unchanged_and_result_is_canonical() -> None:
+    manifest, objects = vm(), [obj("PersistentVolumeClaim", "disk", LABELS)]
+    before = copy.deepcopy((manifest, objects))
+    inferred = infer(manifest, Objects(objects))
+    assert (manifest, objects) == before
     assert inferred.vm is not None
     assert inferred.vm["spec"]["preference"] == {"name": "fedora"}
     assert "nodeSelector" not in inferred.vm["spec"]["template"]["spec"]
 
 
-def test_memory_is_cleared_by_an_ignoring_instancetype_alone() -> None:
+def test_memory_is_removed_only_with_policy_ignore() -> None:
     objects = Objects([obj("PersistentVolumeClaim", "disk", LABELS)])
     for policy, memory in ((None, {"guest": "1Gi"}), ("Reject", {"guest": "1Gi"}), ("Ignore", None)):
         inferred = infer(vm(policy=policy), objects)
@@ -77,7 +77,7 @@ def test_memory_is_cleared_by_an_ignoring_instancetype_alone() -> None:
         assert inferred.vm["spec"]["template"]["spec"]["domain"].get("memory") == memory
 
 
-def test_an_ignored_failure_keeps_memory_and_the_other_matcher() -> None:
+def test_ignored_failure_keeps_memory_and_other_matcher() -> None:
     objects = Objects([obj("PersistentVolumeClaim", "disk", {f"{LABEL}preference": "fedora"})])
     inferred = infer(vm(policy="Ignore"), objects)
     assert inferred.vm is not None
@@ -86,35 +86,35 @@ def test_an_ignored_failure_keeps_memory_and_the_other_matcher() -> None:
     assert inferred.vm["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "1Gi"}
 
 
-def test_an_empty_label_counts_as_a_name() -> None:
+def test_empty_label_is_a_name() -> None:
     objects = Objects([obj("PersistentVolumeClaim", "disk", {**LABELS, f"{LABEL}instancetype": ""})])
     inferred = infer(vm(), objects)
     assert inferred.vm is not None
     assert inferred.vm["spec"]["instancetype"] == {}
 
 
-def test_a_vm_without_namespace_does_not_find_namespaced_volumes() -> None:
-    given = vm()
-    del given["metadata"]["namespace"]
-    inferred = infer(given, Objects([obj("PersistentVolumeClaim", "disk", LABELS)]))
+def test_vm_without_namespace_finds_no_namespaced_volumes() -> None:
+    manifest = vm()
+    del manifest["metadata"]["namespace"]
+    inferred = infer(manifest, Objects([obj("PersistentVolumeClaim", "disk", LABELS)]))
     assert inferred.error == Problem('persistentvolumeclaims "disk" not found', "NotFound", 404)
     here = obj("PersistentVolumeClaim", "disk", LABELS)
     del here["metadata"]["namespace"]
-    found = infer(given, Objects([here])).vm
-    assert found is not None
-    assert found["spec"]["instancetype"] == {"name": "u1.small"}
+    inferred_vm = infer(manifest, Objects([here])).vm
+    assert inferred_vm is not None
+    assert inferred_vm["spec"]["instancetype"] == {"name": "u1.small"}
 
 
-def test_what_would_have_to_be_there_is_named_with_its_namespace() -> None:
+def test_missing_object_is_named_with_namespace() -> None:
     canonical = schema.canonical("VirtualMachine", vm())
     assert from_volume(canonical, "root", INSTANCETYPE, Objects([])) == NotInferred(
         Problem('persistentvolumeclaims "disk" not found', "NotFound", 404),
         missing=("PersistentVolumeClaim", "web", "disk"),
     )
     del canonical["metadata"]["namespace"]
-    found = from_volume(canonical, "root", INSTANCETYPE, Objects([]))
-    assert isinstance(found, NotInferred)
-    assert found.missing == ("PersistentVolumeClaim", "", "disk")
+    result = from_volume(canonical, "root", INSTANCETYPE, Objects([]))
+    assert isinstance(result, NotInferred)
+    assert result.missing == ("PersistentVolumeClaim", "", "disk")
     assert from_volume(canonical, "nowhere", INSTANCETYPE, Objects([])) == NotInferred(
         Problem("unable to find volume nowhere to infer defaults")
     )
@@ -130,7 +130,7 @@ def test_what_would_have_to_be_there_is_named_with_its_namespace() -> None:
         ({"sourceRef": {"kind": "DataSource"}}, 'datasources.cdi.kubevirt.io "" not found'),
     ],
 )
-def test_a_source_that_names_nothing_is_not_there(spec: dict[str, Any], message: str) -> None:
+def test_incomplete_source_is_not_found(spec: dict[str, Any], message: str) -> None:
     there = [obj(kind, "x", LABELS) for kind in ("PersistentVolumeClaim", "VolumeSnapshot", "DataSource")]
     inferred = infer(vm(DV_VOLUME, policy="Ignore"), Objects([*there, obj("DataVolume", "disk", **spec)]))
     assert inferred == Inferred(error=Problem(message, "NotFound", 404))
@@ -167,7 +167,7 @@ def test_a_source_that_names_nothing_is_not_there(spec: dict[str, Any], message:
         ),
     ],
 )
-def test_a_volume_that_says_nothing_may_be_ignored(
+def test_policy_ignore_accepts_volume_without_labels(
     volume: dict[str, Any], objects: list[dict[str, Any]], message: str
 ) -> None:
     assert infer(vm(volume), Objects(objects)) == Inferred(error=Problem(message), ignorable=True)
@@ -177,7 +177,7 @@ def test_a_volume_that_says_nothing_may_be_ignored(
 
 
 @pytest.mark.parametrize("kind", ["PersistentVolumeClaim", "VolumeSnapshot", "DataSource", "DataVolume"])
-def test_a_failing_lookup_is_told_and_never_ignored(kind: str) -> None:
+def test_lookup_error_is_never_ignored(kind: str) -> None:
     specs = {
         "PersistentVolumeClaim": {"source": {"pvc": {"namespace": "web", "name": "x"}}},
         "VolumeSnapshot": {"source": {"snapshot": {"namespace": "web", "name": "x"}}},
@@ -190,7 +190,7 @@ def test_a_failing_lookup_is_told_and_never_ignored(kind: str) -> None:
     assert not inferred.ignorable
 
 
-def test_a_data_source_is_looked_up_in_the_namespace_of_the_vm_or_its_own() -> None:
+def test_data_source_namespace_defaults_to_that_of_vm() -> None:
     here, there = obj("DataSource", "os", LABELS), obj("DataSource", "os", {**LABELS, f"{LABEL}preference": "rhel"})
     there["metadata"]["namespace"] = "golden"
     for namespace, name in ((None, "fedora"), ("golden", "rhel")):
@@ -200,20 +200,20 @@ def test_a_data_source_is_looked_up_in_the_namespace_of_the_vm_or_its_own() -> N
         assert inferred.vm["spec"]["preference"] == {"name": name}
 
 
-def test_a_vm_without_template_crashes_kubevirt_only_if_there_is_something_to_infer() -> None:
+def test_vm_without_template_crashes_only_for_inference() -> None:
     inferred = infer(vm(template=None), Objects([]))
     assert inferred == Inferred(error=Problem("the VirtualMachine has no template", CRASH))
     assert infer(vm(template=None, instancetype=None, preference=None), Objects([])).error is None
 
 
-def test_a_value_of_a_wrong_type_is_an_error() -> None:
+def test_value_of_wrong_type_is_bad_request() -> None:
     error = infer(vm(runStrategy=1), Objects([])).error
     assert error is not None
     assert (error.reason, error.code) == ("BadRequest", 400)
     assert error.message == "spec.runStrategy: expected text, found 1"
 
 
-def test_snapshots_tell_something_since_1_9() -> None:
+def test_snapshot_labels_count_since_1_9() -> None:
     snapshot = obj("VolumeSnapshot", "s", LABELS)
     source = {"source": {"snapshot": {"namespace": "web", "name": "s"}}}
     of_data_volume = Objects([snapshot, obj("DataVolume", "disk", **source)])
@@ -231,7 +231,7 @@ def test_snapshots_tell_something_since_1_9() -> None:
         assert (failed.error.message, failed.ignorable) == (message, True)
 
 
-def test_the_first_release_ignored_no_failure() -> None:
-    nothing_said = Objects([obj("PersistentVolumeClaim", "disk")])
-    assert infer(vm(policy="Ignore"), nothing_said, of("1.1")).error is None
-    assert infer(vm(policy="Ignore"), nothing_said, of("1.0")).error is not None
+def test_first_release_ignores_no_failure() -> None:
+    objects = Objects([obj("PersistentVolumeClaim", "disk")])
+    assert infer(vm(policy="Ignore"), objects, of("1.1")).error is None
+    assert infer(vm(policy="Ignore"), objects, of("1.0")).error is not None

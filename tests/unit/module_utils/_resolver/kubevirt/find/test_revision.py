@@ -26,7 +26,7 @@ def instancetype(guest: str, **fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "equal"),
+    ("first", "second", "equal"),
     [
         (instancetype("4Gi"), instancetype("4294967296"), True),
         (instancetype("4Gi"), instancetype("4295M"), False),
@@ -46,26 +46,26 @@ def instancetype(guest: str, **fields: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_comparison_is_by_meaning(one: dict[str, Any], other: dict[str, Any], equal: bool) -> None:
-    assert revision.compare(one, other) == revision.Comparison(equal)
-    assert revision.compare(other, one) == revision.Comparison(equal)
+def test_specs_compare_by_meaning(first: dict[str, Any], second: dict[str, Any], equal: bool) -> None:
+    assert revision.compare(first, second) == revision.Comparison(equal)
+    assert revision.compare(second, first) == revision.Comparison(equal)
 
 
-def test_what_holds_no_object_cannot_be_compared() -> None:
+def test_empty_revision_cannot_be_compared() -> None:
     assert revision.compare({"data": None}, instancetype("1Gi")).error == "unexpected type: <nil>"
 
 
-def test_an_empty_node_selector_is_not_written_and_the_object_stays_as_it_is() -> None:
+def test_empty_node_selector_is_dropped_from_revision() -> None:
     obj = {"kind": "VirtualMachineInstancetype", "metadata": {"name": "x", "labels": {"a": "b"}}}
     obj["spec"] = {"cpu": {"guest": 1}, "memory": {"guest": "1024Mi"}, "nodeSelector": {}}
     before = copy.deepcopy(obj)
-    made = revision.controller_revision(VM, obj)
-    assert made["data"]["spec"] == {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
-    assert made["data"]["metadata"] == {"name": "x"}
+    result = revision.controller_revision(VM, obj)
+    assert result["data"]["spec"] == {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+    assert result["data"]["metadata"] == {"name": "x"}
     assert obj == before
 
 
-def test_a_pinned_revision_counts_before_a_captured_one() -> None:
+def test_pinned_revision_overrides_captured_revision() -> None:
     vm = {
         "spec": {"instancetype": {"name": "u", "revisionName": "mine"}, "preference": {"name": "p"}},
         "status": {

@@ -13,8 +13,8 @@ MASQUERADE: dict[str, Any] = {"preferredInterfaceMasquerade": {}}
 NETWORKS = [{"name": "pod", "pod": {}}, {"name": "lan", "multus": {"networkName": "lan"}}]
 
 
-def changed(*given: dict[str, Any], at: str | None = None) -> list[dict[str, Any]]:
-    devices = {"interfaces": [dict(one) for one in given]}
+def with_masquerade(*interfaces: dict[str, Any], at: str | None = None) -> list[dict[str, Any]]:
+    devices = {"interfaces": [dict(entry) for entry in interfaces]}
     if at is None:
         interface.interfaces(MASQUERADE, devices, NETWORKS)
     else:
@@ -22,16 +22,16 @@ def changed(*given: dict[str, Any], at: str | None = None) -> list[dict[str, Any
     return devices["interfaces"]
 
 
-def test_masquerade_is_for_the_pod_network_without_a_binding() -> None:
+def test_masquerade_applies_only_to_pod_network_without_binding() -> None:
     bridged, other, lost, plain = ({"name": name} for name in ("pod", "lan", "nowhere", "pod"))
     bridged["bridge"] = {}
-    assert changed(bridged, other, lost, plain) == [bridged, other, lost, {"name": "pod", "masquerade": {}}]
+    assert with_masquerade(bridged, other, lost, plain) == [bridged, other, lost, {"name": "pod", "masquerade": {}}]
 
 
 @pytest.mark.parametrize("at", ["1.0", "1.0.1"])
-def test_early_releases_gave_it_to_every_interface(at: str) -> None:
+def test_early_releases_masquerade_every_interface(at: str) -> None:
     bridged = {"name": "lan", "bridge": {}}
-    assert changed(bridged, {"name": "pod"}, at=at) == [
+    assert with_masquerade(bridged, {"name": "pod"}, at=at) == [
         {**bridged, "masquerade": {}},
         {"name": "pod", "masquerade": {}},
     ]

@@ -26,7 +26,7 @@ NONE: dict[str, Any] = {}
         ({"machine": {"preferredMachineType": "q35"}}, "1.9", {"type": "q35"}),
     ],
 )
-def test_a_machine_preference_without_a_type_left_an_empty_one_before_1_5(
+def test_preference_without_type_sets_empty_machine_before_1_5(
     preference: dict[str, Any], at: str, expected: dict[str, Any] | None
 ) -> None:
     domain: dict[str, Any] = {}
@@ -34,7 +34,7 @@ def test_a_machine_preference_without_a_type_left_an_empty_one_before_1_5(
     assert domain == ({} if expected is None else {"machine": expected})
 
 
-def test_the_vms_own_type_stays() -> None:
+def test_machine_type_of_vm_stays() -> None:
     domain = {"machine": {"type": "pc"}}
     machine({"machine": {"preferredMachineType": "q35"}}, {"domain": domain})
     assert domain == {"machine": {"type": "pc"}}

@@ -32,7 +32,7 @@ def vm(**spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": "a", "namespace": "web"}, "spec": {"template": template, **spec}}
 
 
-def test_two_objects_whose_revisions_have_one_name() -> None:
+def test_revisions_of_two_objects_with_same_name_collide() -> None:
     # Without uid and generation the names differ by the object's name alone.
     writes = store.store(vm(instancetype={"name": "x"}, preference={"name": "x"}), Objects(OBJECTS))
     assert writes.error == Problem("found existing ControllerRevision with unexpected data: a-x-v1beta1--0")
@@ -40,14 +40,14 @@ def test_two_objects_whose_revisions_have_one_name() -> None:
     assert writes.instancetype_ref is None
 
 
-def test_a_failing_preference_leaves_the_revision_that_was_made_before() -> None:
+def test_missing_preference_leaves_revision_of_instancetype() -> None:
     writes = store.store(vm(instancetype={"name": "x"}, preference={"name": "gone"}), Objects(OBJECTS))
     assert [type(action) for action in writes.actions] == [Create]
     assert writes.error is not None
     assert writes.error.code == 404
 
 
-def test_a_pinned_revision_is_referenced_without_being_looked_up() -> None:
+def test_pinned_revision_is_referenced_without_lookup() -> None:
     writes = store.store(vm(preference={"name": "p", "revisionName": "gone"}), Objects([]))
     reference = {"name": "p", "controllerRevisionRef": {"name": "gone"}}
     patch = [{"op": "add", "path": "/status/preferenceRef", "value": reference}]
@@ -55,30 +55,30 @@ def test_a_pinned_revision_is_referenced_without_being_looked_up() -> None:
     assert writes == Writes((PatchStatus("web", "a", patch),), None, reference, preference=matcher)
 
 
-def test_a_vm_without_a_template_crashes_kubevirt() -> None:
+def test_vm_without_template_crashes_kubevirt() -> None:
     writes = store.store(vm(instancetype={"name": "x"}, template=None), Objects(OBJECTS))
     assert writes.error is not None
     assert writes.error.reason == CRASH
     assert not writes.actions
 
 
-def test_a_vm_of_wrong_types_is_an_error_that_names_the_field() -> None:
+def test_error_names_field_of_wrong_type() -> None:
     error = store.store(vm(instancetype=[]), Objects([])).error
     assert error is not None
     assert error.message.startswith("spec.instancetype: ")
 
 
-def test_inputs_stay_as_they_are() -> None:
-    given = vm(instancetype={"name": "x"})
-    given["status"] = {"instancetypeRef": {"name": "old", "controllerRevisionRef": {"name": "r"}}}
+def test_inputs_stay_unchanged() -> None:
+    manifest = vm(instancetype={"name": "x"})
+    manifest["status"] = {"instancetypeRef": {"name": "old", "controllerRevisionRef": {"name": "r"}}}
     objects = copy.deepcopy(OBJECTS)
-    before = copy.deepcopy(given)
-    writes = store.store(given, Objects(objects))
+    before = copy.deepcopy(manifest)
+    writes = store.store(manifest, Objects(objects))
     assert writes.instancetype_ref == {"name": "x", "controllerRevisionRef": {"name": "a-x-v1beta1--0"}}
-    assert (given, objects) == (before, OBJECTS)
+    assert (manifest, objects) == (before, OBJECTS)
 
 
-def test_why_a_revision_is_not_made() -> None:
+def test_errors_that_prevent_capture() -> None:
     def error(*objects: dict[str, Any], lookup: type[Objects] = Objects, **template: Any) -> Problem | None:
         manifest = vm(instancetype={"name": "x"})
         manifest["spec"]["template"]["spec"]["domain"].update(template)
@@ -97,11 +97,11 @@ def test_why_a_revision_is_not_made() -> None:
     assert error(*OBJECTS, lookup=Forbidden) == Problem("failed to get ControllerRevision: no", "Forbidden", 403)
 
     unreadable = {"apiVersion": "instancetype.kubevirt.io/v9", "kind": "VirtualMachineInstancetype"}
-    there = {
+    existing = {
         "kind": "ControllerRevision",
         "metadata": {"name": "a-x-v1beta1--0", "namespace": "web"},
         "data": unreadable,
     }
-    assert "no kind" in str(error(*OBJECTS, there))
-    there["data"] = {**unreadable, "apiVersion": "instancetype.kubevirt.io/v1beta1", "spec": SPEC}
-    assert error(*OBJECTS, there) is None
+    assert "no kind" in str(error(*OBJECTS, existing))
+    existing["data"] = {**unreadable, "apiVersion": "instancetype.kubevirt.io/v1beta1", "spec": SPEC}
+    assert error(*OBJECTS, existing) is None

@@ -21,7 +21,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 API_VERSION = "instancetype.kubevirt.io/v1beta1"
 
 
-def old(name: str, kind: str, spec: dict[str, Any]) -> dict[str, Any]:
+def captured_revision(name: str, kind: str, spec: dict[str, Any]) -> dict[str, Any]:
     data = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": f"of-{name}", "uid": "u"}, "spec": spec}
     return {
         "kind": "ControllerRevision",
@@ -31,7 +31,10 @@ def old(name: str, kind: str, spec: dict[str, Any]) -> dict[str, Any]:
 
 
 SPEC = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
-REVISIONS = [old("r1", "VirtualMachineInstancetype", SPEC), old("r2", "VirtualMachinePreference", {})]
+REVISIONS = [
+    captured_revision("r1", "VirtualMachineInstancetype", SPEC),
+    captured_revision("r2", "VirtualMachinePreference", {}),
+]
 
 
 def vm(instancetype: str, preference: str) -> dict[str, Any]:
@@ -45,30 +48,30 @@ def vm(instancetype: str, preference: str) -> dict[str, Any]:
     }
 
 
-def test_the_old_ones_are_deleted_after_the_vm_names_the_new_ones() -> None:
-    given, revisions = vm("r1", "r2"), copy.deepcopy(REVISIONS)
-    writes = upgrade.upgrade(given, Objects(revisions))
+def test_old_revisions_are_deleted_after_vm_is_patched() -> None:
+    manifest, revisions = vm("r1", "r2"), copy.deepcopy(REVISIONS)
+    writes = upgrade.upgrade(manifest, Objects(revisions))
     assert [type(action) for action in writes.actions] == [Create, Create, PatchStatus, Delete, Delete]
     assert writes.actions[3:] == (Delete("web", "r1", "uid-r1"), Delete("web", "r2", "uid-r2"))
     assert writes.preference_ref == {"name": "p", "controllerRevisionRef": {"name": "a-of-r2-v1beta1-u-0"}}
-    assert (given, revisions) == (vm("r1", "r2"), REVISIONS)
+    assert (manifest, revisions) == (vm("r1", "r2"), REVISIONS)
 
 
-def test_two_references_to_one_revision_collide() -> None:
+def test_two_references_to_same_revision_collide() -> None:
     writes = upgrade.upgrade(vm("r1", "r1"), Objects(REVISIONS))
     message = 'controllerrevisions.apps "a-of-r1-v1beta1-u-0" already exists'
     assert writes.error == Problem(message, "AlreadyExists", 409)
     assert [type(action) for action in writes.actions] == [Create, Create]
 
 
-def test_an_empty_revision_crashes_kubevirt() -> None:
+def test_empty_revision_crashes_kubevirt() -> None:
     empty = {"kind": "ControllerRevision", "metadata": {"name": "r1", "namespace": "web"}}
     writes = upgrade.upgrade(vm("r1", "r2"), Objects([empty]))
     assert writes.error is not None
     assert writes.error.reason == CRASH
 
 
-def test_a_failed_lookup_is_passed_on() -> None:
+def test_lookup_error_is_returned() -> None:
     forbidden = Problem("forbidden", "Forbidden", 403)
 
     class Denied:
@@ -78,7 +81,7 @@ def test_a_failed_lookup_is_passed_on() -> None:
     assert upgrade.upgrade(vm("r1", "r2"), Denied()).error == forbidden
 
 
-def test_a_vm_of_wrong_types_is_an_error_that_names_the_field() -> None:
+def test_error_names_field_of_wrong_type() -> None:
     error = upgrade.upgrade({"metadata": {"name": "a"}, "spec": {"runStrategy": 1}}, Objects([])).error
     assert error is not None
     assert (error.code, error.message.partition(":")[0]) == (400, "spec.runStrategy")

@@ -23,9 +23,9 @@ def source(name: str, label: str = "", **spec: Any) -> dict[str, Any]:
     return {"kind": "DataSource", "metadata": metadata, "spec": spec}
 
 
-def test_a_data_source_may_stand_for_another() -> None:
+def test_data_source_may_refer_to_another() -> None:
     alias = source("os", source={"dataSource": {"name": "real", "namespace": "shop"}})
-    made = architecture.of_sources(VM, Objects([alias, source("real", "arm64")]), NEWEST)
-    assert made["spec"]["template"]["spec"]["architecture"] == "arm64"
-    lost = architecture.of_sources(VM, Objects([alias]), NEWEST)
-    assert "architecture" not in lost["spec"]["template"]["spec"]
+    result = architecture.with_source_architecture(VM, Objects([alias, source("real", "arm64")]), NEWEST)
+    assert result["spec"]["template"]["spec"]["architecture"] == "arm64"
+    unresolved = architecture.with_source_architecture(VM, Objects([alias]), NEWEST)
+    assert "architecture" not in unresolved["spec"]["template"]["spec"]

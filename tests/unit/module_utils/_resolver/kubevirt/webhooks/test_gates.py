@@ -15,7 +15,7 @@ ALL = frozenset((release.MULTI_ARCHITECTURE, release.PERSISTENT_STATE))
 
 
 @pytest.mark.parametrize(
-    ("spec", "closed", "refused"),
+    ("spec", "closed", "fields"),
     [
         ({"architecture": "arm64"}, ALL, ["spec.architecture"]),
         ({"architecture": "amd64"}, ALL, []),
@@ -23,12 +23,12 @@ ALL = frozenset((release.MULTI_ARCHITECTURE, release.PERSISTENT_STATE))
         ({"architecture": "arm64"}, frozenset(), []),
     ],
 )
-def test_another_architecture(spec: Manifest, closed: frozenset[str], refused: list[str]) -> None:
-    assert [cause.field for cause in config_rules.architecture(spec, "spec", "amd64", closed)] == refused
+def test_another_architecture(spec: Manifest, closed: frozenset[str], fields: list[str]) -> None:
+    assert [cause.field for cause in config_rules.architecture(spec, "spec", "amd64", closed)] == fields
 
 
 @pytest.mark.parametrize(
-    ("domain", "closed", "refused"),
+    ("domain", "closed", "fields"),
     [
         ({"devices": {"tpm": {"persistent": True}}}, ALL, ["spec.domain.devices.tpm.persistent"]),
         ({"devices": {"tpm": {"persistent": True, "enabled": False}}}, ALL, []),
@@ -41,11 +41,11 @@ def test_another_architecture(spec: Manifest, closed: frozenset[str], refused: l
         ({"devices": {"tpm": {"persistent": True}}}, frozenset(), []),
     ],
 )
-def test_persistent_state(domain: Manifest, closed: frozenset[str], refused: list[str]) -> None:
-    assert [cause.field for cause in config_rules.persistent_state({"domain": domain}, "spec", closed)] == refused
+def test_persistent_state(domain: Manifest, closed: frozenset[str], fields: list[str]) -> None:
+    assert [cause.field for cause in config_rules.persistent_state({"domain": domain}, "spec", closed)] == fields
 
 
-def test_which_gates_are_closed() -> None:
+def test_closed_gates() -> None:
     def closed(version: str, *opened: str) -> frozenset[str]:
         spec = {"configuration": {"developerConfiguration": {"featureGates": list(opened)}}}
         return kubevirt_of({"spec": spec}, version).closed_gates

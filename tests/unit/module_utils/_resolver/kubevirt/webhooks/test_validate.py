@@ -30,7 +30,7 @@ def vm(domain: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": "a", "namespace": "web"}, "spec": {"template": template, **spec}}
 
 
-def answer(manifest: dict[str, Any], *objects: dict[str, Any], **options: Any) -> Response:
+def response(manifest: dict[str, Any], *objects: dict[str, Any], **options: Any) -> Response:
     return validate.validate("VirtualMachine", manifest, Objects(objects), **options)
 
 
@@ -39,15 +39,15 @@ def preference(**spec: Any) -> Response:
     return validate.validate(kind, obj(kind, "p", **spec), NOTHING)
 
 
-def test_inputs_stay_as_they_are() -> None:
+def test_inputs_stay_unchanged() -> None:
     manifest, objects = vm(instancetype={"name": "small"}), [copy.deepcopy(SMALL)]
     before = copy.deepcopy(manifest)
-    assert answer(manifest, *objects).allowed
+    assert response(manifest, *objects).allowed
     assert (manifest, objects) == (before, [SMALL])
 
 
-def test_steps_come_in_the_order_of_kubevirt() -> None:
-    wants = obj(
+def test_order_of_validation_steps() -> None:
+    demanding_preference = obj(
         "VirtualMachineClusterPreference",
         "p",
         cpu={"preferredCPUTopology": "spread"},
@@ -57,63 +57,63 @@ def test_steps_come_in_the_order_of_kubevirt() -> None:
     matchers = {"instancetype": {"name": "small"}, "preference": {"name": "p"}}
     cores = {"cpu": {"cores": 1}}
 
-    spread = answer(vm(cores, **matchers), SMALL, wants, config=slirp)
+    spread = response(vm(cores, **matchers), SMALL, demanding_preference, config=slirp)
     assert (spread.stage, spread.causes[0].field) == ("apply", "instancetype.spec.cpu.guest")
-    del wants["spec"]["cpu"]
-    conflicts = answer(vm(cores, **matchers), SMALL, wants, config=slirp)
+    del demanding_preference["spec"]["cpu"]
+    conflicts = response(vm(cores, **matchers), SMALL, demanding_preference, config=slirp)
     assert (conflicts.stage, conflicts.causes[0].field) == ("apply", "spec.template.spec.domain.cpu.cores")
-    assert answer(vm(**matchers), SMALL, wants, config=slirp).stage == "defaults"
-    assert answer(vm(**matchers), SMALL, wants).stage == "requirements"
+    assert response(vm(**matchers), SMALL, demanding_preference, config=slirp).stage == "defaults"
+    assert response(vm(**matchers), SMALL, demanding_preference).stage == "requirements"
 
 
-def test_the_default_architecture_is_that_of_the_cluster() -> None:
-    wants = obj("VirtualMachineClusterPreference", "p", requirements={"architecture": "arm64"})
+def test_default_architecture_is_that_of_cluster() -> None:
+    demanding_preference = obj("VirtualMachineClusterPreference", "p", requirements={"architecture": "arm64"})
     manifest = vm(preference={"name": "p"})
-    assert not answer(manifest, wants).allowed
-    assert answer(manifest, wants, config=configuration.configuration(architecture="arm64")).allowed
+    assert not response(manifest, demanding_preference).allowed
+    assert response(manifest, demanding_preference, config=configuration.configuration(architecture="arm64")).allowed
 
 
-def test_a_captured_revision_counts_rather_than_the_live_object() -> None:
+def test_captured_revision_overrides_live_object() -> None:
     manifest = vm({"cpu": {"model": "host-model"}}, instancetype={"name": "small", "revisionName": "r"})
     captured = copy.deepcopy(SMALL)
     captured["spec"]["cpu"]["model"] = "host-passthrough"
     data = {"apiVersion": "instancetype.kubevirt.io/v1beta1", **captured}
     revision = {"kind": "ControllerRevision", "metadata": {"name": "r", "namespace": "web"}, "data": data}
-    assert answer(manifest, SMALL, revision).causes[0].field == "spec.template.spec.domain.cpu.model"
+    assert response(manifest, SMALL, revision).causes[0].field == "spec.template.spec.domain.cpu.model"
 
 
-def test_a_vm_that_is_being_deleted_or_written_otherwise_is_not_looked_at() -> None:
+def test_deleted_vm_and_other_operations_are_allowed() -> None:
     manifest = vm({"cpu": {"cores": 1}}, instancetype={"name": "small"})
-    assert not answer(manifest, SMALL).allowed
-    assert answer(manifest, SMALL, operation="DELETE").allowed
+    assert not response(manifest, SMALL).allowed
+    assert response(manifest, SMALL, operation="DELETE").allowed
     manifest["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    assert answer(manifest, SMALL).allowed
+    assert response(manifest, SMALL).allowed
 
 
-def test_a_crash_of_kubevirt_is_a_refusal() -> None:
+def test_crash_of_kubevirt_is_a_refusal() -> None:
     zero = obj(
         "VirtualMachineClusterPreference",
         "p",
         cpu={"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}},
     )
-    refused = answer(vm(instancetype={"name": "small"}, preference={"name": "p"}), SMALL, zero)
+    refused = response(vm(instancetype={"name": "small"}, preference={"name": "p"}), SMALL, zero)
     assert (refused.crash, refused.status()["reason"]) == (True, "InternalError")
-    assert answer(vm(template=None)).crash
+    assert response(vm(template=None)).crash
 
 
-def test_eleven_causes_are_ten_and_one_more() -> None:
+def test_causes_beyond_ten_are_counted() -> None:
     annotations = {f"k{number:02}": "1" for number in range(11)}
     instancetype = copy.deepcopy(SMALL)
     instancetype["spec"]["annotations"] = dict.fromkeys(annotations, "2")
     manifest = vm(instancetype={"name": "small"})
     manifest["spec"]["template"]["metadata"] = {"annotations": annotations}
-    status = answer(manifest, instancetype).status()
+    status = response(manifest, instancetype).status()
     assert len(status["details"]["causes"]) == 10
     assert status["message"].endswith(", and 1 more validation errors")
 
 
 @pytest.mark.parametrize("topology", ["spread", "preferSpread"])
-def test_a_preference_with_an_old_ratio_may_spread_over_cores_and_threads_by_two_alone(topology: str) -> None:
+def test_cores_threads_spread_needs_ratio_of_two(topology: str) -> None:
     cpu = {"preferredCPUTopology": topology, "spreadOptions": {"across": "CoresThreads"}}
     assert preference(cpu=cpu, preferSpreadSocketToCoreRatio=2).allowed
     refused = preference(cpu=cpu, preferSpreadSocketToCoreRatio=3)
@@ -121,19 +121,19 @@ def test_a_preference_with_an_old_ratio_may_spread_over_cores_and_threads_by_two
     assert refused.warnings == ()
 
 
-def test_an_unknown_kind_is_no_answer() -> None:
+def test_unknown_kind_raises_key_error() -> None:
     with pytest.raises(KeyError):
         validate.validate("Pod", {}, NOTHING)
 
 
 # As the mutating webhook of the releases before 1.7 leaves a matcher without kind.
 NAMED = {"name": "p", "kind": "virtualmachineclusterpreference"}
-WANTS = obj("VirtualMachineClusterPreference", "p", requirements={"cpu": {"guest": 2}})
+DEMANDING_PREFERENCE = obj("VirtualMachineClusterPreference", "p", requirements={"cpu": {"guest": 2}})
 
 
-def test_what_is_not_there_was_refused_until_1_5() -> None:
+def test_missing_objects_are_refused_until_1_5() -> None:
     manifest = vm(instancetype={"name": "small"}, preference={"name": "p"})
-    refused = answer(manifest, release=of("1.5"))
+    refused = response(manifest, release=of("1.5"))
     assert (refused.code, refused.stage) == (422, "apply")
     assert [cause._asdict() for cause in refused.causes] == [
         {
@@ -143,11 +143,11 @@ def test_what_is_not_there_was_refused_until_1_5() -> None:
             "field": "spec.instancetype",
         }
     ]
-    preference_alone = answer(manifest, SMALL, release=of("1.5")).causes[0]
+    preference_alone = response(manifest, SMALL, release=of("1.5")).causes[0]
     assert preference_alone.message.startswith("Failure to find preference: virtualmachineclusterpreferences.")
     assert preference_alone.field == "spec.preference"
-    assert answer(manifest, SMALL, WANTS, release=of("1.5")).allowed
-    assert answer(manifest, release=of("1.6")).allowed
+    assert response(manifest, SMALL, DEMANDING_PREFERENCE, release=of("1.5")).allowed
+    assert response(manifest, release=of("1.6")).allowed
 
 
 @pytest.mark.parametrize(
@@ -158,60 +158,60 @@ def test_what_is_not_there_was_refused_until_1_5() -> None:
         ("1.5", "VM field(s) spec.template.spec.domain.cpu.cores conflicts with selected instance type"),
     ],
 )
-def test_conflicts_are_told_in_the_words_of_the_release(version: str, message: str) -> None:
-    told = answer(vm({"cpu": {"cores": 1}}, instancetype={"name": "small"}), SMALL, release=of(version))
-    assert (told.message, told.causes[0].field) == (message, "spec.template.spec.domain.cpu.cores")
+def test_conflict_message_depends_on_release(version: str, message: str) -> None:
+    refusal = response(vm({"cpu": {"cores": 1}}, instancetype={"name": "small"}), SMALL, release=of(version))
+    assert (refusal.message, refusal.causes[0].field) == (message, "spec.template.spec.domain.cpu.cores")
 
 
-def test_a_spread_is_checked_as_the_release_does() -> None:
+def test_spread_check_depends_on_release() -> None:
     spread = obj("VirtualMachineClusterPreference", "p", cpu={"preferredCPUTopology": "preferSpread"})
     manifest = vm(instancetype={"name": "small"}, preference=NAMED)
-    assert answer(manifest, SMALL, spread, release=of("1.0")).allowed
-    old = answer(manifest, SMALL, spread, release=of("1.2"))
-    assert old.message == "Instancetype CPU Guest is not divisible by PreferSpreadSocketToCoreRatio"
-    assert answer(manifest, SMALL, spread, release=of("1.3")).message.startswith("3 vCPUs provided by the instance")
-    crash = answer(vm(preference=NAMED), spread, release=of("1.1"))
+    assert response(manifest, SMALL, spread, release=of("1.0")).allowed
+    older = response(manifest, SMALL, spread, release=of("1.2"))
+    assert older.message == "Instancetype CPU Guest is not divisible by PreferSpreadSocketToCoreRatio"
+    assert response(manifest, SMALL, spread, release=of("1.3")).message.startswith("3 vCPUs provided by the instance")
+    crash = response(vm(preference=NAMED), spread, release=of("1.1"))
     assert (crash.crash, crash.stage) == (True, "apply")
 
 
-def test_a_memory_object_of_the_vm_counts_as_the_release_says() -> None:
-    wants = obj("VirtualMachineClusterPreference", "p", requirements={"memory": {"guest": "2Gi"}})
-    nothing_said = vm({"memory": {"hugepages": {"pageSize": "2Mi"}}}, preference={"name": "p"})
-    assert answer(vm(preference={"name": "p"}), wants).stage == "requirements"
+def test_memory_requirement_depends_on_release() -> None:
+    demanding_preference = obj("VirtualMachineClusterPreference", "p", requirements={"memory": {"guest": "2Gi"}})
+    huge_pages_only = vm({"memory": {"hugepages": {"pageSize": "2Mi"}}}, preference={"name": "p"})
+    assert response(vm(preference={"name": "p"}), demanding_preference).stage == "requirements"
     # The default of the guest's memory comes first, here from the huge pages.
-    assert answer(nothing_said, wants, release=of("1.5.0")).stage == "requirements"
-    unknown_size = vm({"memory": {"maxGuest": "4Gi"}}, preference={"name": "p"})
-    assert answer(unknown_size, wants, release=of("1.5.0")).crash
-    assert answer(unknown_size, wants, release=of("1.5.1")).stage == "requirements"
+    assert response(huge_pages_only, demanding_preference, release=of("1.5.0")).stage == "requirements"
+    no_guest_memory = vm({"memory": {"maxGuest": "4Gi"}}, preference={"name": "p"})
+    assert response(no_guest_memory, demanding_preference, release=of("1.5.0")).crash
+    assert response(no_guest_memory, demanding_preference, release=of("1.5.1")).stage == "requirements"
 
 
-def test_the_first_release_judged_what_the_vm_says_before_its_defaults() -> None:
+def test_first_release_checks_requirements_before_defaults() -> None:
     manifest = vm(preference=NAMED)
-    first = answer(manifest, WANTS, release=of("1.0.0"))
+    first = response(manifest, DEMANDING_PREFERENCE, release=of("1.0.0"))
     assert "no CPU resources provided by VirtualMachine, preference requires 2 vCPU" in first.message
-    then = answer(manifest, WANTS, release=of("1.0.1"))
-    assert "insufficient CPU resources of 1 vCPU provided by VirtualMachine" in then.message
+    later = response(manifest, DEMANDING_PREFERENCE, release=of("1.0.1"))
+    assert "insufficient CPU resources of 1 vCPU provided by VirtualMachine" in later.message
     conflict = vm({"cpu": {"cores": 1}}, instancetype={"name": "small"}, preference=NAMED)
-    more = obj("VirtualMachineClusterPreference", "p", requirements={"cpu": {"guest": 8}})
-    assert answer(conflict, SMALL, more, release=of("1.0.0")).stage == "requirements"
-    assert answer(conflict, SMALL, more, release=of("1.0.1")).stage == "apply"
-    assert answer(conflict, SMALL, WANTS, release=of("1.0.0")).stage == "apply"
+    demanding = obj("VirtualMachineClusterPreference", "p", requirements={"cpu": {"guest": 8}})
+    assert response(conflict, SMALL, demanding, release=of("1.0.0")).stage == "requirements"
+    assert response(conflict, SMALL, demanding, release=of("1.0.1")).stage == "apply"
+    assert response(conflict, SMALL, DEMANDING_PREFERENCE, release=of("1.0.0")).stage == "apply"
 
 
-def test_a_field_that_the_release_does_not_know_says_nothing() -> None:
+def test_unknown_field_of_release_is_ignored() -> None:
     instancetype = copy.deepcopy(SMALL)
     instancetype["spec"]["nodeSelector"] = {"zone": "a"}
     manifest = vm(instancetype={"name": "small"})
     manifest["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "b"}
-    assert answer(manifest, instancetype, release=of("1.0")).allowed
-    assert answer(manifest, instancetype, release=of("1.1")).causes[0].field == "spec.template.spec.nodeSelector"
+    assert response(manifest, instancetype, release=of("1.0")).allowed
+    assert response(manifest, instancetype, release=of("1.1")).causes[0].field == "spec.template.spec.nodeSelector"
 
 
 def stored(kind: str, version: str, **spec: Any) -> Response:
     return validate.validate(kind, obj(kind, "p", **spec), NOTHING, release=of(version))
 
 
-def test_the_webhooks_of_preferences_and_instancetypes_learned() -> None:
+def test_instancetype_and_preference_webhooks_by_release() -> None:
     preference, instancetype = "VirtualMachinePreference", "VirtualMachineInstancetype"
     unknown, deprecated = {"preferredCPUTopology": "dice"}, {"preferredCPUTopology": "preferCores"}
     assert stored(preference, "1.3", cpu=unknown).allowed
