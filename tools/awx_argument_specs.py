@@ -21,7 +21,7 @@ RECORD = ROOT / "tests" / "unit" / "playbooks" / "awx_modules.json"
 COLLECTION = "ansible_collections/awx/awx"
 
 # What of an option's spec is recorded.
-KEPT = ("type", "elements", "choices", "required", "aliases", "no_log")
+RECORDED = ("type", "elements", "choices", "required", "aliases", "no_log")
 
 
 def options(source: str) -> dict[str, dict[str, Any]]:
@@ -35,7 +35,9 @@ def options(source: str) -> dict[str, dict[str, Any]]:
 
 def _spec(node: ast.expr) -> dict[str, Any]:
     assert isinstance(node, ast.Call)
-    return {str(entry.arg): ast.literal_eval(entry.value) for entry in node.keywords if entry.arg in KEPT and entry.arg}
+    return {
+        str(entry.arg): ast.literal_eval(entry.value) for entry in node.keywords if entry.arg in RECORDED and entry.arg
+    }
 
 
 def record(wheel: Path) -> str:
@@ -43,9 +45,9 @@ def record(wheel: Path) -> str:
     names = sorted(set(re.findall(r"awx\.awx\.(\w+):", PLAYBOOK.read_text())))
     with zipfile.ZipFile(wheel) as archive:
         manifest = json.loads(archive.read(f"{COLLECTION}/MANIFEST.json"))
-        found = {name: options(archive.read(f"{COLLECTION}/plugins/modules/{name}.py").decode()) for name in names}
-    told = {"version": manifest["collection_info"]["version"], "modules": found}
-    return json.dumps(told, indent=1, sort_keys=True) + "\n"
+        modules = {name: options(archive.read(f"{COLLECTION}/plugins/modules/{name}.py").decode()) for name in names}
+    content = {"version": manifest["collection_info"]["version"], "modules": modules}
+    return json.dumps(content, indent=1, sort_keys=True) + "\n"
 
 
 if __name__ == "__main__":

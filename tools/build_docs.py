@@ -39,14 +39,14 @@ class BrokenLink(Exception):
 
 def pages(checkout: Path = CHECKOUT) -> dict[Path, str]:
     """The Markdown files of the site: path in the checkout → path in the site."""
-    found = {path: path.name for path in sorted((checkout / "docs").glob("*.md"))}
-    return found | {path: f"role_{path.parent.name}.md" for path in sorted((checkout / "roles").glob("*/README.md"))}
+    docs = {path: path.name for path in sorted((checkout / "docs").glob("*.md"))}
+    return docs | {path: f"role_{path.parent.name}.md" for path in sorted((checkout / "roles").glob("*/README.md"))}
 
 
-def place(target: Path, known: dict[Path, str], checkout: Path = CHECKOUT) -> str | None:
+def site_path(target: Path, page_names: dict[Path, str], checkout: Path = CHECKOUT) -> str | None:
     """Where in the site, or in the repository, a file of the checkout is; None if there is no such file."""
-    if target in known:
-        return known[target]
+    if target in page_names:
+        return page_names[target]
     if not target.exists():
         return None
     path = target.relative_to(checkout)
@@ -60,12 +60,12 @@ def place(target: Path, known: dict[Path, str], checkout: Path = CHECKOUT) -> st
     return f"{GALAXY['repository']}/{'tree' if target.is_dir() else 'blob'}/main/{path}"
 
 
-def relinked(page: Path, known: dict[Path, str], checkout: Path = CHECKOUT) -> str:
+def relinked(page: Path, page_names: dict[Path, str], checkout: Path = CHECKOUT) -> str:
     """The text of a page with its links as the site needs them. Raises BrokenLink."""
 
     def link(match: re.Match[str]) -> str:
         target = Path(os.path.normpath(page.parent / match[2]))
-        where = place(target, known, checkout)
+        where = site_path(target, page_names, checkout)
         if where is None:
             raise BrokenLink(f"{page.relative_to(checkout)}: there is no {match[2]}")
         return f"{match[1]}{where}{match[3] or ''})"
@@ -91,9 +91,9 @@ def contents(index: str) -> str:
 
 def stage(source: Path, checkout: Path = CHECKOUT) -> None:
     """Copy the pages, with the links of the site, and the pictures."""
-    known = pages(checkout)
-    for page, name in known.items():
-        text = relinked(page, known, checkout)
+    page_names = pages(checkout)
+    for page, name in page_names.items():
+        text = relinked(page, page_names, checkout)
         (source / name).write_text(contents(text) if name == "index.md" else text, encoding="utf-8")
     shutil.copytree(checkout / "docs" / "images", source / "images")
 

@@ -69,11 +69,11 @@ def _go(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def _one(pattern: str, text: str) -> str:
-    found = re.search(pattern, text, re.MULTILINE)
-    if not found:
+def _required_match(pattern: str, text: str) -> str:
+    match = re.search(pattern, text, re.MULTILINE)
+    if not match:
         raise SystemExit(f"the module file has no line like {pattern}")
-    return found[1]
+    return match[1]
 
 
 def _download(module: str, version: str) -> dict[str, str]:
@@ -84,13 +84,13 @@ def _download(module: str, version: str) -> dict[str, str]:
 
 def kubernetes(version: str) -> Path:
     """Write the module file of a version of Kubernetes (such as 1.35.4) and return its path."""
-    theirs = Path(_download("k8s.io/kubernetes", version)["GoMod"]).read_text()
+    go_mod = Path(_download("k8s.io/kubernetes", version)["GoMod"]).read_text()
     staging = f"v0.{version.partition('.')[2]}"
-    replaced = re.findall(r"^\s*(\S+) => \./staging/", theirs, re.MULTILINE)
+    replaced = re.findall(r"^\s*(\S+) => \./staging/", go_mod, re.MULTILINE)
     text = KUBERNETES.format(
         version=version,
-        go=_one(r"^go (\S+)$", theirs),
-        etcd=_one(r"^\s*go\.etcd\.io/etcd/server/v3 (\S+)", theirs),
+        go=_required_match(r"^go (\S+)$", go_mod),
+        etcd=_required_match(r"^\s*go\.etcd\.io/etcd/server/v3 (\S+)", go_mod),
         staging=staging,
         replaces="\n".join(f"\t{name} => {name} {staging}" for name in replaced),
     )
@@ -100,25 +100,25 @@ def kubernetes(version: str) -> Path:
 def kubevirt(version: str) -> Path:
     """Write the module file of a release of KubeVirt (such as 1.8.4) and return its path."""
     module = _download("kubevirt.io/kubevirt", version)
-    theirs = Path(module["GoMod"]).read_text()
+    go_mod = Path(module["GoMod"]).read_text()
     # A "go" of 1.22 would do for KubeVirt, not for this file.
-    major, minor = (int(number) for number in _one(r"^go (\d+\.\d+)", theirs).split("."))
+    major, minor = (int(number) for number in _required_match(r"^go (\d+\.\d+)", go_mod).split("."))
     text = KUBEVIRT.format(
         version=version,
         go=".".join(map(str, (*max(OLDEST_GO, (major, minor)), 0))),
-        replaces="\n".join(f"\t{line}" for line in _replaces(theirs, version)),
+        replaces="\n".join(f"\t{line}" for line in _replaces(go_mod, version)),
     )
     # Some of its dependencies are in no database of checksums: theirs are those that KubeVirt has recorded.
     checksums = Path(module["Dir"]) / "go.sum"
     return _write(SOURCES / f"kubevirt-{version}.mod", text, "kubevirt/main.go", checksums)
 
 
-def _replaces(theirs: str, version: str) -> list[str]:
+def _replaces(go_mod: str, version: str) -> list[str]:
     """KubeVirt's replace lines, with published modules instead of folders."""
     lines = []
-    for name, by in re.findall(r"^\s*(?:replace )?(\S+)(?: v\S+)? => (\S.*)$", theirs, re.MULTILINE):
-        if not by.startswith("./"):
-            lines.append(f"{name} => {by}")
+    for name, replacement in re.findall(r"^\s*(?:replace )?(\S+)(?: v\S+)? => (\S.*)$", go_mod, re.MULTILINE):
+        if not replacement.startswith("./"):
+            lines.append(f"{name} => {replacement}")
         elif name.startswith("kubevirt.io/"):
             lines.append(f"{name} => {name} v{version}")
     return lines
@@ -141,8 +141,8 @@ def _write(file: Path, text: str, source: str, checksums: Path | None = None) ->
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    wanted = parser.add_mutually_exclusive_group(required=True)
-    wanted.add_argument("--kubernetes", metavar="VERSION", help="such as 1.35.4")
-    wanted.add_argument("--kubevirt", metavar="VERSION", help="such as 1.8.4")
+    choice = parser.add_mutually_exclusive_group(required=True)
+    choice.add_argument("--kubernetes", metavar="VERSION", help="such as 1.35.4")
+    choice.add_argument("--kubevirt", metavar="VERSION", help="such as 1.8.4")
     options = parser.parse_args()
     print(kubernetes(options.kubernetes) if options.kubernetes else kubevirt(options.kubevirt))

@@ -25,9 +25,9 @@ _EMPTY = re.compile(r"<(br|hr|img|meta|col)\b([^>/]*)>")
 
 
 def main() -> int:
-    given = sample(200)
-    found = fleet(given.pop("value"), **given, now="2026-03-01T08:00:00Z")
-    page = _page.page(found, "fleet", "Fleet report", rows=20)
+    options = sample(200)
+    summary = fleet(options.pop("value"), **options, now="2026-03-01T08:00:00Z")
+    page = _page.page(summary, "fleet", "Fleet report", rows=20)
     style = page[page.index("<style>") + 7 : page.index("</style>")].replace("body {", ".page {")
     body = page[page.index("<body>") + 6 : page.index("</body>")].replace("<details open>", '<details open="open">')
     # Two headings are enough to see what the page is about.

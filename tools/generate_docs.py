@@ -62,7 +62,7 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 '''
 
-_KEPT = ("type", "elements", "default", "choices", "aliases", "required")
+_DOCUMENTED = ("type", "elements", "default", "choices", "aliases", "required")
 
 
 def main(arguments: list[str]) -> int:
@@ -118,7 +118,7 @@ def _own(module: str, spec: dict[str, Any], above: str = "") -> dict[str, Any]:
         text = descriptions()[module].get(path) or descriptions()["object"][path]
         documented[name] = {
             "description": text if isinstance(text, list) else [text],
-            **{key: option[key] for key in _KEPT if key in option},
+            **{key: option[key] for key in _DOCUMENTED if key in option},
         }
         if inner := option.get("options"):
             documented[name]["suboptions"] = _own(module, inner, f"{path}.")
@@ -142,16 +142,16 @@ def _fields(root: str, type_name: str, *, required: bool = True) -> dict[str, An
 @cache
 def descriptions() -> dict[str, dict[str, Any]]:
     """The files of `tools/descriptions` as one: type → field, or module → path → description."""
-    found = {}
+    result = {}
     for path in sorted(DESCRIPTIONS.glob("*.yml")):
-        found.update(yaml.safe_load(path.read_text(encoding="utf-8")))
-    return found
+        result.update(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return result
 
 
 def described(type_name: str, field: str) -> tuple[str, str]:
     """The description of a field, and what to use instead of it where it is deprecated, else ""."""
-    found = descriptions().get(type_name, {}).get(field, "")
-    return (found, "") if isinstance(found, str) else (found["text"], found["deprecated"])
+    entry = descriptions().get(type_name, {}).get(field, "")
+    return (entry, "") if isinstance(entry, str) else (entry["text"], entry["deprecated"])
 
 
 def _description(root: str, type_name: str, field: argument_spec.Field) -> list[str]:
@@ -177,11 +177,11 @@ def _option_path(type_name: str, path: str) -> str:
     """The option at a path of fields, or "" if there is none."""
     names = []
     for name in path.split("."):
-        known = {field.name: field for field in argument_spec.fields(type_name)} if type_name in TYPES else {}
-        if name not in known:
+        by_name = {field.name: field for field in argument_spec.fields(type_name)} if type_name in TYPES else {}
+        if name not in by_name:
             return ""
-        names.append(known[name].option)
-        type_name = known[name].type.removeprefix("[]")
+        names.append(by_name[name].option)
+        type_name = by_name[name].type.removeprefix("[]")
     return ".".join(names)
 
 

@@ -16,7 +16,7 @@ FOLDER = ROOT / "docs" / "rbac"
 SOURCE = "rights.yml"
 
 # Of the kinds that occur in the table, those that are in no namespace.
-_WIDE = (
+_CLUSTER_WIDE = (
     "virtualmachinecluster",
     "customresourcedefinitions.",
     "nodes",
@@ -53,14 +53,14 @@ class Right(NamedTuple):
 def table(folder: Path = FOLDER) -> dict[str, list[Right]]:
     """The rights of each module and role, by `modules/NAME` and `roles/NAME`."""
     content = yaml.safe_load((folder / SOURCE).read_text(encoding="utf-8"))
-    found = {
+    rights_of = {
         f"modules/{name}": [right for entry in entries for right in _rights(entry)]
         for name, entries in content["modules"].items()
     }
     for name, parts in content["roles"].items():
         rights: list[Right] = []
         for part in parts:
-            of_module = found[f"modules/{part['module']}"]
+            of_module = rights_of[f"modules/{part['module']}"]
             purposes = _purposes(part.get("for", [right.purpose for right in of_module]))
             left_out = part.get("but", [])
             unknown = {*purposes, *left_out} - {right.purpose for right in of_module}
@@ -71,8 +71,8 @@ def table(folder: Path = FOLDER) -> dict[str, list[Right]]:
                 for right in of_module
                 if right.purpose in purposes and right.purpose not in left_out
             ]
-        found[f"roles/{name}"] = list(dict.fromkeys(rights))
-    return found
+        rights_of[f"roles/{name}"] = list(dict.fromkeys(rights))
+    return rights_of
 
 
 def _purposes(used: list[str] | dict[str, str]) -> dict[str, str]:
@@ -84,14 +84,17 @@ def _rights(entry: dict[str, Any]) -> list[Right]:
     resources = entry["resource"] if isinstance(entry["resource"], list) else [entry["resource"]]
     verbs, purpose, without = tuple(entry["verbs"]), entry["for"], entry.get("without", "")
     everywhere = bool(entry.get("everywhere"))
-    return [Right(one, verbs, purpose, without, everywhere or one.startswith(_WIDE)) for one in resources]
+    return [
+        Right(resource, verbs, purpose, without, everywhere or resource.startswith(_CLUSTER_WIDE))
+        for resource in resources
+    ]
 
 
 def files(folder: Path = FOLDER) -> dict[str, str]:
     """The texts of all files that follow from the table, by name."""
     rights = table(folder)
-    made = {f"{_slug(name)}.yml": manifest(name, lines) for name, lines in rights.items()}
-    return {**made, "README.md": _readme(rights)}
+    texts = {f"{_slug(name)}.yml": manifest(name, lines) for name, lines in rights.items()}
+    return {**texts, "README.md": _readme(rights)}
 
 
 def _slug(name: str) -> str:
@@ -102,7 +105,7 @@ def _slug(name: str) -> str:
 def manifest(name: str, rights: list[Right]) -> str:
     """One ClusterRole for what is bound in namespaces, another for what has to be bound cluster-wide."""
     label = f"virtshape-{_slug(name)}"
-    narrow, wide = ([one for one in rights if one.wide is which] for which in (False, True))
+    narrow, wide = ([right for right in rights if right.wide is which] for which in (False, True))
     lines = [
         f"# What the {name.partition('s/')[0]} {name.partition('/')[2]} needs; a rule that may be left out says so.",
         f"# Written by tools/generate_rbac.py from {SOURCE}; do not edit.",
@@ -175,12 +178,12 @@ def _readme(rights: dict[str, list[Right]]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    wanted = files()
-    stale = [name for name, text in wanted.items() if _read(name) != text]
-    surplus = [path.name for path in FOLDER.iterdir() if path.name not in wanted and path.name != SOURCE]
+    texts = files()
+    stale = [name for name, text in texts.items() if _read(name) != text]
+    surplus = [path.name for path in FOLDER.iterdir() if path.name not in texts and path.name != SOURCE]
     if "--check" not in arguments:
         for name in stale:
-            (FOLDER / name).write_text(wanted[name], encoding="utf-8")
+            (FOLDER / name).write_text(texts[name], encoding="utf-8")
         for name in surplus:
             (FOLDER / name).unlink()
         return 0

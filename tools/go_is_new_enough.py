@@ -11,8 +11,8 @@ GO_MOD = Path(__file__).parents[1] / "roles" / "local_cluster" / "files" / "cont
 
 
 def version(text: str) -> tuple[int, ...]:
-    found = re.search(r"go ?(\d+)\.(\d+)", text)
-    return tuple(map(int, found.groups())) if found else ()
+    match = re.search(r"go ?(\d+)\.(\d+)", text)
+    return tuple(map(int, match.groups())) if match else ()
 
 
 def main() -> int:

@@ -26,11 +26,11 @@ def main() -> int:
             text=True,
         )
     # It ends with 0 where it only warns, too.
-    told = [line for line in done.stdout.splitlines() if line.startswith(("WARNING", "ERROR"))]
+    findings = [line for line in done.stdout.splitlines() if line.startswith(("WARNING", "ERROR"))]
     if done.returncode or "completed successfully" not in done.stdout:
-        told = [done.stdout]
-    print(*told, sep="\n", end="\n" if told else "")
-    return 1 if told else 0
+        findings = [done.stdout]
+    print(*findings, sep="\n", end="\n" if findings else "")
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ def documentation(path: Path, constant: str = "DOCUMENTATION") -> dict[str, Any]
     """The YAML in a constant of a module or of a doc fragment, read without running it."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == constant:
-            found: dict[str, Any] = yaml.safe_load(ast.literal_eval(node.value)) or {}
-            return found
+            content: dict[str, Any] = yaml.safe_load(ast.literal_eval(node.value)) or {}
+            return content
     return {}
 
 

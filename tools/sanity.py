@@ -18,7 +18,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 HOME = CHECKOUT / ".cache" / "sanity"
 COLLECTION = HOME / "ansible_collections" / "virtshape" / "instancetypes"
 PIP = HOME / ".ansible" / "test" / "cache" / "get_pip_24_2.py"
-KEPT = ("tests/output", ".git")
+PRESERVED = ("tests/output", ".git")
 """Its virtual environments, which are used again, and a repository: ansible-test tests what git does not ignore."""
 
 
@@ -26,12 +26,16 @@ def copy() -> None:
     """Make the copy equal to the checkout's files that are under version control, or could be."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     names = subprocess.run(listed, cwd=CHECKOUT, check=True, stdout=subprocess.PIPE, text=True).stdout.split("\0")
-    wanted = {Path(name) for name in names if name and (CHECKOUT / name).is_file()}
-    for old in COLLECTION.rglob("*"):
-        place = old.relative_to(COLLECTION)
-        if old.is_file() and place not in wanted and not any(place.is_relative_to(kept) for kept in KEPT):
-            old.unlink()
-    for name in wanted:
+    tracked = {Path(name) for name in names if name and (CHECKOUT / name).is_file()}
+    for path in COLLECTION.rglob("*"):
+        relative = path.relative_to(COLLECTION)
+        if (
+            path.is_file()
+            and relative not in tracked
+            and not any(relative.is_relative_to(preserved) for preserved in PRESERVED)
+        ):
+            path.unlink()
+    for name in tracked:
         (COLLECTION / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(CHECKOUT / name, COLLECTION / name)
 

@@ -45,9 +45,9 @@ def main() -> int:
     if not kubeconfig:
         print("test-real: KUBECONFIG: is not set; name the kubeconfig of the cluster to test with", file=sys.stderr)
         return 1
-    given = look(Path(kubeconfig).expanduser())
-    lacks = ", ".join(text for name, text in FEATURES.items() if name not in given.has) or "nothing"
-    print(f"== KubeVirt {given.release or 'of an unknown release'}; the cluster lacks {lacks}", flush=True)
+    cluster = look(Path(kubeconfig).expanduser())
+    lacks = ", ".join(text for name, text in FEATURES.items() if name not in cluster.has) or "nothing"
+    print(f"== KubeVirt {cluster.release or 'of an unknown release'}; the cluster lacks {lacks}", flush=True)
     outcomes = {name: PARTS[name](kubeconfig) for name in options.only or PARTS}
     print(table(outcomes))
     return 1 if any(outcome.failed for outcome in outcomes.values()) else 0
@@ -57,7 +57,7 @@ def integration(_kubeconfig: str) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         command = [sys.executable, "-m", "pytest", "--given-cluster", f"--junitxml={report}", "--numprocesses", "2"]
-        told([*command, "--dist", "worksteal", TESTS / "integration"])
+        run_and_show([*command, "--dist", "worksteal", TESTS / "integration"])
         if not report.exists():
             return Outcome(0, 1, Counter())
         return read_report(report)
@@ -70,7 +70,7 @@ def demo(kubeconfig: str) -> Outcome:
     command = [BIN / "ansible-playbook", "virtshape.instancetypes.demo"]
     command += [part for variable in variables for part in ("-e", variable)]
     try:
-        done = told(command, KUBECONFIG=kubeconfig)
+        done = run_and_show(command, KUBECONFIG=kubeconfig)
     finally:
         remove(kubeconfig, namespaces)
     failed = not re.search(r"^localhost .* failed=0 ", done, re.MULTILINE)
@@ -114,7 +114,7 @@ def table(outcomes: dict[str, Outcome]) -> str:
     return "\n".join(lines)
 
 
-def told(command: list[object], **environment: str) -> str:
+def run_and_show(command: list[object], **environment: str) -> str:
     """The output of a command, which is shown as it comes."""
     words = [str(word) for word in command]
     print("==", *[Path(words[0]).name, *words[1:]], flush=True)

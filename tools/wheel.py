@@ -56,7 +56,7 @@ def pack(folders: Iterable[Path], out: Path, version: str, homepage: str) -> Pat
             if file.name not in BUILDS_OWN:
                 files[f"{NAME}/{folder.name}/{file.name}"] = (file.read_bytes(), os.access(file, os.X_OK))
     files[f"{info}/METADATA"] = (METADATA.format(name=NAME, version=version, homepage=homepage).encode(), False)
-    files[f"{info}/WHEEL"] = ((WHEEL + "".join(f"Tag: py3-none-{one}\n" for one in platforms)).encode(), False)
+    files[f"{info}/WHEEL"] = ((WHEEL + "".join(f"Tag: py3-none-{tag}\n" for tag in platforms)).encode(), False)
     record = "".join(f"{name},sha256={_digest(data)},{len(data)}\n" for name, (data, _runs) in files.items())
     files[f"{info}/RECORD"] = (f"{record}{info}/RECORD,,\n".encode(), False)
     out.mkdir(parents=True, exist_ok=True)
