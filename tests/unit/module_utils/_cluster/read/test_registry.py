@@ -15,43 +15,43 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 ENVIRONMENT = {"amd64": ["PATH=/bin", "A=1"], "arm64": ["A=2"]}
 
 
-def test_an_index_and_an_image_by_itself(any_registry: LoopbackRegistry | DockerRegistry) -> None:
+def test_metadata_of_an_index_and_of_an_image(any_registry: LoopbackRegistry | DockerRegistry) -> None:
     address = any_registry.address
     digest = any_registry.push("disks/fedora", "latest", ENVIRONMENT)
-    found = Registry(insecure=True).image(reference(f"{address}/disks/fedora"), "arm64")
-    assert found == (digest, "arm64", ("amd64", "arm64"), ("A=2",))
+    metadata = Registry(insecure=True).image(reference(f"{address}/disks/fedora"), "arm64")
+    assert metadata == (digest, "arm64", ("amd64", "arm64"), ("A=2",))
     digest = any_registry.push("disks/cirros", "1", {"s390x": []})
-    found = Registry(insecure=True).image(reference(f"{address}/disks/cirros:1"))
-    assert found == (digest, "s390x", ("s390x",), ())
-    assert Registry(insecure=True).image(reference(f"{address}/disks/cirros@{digest}")) == found
+    metadata = Registry(insecure=True).image(reference(f"{address}/disks/cirros:1"))
+    assert metadata == (digest, "s390x", ("s390x",), ())
+    assert Registry(insecure=True).image(reference(f"{address}/disks/cirros@{digest}")) == metadata
     with pytest.raises(ImageError, match=r"has no image .*/disks/cirros:2"):
         Registry(insecure=True).image(reference(f"{address}/disks/cirros:2"))
 
 
 @pytest.mark.skipif(not PROGRAM, reason="docker-registry is not installed")
-def test_who_asks_the_real_registry(tmp_path: Path) -> None:
-    with docker_registry(tmp_path, private=True) as made:
-        made.push("a", "1", {"amd64": ["A=1"]})
-        wanted = reference(f"{made.address}/a:1")
-        assert Registry(("me", "secret"), insecure=True).image(wanted).environment == ("A=1",)
-        for wrong in (None, ("me", "wrong")):
+def test_login_to_the_real_registry(tmp_path: Path) -> None:
+    with docker_registry(tmp_path, private=True) as private_registry:
+        private_registry.push("a", "1", {"amd64": ["A=1"]})
+        image = reference(f"{private_registry.address}/a:1")
+        assert Registry(("me", "secret"), insecure=True).image(image).environment == ("A=1",)
+        for invalid_login in (None, ("me", "wrong")):
             with pytest.raises(RegistryError, match="check the name, or the credentials"):
-                Registry(wrong, insecure=True).image(wanted)
+                Registry(invalid_login, insecure=True).image(image)
 
 
 @pytest.mark.parametrize(("auth", "login"), [("bearer", None), ("bearer", ("me", "x:y")), ("basic", ("me", "x"))])
-def test_who_asks(registry: LoopbackRegistry, auth: str, login: tuple[str, str] | None) -> None:
+def test_login_by_token_and_by_password(registry: LoopbackRegistry, auth: str, login: tuple[str, str] | None) -> None:
     registry.push("a", "1", {"amd64": []})
     registry.auth, registry.login = auth, login
-    wanted = reference(f"{registry.address}/a:1")
-    assert Registry(login, insecure=True).image(wanted).architecture == "amd64"
+    image = reference(f"{registry.address}/a:1")
+    assert Registry(login, insecure=True).image(image).architecture == "amd64"
     if login:
-        for wrong in (None, ("me", "wrong")):
+        for invalid_login in (None, ("me", "wrong")):
             with pytest.raises(RegistryError, match=r"check the credentials|check the name, or the credentials"):
-                Registry(wrong, insecure=True).image(wanted)
+                Registry(invalid_login, insecure=True).image(image)
 
 
-def test_a_storage_does_not_see_the_token(registry: LoopbackRegistry) -> None:
+def test_redirect_does_not_get_the_token(registry: LoopbackRegistry) -> None:
     with loopback_registry() as storage:
         registry.push("a", "1", {"amd64": ["A=1"]})
         registry.auth, registry.storage, storage.content = "bearer", storage.address, registry.content
@@ -62,16 +62,16 @@ def test_a_storage_does_not_see_the_token(registry: LoopbackRegistry) -> None:
 def test_certificates(registry: LoopbackRegistry, tmp_path: Path) -> None:
     registry.push("a", "1", {"amd64": []})
     authority = with_tls(registry, tmp_path)
-    wanted = reference(f"{registry.address}/a:1")
+    image = reference(f"{registry.address}/a:1")
     with pytest.raises(RegistryError, match=r"cannot reach .*certificate verify failed"):
-        Registry().image(wanted)
-    assert Registry(certificates=authority.read_text()).image(wanted).architecture == "amd64"
-    assert Registry(insecure=True).image(wanted).architecture == "amd64"
+        Registry().image(image)
+    assert Registry(certificates=authority.read_text()).image(image).architecture == "amd64"
+    assert Registry(insecure=True).image(image).architecture == "amd64"
     with pytest.raises(RegistryError, match="certificates for the registry cannot be read"):
         Registry(certificates="-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n")
 
 
-def test_what_is_not_there(registry: LoopbackRegistry) -> None:
+def test_missing_images_and_registries(registry: LoopbackRegistry) -> None:
     client = Registry(insecure=True)
     registry.push("a", "1", ENVIRONMENT)
     with pytest.raises(ImageError, match=r"has no image .*/a:2"):
@@ -91,13 +91,13 @@ def test_what_is_not_there(registry: LoopbackRegistry) -> None:
         (b"{}", "is no image for containers"),
     ],
 )
-def test_answers_of_something_else(registry: LoopbackRegistry, content: bytes, message: str) -> None:
+def test_responses_without_a_manifest(registry: LoopbackRegistry, content: bytes, message: str) -> None:
     registry.content["/v2/a/manifests/1"] = "application/json", content
     with pytest.raises((RegistryError, ImageError), match=message):
         Registry(insecure=True).image(reference(f"{registry.address}/a:1"))
 
 
-def test_another_digest_and_a_challenge_that_nobody_knows(registry: LoopbackRegistry) -> None:
+def test_wrong_digest_and_unmet_challenge(registry: LoopbackRegistry) -> None:
     digest = f"sha256:{'0' * 64}"
     registry.content[f"/v2/a/manifests/{digest}"] = "application/json", b"{}"
     with pytest.raises(RegistryError, match="answered with sha256:44136f"):
@@ -107,13 +107,13 @@ def test_another_digest_and_a_challenge_that_nobody_knows(registry: LoopbackRegi
         Registry(insecure=True).image(reference(f"{registry.address}/a:1"))
 
 
-def test_a_registry_that_has_a_problem(registry: LoopbackRegistry) -> None:
+def test_status_500_of_a_registry(registry: LoopbackRegistry) -> None:
     registry.broken = True
     with pytest.raises(RegistryError, match=r"answered 500 for 127.0.0.1:\d+/a@sha256:"):
         Registry(insecure=True).image(reference(f"{registry.address}/a@sha256:{'0' * 64}"))
 
 
-def test_a_token_service_that_is_none(registry: LoopbackRegistry) -> None:
+def test_unreachable_token_service(registry: LoopbackRegistry) -> None:
     registry.push("a", "1", {"amd64": []})
     registry.auth, registry.scheme = "bearer", "https"
     with pytest.raises(RegistryError, match="gives no token: "):
