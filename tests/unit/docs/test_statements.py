@@ -48,8 +48,8 @@ def documented(module: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("module", ["virtual_machine", "instancetype", "preference", "boot_source"])
 def test_what_is_told_of_any_object_is_documented(module: str) -> None:
-    owners: dict[str, Any] = {"taken": ("kubectl",), "owners": {}}
-    result = Result(Entry("a", Key("A", "b", "a"), "present", {}, problem="x"), plan.APPLY, left="x", **owners)
+    owners: dict[str, Any] = {"taken_from": ("kubectl",), "owners": {}}
+    result = Result(Entry("a", Key("A", "b", "a"), "present", {}, problem="x"), plan.APPLY, skip_reason="x", **owners)
     result.warn("x")
     told = output_of(Subject(module), result)
     assert {"left", "taken_over", "owned_by_others"} < set(told)

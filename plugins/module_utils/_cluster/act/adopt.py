@@ -22,8 +22,7 @@ from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from .engine import Job, Outcome, carry_out, rehearse, send
-from .settings import Settings
+from .engine import Job, Outcome, Settings, carry_out, rehearse, send
 
 Manifest = dict[str, Any]
 
@@ -37,7 +36,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class AdoptRequest:
     """The instancetypes and preferences to choose from, as shell patterns; None for all. accept: see `rules.adopt`."""
 
     instancetypes: list[str] | None = None
@@ -66,7 +65,7 @@ class Adopted(Outcome):
 def adopt(
     session: Session,
     vms: list[Manifest],
-    wanted: Wanted,
+    request: AdoptRequest,
     settings: Settings,
 ) -> list[Adopted]:
     """Chooses an instancetype and a preference for each VM; results in the order of `vms`.
@@ -89,10 +88,10 @@ def adopt(
         result.warnings += doubt
         result.adoption = rules.adopt(
             result.vm,
-            _candidates(lookup, INSTANCETYPE, namespace, wanted.instancetypes, result.warnings),
-            _candidates(lookup, PREFERENCE, namespace, wanted.preferences, result.warnings),
+            _candidates(lookup, INSTANCETYPE, namespace, request.instancetypes, result.warnings),
+            _candidates(lookup, PREFERENCE, namespace, request.preferences, result.warnings),
             cluster,
-            wanted.accept,
+            request.accept,
         )
         chosen = result.adoption.chosen
         if chosen is None:
@@ -103,16 +102,16 @@ def adopt(
         result.impact = impact(result.vm, admit(chosen.vm, result.vm, cluster), instances.get(_key(result.vm)), cluster)
     if settings.server_dry_run or not settings.check_mode:
         do = _rehearse if settings.check_mode else _write
-        carry_out((Job(one[0], partial(do, session, *one), "PATCH", _VM) for one in due), settings)
+        carry_out((Job(result, partial(do, session, result, chosen), "PATCH", _VM) for result, chosen in due), settings)
     return results
 
 
 def _instances(session: Session, results: list[Adopted]) -> dict[tuple[str, str], Manifest]:
-    found = {}
+    instances = {}
     for namespace in sorted({result.vm["metadata"]["namespace"] for result in results}):
         items, _version = session.list(_VMI, namespace)
-        found.update({_key(item): item for item in items})
-    return found
+        instances.update({_key(item): item for item in items})
+    return instances
 
 
 def _key(manifest: Manifest) -> tuple[str, str]:
@@ -126,27 +125,31 @@ def _candidates(
 
     If the task may not list a kind, a warning says so and the kind is skipped.
     """
-    found: list[Manifest] = []
+    candidates: list[Manifest] = []
     for kind, place in ((role.cluster_kind, ""), (role.kind, namespace)):
-        found += lookup.list(kind, place)
+        candidates += lookup.list(kind, place)
         problem = lookup.problem(kind, place)
         if problem is not None:
             warnings.append(f"cannot list {kind}, so the task ignores them: {problem.message}")
-    names = {manifest["metadata"]["name"] for manifest in found}
+    names = {manifest["metadata"]["name"] for manifest in candidates}
     for pattern in patterns or ():
         if not any(fnmatchcase(name, pattern) for name in names):
             raise Unreadable(
                 f"{role.matcher}s: no {role.matcher} that the namespace {namespace} can use matches {pattern!r}"
             )
     if patterns is None:
-        return found
-    return [one for one in found if any(fnmatchcase(one["metadata"]["name"], pattern) for pattern in patterns)]
+        return candidates
+    return [
+        candidate
+        for candidate in candidates
+        if any(fnmatchcase(candidate["metadata"]["name"], pattern) for pattern in patterns)
+    ]
 
 
 def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
     result.changed = False
     try:
-        # A retry fails if the first attempt has raised the generation, which the patch tests: a read shows the outcome.
+        # A retry fails if the first attempt has bumped the generation, which the patch tests: a read shows the outcome.
         send(session, _patch(result, chosen), lambda: _is_written(session, result.vm, chosen.instancetype))
     except ApiError as error:
         if error.code != 422 or error.causes:

@@ -28,9 +28,9 @@ from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable
 from .catalog_fit import fits, foreign
 from .declare import declare
-from .handlers.catalog import OPERATOR, CatalogSubject, deletion_findings, deprecated, left_alone
-from .settings import Settings
+from .engine import Settings
 from .subject import Entry, Finding, Planned, Result
+from .subjects.catalog import OPERATOR, CatalogSubject, deletion_findings, deprecated, skip_reason
 
 Manifest = dict[str, Any]
 
@@ -56,7 +56,7 @@ class Request:
 
 
 @dataclass
-class Change:
+class ChangedObject:
     """An object whose spec changes, [{field, before, after}]. used_by: the VMs that refer to it; None if unknown."""
 
     place: ObjectKey
@@ -65,12 +65,12 @@ class Change:
 
 
 @dataclass
-class Gone:
-    """A deployed object that the catalog no longer contains. kept: why it is not pruned, or None."""
+class RemovedObject:
+    """A deployed object that the catalog no longer contains. keep_reason: why it is not pruned, or None."""
 
     live: Manifest
     used_by: list[Manifest] | None = None
-    kept: str | None = None
+    keep_reason: str | None = None
 
 
 @dataclass
@@ -84,15 +84,15 @@ class Affected:
 
 @dataclass
 class Deployed:
-    """The outcome of a request. results: for the requested objects. pruned: for the objects in `gone` that are not
-    kept.
+    """The outcome of a request. results: for the requested objects. pruned: for the objects in `gone` that are
+    pruned.
     """
 
     results: list[Result] = field(default_factory=list)
     pruned: list[Result] = field(default_factory=list)
     new: list[ObjectKey] = field(default_factory=list)
-    changed: list[Change] = field(default_factory=list)
-    gone: list[Gone] = field(default_factory=list)
+    changed: list[ChangedObject] = field(default_factory=list)
+    gone: list[RemovedObject] = field(default_factory=list)
     affected: list[Affected] = field(default_factory=list)
     misfits: list[tuple[ObjectKey, Misfit]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -102,28 +102,28 @@ class Deployed:
 
 def deploy(session: Session, request: Request, settings: Settings) -> Deployed:
     """Carries out a request. Check mode returns the same result but writes nothing."""
-    told = Deployed()
+    deployed = Deployed()
     snapshot = _Snapshot(session)
     users = Users(session)
-    entries = _entries(session, request, told)
-    wanted = [(entry.key, entry.manifest) for entry in entries]
+    entries = _entries(session, request, deployed)
+    desired = [(entry.key, entry.manifest) for entry in entries]
     if request.state == "present":
-        _foresee(session, snapshot, users, request, wanted, told)
+        _foresee(session, snapshot, users, request, desired, deployed)
     subject = _Objects(request, snapshot, users)
-    told.versions_before = _versions(_deployed(snapshot, request))
-    told.results = declare(session, subject, entries, settings)
-    failed = sum(1 for result in told.results if result.failed)
-    due = [one for one in told.gone if one.kept is None]
+    deployed.versions_before = _versions(_deployed(snapshot, request))
+    deployed.results = declare(session, subject, entries, settings)
+    failed = sum(1 for result in deployed.results if result.failed)
+    due = [gone for gone in deployed.gone if gone.keep_reason is None]
     if failed:
-        for one in due:
-            one.kept = f"not pruned because {failed} of the catalog's objects failed"
+        for gone in due:
+            gone.keep_reason = f"not pruned because {failed} of the catalog's objects failed"
     else:
-        told.pruned = declare(session, subject, [_absent(one.live) for one in due], settings)
-    after = [one for one in map(_afterwards, told.results) if one is not None]
-    pruned = {result.entry.key for result in told.pruned if result.changed}
-    stay = [one.live for one in told.gone if _key(one.live) not in pruned]
-    told.versions = _versions([*after, *stay], request.catalog)
-    return told
+        deployed.pruned = declare(session, subject, [_absent(gone.live) for gone in due], settings)
+    after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
+    pruned = {result.entry.key for result in deployed.pruned if result.changed}
+    stay = [gone.live for gone in deployed.gone if _key(gone.live) not in pruned]
+    deployed.versions = _versions([*after, *stay], request.catalog)
+    return deployed
 
 
 class _Snapshot:
@@ -145,13 +145,13 @@ class _Snapshot:
 
     def read(self, _session: Session, keys: Iterable[Key]) -> dict[Key, Manifest]:
         """See snapshot.read."""
-        wanted = set(keys)
-        places = {(key.kind, key.namespace) for key in wanted}
-        found = {_key(one): one for kind, namespace in places for one in self.of(kind, namespace)}
-        return {key: one for key, one in found.items() if key in wanted}
+        requested = set(keys)
+        places = {(key.kind, key.namespace) for key in requested}
+        objects = {_key(live): live for kind, namespace in places for live in self.of(kind, namespace)}
+        return {key: live for key, live in objects.items() if key in requested}
 
 
-def _entries(session: Session, request: Request, told: Deployed) -> list[Entry]:
+def _entries(session: Session, request: Request, deployed: Deployed) -> list[Entry]:
     """The entries for the objects, without the fields that the cluster would drop.
 
     on_lost_fields never fails a preference for another architecture than the cluster's.
@@ -160,15 +160,15 @@ def _entries(session: Session, request: Request, told: Deployed) -> list[Entry]:
     if request.state == "present":
         fit = fits(session, manifests)
         manifests = fit.manifests
-        told.warnings += fit.warnings
-        told.misfits = fit.misfits
-        lost = {place: one.text for place, one in fit.misfits}
+        deployed.warnings += fit.warnings
+        deployed.misfits = fit.misfits
+        lost = {place: misfit.text for place, misfit in fit.misfits}
         if request.on_lost_fields == "fail" and lost:
             others = foreign(session, request.manifests)
             refused = {place: text for place, text in lost.items() if place not in others}
             lost = {place: f"{text}; {others[place]}" for place, text in lost.items() if place in others}
         if request.on_lost_fields != "ignore":
-            told.warnings += [f"{place.kind} {_label(place)}: {text}" for place, text in lost.items()]
+            deployed.warnings += [f"{place.kind} {_label(place)}: {text}" for place, text in lost.items()]
     return [
         Entry(_label(place), _key(manifest), request.state, manifest, refused.get(place))
         for manifest, place in zip(manifests, map(key_of, manifests))
@@ -187,18 +187,18 @@ class _Objects(CatalogSubject):
     def read(self, session: Session, keys: Iterable[Key]) -> dict[Key, Manifest]:
         return self._snapshot.read(session, keys)
 
-    def leave(self, live: Manifest) -> str | None:
+    def skip_reason(self, live: Manifest) -> str | None:
         owner = (live["metadata"].get("labels") or {}).get(CATALOG_LABEL)
         if owner not in (None, self._request.catalog) and ownership.owned(live, FIELD_MANAGER) is not None:
             return f"the object belongs to the catalog {owner}"
-        return left_alone(live, self._request.existing)
+        return skip_reason(live, self._request.existing)
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
         release = kubevirt(session).release
         return [[Finding(text, note=True) for text in deprecated(step.plan.manifest, release)] for step in planned]
 
     def deletion(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        # _kept has already decided what may be pruned.
+        # _keep_reason has already decided what may be pruned.
         return deletion_findings(self._users, planned, self._request.force or self._request.state == "present")
 
 
@@ -207,21 +207,21 @@ def _foresee(
     snapshot: _Snapshot,
     users: Users,
     request: Request,
-    wanted: list[tuple[Key, Manifest]],
-    told: Deployed,
+    desired: list[tuple[Key, Manifest]],
+    deployed: Deployed,
 ) -> None:
     """Records which objects are new, changed or gone, and the VMs that use them."""
     try:
-        live = snapshot.read(session, [key for key, _manifest in wanted])
+        live = snapshot.read(session, [key for key, _manifest in desired])
     except Unreadable:
         return  # declare reports this for each object
-    leave = _Objects(request, snapshot, users).leave
+    subject = _Objects(request, snapshot, users)
     after: dict[ObjectKey, Manifest | None] = {}
-    for key, manifest in wanted:
+    for key, manifest in desired:
         place = key_of(manifest)
         if key not in live:
-            told.new.append(place)
-        elif leave(live[key]) is None:
+            deployed.new.append(place)
+        elif subject.skip_reason(live[key]) is None:
             owner = ownership.owned(live[key], FIELD_MANAGER)
             try:
                 spec = predicted(manifest, live[key], owner)
@@ -229,85 +229,85 @@ def _foresee(
             except FieldError:
                 continue  # the object comes from a newer KubeVirt: declare reports it
             if changes:
-                told.changed.append(Change(place, changes))
+                deployed.changed.append(ChangedObject(place, changes))
                 after[place] = {**manifest, "spec": spec}
-    places = [key_of(manifest) for _key_, manifest in wanted]
-    deployed = _deployed(snapshot, request)
-    told.gone = [Gone(one) for one in catalog_upgrade.obsolete(deployed, places, request.catalog)]
-    _find_users(session, users, told, after, request)
+    places = [key_of(manifest) for _key_, manifest in desired]
+    objects = _deployed(snapshot, request)
+    deployed.gone = [RemovedObject(live) for live in catalog_upgrade.obsolete(objects, places, request.catalog)]
+    _find_users(session, users, deployed, after, request)
 
 
 def _find_users(
-    session: Session, users: Users, told: Deployed, after: dict[ObjectKey, Manifest | None], request: Request
+    session: Session, users: Users, deployed: Deployed, after: dict[ObjectKey, Manifest | None], request: Request
 ) -> None:
     unknown = None
     try:
-        for change in told.changed:
+        for change in deployed.changed:
             change.used_by = users.of(change.place)
-        for one in told.gone:
-            one.used_by = users.of(key_of(one.live))
+        for gone in deployed.gone:
+            gone.used_by = users.of(key_of(gone.live))
     except (ApiError, ConnectionFailed) as error:
         unknown = explain(error, "LIST", BY_NAME["VirtualMachine"])
-        told.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {unknown}")
-    for one in told.gone:
-        one.kept = _kept(one, request.prune)
-        after[key_of(one.live)] = None if one.kept is None else one.live
+        deployed.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {unknown}")
+    for gone in deployed.gone:
+        gone.keep_reason = _keep_reason(gone, request.prune)
+        after[key_of(gone.live)] = None if gone.keep_reason is None else gone.live
     if unknown is not None:
         return
     vms: dict[tuple[str, str], Manifest] = {}
-    for used in [change.used_by for change in told.changed] + [one.used_by for one in told.gone]:
+    for used in [change.used_by for change in deployed.changed] + [gone.used_by for gone in deployed.gone]:
         vms.update({(vm["metadata"]["namespace"], vm["metadata"]["name"]): vm for vm in used or []})
     in_order = [vms[key] for key in sorted(vms)]
     if in_order:
-        lookup, known = ClusterLookup(session), kubevirt(session)
-        lookup.gather(key for vm in in_order for key in keys_for_expansion(vm, known.release))
-        now = Cluster(lookup, known)
-        told.warnings += [now.kubevirt.doubt] if now.kubevirt.doubt else []
-        told.affected = [Affected(*one) for one in catalog_upgrade.affected(in_order, after, now)]
+        lookup, configured = ClusterLookup(session), kubevirt(session)
+        lookup.gather(key for vm in in_order for key in keys_for_expansion(vm, configured.release))
+        cluster = Cluster(lookup, configured)
+        deployed.warnings += [cluster.kubevirt.doubt] if cluster.kubevirt.doubt else []
+        deployed.affected = [Affected(*drift) for drift in catalog_upgrade.affected(in_order, after, cluster)]
 
 
-def _kept(one: Gone, prune: str) -> str | None:
+def _keep_reason(gone: RemovedObject, prune: str) -> str | None:
     """Why a removed object is not pruned, or None. Only objects that this collection deployed are pruned."""
-    left = left_alone(one.live, "keep")
-    if left is not None:
-        return left
+    skipped = skip_reason(gone.live, "keep")
+    if skipped is not None:
+        return skipped
     if prune == "never":
         return "prune is set to never"
-    if prune == "unused" and one.used_by is None:
+    if prune == "unused" and gone.used_by is None:
         return "cannot tell which virtual machines use the object"
-    if prune == "unused" and one.used_by:
-        return f"in use by {labels(one.used_by)}"
+    if prune == "unused" and gone.used_by:
+        return f"in use by {labels(gone.used_by)}"
     return None
 
 
 def _deployed(snapshot: _Snapshot, request: Request) -> list[Manifest]:
     """The live objects of the catalog, in the namespaces that can be read."""
-    found = []
+    live = []
     for namespace in request.namespaces:
         for role in ROLES:
             kind = role.kind if namespace else role.cluster_kind
             try:
-                found += snapshot.of(kind, namespace or None)
+                live += snapshot.of(kind, namespace or None)
             except Unreadable:
                 continue
-    return [one for one in found if (one["metadata"].get("labels") or {}).get(CATALOG_LABEL) == request.catalog]
+    return [item for item in live if (item["metadata"].get("labels") or {}).get(CATALOG_LABEL) == request.catalog]
 
 
 def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, int]:
     """The number of deployed objects for each version. More than one version means that a run was incomplete."""
-    found: dict[str, int] = {}
-    for one in objects:
-        own = one["metadata"].get("labels") or {}
+    counts: dict[str, int] = {}
+    for manifest in objects:
+        own = manifest["metadata"].get("labels") or {}
         if (catalog is None or own.get(CATALOG_LABEL) == catalog) and own.get(MANAGED_BY_LABEL) != OPERATOR:
             version = own.get(VERSION_LABEL, "")
-            found[version] = found.get(version, 0) + 1
-    return dict(sorted(found.items()))
+            counts[version] = counts.get(version, 0) + 1
+    return dict(sorted(counts.items()))
 
 
 def _afterwards(result: Result) -> Manifest | None:
     """The object after the run (in check mode, as predicted). Only its labels are reliable."""
     if result.action == plan.DELETE:
-        return result.found if result.failed else None
+        return result.live_before if result.failed else None
     return result.entry.manifest if result.changed else result.live
 
 

@@ -1,15 +1,17 @@
-"""Compares objects with the schemas of the cluster's CustomResourceDefinitions."""
+"""What of a catalog fits the cluster: its version, and the objects' fields by the CustomResourceDefinitions."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from ..._resolver.api import release
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES
 from ..._resolver.api.release import Release
 from ..._resolver.catalog.labels import architecture_of
 from ..._resolver.catalog.lost_fields import Misfit, misfit, release_of, spec_schema
 from ..._resolver.catalog.object_key import ObjectKey, key_of
+from ..._resolver.catalog.versions import fitting_version, version_names
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
@@ -17,6 +19,9 @@ from ..read.kubevirt import kubevirt
 Manifest = dict[str, Any]
 
 _DEFINITION = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "customresourcedefinitions", False)
+
+
+AUTO: Final = "auto"
 
 
 class Fit(NamedTuple):
@@ -37,35 +42,72 @@ def fits(session: Session, manifests: list[Manifest]) -> Fit:
     """
     warnings: list[str] = []
     schemas = {}
-    for kind in dict.fromkeys(one["kind"] for one in manifests):
-        found = _schema(session, BY_NAME[kind], warnings)
-        if found is not None:
-            schemas[kind] = found
-    known = release_of({ROLE_OF_KIND[kind]: found for kind, found in schemas.items()})
-    kept, misfits = [], []
+    for kind in dict.fromkeys(manifest["kind"] for manifest in manifests):
+        schema = _schema(session, BY_NAME[kind], warnings)
+        if schema is not None:
+            schemas[kind] = schema
+    cluster_release = release_of({ROLE_OF_KIND[kind]: schema for kind, schema in schemas.items()})
+    fitting, misfits = [], []
     for manifest in manifests:
-        one = misfit(manifest, schemas[manifest["kind"]], known) if manifest["kind"] in schemas else None
-        if one is not None:
-            misfits.append((key_of(manifest), one))
-        kept.append(manifest if one is None else one.manifest)
-    return Fit(kept, misfits, warnings)
+        schema = schemas.get(manifest["kind"])
+        lost = misfit(manifest, schema, cluster_release) if schema is not None else None
+        if lost is not None:
+            misfits.append((key_of(manifest), lost))
+        fitting.append(manifest if lost is None else lost.manifest)
+    return Fit(fitting, misfits, warnings)
 
 
 def foreign(session: Session, manifests: list[Manifest]) -> dict[ObjectKey, str]:
     """The preferences for another architecture than the cluster's, each with one line that says so."""
     ours = kubevirt(session).configuration.architecture
-    found = {key_of(one): architecture_of(one) for one in manifests if ROLE_OF_KIND[one["kind"]] is PREFERENCE}
+    preferences = [manifest for manifest in manifests if ROLE_OF_KIND[manifest["kind"]] is PREFERENCE]
+    architectures = {key_of(preference): architecture_of(preference) for preference in preferences}
     return {
         place: f"the task deploys it without these fields, because it is for {architecture} and the cluster runs {ours}"
-        for place, architecture in found.items()
+        for place, architecture in architectures.items()
         if architecture not in ("", ours)
     }
 
 
-def release_by_fields(session: Session) -> Release | None:
+class ChosenVersion(NamedTuple):
+    """version: "" if the catalog has no versions. reason: why this version; "" if it was requested."""
+
+    version: str = ""
+    reason: str = ""
+
+
+def choose_version(session: Session, documents: list[Any], requested: str) -> ChosenVersion:
+    """Chooses the version of a catalog. requested: a version, or `auto` for the version that fits the cluster.
+
+    Raises CatalogError if the list of versions is invalid, and ConnectionFailed.
+    """
+    if requested != AUTO:
+        return ChosenVersion(requested)
+    if not version_names(documents):
+        return ChosenVersion()
+    cluster_release, reason = _release(session)
+    return ChosenVersion(fitting_version(documents, cluster_release), reason)
+
+
+def _release(session: Session) -> tuple[Release, str]:
+    """The release of the cluster's KubeVirt, and how the task knows it."""
+    version = kubevirt(session).version
+    try:
+        return release.of(version), f"the cluster runs KubeVirt {version}"
+    except release.UnknownRelease:
+        pass
+    # The cluster may hide its version, or run a custom build.
+    by_fields = _release_by_fields(session)
+    if by_fields is None:
+        return release.NEWEST, "the newest version, because the cluster does not report its KubeVirt release"
+    major, minor, _patch = by_fields.version
+    return by_fields, f"the cluster's API has all fields of KubeVirt {major}.{minor}"
+
+
+def _release_by_fields(session: Session) -> Release | None:
     """The newest release whose fields the cluster's API has; None if no schema can be read. One GET for each kind."""
-    found = {role: _schema(session, BY_NAME[role.cluster_kind], []) for role in ROLES}
-    schemas = {role: schema for role, schema in found.items() if schema is not None}
+    published = {role: _schema(session, BY_NAME[role.cluster_kind], []) for role in ROLES}
+    schemas = {role: schema for role, schema in published.items() if schema is not None}
     return release_of(schemas) if schemas else None
 
 
@@ -74,10 +116,10 @@ def _schema(session: Session, kind: Kind, warnings: list[str]) -> Manifest | Non
         definition = session.get(_DEFINITION, None, f"{kind.plural}.{kind.group}")
     except ApiError as error:
         # Everyone may read the OpenAPI description, but not the CustomResourceDefinitions from which it is made.
-        found = _published(session, kind) if error.code == 403 else None
-        if found is None:
+        schema = _published(session, kind) if error.code == 403 else None
+        if schema is None:
             warnings.append(_unknown(kind, error))
-        return found
+        return schema
     except ConnectionFailed as error:
         warnings.append(_unknown(kind, error))
         return None
@@ -92,9 +134,9 @@ def _published(session: Session, kind: Kind) -> Manifest | None:
     except (ApiError, ConnectionFailed):
         return None
     for schema in ((described.get("components") or {}).get("schemas") or {}).values():
-        if any(one.get("kind") == kind.kind for one in schema.get("x-kubernetes-group-version-kind") or []):
-            found = (schema.get("properties") or {}).get("spec")
-            return found if isinstance(found, dict) else None
+        if any(gvk.get("kind") == kind.kind for gvk in schema.get("x-kubernetes-group-version-kind") or []):
+            spec = (schema.get("properties") or {}).get("spec")
+            return spec if isinstance(spec, dict) else None
     return None
 
 

@@ -25,8 +25,7 @@ from ..client.pool import each
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable
 from ..read.watch import WATCHES, State, doubted, wait_for
-from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, Job, carry_out, rehearse, send
-from .settings import Settings
+from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, Job, Settings, carry_out, rehearse, send
 from .subject import Entry, Finding, Planned, Result, Subject
 
 Manifest = dict[str, Any]
@@ -44,16 +43,16 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
     results = [Result(entry) for entry in entries]
     if _any_failed(results):
         for result in results:
-            result.left = None if result.failed else "not sent because other entries are invalid"
+            result.skip_reason = None if result.failed else "not sent because other entries are invalid"
         return results
     planned = _plan(session, subject, results, settings)
     _preflight(session, subject, planned, settings)
-    _name_kept(session, subject, results)
+    _name_retained(session, subject, results)
     _foresee(session, subject, planned)
     if settings.check_mode:
         if settings.server_dry_run:
             # A dry run would change what is being deleted, instead of creating anything.
-            due = [(result, step) for result, step in planned if _is_due(result) and result.ending is None]
+            due = [(result, step) for result, step in planned if _is_due(result) and result.terminating is None]
             _rehearse(session, due, settings)
         return results
     _wait_for_leftovers(session, subject, planned, settings)
@@ -68,9 +67,9 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
         result.restart = False
     if settings.fail_fast and _any_failed(results):
         return results
-    subject.settle(session, [result for result, _step in planned if not result.failed], deadline)
+    subject.restart(session, [result for result, _step in planned if not result.failed], deadline)
     if settings.wait:
-        _wait(session, subject, [result for result in results if not (result.failed or result.left)], deadline)
+        _wait(session, subject, [result for result in results if not (result.failed or result.skip_reason)], deadline)
     return results
 
 
@@ -90,19 +89,19 @@ def _plan(
     for result in results:
         groups.setdefault((result.entry.key.kind, result.entry.key.namespace), []).append(result)
     there = []
-    for group, found in _found(session, subject, list(groups.values()), settings.concurrency):
-        if isinstance(found, Unreadable):
+    for group, live_objects in _read_groups(session, subject, list(groups.values()), settings.concurrency):
+        if isinstance(live_objects, Unreadable):
             for result in group:
-                result.failed = str(found)
+                result.failed = str(live_objects)
             continue
         for result in group:
-            live = found.get(result.entry.key)
+            live = live_objects.get(result.entry.key)
             if live is not None and live["metadata"].get("deletionTimestamp"):
                 # It goes, whatever is written to it.
-                result.ending, live = live, None
-            result.live = result.found = live
-            result.left = subject.leave(result.live) if result.live is not None else None
-            if result.left:
+                result.terminating, live = live, None
+            result.live = result.live_before = live
+            result.skip_reason = subject.skip_reason(result.live) if result.live is not None else None
+            if result.skip_reason:
                 result.action = plan.KEEP
                 continue
             there.append(result)
@@ -112,8 +111,9 @@ def _plan(
 
 
 def _complete(session: Session, subject: Subject, results: list[Result]) -> None:
-    told = subject.completed(session, [(result.entry, result.live) for result in results]) if results else []
-    for result, (entry, warnings) in zip(results, told):
+    pairs = [(result.entry, result.live) for result in results]
+    completed = subject.complete_entries(session, pairs) if pairs else []
+    for result, (entry, warnings) in zip(results, completed):
         result.entry, result.failed = entry, entry.problem
         result.warnings += warnings
 
@@ -129,28 +129,28 @@ def _planned(subject: Subject, result: Result, settings: Settings) -> Planned | 
         )
         return None
     # The result hides sensitive values; the plan keeps them.
-    result.action, result.taken = step.action, step.taken_from
+    result.action, result.taken_from = step.action, step.taken_from
     result.before, result.after = redact(step.before, step.after)
     result.failed = step.refusal
-    result.warnings += [_stays(field, managers) for field, managers in step.retained]
+    result.warnings += [_retained_warning(field, managers) for field, managers in step.retained]
     return Planned(result.entry, step, result.live)
 
 
-def _found(
+def _read_groups(
     session: Session, subject: Subject, groups: list[list[Result]], concurrency: int
 ) -> Iterator[tuple[list[Result], dict[Key, Manifest] | Unreadable]]:
     """The live objects of each group, or why they cannot be read."""
 
-    def one(group: list[Result]) -> dict[Key, Manifest] | Unreadable:
+    def read(group: list[Result]) -> dict[Key, Manifest] | Unreadable:
         try:
             return subject.read(session, [result.entry.key for result in group])
         except Unreadable as error:
             return error
 
-    return zip(groups, each(one, groups, concurrency))
+    return zip(groups, each(read, groups, concurrency))
 
 
-def _stays(field: Field, managers: tuple[str, ...]) -> str:
+def _retained_warning(field: Field, managers: tuple[str, ...]) -> str:
     names = " and ".join(f'"{name}"' for name in managers)
     verb = "own" if len(managers) > 1 else "owns"
     return (
@@ -178,8 +178,8 @@ def _preflight(session: Session, subject: Subject, planned: list[tuple[Result, P
             _judge(checked, check(session, [step for _result, step in checked]), settings)
 
 
-def _judge(checked: list[tuple[Result, Planned]], found: list[list[Finding]], settings: Settings) -> None:
-    for (result, step), findings in zip(checked, found):
+def _judge(checked: list[tuple[Result, Planned]], findings_of_each: list[list[Finding]], settings: Settings) -> None:
+    for (result, step), findings in zip(checked, findings_of_each):
         conflict = [] if step.plan.conflict is None else [Finding(step.plan.conflict)]
         judge(result, [*conflict, *findings], settings)
 
@@ -211,7 +211,7 @@ def _wait_for_leftovers(
             created.setdefault((key.kind, key.namespace), {})[key.name] = result
     deadline = time.monotonic() + settings.wait_timeout
 
-    def one(group: tuple[str, str | None]) -> None:
+    def wait(group: tuple[str, str | None]) -> None:
         kind, namespace = group
         members = created[group]
         _wait_for_ends(session, BY_NAME[kind], namespace, members, deadline)
@@ -220,14 +220,18 @@ def _wait_for_leftovers(
         for name, failure in subject.leftovers(session, namespace, manifests, seconds).items():
             members[name].failed = failure
 
-    each(one, created, settings.concurrency)
+    each(wait, created, settings.concurrency)
 
 
 def _wait_for_ends(
     session: Session, kind: Kind, namespace: str | None, members: dict[str, Result], deadline: float
 ) -> None:
     """Waits until the objects that are being deleted are gone: a VM stays until its guest has shut down."""
-    ending = {name: result.ending["metadata"]["uid"] for name, result in members.items() if result.ending is not None}
+    ending = {
+        name: result.terminating["metadata"]["uid"]
+        for name, result in members.items()
+        if result.terminating is not None
+    }
 
     def look(name: str, live: Manifest | None) -> State:
         gone = live is None or live["metadata"]["uid"] != ending[name]
@@ -247,7 +251,7 @@ def _jobs(send_plan: Callable[[Result, Plan], None], steps: list[tuple[Result, P
 
 def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
     def write(result: Result, step: Plan) -> None:
-        for live in _send_plan(session, result.entry.key, step, result.found, settings.force_conflicts):
+        for live in _send_plan(session, result.entry.key, step, result.live_before, settings.force_conflicts):
             result.live, result.written = live, True
         if step.taken_from and result.live is not None:
             result.owners = _owners(result.live, session.field_manager)
@@ -258,16 +262,16 @@ def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Sett
 
 def _lighten(result: Result) -> None:
     """Frees what only the plan needs of the object before and after a write: a third of each of thousands."""
-    for seen in (result.found or {}, result.live or {}):
-        seen.get("metadata", {}).pop("managedFields", None)
+    for manifest in (result.live_before or {}, result.live or {}):
+        manifest.get("metadata", {}).pop("managedFields", None)
 
 
 def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
     """The fields of an object that other managers own, by manager."""
-    found: dict[str, list[str]] = {}
+    owners: dict[str, list[str]] = {}
     for manager, fields in ownership.others(live, own):
-        found.setdefault(manager, []).extend(sorted(".".join(path) for path in fields))
-    return found
+        owners.setdefault(manager, []).extend(sorted(".".join(path) for path in fields))
+    return owners
 
 
 def _rehearse(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
@@ -275,7 +279,7 @@ def _rehearse(session: Session, steps: list[tuple[Result, Planned]], settings: S
     rehearsal = session.rehearsal()
 
     def dry_run(result: Result, step: Plan) -> None:
-        for _live in _send_plan(rehearsal, result.entry.key, step, result.found, settings.force_conflicts):
+        for _live in _send_plan(rehearsal, result.entry.key, step, result.live_before, settings.force_conflicts):
             pass
 
     each(rehearse, _jobs(dry_run, steps), settings.concurrency)
@@ -287,7 +291,7 @@ def _verb_of(step: Plan) -> str:
 
 
 def _send_plan(session: Session, key: Key, step: Plan, live: Manifest | None, force: bool) -> Iterator[Manifest | None]:
-    """Sends the writes of a plan; after each one, the object as far as it is known, None if it is deleted.
+    """Sends the writes of a plan; after each one, the object as far as the task knows it, None if it is deleted.
 
     live: the object before. Raises ApiError or ConnectionFailed.
     """
@@ -370,18 +374,18 @@ def _is_taken(cause: Cause, own: str) -> bool:
 
 def _foresee(session: Session, subject: Subject, planned: list[tuple[Result, Planned]]) -> None:
     members = [(result, step) for result, step in planned if result.failed is None]
-    for (result, _step), notes in zip(members, subject.notes(session, [step for _result, step in members])):
-        result.warnings += notes
-    for (result, _step), impact in zip(members, subject.foresee(session, [step for _result, step in members])):
+    for (result, _step), warnings in zip(members, subject.warnings(session, [step for _result, step in members])):
+        result.warnings += warnings
+    for (result, _step), impact in zip(members, subject.impacts(session, [step for _result, step in members])):
         result.impact = impact
-        result.restart = subject.due(result)
+        result.restart = subject.needs_restart(result)
 
 
-def _name_kept(session: Session, subject: Subject, results: list[Result]) -> None:
+def _name_retained(session: Session, subject: Subject, results: list[Result]) -> None:
     deleted = [result for result in results if result.action == plan.DELETE and _is_due(result)]
-    found = [result.found for result in deleted if result.found is not None]
-    for result, kept in zip(deleted, subject.kept(session, found) if found else []):
-        result.kept = kept
+    live = [result.live_before for result in deleted if result.live_before is not None]
+    for result, retained in zip(deleted, subject.retained(session, live) if live else []):
+        result.retained = retained
 
 
 def _wait(session: Session, subject: Subject, results: list[Result], deadline: float) -> None:
@@ -391,7 +395,7 @@ def _wait(session: Session, subject: Subject, results: list[Result], deadline: f
 
     seconds = max(0.0, deadline - time.monotonic())
 
-    def one(group: tuple[str, str | None]) -> None:
+    def wait(group: tuple[str, str | None]) -> None:
         members = groups[group]
 
         def look(name: str, live: Manifest | None) -> State:
@@ -399,8 +403,9 @@ def _wait(session: Session, subject: Subject, results: list[Result], deadline: f
             if result.entry.state == "absent":
                 return State(done=_is_gone(result, live), pending="the object to disappear")
             state = subject.look(live)
-            seen = result.written and live is not None and result.found is not None
-            return doubted(state) if seen and subject.same(live or {}, result.found or {}) else state
+            updated = result.written and live is not None and result.live_before is not None
+            unchanged = updated and subject.same_status(live or {}, result.live_before or {})
+            return doubted(state) if unchanged else state
 
         kind, namespace = BY_NAME[group[0]], group[1]
         for name, ended in wait_for(session, kind, namespace, members, look, seconds, deadline).items():
@@ -408,13 +413,13 @@ def _wait(session: Session, subject: Subject, results: list[Result], deadline: f
             members[name].failed = ended.failure
         _wait_for_remains(session, subject, namespace, list(members.values()), deadline)
 
-    each(one, groups, WATCHES)
+    each(wait, groups, WATCHES)
 
 
 def _is_gone(result: Result, live: Manifest | None) -> bool:
     """Whether the object that was to be deleted no longer exists; somebody may have created another of its name."""
-    known = result.found or result.ending
-    return live is None or known is None or live["metadata"].get("uid") != known["metadata"].get("uid")
+    before = result.live_before or result.terminating
+    return live is None or before is None or live["metadata"].get("uid") != before["metadata"].get("uid")
 
 
 def _wait_for_remains(
@@ -424,7 +429,7 @@ def _wait_for_remains(
     gone = {
         result.entry.key.name: result for result in results if result.action == plan.DELETE and result.failed is None
     }
-    deleted = [result.found for result in gone.values() if result.found is not None]
+    deleted = [result.live_before for result in gone.values() if result.live_before is not None]
     seconds = max(0.0, deadline - time.monotonic())
     for name, failure in (subject.remains(session, namespace, deleted, seconds) if deleted else {}).items():
         gone[name].failed = failure

@@ -24,7 +24,7 @@ _VM = BY_NAME["VirtualMachine"]
 _DATA_VOLUME = BY_NAME["DataVolume"]
 
 
-def kept(session: Session, vms: list[Manifest]) -> list[list[dict[str, str]]]:
+def retained_claims(session: Session, vms: list[Manifest]) -> list[list[dict[str, str]]]:
     """For each VM, the claims of its volumes that outlive it, [{kind, name}].
 
     A claim goes with the VM if the VM owns it, directly or through a DataVolume. If the task may not read claims, it
@@ -108,10 +108,10 @@ def _without_owner(
     except Unreadable as error:
         return dict.fromkeys(names, str(error))
     uids = {vm["metadata"]["uid"] for vm in live.values()}
-    left = {name: owner["uid"] for name, owner in owners.items() if owner["uid"] not in uids}
+    remaining = {name: owner["uid"] for name, owner in owners.items() if owner["uid"] not in uids}
     return {
         owners[name]["name"]: f"{kind.kind} {name} of the deleted virtual machine: {failure}"
-        for name, failure in _gone(session, kind, namespace, left, deadline).items()
+        for name, failure in _gone(session, kind, namespace, remaining, deadline).items()
     }
 
 
@@ -120,8 +120,8 @@ def _owner(item: Manifest) -> Manifest:
     metadata = item["metadata"]
     owners = metadata.get("ownerReferences") or []
     counts = len(owners) == 1 and owners[0].get("kind") == _VM.kind and not metadata["name"].startswith(naming.START)
-    found = owners[0] if counts else {}
-    return {"name": found.get("name", ""), "uid": found.get("uid", "")}
+    owner = owners[0] if counts else {}
+    return {"name": owner.get("name", ""), "uid": owner.get("uid", "")}
 
 
 def _gone(

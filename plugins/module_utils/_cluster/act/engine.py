@@ -17,7 +17,6 @@ from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain, is_another, lacks_right
 from ..client.pool import each
 from ..client.session import Session
-from .settings import Settings
 
 Manifest = dict[str, Any]
 
@@ -31,6 +30,24 @@ UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier task o
 _NOT_FOUND: Final = re.compile(r'"([^"]+)" not found')
 NO_DRY_RUN: Final = "does not support dry run"
 """What the API server says if a webhook takes no dry runs."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a task writes: the options of the doc fragments `wait` and `dry_run`.
+
+    take_over: see `declare.take_over`; None for nobody.
+    """
+
+    check_mode: bool = False
+    server_dry_run: bool = True
+    wait: bool = False
+    wait_timeout: float = 120
+    concurrency: int = 16
+    preflight: str = "strict"
+    fail_fast: bool = False
+    force_conflicts: bool = False
+    take_over: Callable[[str], bool] | None = None
 
 
 @dataclass(eq=False)

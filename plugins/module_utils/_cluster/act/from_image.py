@@ -20,43 +20,46 @@ from .subject import Entry
 Manifest = dict[str, Any]
 
 
-def completed(session: Session, found: Sequence[tuple[Entry, Manifest | None]]) -> list[tuple[Entry, list[str]]]:
+def complete_entries(
+    session: Session, entries: Sequence[tuple[Entry, Manifest | None]]
+) -> list[tuple[Entry, list[str]]]:
     """The entries with matchers by name, in order, each with its warnings. An entry that fails gets a problem.
 
-    found: the entries with their live VMs. Only entries with the option `infer_from_registry` change.
+    entries: those with their live VMs. Only entries with the option `infer_from_registry` change.
     """
-    due = [pair if pair[0].options.get("infer_from_registry") else None for pair in found]
+    due = [pair if pair[0].options.get("infer_from_registry") else None for pair in entries]
     if not any(due):
-        return [(entry, []) for entry, _live in found]
+        return [(entry, []) for entry, _live in entries]
     existing = _existing(session, [pair for pair in due if pair])
-    asked = [
+    inferences = [
         from_image.image_inferences(pair[0].manifest, pair[1], existing.get(pair[0].key.namespace or "", {}))
         if pair
         else []
         for pair in due
     ]
     places = [
-        [_place(session, entry, question) for question in questions] for (entry, _live), questions in zip(found, asked)
+        [_place(session, entry, question) for question in questions]
+        for (entry, _live), questions in zip(entries, inferences)
     ]
     contents = contents_of(session, (place for of_vm in places for place in of_vm))
-    told: list[tuple[Entry, list[str]]] = []
-    for (entry, _live), questions, of_vm in zip(found, asked, places):
+    completed: list[tuple[Entry, list[str]]] = []
+    for (entry, _live), questions, of_vm in zip(entries, inferences, places):
         answers = {
             question.image: ImageContents(contents[place].environment, contents[place].problem)
             for question, place in zip(questions, of_vm)
         }
-        told.append(_answered(entry, questions, answers) if questions else (entry, []))
-    return told
+        completed.append(_complete(entry, questions, answers) if questions else (entry, []))
+    return completed
 
 
-def _answered(
-    entry: Entry, asked: list[ImageInference], answers: dict[Image, ImageContents]
+def _complete(
+    entry: Entry, inferences: list[ImageInference], answers: dict[Image, ImageContents]
 ) -> tuple[Entry, list[str]]:
     try:
-        made = from_image.infer_from_images(entry.manifest, asked, answers)
+        inferred = from_image.infer_from_images(entry.manifest, inferences, answers)
     except FieldError as error:
         return replace(entry, problem=str(error)), []
-    return replace(entry, manifest=made.vm), made.warnings
+    return replace(entry, manifest=inferred.vm), inferred.warnings
 
 
 def _place(session: Session, entry: Entry, question: ImageInference) -> tuple[Image, bool]:
@@ -71,16 +74,16 @@ def _place(session: Session, entry: Entry, question: ImageInference) -> tuple[Im
 
 def _existing(session: Session, due: list[tuple[Entry, Manifest | None]]) -> dict[str, dict[str, Manifest]]:
     """The DataVolumes that the inference needs, by namespace and name."""
-    wanted = {
+    volumes = {
         (entry.key.namespace or "", name)
         for entry, live in due
         for name in from_image.existing_volumes(entry.manifest, live)
     }
     lookup = ClusterLookup(session)
-    lookup.gather(ObjectKey("DataVolume", namespace, name, namespace) for namespace, name in sorted(wanted))
-    found: dict[str, dict[str, Manifest]] = {}
-    for namespace, name in wanted:
+    lookup.gather(ObjectKey("DataVolume", namespace, name, namespace) for namespace, name in sorted(volumes))
+    existing: dict[str, dict[str, Manifest]] = {}
+    for namespace, name in volumes:
         volume = lookup.get("DataVolume", namespace, name)
         if isinstance(volume, dict):
-            found.setdefault(namespace, {})[name] = volume
-    return found
+            existing.setdefault(namespace, {})[name] = volume
+    return existing

@@ -19,8 +19,7 @@ from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, doubted, wait_in_namespaces
-from .engine import Job, Outcome, carry_out, send
-from .settings import Settings
+from .engine import Job, Outcome, Settings, carry_out, send
 
 Manifest = dict[str, Any]
 
@@ -103,14 +102,14 @@ def _look(session: Session, results: list[Powered]) -> None:
     for namespace, members in namespaces.items():
         names = {result.entry.name for result in members}
         try:
-            found = read(session, [Key(kind.kind, namespace, name) for kind in (_VM, _VMI) for name in names])
+            objects = read(session, [Key(kind.kind, namespace, name) for kind in (_VM, _VMI) for name in names])
         except Unreadable as error:
             for result in members:
                 result.failed = result.failed or str(error)
             continue
         for result in members:
-            result.vm = found.get(Key(_VM.kind, namespace, result.entry.name))
-            result.instance = found.get(Key(_VMI.kind, namespace, result.entry.name))
+            result.vm = objects.get(Key(_VM.kind, namespace, result.entry.name))
+            result.instance = objects.get(Key(_VMI.kind, namespace, result.entry.name))
 
 
 def _is_migrating(result: Powered, error: ApiError | ConnectionFailed) -> bool:

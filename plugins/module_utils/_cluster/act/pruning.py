@@ -21,8 +21,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.snapshot import Unreadable
-from .engine import Job, Outcome, carry_out, send, send_create
-from .settings import Settings
+from .engine import Job, Outcome, Settings, carry_out, send, send_create
 
 Manifest = dict[str, Any]
 
@@ -62,15 +61,15 @@ def prunable(session: Session, namespace: str, keep: int) -> list[Pruned]:
     restores = _snapshots(session, "VirtualMachineRestore", namespace)
     idle = unreferenced(vms, revisions, _names([*contents, *restores]))
     groups: dict[tuple[str, str], list[Manifest]] = {}
-    for one in idle:
-        owners = one["metadata"].get("ownerReferences") or []
+    for revision in idle:
+        owners = revision["metadata"].get("ownerReferences") or []
         if not _is_being_restored(owners, restores):
-            place = ",".join(str(owner["uid"]) for owner in owners), naming.labels(one).get(naming.UID_LABEL, "")
-            groups.setdefault(place, []).append(one)
+            place = ",".join(str(owner["uid"]) for owner in owners), naming.labels(revision).get(naming.UID_LABEL, "")
+            groups.setdefault(place, []).append(revision)
     return [
-        Pruned(namespace, one["metadata"]["name"], one["metadata"].get("uid") or "")
+        Pruned(namespace, revision["metadata"]["name"], revision["metadata"].get("uid") or "")
         for group in groups.values()
-        for one in group[: max(0, len(group) - keep)]
+        for revision in group[: max(0, len(group) - keep)]
     ]
 
 
@@ -103,28 +102,28 @@ def _snapshots(session: Session, name: str, namespace: str) -> list[Manifest]:
 
 def _names(objects: list[Manifest]) -> set[str]:
     """Every word in the objects that may be a name: a snapshot contains the VM, a restore contains patches as text."""
-    return set(_NAME.findall(json.dumps([[one.get("spec"), one.get("status")] for one in objects])))
+    return set(_NAME.findall(json.dumps([[item.get("spec"), item.get("status")] for item in objects])))
 
 
 def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool:
     """Whether a running restore may need the revision: it belongs to the target VM, or has no VM yet."""
-    under_way = [one for one in restores if not (one.get("status") or {}).get("complete")]
-    targets = {((one.get("spec") or {}).get("target") or {}).get("name") for one in under_way}
+    under_way = [restore for restore in restores if not (restore.get("status") or {}).get("complete")]
+    targets = {((restore.get("spec") or {}).get("target") or {}).get("name") for restore in under_way}
     vms = {owner.get("name") for owner in owners if owner.get("kind") == _VM.kind}
     return bool(under_way) and (not vms or bool(vms & targets))
 
 
-def upgrade_revisions(session: Session, seen: list[Inspected], settings: Settings) -> list[Upgraded]:
+def upgrade_revisions(session: Session, vms: list[Inspected], settings: Settings) -> list[Upgraded]:
     """Rewrites revisions of an older version, as virt-controller does when it next reconciles their VMs."""
-    results = [Upgraded(one) for one in seen]
-    jobs = (Job(one, partial(_upgrade, session, one, settings.check_mode), "PATCH", _VM) for one in results)
+    results = [Upgraded(vm) for vm in vms]
+    jobs = (Job(result, partial(_upgrade, session, result, settings.check_mode), "PATCH", _VM) for result in results)
     carry_out(jobs, settings)
     return results
 
 
 def _upgrade(session: Session, result: Upgraded, check_mode: bool) -> None:
-    seen = result.before
-    writes = upgrade.upgrade(seen.vm, seen.revisions, _style(seen.vm))
+    before = result.before
+    writes = upgrade.upgrade(before.vm, before.revisions, _style(before.vm))
     if writes.error is not None:
         result.failed = writes.error.message
         return
@@ -133,7 +132,7 @@ def _upgrade(session: Session, result: Upgraded, check_mode: bool) -> None:
             _write(session, action)
             result.changed = True
     except (ApiError, ConnectionFailed):
-        if not _is_done(session, seen):
+        if not _is_done(session, before):
             raise
     result.changed = bool(writes.actions)
 
@@ -143,16 +142,16 @@ def _style(vm: Manifest) -> Release:
     return NEWEST if any(role.reference_of(vm) for role in ROLES) else release.of("1.4")
 
 
-def _is_done(session: Session, seen: Inspected) -> bool:
+def _is_done(session: Session, before: Inspected) -> bool:
     """Whether nothing is left to do: KubeVirt rejects a repeated patch if the first succeeded and its response was
     lost.
     """
     try:
-        live = session.get(_VM, seen.namespace, seen.name)
-        left = upgrade.upgrade(live, _Live(session), _style(live)) if live is not None else None
+        live = session.get(_VM, before.namespace, before.name)
+        writes = upgrade.upgrade(live, _Live(session), _style(live)) if live is not None else None
     except (ApiError, ConnectionFailed):
         return False
-    return left is not None and left.error is None and not left.actions
+    return writes is not None and writes.error is None and not writes.actions
 
 
 class _Live:

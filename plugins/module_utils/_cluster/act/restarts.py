@@ -23,7 +23,13 @@ from ..._resolver.declare import plan
 from ..._resolver.declare.power import RESTARTED, PowerRequest
 from ..._resolver.kubevirt.find.lookup import Lookup
 from ..._resolver.kubevirt.vmi.outstanding import Outstanding, outstanding, start_revision_name, unfinished
-from ..._resolver.kubevirt.vmi.readiness import cannot_start, has_guest, observed, restart_required, still_asked
+from ..._resolver.kubevirt.vmi.readiness import (
+    cannot_start,
+    has_guest,
+    observed,
+    restart_required,
+    stale_restart_warning,
+)
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..._resolver.refresh import recapture
 from ..client.backoff import Backoff
@@ -32,12 +38,12 @@ from ..client.pool import each
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup, WideLookup
+from ..read.revisions import Inspected
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, once, wait_in_namespaces
 from .changed import Changed
-from .engine import Job, Outcome, carry_out, send
+from .engine import Job, Outcome, Settings, carry_out, send
 from .power import Entry, Powered, apply_power, uid_of
-from .settings import Settings
 from .subject import Result
 
 Manifest = dict[str, Any]
@@ -110,7 +116,7 @@ def _power_entry(vm: Manifest, instance: Manifest | None) -> Entry:
 def _warn_of_condition(outcome: Outcome, vm: Manifest) -> None:
     """Warns of a condition RestartRequired that remains although the guest has everything."""
     if restart_required(vm) is not None:
-        outcome.warn(still_asked(vm))
+        outcome.warn(stale_restart_warning(vm))
 
 
 def stale_conditions(session: Session, vms: list[Manifest], instances: dict[Key, Manifest] | None = None) -> list[bool]:
@@ -235,6 +241,39 @@ def _await_observed(session: Session, results: list[Result], deadline: float) ->
         members[place].failed = waited.failure
 
 
+def plan_restart(result: Changed, option: str) -> None:
+    """Decides whether the VM needs a restart, as far as known before its change.
+
+    option: `never`, `if_required` or `always`.
+    """
+    before, change = result.before, result.change
+    if not has_guest(before.vm) or is_terminating(before):
+        return
+    result.may_restart, result.always = option != "never", option == "always"
+    if change.due:
+        live = change.effect is None or change.effect.live
+        result.restart = result.may_restart and (result.always or not live or before.restart_required)
+    elif before.asked_to_restart and before.guest_current:
+        result.settled = True
+        start = before.revisions.by_name.get(start_revision_name(before.vm))
+        result.bumps = result.may_restart and recapture.keeps_restart_required(before.vm, start)
+        if not result.bumps:
+            result.warn(stale_restart_warning(before.vm))
+    else:
+        result.restart = result.may_restart and before.restart_required
+
+
+def is_terminating(before: Inspected) -> bool:
+    return bool(before.vm["metadata"].get("deletionTimestamp"))
+
+
+def _may_need_update(result: Changed) -> bool:
+    """Whether the guest may lack something that the task may give it, or wait for."""
+    if result.failed is not None:
+        return False
+    return result.restart or result.bumps or (result.change.due and (result.may_restart or result.may_be_live))
+
+
 class RevisionRestarts:
     """The restarts of VMs that got other revisions, and the waits for live updates."""
 
@@ -246,6 +285,7 @@ class RevisionRestarts:
 
     def run(self, results: list[Changed]) -> None:
         """Brings the guests of VMs up to date. Failures go into the results; the timeout applies to each VM."""
+        results = [result for result in results if _may_need_update(result)]
         if not results:
             return
         lookup = WideLookup(self._session, everywhere=False)
@@ -282,7 +322,7 @@ class RevisionRestarts:
     def _lacks_anything(self, result: Changed, vm: Manifest, instance: Manifest, lookup: WideLookup) -> bool:
         """Whether the guest differs from a VM that just got other revisions, regardless of the start revision."""
         cluster = result.before.kubevirt
-        lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release, whole=True)
+        lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release, compare_all=True)
         return result.change.due and not lacks.complete
 
     def _await_guest(

@@ -10,8 +10,6 @@ from typing import Any, Final
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import Role
 from ..._resolver.api.write import merge_patch
-from ..._resolver.kubevirt.vmi.outstanding import start_revision_name
-from ..._resolver.kubevirt.vmi.readiness import has_guest, still_asked
 from ..._resolver.refresh import recapture
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..client.errors import ApiError, ConnectionFailed, explain
@@ -19,9 +17,8 @@ from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.watch import State, Waited, once, wait_in_namespaces
 from .changed import Changed
-from .engine import Job, carry_out, rehearse, send
-from .restarts import RevisionRestarts, bump_generation
-from .settings import Settings
+from .engine import Job, Settings, carry_out, rehearse, send
+from .restarts import RevisionRestarts, bump_generation, is_terminating, plan_restart
 
 Manifest = dict[str, Any]
 
@@ -58,53 +55,27 @@ def change(
     Recapture(session, settings).run(due)
     for result in results:
         result.restart = result.restart and result.failed is None
-    RevisionRestarts(session, settings).run([result for result in results if _has_guest_to_look_at(result)])
+    RevisionRestarts(session, settings).run(results)
     return results
 
 
-def _has_guest_to_look_at(result: Changed) -> bool:
-    if result.failed is not None:
-        return False
-    return result.restart or result.bumps or (result.change.due and (result.may_restart or result.may_be_live))
+def _decided(before: Inspected, decide: Callable[[Inspected], RevisionChange]) -> RevisionChange:
+    return RevisionChange() if is_terminating(before) else decide(before)
 
 
-def _decided(seen: Inspected, decide: Callable[[Inspected], RevisionChange]) -> RevisionChange:
-    return RevisionChange() if _is_ending(seen) else decide(seen)
-
-
-def _is_ending(seen: Inspected) -> bool:
-    return bool(seen.vm["metadata"].get("deletionTimestamp"))
-
-
-def _planned(seen: Inspected, decided: RevisionChange, restart: str) -> Changed:
-    result = Changed(seen, decided, vm=seen.vm, always=restart == "always")
+def _planned(before: Inspected, decided: RevisionChange, restart: str) -> Changed:
+    result = Changed(before, decided, vm=before.vm)
     if decided.refusal is not None:
         result.failed = f"{decided.refusal}; nothing was changed"
-    elif has_guest(seen.vm) and not _is_ending(seen):
-        result.may_restart = restart != "never"
-        _plan_restart(result)
+    else:
+        plan_restart(result, restart)
     return result
 
 
-def _plan_restart(result: Changed) -> None:
-    seen, decided = result.before, result.change
-    if decided.due:
-        live = decided.effect is None or decided.effect.live
-        result.restart = result.may_restart and (result.always or not live or seen.restart_required)
-    elif seen.asked_to_restart and seen.guest_current:
-        result.settled = True
-        start = seen.revisions.by_name.get(start_revision_name(seen.vm))
-        result.bumps = result.may_restart and recapture.keeps_restart_required(seen.vm, start)
-        if not result.bumps:
-            result.warnings.append(still_asked(seen.vm))
-    else:
-        result.restart = result.may_restart and seen.restart_required
-
-
-def _patch(session: Session, seen: Inspected, body: Manifest, part: str | None = None, dry: bool = False) -> None:
+def _patch(session: Session, before: Inspected, body: Manifest, part: str | None = None, dry: bool = False) -> None:
     """Sends a merge patch. The fields that it sets do not conflict with a play that declares the VM."""
     query = {"fieldManager": session.field_manager, **({"dryRun": "All"} if dry else {})}
-    send(session, merge_patch(_VM.path(seen.namespace, seen.name, part), body, **query))
+    send(session, merge_patch(_VM.path(before.namespace, before.name, part), body, **query))
 
 
 class Recapture:
@@ -123,10 +94,10 @@ class Recapture:
         """
         self._choose_methods(results)
         self._each(results, self._write)
-        self._await([result for result in _well(results) if result.method != _KIND], self._captured)
-        self._spell_back([result for result in _well(results) if result.method == _KIND])
-        self._repeat_stale(_well(results))
-        self._each([result for result in _well(results) if not result.change.expected], self._rehearse)
+        self._await([result for result in _not_failed(results) if result.method != _KIND], self._captured)
+        self._spell_back([result for result in _not_failed(results) if result.method == _KIND])
+        self._repeat_stale(_not_failed(results))
+        self._each([result for result in _not_failed(results) if not result.change.expected], self._rehearse)
         self._await([result for result in results if result.back], self._back)
         self._each([result for result in results if result.back], self._unpin)
         for result in results:
@@ -157,7 +128,7 @@ class Recapture:
     def _method(self, result: Changed) -> str:
         """`status` if the task may patch the status: that leaves the spec unchanged and needs only one capture."""
         try:
-            _patch(self._session, result.before, recapture.release_patch(_freed(result)), _STATUS, dry=True)
+            _patch(self._session, result.before, recapture.release_patch(_released_roles(result)), _STATUS, dry=True)
         except ApiError as error:
             if error.code == 403:
                 result.denied = error.message
@@ -168,16 +139,16 @@ class Recapture:
         return _STATUS
 
     def _write(self, result: Changed) -> None:
-        seen, decided = result.before, result.change
+        before, decided = result.before, result.change
         if decided.spec is not None:
-            _patch(self._session, seen, {"spec": decided.spec})
+            _patch(self._session, before, {"spec": decided.spec})
             result.written = True
         if not decided.release:
             return
-        result.method = self._methods[seen.namespace]
-        if result.method == _STATUS and recapture.must_bump_generation(seen.vm, seen.revisions):
+        result.method = self._methods[before.namespace]
+        if result.method == _STATUS and recapture.must_bump_generation(before.vm, before.revisions):
             self._bump(result)
-        self._release(result, seen.vm)
+        self._release(result, before.vm)
 
     def _bump(self, result: Changed) -> None:
         try:
@@ -192,14 +163,14 @@ class Recapture:
         """Makes virt-controller capture the revisions again."""
         if result.method == _STATUS:
             try:
-                _patch(self._session, result.before, recapture.release_patch(_freed(result)), _STATUS)
+                _patch(self._session, result.before, recapture.release_patch(_released_roles(result)), _STATUS)
                 result.written = True
                 return
             except ApiError as error:
                 if error.code != 403:
                     raise
                 result.method, result.denied = _KIND, error.message
-        result.spelling = recapture.respell_patches(vm, _freed(result))
+        result.spelling = recapture.respell_patches(vm, _released_roles(result))
         try:
             _patch(self._session, result.before, result.spelling.respell)
         except ApiError as error:
@@ -217,7 +188,7 @@ class Recapture:
             return
         self._await(results, self._captured)
 
-        def back(result: Changed) -> None:
+        def restore(result: Changed) -> None:
             if result.spelling is None or (result.vm is not None and not _has_matchers(result)):
                 return
             try:
@@ -227,21 +198,21 @@ class Recapture:
                     raise
                 self._take_back(result, error)
 
-        self._each(results, back)
-        self._await(_well(results), self._captured)
+        self._each(results, restore)
+        self._await(_not_failed(results), self._captured)
 
     def _repeat_stale(self, results: list[Changed]) -> None:
         """Captures again if virt-controller captured an older generation than the current one."""
         for attempt in range(_TRIES):
-            stale = [result for result in _well(results) if result.change.release and _stale(result)]
+            stale = [result for result in _not_failed(results) if result.change.release and _stale(result)]
             if not stale:
                 return
             if attempt == _TRIES - 1:
                 break
             time.sleep(_LAG)
             self._each(stale, lambda result: self._release(result, result.vm or result.before.vm))
-            self._await([result for result in _well(stale) if result.method != _KIND], self._captured)
-            self._spell_back([result for result in _well(stale) if result.method == _KIND])
+            self._await([result for result in _not_failed(stale) if result.method != _KIND], self._captured)
+            self._spell_back([result for result in _not_failed(stale) if result.method == _KIND])
         for result in stale:
             result.failed = (
                 "KubeVirt keeps capturing an older generation than the current one; run the task again later"
@@ -313,21 +284,21 @@ def _take(result: Changed, waited: Waited) -> None:
         result.failed = result.failed or waited.failure or "the VM no longer exists"
 
 
-def _well(results: list[Changed]) -> list[Changed]:
+def _not_failed(results: list[Changed]) -> list[Changed]:
     return [result for result in results if result.failed is None]
 
 
-def _freed(result: Changed) -> list[Role]:
+def _released_roles(result: Changed) -> list[Role]:
     """The roles whose references are released. Up to KubeVirt 1.4 the patch of the spec releases a name in the spec."""
     return [role for role in result.change.roles if role.matcher not in (result.change.spec or {})]
 
 
 def _stale(result: Changed) -> bool:
-    return bool(recapture.stale_roles(result.vm or {}, result.before.drift, _freed(result)))
+    return bool(recapture.stale_roles(result.vm or {}, result.before.drift, _released_roles(result)))
 
 
 def _has_matchers(result: Changed) -> bool:
-    return all(role.matcher_of(result.vm or {}) for role in _freed(result))
+    return all(role.matcher_of(result.vm or {}) for role in _released_roles(result))
 
 
 def _revisions(result: Changed) -> dict[str, str]:

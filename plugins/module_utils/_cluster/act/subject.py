@@ -61,24 +61,25 @@ class Planned(NamedTuple):
 class Result(Outcome):
     """The outcome for one entry, which fails if the entry has a problem.
 
-    left: why the object was left unchanged. live: the object as last seen. found: the object before. ending: the
-    object that is being deleted, which counts as absent. kept: what the cluster keeps of a deleted object. impact: see
-    `Subject.foresee`. restart: the object needs a restart, or was restarted. taken: the managers whose share of the
-    declared fields was, or would be, taken over. owners: the fields that other managers own afterwards, by manager.
+    skip_reason: why the object was left unchanged. live: the object as last seen. live_before: the object before.
+    terminating: the object that is being deleted, which counts as absent. retained: what the cluster keeps of a deleted
+    object. impact: see `Subject.impacts`. restart: the object needs a restart, or was restarted. taken_from: the
+    managers whose share of the declared fields was, or would be, taken over. owners: the fields that other managers own
+    afterwards, by manager.
     """
 
     entry: Entry
     action: str = plan.NONE
     before: Manifest = field(default_factory=dict)
     after: Manifest = field(default_factory=dict)
-    left: str | None = None
+    skip_reason: str | None = None
     live: Manifest | None = None
-    found: Manifest | None = None
-    ending: Manifest | None = None
-    kept: list[dict[str, str]] = field(default_factory=list)
+    live_before: Manifest | None = None
+    terminating: Manifest | None = None
+    retained: list[dict[str, str]] = field(default_factory=list)
     impact: Impact | None = None
     restart: bool = False
-    taken: tuple[str, ...] = ()
+    taken_from: tuple[str, ...] = ()
     owners: dict[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -104,12 +105,14 @@ class Subject:
         """The live objects with these keys. Raises Unreadable."""
         return read(session, keys)
 
-    def completed(self, session: Session, found: list[tuple[Entry, Manifest | None]]) -> list[tuple[Entry, list[str]]]:
+    def complete_entries(
+        self, session: Session, entries: list[tuple[Entry, Manifest | None]]
+    ) -> list[tuple[Entry, list[str]]]:
         """The entries with facts that are read elsewhere, each with its warnings. An entry that fails gets a problem.
 
-        found: the entries whose objects are to be present, with the live objects.
+        entries: those whose objects are to be present, with the live objects.
         """
-        return [(entry, []) for entry, _live in found]
+        return [(entry, []) for entry, _live in entries]
 
     def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
         """The desired manifest, adapted to the live object, and the fields that this manager owns."""
@@ -119,7 +122,7 @@ class Subject:
         """The plan, adapted to the kind."""
         return step
 
-    def leave(self, live: Manifest) -> str | None:
+    def skip_reason(self, live: Manifest) -> str | None:
         """Why a live object is left unchanged, whatever its entry declares; or None."""
         return None
 
@@ -131,26 +134,26 @@ class Subject:
         """Findings for the objects to be deleted."""
         return [[] for _step in planned]
 
-    def notes(self, session: Session, planned: list[Planned]) -> list[list[str]]:
+    def warnings(self, session: Session, planned: list[Planned]) -> list[list[str]]:
         """Warnings about planned objects, changed or not."""
         return [[] for _step in planned]
 
-    def foresee(self, session: Session, planned: list[Planned]) -> list[Impact | None]:
+    def impacts(self, session: Session, planned: list[Planned]) -> list[Impact | None]:
         """The impact of each planned change."""
         return [None for _step in planned]
 
-    def due(self, result: Result) -> bool:
+    def needs_restart(self, result: Result) -> bool:
         """Whether a planned object needs a restart."""
         return False
 
-    def settle(self, session: Session, results: list[Result], deadline: float) -> None:
+    def restart(self, session: Session, results: list[Result], deadline: float) -> None:
         """Called after the writes: restarts the objects that need it, until a deadline."""
 
     def look(self, live: Manifest | None) -> State:
         """What a declared object still waits for."""
         return State(done=True)
 
-    def same(self, one: Manifest, other: Manifest) -> bool:
+    def same_status(self, live: Manifest, before: Manifest) -> bool:
         """Whether the object reports the same as before a write, so that its controller may not have seen the write."""
         return False
 
@@ -162,9 +165,9 @@ class Subject:
         """What the result says about restarts."""
         return {}
 
-    def kept(self, session: Session, deleted: list[Manifest]) -> list[list[dict[str, str]]]:
+    def retained(self, session: Session, deleted: list[Manifest]) -> list[list[dict[str, str]]]:
         """What the cluster keeps of each deleted object."""
-        return [[] for _one in deleted]
+        return [[] for _object in deleted]
 
     def remains(self, session: Session, namespace: str | None, deleted: list[Manifest], seconds: float) -> Failures:
         """Waits for the dependents of objects that were deleted in a namespace."""

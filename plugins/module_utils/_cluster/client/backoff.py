@@ -1,9 +1,11 @@
-"""The pauses between the attempts of one request."""
+"""The pauses before requests: between the attempts of one, and of all to stay below a rate."""
 
 from __future__ import annotations
 
 import random
+import threading
 import time
+from collections.abc import Callable
 
 _FIRST = 0.1
 _LONGEST = 5.0
@@ -40,3 +42,31 @@ class Backoff:
             return False
         time.sleep(pause)
         return True
+
+
+class TokenBucket:
+    """Permits `rate` requests per second, and after a pause a burst of one second's worth."""
+
+    def __init__(
+        self, rate: float, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        """rate: more than 0."""
+        self._rate = rate
+        self._burst = max(1.0, rate)
+        self._tokens = self._burst
+        self._clock = clock
+        self._sleep = sleep
+        self._updated = clock()
+        self._lock = threading.Lock()
+
+    def take(self) -> None:
+        """Waits until one more request may be sent."""
+        with self._lock:
+            now = self._clock()
+            self._tokens = min(self._burst, self._tokens + (now - self._updated) * self._rate)
+            self._updated = now
+            # Negative tokens are the place in the queue: a later caller waits longer.
+            self._tokens -= 1
+            wait = -self._tokens / self._rate
+        if wait > 0:
+            self._sleep(wait)

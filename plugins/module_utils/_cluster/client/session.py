@@ -15,12 +15,11 @@ from urllib.parse import urlencode
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.names import shown
 from ..._resolver.api.write import APPLY, Repeat, Write
-from .backoff import Backoff
+from .backoff import Backoff, TokenBucket
 from .configuration import configure
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_another, reason_of
 from .libraries import HTTPHeaderDict, urllib3
 from .pool import go_on
-from .rate import TokenBucket
 from .transport import USER_AGENT, connections, deadline, opener
 
 FIELD_MANAGER: Final = "virtshape"
@@ -83,8 +82,7 @@ class Session:
         self._reached = threading.Event()
         self._accepted = threading.Event()
         self._lock = threading.Lock()
-        # _renewals: how often the credentials were read again. _renewal_useless: reading them again is useless until the server
-        # accepts some.
+        # _renewals: how often the credentials were read again. _renewal_useless: until the server accepts some.
         self._renewals = 0
         self._renewal_useless = False
         self._dry_run = False

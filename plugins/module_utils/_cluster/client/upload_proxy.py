@@ -43,7 +43,7 @@ class _Reading:
 
 
 def connections(validate_certs: bool = True, ca_cert: str | None = None) -> Any:
-    """A pool of connections that checks the proxy's certificate if `check` is set. Raises OSError for an unusable CA."""
+    """A pool of connections that checks the proxy's certificate, if requested. Raises OSError for an unusable CA."""
     if not validate_certs:
         # The user requested it; urllib3 would warn for every request.
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)

@@ -15,7 +15,7 @@ from ..._resolver.declare import plan
 from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, Deployed, Request, deploy
 from ..act.catalog_fit import AUTO, ChosenVersion, choose_version
-from ..act.settings import Settings
+from ..act.engine import Settings
 from ..act.subject import Result
 from ..act.subjects.catalog import CatalogSubject
 from ..client.errors import ConnectionFailed

@@ -9,9 +9,9 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.refresh import revision_change
 from ..act.changed import Changed
+from ..act.engine import Settings
 from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
-from ..act.settings import Settings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected, inspect, roles_of

@@ -19,7 +19,7 @@ from ..._resolver.declare import plan
 from ..._resolver.declare.entries import expand_shorthand, merge_options
 from ..._resolver.declare.take_over import TakeOver, parse_take_over
 from ..act.declare import declare
-from ..act.settings import Settings
+from ..act.engine import Settings
 from ..act.subject import Entry, Result, Subject
 from ..client.errors import ConnectionFailed
 from ..client.session import Session

@@ -9,7 +9,7 @@ from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
 from ..._resolver.declare.adopt import Candidate
 from ..act.adopt import Adopted, AdoptRequest, Unreadable, adopt
-from ..act.settings import Settings
+from ..act.engine import Settings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .argument_spec import AUTH, DRY_RUN, REQUESTS

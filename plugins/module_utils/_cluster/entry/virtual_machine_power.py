@@ -9,8 +9,8 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.names import shown
 from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
+from ..act.engine import Settings
 from ..act.power import Entry, Powered, power, selected
-from ..act.settings import Settings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .argument_spec import AUTH, REQUESTS

@@ -17,7 +17,7 @@ from ...read.boot_sources import Defaults
 from ...read.cdi import CDI_CONFIG, Cdi, cdi
 from ...read.image import CONFIG_MAP, SECRET, file_of, image_of
 from ..declare import judge
-from ..settings import Settings
+from ..engine import Settings
 from ..subject import Finding
 from .work import LABELED, Work, is_filled
 
@@ -59,7 +59,7 @@ class _Checks:
         options, cluster = work.options, cdi(self._session)
         faults = self._defaults.faults(options["namespace"], work.labels, work.content.architecture)
         yield from (Finding(fault.text, missing=fault.missing) for fault in faults)
-        if work.state != LABELED and work.leads:
+        if work.state != LABELED and work.has_data_source:
             yield from self._owner(work)
             yield from self._consumers(work)
         if work.imports or work.polls:

@@ -10,8 +10,7 @@ from ...._resolver.declare import plan
 from ...._resolver.declare.plan import Plan
 from ...client.errors import ApiError, ConnectionFailed
 from ...client.session import Session
-from ..engine import UNKNOWN_IN_CHECK_MODE
-from ..settings import Settings
+from ..engine import UNKNOWN_IN_CHECK_MODE, Settings
 from ..subject import Planned, Subject
 from .work import Work, declare_objects
 
@@ -34,7 +33,7 @@ class _Labelled(Subject):
         nothing = Plan(plan.NONE, step.manifest, {}, {})
         return nothing if self._check_mode else nothing._replace(refusal=_missing(step.manifest))
 
-    def notes(self, session: Session, planned: list[Planned]) -> list[list[str]]:
+    def warnings(self, session: Session, planned: list[Planned]) -> list[list[str]]:
         return [
             [f"{_missing(step.plan.manifest)}; {UNKNOWN_IN_CHECK_MODE}"] if step.live is None else []
             for step in planned

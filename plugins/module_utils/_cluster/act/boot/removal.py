@@ -8,7 +8,7 @@ from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.boot import source
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
-from ..settings import Settings
+from ..engine import Settings
 from ..subject import Subject
 from .work import Pair, Work, declare_objects, not_failed
 

@@ -21,10 +21,9 @@ from ...client import upload_proxy
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
 from ...read.watch import State, wait_for
-from ..engine import NO_DRY_RUN, Job, rehearse, send
-from ..handlers.boot_source import Claims, Crons, DataSources, Volumes, cron_refused
-from ..settings import Settings
+from ..engine import NO_DRY_RUN, Job, Settings, rehearse, send
 from ..subject import Entry, Result, Subject
+from ..subjects.boot_source import Claims, Crons, DataSources, Volumes, cron_refused
 from .checks import identify
 from .labels import label
 from .removal import remove, tidy
@@ -60,7 +59,7 @@ def declare_sources(session: Session, subject: Subject, entries: list[Entry], se
     results = [Result(entry) for entry in entries]
     if any(result.failed for result in results):
         for result in results:
-            result.left = None if result.failed else "not sent because other entries are invalid"
+            result.skip_reason = None if result.failed else "not sent because other entries are invalid"
         return results
     works = [Work(result) for result in results]
     present = [work for work in works if work.state != "absent"]

@@ -14,7 +14,7 @@ from ...client.session import Session
 from ...read.image import Content
 from ...read.snapshot import Key
 from ..declare import declare
-from ..settings import Settings
+from ..engine import Settings
 from ..subject import Entry, Result, Subject
 
 Manifest = dict[str, Any]

@@ -9,11 +9,11 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.adopt import (
     Adopted,
+    AdoptRequest,
     Unreadable,
-    Wanted,
     adopt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from scripted_server import KUBEVIRT, KUBEVIRTS, listed, session_with, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
@@ -59,10 +59,13 @@ class Server:
             return 200, found
         return 200, listed(*([SMALL] if plural == "virtualmachineclusterinstancetypes" else []))
 
-    def adopt(self, wanted: Wanted | None = None, write: bool = True) -> Adopted:
+    def adopt(self, wanted: AdoptRequest | None = None, write: bool = True) -> Adopted:
         with session_with(self.answer) as session:
             return adopt(
-                session, [copy.deepcopy(VM)], wanted or Wanted(), Settings(check_mode=not write, server_dry_run=False)
+                session,
+                [copy.deepcopy(VM)],
+                wanted or AdoptRequest(),
+                Settings(check_mode=not write, server_dry_run=False),
             )[0]
 
 
@@ -80,7 +83,7 @@ def test_a_vm_with_an_instancetype_costs_no_request() -> None:
 
     vm = {**VM, "spec": {**VM["spec"], "instancetype": {"name": "small"}}}
     with session_with(answer) as session:
-        (found,) = adopt(session, [vm], Wanted(), Settings())
+        (found,) = adopt(session, [vm], AdoptRequest(), Settings())
     assert (found.adoption, found.changed, found.failed) == (None, False, None)
 
 
@@ -106,7 +109,7 @@ def test_what_the_cluster_refuses_fails_with_its_words() -> None:
     assert 'resources: ["virtualmachines"]' in str(denied.failed)
 
 
-def test_what_may_not_be_listed_is_left_out_with_a_warning() -> None:
+def test_adopt_skips_kinds_that_may_not_be_listed() -> None:
     found = Server(denied=("virtualmachineinstancetypes", "virtualmachineclusterpreferences")).adopt(write=False)
     assert found.changed
     assert [warning.partition(":")[0] for warning in found.warnings] == [
@@ -118,8 +121,8 @@ def test_what_may_not_be_listed_is_left_out_with_a_warning() -> None:
 
 
 def test_a_pattern_that_fits_nothing_is_an_error() -> None:
-    assert Server().adopt(Wanted(instancetypes=["sm*"]), write=False).changed
+    assert Server().adopt(AdoptRequest(instancetypes=["sm*"]), write=False).changed
     with pytest.raises(
         Unreadable, match=r"^instancetypes: no instancetype that the namespace shop can use matches 'smal'$"
     ):
-        Server().adopt(Wanted(instancetypes=["smal"]), write=False)
+        Server().adopt(AdoptRequest(instancetypes=["smal"]), write=False)

@@ -47,13 +47,13 @@ def test_what_the_definition_does_not_have_would_be_lost() -> None:
     assert found.manifests == [{**SIZE, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}}]
 
 
-def test_a_version_that_is_not_served_and_a_definition_that_is_not_there_leave_it_to_the_server() -> None:
+def test_unknown_schemas_count_as_fitting() -> None:
     for store in (Store({DEFINITIONS: [definition(served=False)]}), Store({DEFINITIONS: []})):
         found = compared(store)
         assert (found.manifests, found.misfits, found.warnings) == ([SIZE], [], [])
 
 
-def test_who_may_not_read_definitions_is_told_by_the_published_description() -> None:
+def test_fits_falls_back_to_the_openapi_description() -> None:
     answer = described("VirtualMachineInstancetype", properties={"spec": SPEC})
     store = Store({}, {("GET", SIZE["kind"].lower() + "s.instancetype.kubevirt.io"): forbidden("definitions")})
     store.answers["GET", OPENAPI] = (200, answer)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.catalog_version import (
-    Chosen,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.catalog_fit import (
+    ChosenVersion,
     choose_version,
 )
 from crd_schemas import definitions
@@ -19,7 +19,7 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CATALOG: list[Any] = [{"versions": {"v3": {"kubevirt": "1.9"}, "v2": {"kubevirt": "1.6"}, "v1": {"kubevirt": "1.4"}}}]
 
 
-def chosen(store: Store, documents: list[Any] | None = None, wanted: str = "auto") -> Chosen:
+def chosen(store: Store, documents: list[Any] | None = None, wanted: str = "auto") -> ChosenVersion:
     with session_with(store) as session:
         return choose_version(session, documents or CATALOG, wanted)
 
@@ -33,7 +33,7 @@ def kubevirt(version: str | None) -> dict[str, Any]:
 )
 def test_the_release_decides(release: str, version: str) -> None:
     store = Store({KUBEVIRTS: [kubevirt(release)]})
-    assert chosen(store) == Chosen(version, f"the cluster runs KubeVirt {release}")
+    assert chosen(store) == ChosenVersion(version, f"the cluster runs KubeVirt {release}")
     assert store.asked == [("GET", KUBEVIRTS)]
 
 
@@ -46,16 +46,16 @@ def test_where_the_release_is_not_told_the_fields_decide(told: Any) -> None:
     store = Store({KUBEVIRTS: [told] if told else [], DEFINITIONS: changed})
     if told is None:
         store.answers["GET", KUBEVIRTS] = forbidden("kubevirts")
-    assert chosen(store) == Chosen("v2", "the cluster's API has all fields of KubeVirt 1.6")
+    assert chosen(store) == ChosenVersion("v2", "the cluster's API has all fields of KubeVirt 1.6")
 
 
 def test_where_nothing_is_told_it_is_the_newest() -> None:
     found = chosen(Store({KUBEVIRTS: [], DEFINITIONS: []}))
-    assert found == Chosen("v3", "the newest version, because the cluster does not report its KubeVirt release")
+    assert found == ChosenVersion("v3", "the newest version, because the cluster does not report its KubeVirt release")
 
 
-def test_nothing_is_asked_for_a_version_that_was_stated_or_a_catalog_without_versions() -> None:
+def test_requested_version_needs_no_request() -> None:
     store = Store({})
-    assert chosen(store, wanted="v2") == Chosen("v2")
-    assert chosen(store, [{"series": {}}]) == Chosen()
+    assert chosen(store, wanted="v2") == ChosenVersion("v2")
+    assert chosen(store, [{"series": {}}]) == ChosenVersion()
     assert store.asked == []

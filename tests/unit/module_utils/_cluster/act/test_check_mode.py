@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import declare
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import (
     Entry,
     Finding,
@@ -52,7 +52,7 @@ def empty(**answers: Any) -> Store:
     return Store({PLACE: []}, {("PATCH", f"/{name}"): answer for name, answer in answers.items()})
 
 
-def test_what_would_be_written_is_sent_as_a_dry_run_and_nothing_else() -> None:
+def test_check_mode_sends_dry_runs_only() -> None:
     store = Store({PLACE: [manifest("there")]})
     created, applied = check(store, "new", "there")
     assert (created.action, created.changed, applied.action, applied.changed) == (plan.CREATE, True, plan.APPLY, True)
@@ -79,7 +79,7 @@ def test_a_deletion_is_a_dry_run_too() -> None:
         status(404, "the server could not find the requested resource: no", "NotFound"),
     ],
 )
-def test_what_the_server_refuses_is_never_said_to_be_created(answer: Any) -> None:
+def test_rejected_dry_run_is_never_reported_as_created(answer: Any) -> None:
     refused, fine = check(empty(bad=answer), "bad", "good")
     assert refused.failed is not None and (not refused.changed)
     assert "no" in refused.failed
@@ -111,7 +111,7 @@ def test_a_server_that_cannot_be_reached_fails_the_check() -> None:
     assert str(result.failed).startswith("cannot reach the API server")
 
 
-def test_a_field_that_is_taken_in_a_run_is_taken_in_a_check() -> None:
+def test_check_mode_takes_the_fields_that_a_run_takes() -> None:
     forced: list[tuple[str, str]] = []
     store = empty()
 
@@ -127,7 +127,7 @@ def test_a_field_that_is_taken_in_a_run_is_taken_in_a_check() -> None:
     assert (result.failed, forced) == (None, [("false", "All"), ("true", "All")])
 
 
-def test_what_goes_before_an_apply_is_asked_alone_since_the_apply_counts_on_it() -> None:
+def test_dry_run_sends_only_the_patch_before_an_apply() -> None:
     store = Store({PLACE: [manifest("a")]})
     taken = subject_with(
         adjust=lambda step, _live: step._replace(merge_patch={("spec", "memory", "hugepages"): None}),
@@ -143,7 +143,7 @@ def test_what_goes_before_an_apply_is_asked_alone_since_the_apply_counts_on_it()
     assert (result.failed, len(content), "force" in content[0]) == (None, 1, False)
 
 
-def test_what_is_missing_is_a_warning_in_check_mode_only_and_what_is_wrong_is_not() -> None:
+def test_missing_objects_are_warnings_in_check_mode_only() -> None:
     finds = subject_with(
         preflight=lambda _session, planned: [
             [Finding(f"{step.entry.key.name} is not there", missing=step.entry.key.name == "gone")] for step in planned

@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import declare as declaring
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import declare
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import (
     Entry,
     Finding,
@@ -60,12 +60,12 @@ def empty(*namespaces: str) -> Store:
 def test_one_that_is_wrong_in_itself_stops_the_task() -> None:
     store = empty("shop")
     wrong, right = run(store, entry("a", problem="name: is wrong"), entry("b"))
-    assert (wrong.failed, wrong.left) == ("name: is wrong", None)
-    assert (right.failed, right.left) == (None, "not sent because other entries are invalid")
+    assert (wrong.failed, wrong.skip_reason) == ("name: is wrong", None)
+    assert (right.failed, right.skip_reason) == (None, "not sent because other entries are invalid")
     assert store.asked == []
 
 
-def test_a_namespace_that_cannot_be_read_fails_its_entries_only() -> None:
+def test_unreadable_namespace_fails_only_its_entries() -> None:
     store = empty("shop", "lab")
     store.answers["GET", "/lab/virtualmachineinstancetypes"] = forbidden("x")
     first, second, other = run(store, entry("a", "lab"), entry("b", "lab"), entry("c"))
@@ -90,12 +90,12 @@ def test_with_fail_fast_nothing_is_sent_once_preflight_refuses() -> None:
     assert (refused.failed, sent.failed, len(store.writes)) == ("too small", None, 1)
 
 
-def test_with_fail_fast_nothing_is_sent_after_a_write_that_failed_and_nothing_is_waited_for() -> None:
+def test_fail_fast_sends_nothing_after_a_failed_write() -> None:
     store = empty("shop")
     store.answers["PATCH", "/a"] = status(422, "no", "Invalid")
     settled: list[Result] = []
     patient = subject_with(
-        settle=lambda _session, results, _deadline: settled.extend(results),
+        restart=lambda _session, results, _deadline: settled.extend(results),
         due=lambda _result: True,
     )
     results = run(store, entry("a"), entry("b"), subject=patient, fail_fast=True, wait=True)
@@ -107,7 +107,7 @@ def test_with_fail_fast_nothing_is_sent_after_a_write_that_failed_and_nothing_is
     assert (settled, len(store.writes)) == ([], 1)
 
 
-def test_with_fail_fast_a_success_of_what_was_under_way_does_not_send_the_rest() -> None:
+def test_fail_fast_stops_although_a_running_write_succeeds() -> None:
     store = empty("shop")
     store.answers["PATCH", "/a7"] = status(422, "no", "Invalid")
 
@@ -123,7 +123,7 @@ def test_with_fail_fast_a_success_of_what_was_under_way_does_not_send_the_rest()
     assert sum(result.changed for result in results) == len(store.writes) - 1
 
 
-def test_what_a_first_request_has_changed_is_changed_though_the_next_one_is_refused() -> None:
+def test_first_patch_counts_as_change_although_apply_fails() -> None:
     store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
     subject = subject_with(adjust=lambda step, _live: step._replace(merge_patch={("spec", "cpu", "guest"): None}))
 
@@ -134,7 +134,7 @@ def test_what_a_first_request_has_changed_is_changed_though_the_next_one_is_refu
     assert (result.failed, result.changed, store.writes) == ("no", True, [("PATCH", PATH.format("shop") + "/a")])
 
 
-def test_the_object_after_a_write_has_the_declared_spec_and_its_status() -> None:
+def test_object_after_a_write_has_new_spec_and_status() -> None:
     """The server answers with the metadata only."""
     live = {**manifest("a", guest=2), "status": {"seen": True}}
     store = Store({PATH.format("shop"): [live]})
@@ -160,7 +160,7 @@ def conflict(field: str, manager: str) -> tuple[int, Manifest]:
         (".spec.cpu.guest", "helm", False),
     ],
 )
-def test_what_was_ours_is_taken_back_and_what_is_another_s_is_not(field: str, manager: str, taken: bool) -> None:
+def test_conflicts_are_forced_for_own_fields_only(field: str, manager: str, taken: bool) -> None:
     forced: list[str] = []
     store = empty("shop")
 
@@ -178,14 +178,14 @@ def test_what_was_ours_is_taken_back_and_what_is_another_s_is_not(field: str, ma
         assert f'"{manager}" owns spec.cpu.guest' in str(result.failed)
 
 
-def test_a_conflict_without_causes_is_told_in_the_servers_words() -> None:
+def test_conflict_without_causes_keeps_the_server_message() -> None:
     store = empty("shop")
     store.answers["PATCH", "/a"] = status(409, "object is being deleted", "Conflict")
     (result,) = run(store, entry("a"))
     assert result.failed == "object is being deleted"
 
 
-def test_what_goes_with_a_deleted_object_is_waited_for_and_may_fail() -> None:
+def test_deletion_waits_for_dependents_which_may_fail() -> None:
     store = Store({PATH.format("shop"): [{**manifest("a"), "metadata": {**manifest("a")["metadata"], "uid": "1"}}]})
     asked: list[tuple[str | None, list[str]]] = []
 
@@ -205,7 +205,7 @@ def test_what_goes_with_a_deleted_object_is_waited_for_and_may_fail() -> None:
     assert asked == [("shop", ["a"])]
 
 
-def test_what_is_left_of_a_deleted_object_holds_up_the_new_one_only() -> None:
+def test_leftovers_delay_only_the_object_of_that_name() -> None:
     store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
     asked: list[tuple[str | None, list[str]]] = []
 
@@ -228,7 +228,7 @@ def ending(name: str) -> Manifest:
 
 
 @pytest.mark.parametrize("successor", [False, True])
-def test_what_is_being_deleted_is_made_anew_once_it_is_gone(successor: bool) -> None:
+def test_terminating_object_is_recreated_once_gone(successor: bool) -> None:
     store = Store({PATH.format("shop"): [ending("a")]})
     looks: list[int] = []
 
@@ -253,13 +253,13 @@ def test_what_does_not_go_is_told_and_not_written() -> None:
     assert store.writes == [("PATCH", PATH.format("shop") + "/b")]
 
 
-def test_check_mode_foresees_what_is_being_deleted_as_new_and_sends_nothing_for_it() -> None:
+def test_check_mode_plans_terminating_objects_without_dry_run() -> None:
     store = Store({PATH.format("shop"): [ending("a")]})
     (result,) = run(store, entry("a"), check_mode=True)
     assert (result.action, result.changed, store.writes) == (plan.CREATE, True, [])
 
 
-def test_what_is_being_deleted_is_not_deleted_again_but_waited_for() -> None:
+def test_terminating_object_is_awaited_not_deleted_again() -> None:
     store = Store({PATH.format("shop"): [ending("a")]})
     (result,) = run(store, entry("a", state="absent"))
     assert (result.action, result.changed, store.writes) == (plan.NONE, False, [])
@@ -267,7 +267,7 @@ def test_what_is_being_deleted_is_not_deleted_again_but_waited_for() -> None:
     assert "the object to disappear" in str(late.failed)
 
 
-def test_another_object_of_the_name_is_not_what_was_deleted() -> None:
+def test_object_with_another_uid_counts_as_deleted() -> None:
     store = Store({PATH.format("shop"): [ending("a")]})
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
@@ -279,19 +279,19 @@ def test_another_object_of_the_name_is_not_what_was_deleted() -> None:
     assert (result.action, result.failed) == (plan.NONE, None)
 
 
-def test_one_that_cannot_be_deleted_is_told_and_not_waited_for() -> None:
+def test_failed_deletion_is_not_awaited() -> None:
     store = Store({PATH.format("shop"): [manifest("a")]}, {("DELETE", "/a"): None})
     (result,) = run(store, entry("a", state="absent"), wait=True)
     assert str(result.failed).startswith("cannot reach the API server")
     assert (result.changed, store.asked[-1][0]) == (False, "DELETE")
 
 
-def test_a_failure_that_may_be_of_before_the_write_does_not_count_at_once() -> None:
+def test_failure_from_before_the_write_does_not_count() -> None:
     live = manifest("a", guest=2)
     store = Store({PATH.format("shop"): [live]})
     looks = subject_with(
         look=lambda _live: State(failed="it is broken"),
-        same=lambda _now, _before: True,
+        same_status=lambda _live, _before: True,
     )
     (written,) = run(store, entry("a"), subject=looks, wait=True, wait_timeout=0.2)
     assert str(written.failed).startswith("not ready after ") and str(written.failed).endswith(": it is broken")
@@ -300,7 +300,7 @@ def test_a_failure_that_may_be_of_before_the_write_does_not_count_at_once() -> N
     assert known.failed == "it is broken"
 
 
-def test_many_namespaces_are_waited_for_on_a_limited_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waits_use_a_limited_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     threads = set()
 
     def look(_live: Manifest | None) -> State:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.deletion import (
-    kept,
     leftovers,
     remains,
+    retained_claims,
 )
 from growth import growth
 from scripted_server import listed, session_with, status
@@ -51,7 +51,7 @@ def names(claims: Any, volumes: Any) -> list[str]:
         return (200, found[name]) if name in found else status(404, "not found", "NotFound")
 
     with session_with(answer) as session:
-        told = kept(session, [VM])
+        told = retained_claims(session, [VM])
     assert {one["kind"] for one in told[0]} <= {"PersistentVolumeClaim"}
     return [one["name"] for one in told[0]]
 
@@ -78,7 +78,7 @@ def test_what_is_kept(claims: Any, volumes: Any, expected: list[str]) -> None:
     assert names(claims, volumes) == expected
 
 
-def test_what_does_not_go_is_a_failure_that_names_it() -> None:
+def test_remaining_dependent_is_named_in_the_failure() -> None:
     def answer(_method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
         if "watch" in query:
             return 200, []
@@ -93,7 +93,7 @@ def test_what_does_not_go_is_a_failure_that_names_it() -> None:
     )
 
 
-def test_what_cannot_be_seen_to_go_fails_each_vm_and_keeps_what_is_known_of_others() -> None:
+def test_failed_list_fails_vms_and_keeps_earlier_failures() -> None:
     def answer(_method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
         if path == REVISIONS:
             return FORBIDDEN
@@ -150,7 +150,7 @@ def left(names: str, revisions: Any, vms: dict[str, Any], volumes: Any = (), sec
         return leftovers(session, "shop", created, seconds)
 
 
-def test_what_belongs_to_a_deleted_vm_holds_up_the_new_one() -> None:
+def test_leftovers_of_a_deleted_vm_delay_its_successor() -> None:
     start = of_vm("c", "1", "revision-start-vm-1-1")
     there = [of_vm("a", "1"), of_vm("b", "2"), start, owned("a-small-2", "1", "2")]
     disks = [of_vm("a", "1", "disk"), of_vm("c", "1", "other"), owned("mine")]
@@ -162,7 +162,7 @@ def test_what_belongs_to_a_deleted_vm_holds_up_the_new_one() -> None:
     assert left("ac", there, {}, disks, seconds=60) == {}
 
 
-def test_what_belongs_to_a_vm_that_another_client_has_created_does_not() -> None:
+def test_dependents_of_a_live_vm_delay_nothing() -> None:
     assert left("a", [of_vm("a", "1")], {"a": "1"}) == {}
     assert list(left("a", [of_vm("a", "1")], {"a": "2"})) == ["a"]
 
@@ -174,7 +174,7 @@ def test_what_cannot_be_listed_is_not_waited_for() -> None:
 @pytest.mark.parametrize(
     ("revisions", "vm"), [(status(400, "no", "BadRequest"), "1"), ([of_vm("a", "1")], status(400, "no", "BadRequest"))]
 )
-def test_a_cluster_that_does_not_answer_fails_the_new_vm(revisions: Any, vm: Any) -> None:
+def test_unreachable_cluster_fails_the_new_vm(revisions: Any, vm: Any) -> None:
     assert list(left("a", revisions, {"a": vm})) == ["a"]
 
 
@@ -194,7 +194,7 @@ class Going:
             yield {"type": "DELETED", "object": item}
 
 
-def test_the_work_grows_with_the_number_of_the_deleted_vms() -> None:
+def test_work_grows_linearly_with_deleted_vms() -> None:
     def work(count: int) -> Callable[[], Any]:
         session: Any = Going(count)
 

@@ -10,11 +10,11 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import (
     Job,
     Outcome,
+    Settings,
     carry_out,
     send,
     send_create,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
     ApiError,
     ConnectionFailed,
@@ -73,7 +73,7 @@ def test_a_lost_answer(answer: Any) -> None:
     assert never.told == ["PUT"]
 
 
-def test_what_the_server_rejects_the_second_time_took_effect_the_first_time() -> None:
+def test_rejected_repetition_means_the_first_took_effect() -> None:
     rejected = status(422, "the server rejected our request due to an error in our request", "Invalid")
     server = Server(None, rejected)
     assert (server.send(Repeat.FREELY, True), server.told) == (True, ["PUT", "PUT", "read"])
@@ -81,7 +81,7 @@ def test_what_the_server_rejects_the_second_time_took_effect_the_first_time() ->
         Server(None, rejected).send(Repeat.FREELY, False)
 
 
-def test_what_another_client_has_written_is_no_error_and_not_ones_own() -> None:
+def test_write_of_another_client_is_no_error() -> None:
     server = Server(CONFLICT)
     assert (server.send(Repeat.AFTER_READ, True), server.told) == (False, ["PUT", "read"])
     with pytest.raises(ApiError, match="already underway"):
@@ -102,7 +102,7 @@ def test_a_refusal_is_neither_repeated_nor_looked_into(answer: Any) -> None:
     assert server.told == ["PUT"]
 
 
-def test_an_answer_that_stays_lost_is_an_error_when_the_time_is_over() -> None:
+def test_lost_response_is_an_error_after_the_timeout() -> None:
     with pytest.raises(ConnectionFailed):
         Server(*[None] * 9).send(Repeat.AFTER_READ, False, seconds=0.5)
 

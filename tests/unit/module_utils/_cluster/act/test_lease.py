@@ -49,7 +49,7 @@ class Cluster:
             return release(session, "shop", "turn", "me")
 
 
-def test_one_that_is_not_there_is_made_and_one_that_is_free_changed() -> None:
+def test_take_creates_missing_and_updates_free_lease() -> None:
     for first, method in ((None, "POST"), ("", "PUT")):
         cluster = Cluster(first)
         held = cluster.take()
@@ -68,14 +68,14 @@ def test_one_that_was_deleted_meanwhile_is_made_again() -> None:
     assert (cluster.take().changed, cluster.writes) == (True, ["PUT", "POST"])
 
 
-def test_a_write_that_took_effect_although_its_response_was_lost_is_not_repeated(monkeypatch: Any) -> None:
+def test_take_does_not_repeat_a_write_with_lost_response(monkeypatch: Any) -> None:
     monkeypatch.setattr(lease, "_spec", lambda holder, duration: {"holderIdentity": holder, "renewTime": "now"})
     for first in ("", "me"):
         cluster = Cluster(first, "me", refusals=(CONFLICT,), renewed="now")
         assert (cluster.take().changed, cluster.writes) == (first == "", ["PUT"])
 
 
-def test_a_release_that_took_effect_although_its_response_was_lost_is_a_change(monkeypatch: Any) -> None:
+def test_release_with_lost_response_is_a_change(monkeypatch: Any) -> None:
     monkeypatch.setattr(lease, "_spec", lambda holder, duration: {"holderIdentity": holder, "renewTime": "now"})
     for renewed, changed in (("now", True), ("earlier", False)):
         cluster = Cluster("me", "", refusals=(CONFLICT,), renewed=renewed)
@@ -108,7 +108,7 @@ def test_a_namespace_that_is_not_there_is_no_race() -> None:
         cluster.take()
 
 
-def test_it_is_given_back_once_it_is_ours_and_never_for_another() -> None:
+def test_release_only_of_the_own_lease() -> None:
     cluster = Cluster("me", "me", refusals=(CONFLICT,))
     assert (cluster.release(), cluster.writes) == (Held(True, ""), ["PUT", "PUT"])
     expired = Cluster("me", "other", refusals=(CONFLICT,))

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
     Entry,
     Powered,
     power,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import PowerRequest
 from scripted_server import listed, session_with, status
 
@@ -59,7 +59,7 @@ def run(cluster: Cluster, state: str, names: str = "a", **options: Any) -> list[
         )
 
 
-def test_a_migration_is_asked_for_and_watched_to_its_end() -> None:
+def test_migration_is_requested_and_awaited() -> None:
     begun = {"migrationUid": "m", "targetNode": "n2"}
     cluster = Cluster(begun, {**begun, "completed": True})
     results = run(cluster, "migrated", "ab")
@@ -76,7 +76,7 @@ def test_a_migration_that_fails_says_why() -> None:
     assert (result.changed, result.failed) == (True, "the migration failed: no room on n2")
 
 
-def test_a_migration_that_is_under_way_is_waited_for_and_not_asked_for_again() -> None:
+def test_running_migration_is_awaited_not_requested() -> None:
     under_way = {"migrationUid": "m", "targetNode": "n2"}
     cluster = Cluster(under_way, {**under_way, "completed": True})
     cluster.verbs.append("asked for by another")
@@ -112,7 +112,7 @@ IN_FLIGHT = (
 )
 
 
-def test_a_migration_of_somebody_else_that_is_pending_is_waited_for_as_long_as_the_task_may() -> None:
+def test_pending_foreign_migration_is_awaited_until_timeout() -> None:
     refused = status(500, IN_FLIGHT, "InternalError")
     under_way = {"migrationUid": "m", "targetNode": "n2"}
     cluster = Cluster(under_way, {**under_way, "completed": True}, answer=refused)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import Entry, power
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import PowerRequest
 from scripted_server import session_with, status
 
@@ -52,7 +52,7 @@ def test_a_lost_answer(answer: Any, state: str, verb: str, lost: bool) -> None:
         assert ("context deadline exceeded" if answer else "cannot reach the API server") in str(result.failed)
 
 
-def test_a_verb_that_was_not_taken_up_is_sent_again() -> None:
+def test_verb_without_effect_is_sent_again() -> None:
     cluster = Cluster(None, lost=True)
     seen = cluster.verbs
 
@@ -78,7 +78,7 @@ def test_the_first_failure_stops_the_rest_where_asked() -> None:
     assert cluster.verbs == ["virtualmachines/a/stop"]
 
 
-def test_without_a_wait_a_vm_that_still_stops_is_not_started() -> None:
+def test_stopping_vm_is_not_started_without_wait() -> None:
     cluster = Cluster((202, {}), lost=True)
     cluster.strategy = "Halted"
     with session_with(cluster) as session:

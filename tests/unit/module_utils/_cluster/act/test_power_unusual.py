@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
     Entry,
     Powered,
     power,
     selected,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import PowerRequest
-from scripted_server import Store, forbidden, session_with, status
+from scripted_server import Store, forbidden, listed, session_with, status
 
 Manifest = dict[str, Any]
 VMS = "/apis/kubevirt.io/v1/namespaces/{}/virtualmachines"
@@ -59,7 +59,7 @@ def test_vms_are_chosen_by_labels_in_order() -> None:
         selected(session, None, "app=web")
 
 
-def test_one_that_is_not_there_fails_and_the_others_do_not() -> None:
+def test_missing_vm_fails_alone() -> None:
     cluster = store([vm("a")], [guest("a")])
     cluster.answers[("PUT", "/stop")] = (202, {})
     gone, there = run(cluster, "stopped", "gone", "a", wait=False)
@@ -67,12 +67,13 @@ def test_one_that_is_not_there_fails_and_the_others_do_not() -> None:
     assert (there.failed, there.verb) == (None, "stop")
 
 
-def test_a_namespace_that_cannot_be_read_fails_its_vms_only() -> None:
+def test_unreadable_namespace_fails_only_its_vms() -> None:
     cluster = store([vm("a")], [guest("a")])
     entries = [Entry("lab", name, PowerRequest("stopped")) for name in "xy"] + [
         Entry("shop", "a", PowerRequest("started"))
     ]
     cluster.answers[("GET", "/lab/virtualmachines")] = forbidden("virtualmachines")
+    cluster.answers[("GET", "/lab/virtualmachineinstances")] = (200, listed())
     with session_with(cluster) as session:
         results = power(session, entries, Settings(wait=False))
     for result in results[:2]:
@@ -82,7 +83,7 @@ def test_a_namespace_that_cannot_be_read_fails_its_vms_only() -> None:
     assert (results[2].failed, cluster.writes) == (None, [])
 
 
-def test_a_dry_run_is_not_sent_where_it_would_be_too_early_or_the_verb_has_none() -> None:
+def test_check_mode_skips_impossible_dry_runs() -> None:
     stopping = store([vm("a", "Halted")], [guest("a")])
     (early,) = run(stopping, "started", "a", check_mode=True)
     assert (early.verb, early.failed, stopping.writes) == ("start", None, [])
@@ -137,7 +138,7 @@ def test_one_that_somebody_else_started_and_stopped_meanwhile() -> None:
 
 
 @pytest.mark.parametrize("afterwards", ["old", "gone"])
-def test_a_restart_is_not_over_before_there_is_another_guest(afterwards: str) -> None:
+def test_restart_waits_for_the_new_guest(afterwards: str) -> None:
     cluster = store([vm("a")], [guest("a")])
     cluster.answers[("PUT", "/restart")] = (202, {})
 
@@ -151,20 +152,20 @@ def test_a_restart_is_not_over_before_there_is_another_guest(afterwards: str) ->
     assert str(result.failed).startswith("not ready after ") and "waiting for the new VMI" in str(result.failed)
 
 
-def test_guests_of_stopped_vms_are_seen_in_the_first_list() -> None:
+def test_stopped_vms_need_no_watch() -> None:
     names = "abcdef"
     cluster = store([vm(name, "Halted", printableStatus="Stopped") for name in names], [])
     assert [(one.verb, one.failed) for one in run(cluster, "stopped", *names)] == [("", None)] * 6
     assert len(cluster.asked) == 2
 
 
-def test_a_vm_is_not_stopped_before_its_guest_is_gone() -> None:
+def test_stop_waits_until_the_guest_is_gone() -> None:
     cluster = store([vm("a", "Halted", printableStatus="Stopped")], [guest("a", deletionTimestamp="now")])
     (result,) = run(cluster, "stopped", "a", wait_timeout=0.3)
     assert str(result.failed).startswith("not ready after ") and "the old VMI to disappear" in str(result.failed)
 
 
-def test_a_lost_answer_of_a_vm_that_is_gone_or_cannot_be_seen_is_a_failure() -> None:
+def test_lost_response_of_unreadable_vm_is_a_failure() -> None:
     for then in (status(404, "not found", "NotFound"), forbidden("virtualmachines")):
         cluster = store([vm("a")], [guest("a")])
         cluster.answers[("PUT", "/stop")] = None
@@ -180,7 +181,7 @@ def test_a_lost_answer_of_a_vm_that_is_gone_or_cannot_be_seen_is_a_failure() -> 
         assert "cannot reach the API server" in str(result.failed)
 
 
-def test_a_soft_reboot_whose_answer_was_lost_is_not_sent_again() -> None:
+def test_soft_reboot_is_never_sent_again() -> None:
     cluster = store([vm("a")], [guest("a")])
     cluster.answers[("PUT", "/softreboot")] = None
     with session_with(cluster, retry_timeout=20) as session:

@@ -9,13 +9,13 @@ from unittest import mock
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import pruning
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.pruning import (
     Pruned,
     prunable,
     prune,
     upgrade_revisions,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import (
     Inspected,
@@ -117,7 +117,7 @@ def test_a_snapshot_holds_a_revision(path: str) -> None:
     assert Server(**{path: [held]}).prunable() == [named(2), named(3)]
 
 
-def test_a_snapshot_of_a_vm_with_its_status_holds_a_revision() -> None:
+def test_snapshot_with_status_retains_revision() -> None:
     held = content()
     held["spec"]["source"]["virtualMachine"]["status"] = vm(2)["status"]
     assert Server(**{CONTENTS: [held]}).prunable() == [named(1), named(3)]
@@ -137,7 +137,7 @@ def test_a_restore_refers_to_a_revision_by_a_patch() -> None:
     assert server.prunable() == [named(1), named(3)]
 
 
-def test_what_is_being_restored_is_left_alone_until_it_is_done() -> None:
+def test_prune_skips_revisions_of_running_restores() -> None:
     ownerless = copy.deepcopy(kept(7, "new"))
     ownerless["metadata"]["ownerReferences"] = []
     everything = {
@@ -158,7 +158,7 @@ def test_what_cannot_be_seen_stops_it(path: str) -> None:
 
 
 @pytest.mark.parametrize("style", ["status", "spec"])
-def test_an_old_revision_is_stored_anew_where_the_vm_keeps_it(style: str) -> None:
+def test_upgrade_stores_revision_where_the_vm_refers(style: str) -> None:
     old, machine = copy.deepcopy(kept(1)), vm(1)
     old["metadata"]["name"] = "old"
     del old["metadata"]["labels"][naming.VERSION_LABEL]
@@ -193,7 +193,7 @@ def test_only_the_revisions_that_were_seen_are_deleted() -> None:
     assert [call.args for call in deletion.call_args_list] == [(f"{REVISIONS}/old", "first")] * 2
 
 
-def test_one_that_cannot_be_deleted_is_told_and_the_others_go() -> None:
+def test_failed_deletion_does_not_stop_the_others() -> None:
     server = Server()
     found = [Pruned("shop", "a"), Pruned("shop", "b"), Pruned("shop", "c")]
     refusals = {"a": status(403, "a is forbidden", "Forbidden"), "b": None}
@@ -245,7 +245,7 @@ def upgraded(server: Server, meanwhile: Any) -> tuple[bool, str | None]:
         return outcome(session, seen)
 
 
-def test_a_patch_that_is_refused_since_virt_controller_was_faster_is_done() -> None:
+def test_rejected_patch_counts_if_virt_controller_was_faster() -> None:
     server = old_revision()
     assert upgraded(server, (200, vm(1))) == (True, None)
     # A LIST for each such VM would read all revisions of the namespace each time.
@@ -253,7 +253,7 @@ def test_a_patch_that_is_refused_since_virt_controller_was_faster_is_done() -> N
 
 
 @pytest.mark.parametrize("meanwhile", ["as before", "gone", "not to be seen"])
-def test_a_patch_that_is_refused_otherwise_fails_with_the_servers_words(meanwhile: str) -> None:
+def test_other_rejected_patch_fails_with_server_message(meanwhile: str) -> None:
     server = old_revision()
     before = server.lists[f"{KUBEVIRT}/virtualmachines/db"]
     then = {"as before": before, "gone": status(404, "db not found", "NotFound"), "not to be seen": None}[meanwhile]
@@ -270,7 +270,7 @@ def test_a_revision_that_is_lost_cannot_be_stored_anew() -> None:
     assert {method for method, _path in server.asked} == {"GET"}
 
 
-def test_vms_of_a_namespace_share_the_index_of_their_revisions() -> None:
+def test_vms_of_a_namespace_share_the_revision_index() -> None:
     server = Server(**{f"{KUBEVIRT}/virtualmachines": [vm(10), vm(10, "web")]})
     with session_with(server) as session:
         one, other = inspect(session, "shop")

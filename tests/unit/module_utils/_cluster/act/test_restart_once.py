@@ -12,8 +12,8 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import restarts
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.changed import Changed
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import change
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import (
     inspect,
@@ -174,7 +174,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("forbidden", "method"), [((), "status"), (("status",), "kind"), (("vm",), "status")])
-def test_a_guest_is_restarted_once_though_the_cluster_asks_for_ever(forbidden: tuple[str, ...], method: str) -> None:
+def test_guest_restarts_once_although_condition_remains(forbidden: tuple[str, ...], method: str) -> None:
     cluster = Stubborn(*forbidden)
     first = run(cluster)
     assert (first.failed, first.method, first.restart, cluster.restarts) == (None, method, True, 1)
@@ -189,7 +189,7 @@ def test_a_guest_is_restarted_once_though_the_cluster_asks_for_ever(forbidden: t
 
 
 @pytest.mark.parametrize("restart", ["never", "if_required"])
-def test_who_may_not_patch_the_vm_is_told_once_that_the_condition_may_remain(restart: str) -> None:
+def test_forbidden_generation_bump_warns_once(restart: str) -> None:
     told = run(Stubborn("vm"), restart)
     reset = [warning for warning in told.warnings if warning.startswith("cannot reset the condition RestartRequired")]
     assert (told.failed, len(reset)) == (None, 1)
@@ -202,7 +202,7 @@ def test_virtual_machine_tells_it_too() -> None:
     assert any(one.startswith("cannot reset the condition RestartRequired") for one in result.warnings)
 
 
-def test_a_guest_whose_vm_the_cluster_does_not_accept_is_not_restarted() -> None:
+def test_rejected_generation_bump_prevents_restart() -> None:
     result, restarts = _settled(422)
     assert (result.restart, result.failed, restarts) == (False, "the restart failed: vm is forbidden", 0)
 
@@ -227,7 +227,7 @@ def test_the_generation_is_raised_before_the_status_is_patched() -> None:
     assert (cluster.restarts, cluster.instance["status"]["virtualMachineRevisionName"]) == (1, "revision-start-vm-vm-3")
 
 
-def test_what_a_run_left_before_its_restart_is_done_by_the_next() -> None:
+def test_next_run_makes_the_missing_restart() -> None:
     cluster = Stubborn()
     left = run(cluster, "never")
     assert (left.restart, left.needs, left.restart_required, cluster.restarts) == (False, "restart", True, 0)
@@ -236,7 +236,7 @@ def test_what_a_run_left_before_its_restart_is_done_by_the_next() -> None:
     assert not run(cluster).changed and cluster.restarts == 1
 
 
-def test_what_kubevirt_does_not_ask_for_is_not_forgotten_either() -> None:
+def test_next_run_makes_a_restart_without_condition() -> None:
     cluster = Stubborn()
     run(cluster, "never")
     del cluster.vm["status"]["conditions"]
@@ -265,7 +265,7 @@ class Rival(Stubborn):
 
 
 @pytest.mark.parametrize("early", [False, True])
-def test_a_restart_by_somebody_else_is_waited_for_and_not_told_as_ones_own(early: bool) -> None:
+def test_foreign_restart_is_awaited_not_reported(early: bool) -> None:
     cluster = Rival(early)
     run(cluster, "never")
     cluster.asked.clear()
@@ -284,7 +284,7 @@ def test_new_guests_are_judged_side_by_side() -> None:
     assert [result.settled for result in results] == [True, True]
 
 
-def test_a_vm_that_kubevirt_would_not_start_again_gets_its_revision_back() -> None:
+def test_vm_that_could_not_start_gets_revision_back() -> None:
     cluster = Stubborn(refused=True)
     result = run(cluster)
     assert (cluster.restarts, result.restart, result.changed) == (0, False, False)
@@ -334,6 +334,6 @@ def test_a_live_update_that_waits_for_an_earlier_one(monkeypatch: pytest.MonkeyP
     assert (told.failed, told.changed, told.warnings) == (None, True, [str(permitted.failed)])
 
 
-def test_a_live_update_of_another_field_is_none_to_wait_for() -> None:
+def test_live_update_of_another_field_is_not_awaited() -> None:
     told = run(Busy("HotMemoryChange"), restart="never", seconds=0.5)
     assert told.warnings == ["the guest does not have the change yet, and KubeVirt asks for no restart"]

@@ -86,7 +86,7 @@ def settle(cluster: Cluster, results: list[Result], wanted: bool = True, seconds
         DeclaredRestarts(wanted, 16).run(session, results, time.monotonic() + seconds)
 
 
-def test_kubevirt_says_who_needs_it_and_one_watch_for_each_namespace_waits_for_that() -> None:
+def test_one_watch_per_namespace_shows_which_vms_restart() -> None:
     labels = ("shop/a-r", "shop/b-r", "shop/c-l", "lab/d-r")
     cluster = Cluster(*labels)
     # What was foreseen does not count any more.
@@ -117,7 +117,7 @@ def test_a_restart_that_kubevirt_does_not_ask_for() -> None:
     assert not waits_for_restart(result)
 
 
-def test_an_unchanged_vm_that_somebody_has_just_changed_is_waited_for() -> None:
+def test_unchanged_vm_with_recent_change_is_awaited() -> None:
     labels = ("shop/a-r", "shop/b-l")
     cluster = Cluster(*labels)
     results = [changed(cluster, label, NOTHING) for label in labels]
@@ -127,7 +127,7 @@ def test_an_unchanged_vm_that_somebody_has_just_changed_is_waited_for() -> None:
     assert [(result.restart, result.failed) for result in results] == [(True, None), (False, None)]
 
 
-def test_a_guest_that_could_not_start_again_is_left_running() -> None:
+def test_guest_that_could_not_restart_keeps_running() -> None:
     cluster = Cluster("shop/a-r")
     cluster.looked = True
     result = Result(Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r"))
@@ -166,14 +166,14 @@ def test_new_guests_are_watched_for_together() -> None:
     assert cluster.asked["single guests"] == 0
 
 
-def test_what_is_restarted_is_waited_for_though_another_has_used_up_the_time() -> None:
+def test_restart_has_its_own_time_to_wait() -> None:
     cluster = Late("shop/a-r", "shop/b-n")
     results = [changed(cluster, label, RESTART) for label in ("shop/a-r", "shop/b-n")]
     settle(cluster, results, seconds=0.3)
     assert [(result.restart, bool(result.failed)) for result in results] == [(True, False), (False, True)]
 
 
-def test_generations_are_raised_side_by_side() -> None:
+def test_generations_are_bumped_concurrently() -> None:
     met = threading.Barrier(2, timeout=20)
 
     class Meeting(Cluster):
@@ -196,7 +196,7 @@ def test_what_nobody_looks_at_is_not_restarted_and_fails() -> None:
     assert "virt-controller to look at the change" in str(results[0].failed)
 
 
-def test_nothing_is_asked_for_what_changes_no_guest_or_where_nobody_wants_it() -> None:
+def test_no_request_without_guest_change_or_permission() -> None:
     cluster = Cluster("shop/a-r")
     settle(cluster, [changed(cluster, "shop/a-r", NOTHING)])
     settle(cluster, [changed(cluster, "shop/a-r", RESTART)], wanted=False)
@@ -248,7 +248,7 @@ class Replacing(Cluster):
 
 
 @pytest.mark.parametrize(("gone", "requests"), [(True, 0), (False, 1)])
-def test_a_guest_that_somebody_else_restarts_meanwhile_is_not_restarted_again(gone: bool, requests: int) -> None:
+def test_guest_restarted_meanwhile_is_not_restarted_again(gone: bool, requests: int) -> None:
     cluster = Replacing(gone)
     result = Result(Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r"))
     settle(cluster, [result])
@@ -273,7 +273,7 @@ class Stopped(Cluster):
         return super().__call__(method, path, query)
 
 
-def test_a_guest_that_somebody_stops_meanwhile_is_neither_restarted_nor_waited_for() -> None:
+def test_stopped_guest_is_neither_restarted_nor_awaited() -> None:
     cluster = Stopped()
     result = Result(Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r"))
     settle(cluster, [result])

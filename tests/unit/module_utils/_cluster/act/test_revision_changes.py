@@ -7,11 +7,11 @@ from collections import Counter
 from typing import Any, cast
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.changed import Changed
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import (
     Recapture,
     change,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
@@ -92,7 +92,7 @@ def refreshed(
         return change(session, seen, lambda _one: decided, "never", settings)
 
 
-def test_many_vms_take_a_write_each_and_one_watch_for_each_namespace() -> None:
+def test_many_vms_share_one_watch_per_namespace() -> None:
     cluster = Cluster(*(f"{namespace}/vm-{number}" for namespace in ("lab", "shop") for number in range(20)))
     results = refreshed(cluster)
     assert [result.failed for result in results] == [None] * 40
@@ -143,13 +143,13 @@ def test_check_mode_sends_dry_runs_alone() -> None:
     assert "forbidden" in results["denied-d"].warnings[0]
 
 
-def test_a_halted_vm_needs_nothing_for_what_it_takes_at_its_next_start() -> None:
+def test_halted_vm_needs_no_restart() -> None:
     effect = drift.Effect({}, {}, ({"field": "memory", "before": "1Gi", "after": "2Gi"},))
     results = refreshed(Cluster("shop/one"), decided=RevisionChange((INSTANCETYPE,), release=True, effect=effect))
     assert [result.needs for result in results] == ["nothing"]
 
 
-def test_how_to_release_is_found_out_for_each_namespace_without_going_through_all_vms() -> None:
+def test_release_method_is_probed_once_per_namespace() -> None:
     def work(count: int) -> Any:
         vms = [Cluster().vm(f"ns-{number}/vm") for number in range(count)]
         results = [Changed(Inspected(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST)), REFRESH) for vm in vms]

@@ -98,7 +98,7 @@ def test_a_malformed_label_selector(text: str, told: str) -> None:
     assert explain(error, "LIST", VM) == told
 
 
-def test_without_a_kind_the_rule_is_what_the_server_names() -> None:
+def test_missing_rule_comes_from_the_server_message() -> None:
     named = 'User "u" cannot list resource "nodes" in API group ""'
     error = ApiError(403, {"reason": "Forbidden", "message": named})
     assert explain(error, "GET") == (

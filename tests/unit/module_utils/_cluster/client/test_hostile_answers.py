@@ -107,7 +107,7 @@ def test_what_is_no_object() -> None:
     assert len(asked) == 2
 
 
-def test_a_page_of_a_proxy_is_told_by_its_title() -> None:
+def test_web_page_is_reported_by_its_title() -> None:
     page = raw(PAGE, "503 Service Unavailable", Content_Type="text/html")
     with server(page) as (session, _asked), pytest.raises(ApiError) as error:
         session.list(VM, "shop")

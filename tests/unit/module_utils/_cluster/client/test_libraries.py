@@ -11,7 +11,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
 
 
 @pytest.mark.parametrize("name", ["urllib3", "yaml", "kubernetes.client.rest"])
-def test_what_is_missing_is_known_and_nothing_of_it_is_there(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_is_recorded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name, None)
     spec = importlib.util.spec_from_file_location("libraries_without", str(libraries.__file__))
     assert spec is not None and spec.loader is not None

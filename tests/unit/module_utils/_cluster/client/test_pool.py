@@ -18,7 +18,7 @@ from scripted_server import session_with
 
 
 @pytest.mark.parametrize("concurrency", [0, 1, 4, 100])
-def test_every_item_is_taken_once_and_results_keep_the_order(concurrency: int) -> None:
+def test_each_item_runs_once_in_order(concurrency: int) -> None:
     taken: list[int] = []
 
     def double(number: int) -> int:
@@ -29,7 +29,7 @@ def test_every_item_is_taken_once_and_results_keep_the_order(concurrency: int) -
     assert sorted(taken) == list(range(50))
 
 
-def test_as_many_threads_as_are_allowed_work_at_the_same_time_and_no_more() -> None:
+def test_concurrency_limits_the_threads() -> None:
     together, threads = threading.Barrier(3, timeout=10), set()
 
     def meet(_number: int) -> None:
@@ -44,7 +44,7 @@ def test_nothing_to_do() -> None:
     assert each(str, [], 16) == []
 
 
-def test_an_error_is_raised_once_the_others_have_ended_and_ends_what_nobody_would_be_told_of() -> None:
+def test_error_is_raised_after_running_items_end() -> None:
     together, done = threading.Barrier(2, timeout=10), []
 
     def some(number: int) -> None:
@@ -114,7 +114,7 @@ def test_threads_of_threads_stop_too() -> None:
     assert len(taken) < 64
 
 
-def test_an_item_sends_no_further_request_and_the_task_ends_without_it() -> None:
+def test_stopped_item_sends_no_further_request() -> None:
     asked: list[str] = []
     slow = threading.Event()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.rate import TokenBucket
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.backoff import TokenBucket
 
 
 class Clock:
@@ -20,7 +20,7 @@ class Clock:
         self.now += seconds
 
 
-def test_a_second_s_worth_at_once_then_one_after_another() -> None:
+def test_burst_of_one_second_then_steady_rate() -> None:
     clock = Clock()
     bucket = TokenBucket(4, clock, clock.sleep)
     for _unused in range(12):

@@ -17,11 +17,11 @@ import yaml
 from tls_server import with_tls
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session as module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.backoff import TokenBucket
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
     ApiError,
     ConnectionFailed,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.rate import TokenBucket
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import kinds
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import apply
@@ -143,19 +143,19 @@ def test_a_create_that_was_not_taken_up_is(server: Server) -> None:
     assert session(server).request("POST", "/x", body={}) == {}
 
 
-def test_a_conflict_of_two_writers_at_the_same_moment_passes(server: Server) -> None:
+def test_concurrent_write_conflict_is_retried(server: Server) -> None:
     server.answers = [(409, {}, json.dumps(CONFLICT).encode()), OK]
     assert session(server).request("PATCH", "/x", body={}) == {}
 
 
 @pytest.mark.parametrize("body", [{"metadata": {"name": "a", "resourceVersion": "7"}}, [{"op": "test"}]])
-def test_a_conflict_about_a_version_that_was_named_is_final(server: Server, body: Any) -> None:
+def test_conflict_with_resource_version_is_final(server: Server, body: Any) -> None:
     server.answers = [(409, {}, json.dumps(CONFLICT).encode())]
     with pytest.raises(ApiError, match="conflict"):
         session(server).request("PUT", "/x", body=body, retry=True)
 
 
-def test_what_is_sent_reads_the_same_as_json_and_as_yaml(server: Server) -> None:
+def test_body_reads_the_same_as_json_and_yaml(server: Server) -> None:
     text = "Grüße \U0001f600 \x7f \x85 \u2028 \ufeff \ud800"
     server.answers = [(200, {}, b'{"metadata": {"name": "a"}}')]
     session(server).write(apply("/x", {"metadata": {"name": "a", "annotations": {"note": text}}}, "virtshape"))
@@ -182,7 +182,7 @@ def test_a_request_is_one_write_with_its_body(server: Server, monkeypatch: pytes
     assert written[0].endswith(b'{"metadata":{"name":"a"}}')
 
 
-def test_a_wait_that_the_server_asks_for_is_kept_and_never_longer_than_the_budget(server: Server) -> None:
+def test_retry_after_is_honored_within_the_budget(server: Server) -> None:
     server.answers = [(503, {"Retry-After": "1"}, b""), OK, (429, {"Retry-After": "60"}, b"slow down")]
     way = session(server)
     began = time.monotonic()
@@ -213,7 +213,7 @@ def test_a_list_whose_pages_have_expired_begins_again(server: Server) -> None:
     assert "continue" not in server.seen[-1]
 
 
-def test_a_list_that_expires_is_begun_again_whatever_the_time(server: Server) -> None:
+def test_expired_list_restarts_after_any_time(server: Server) -> None:
     page = {"metadata": {"continue": "token"}, "items": [{"metadata": {"name": "a"}}]}
     first = (200, {}, json.dumps(page).encode())
     last = (200, {}, json.dumps({"metadata": {"resourceVersion": "9"}, "items": []}).encode())
@@ -240,7 +240,7 @@ def test_a_watch_that_cannot_be_opened_is_tried_again(server: Server) -> None:
     assert [event["type"] for event in session(server).watch(VM, "shop", "5", 10)] == ["BOOKMARK"]
 
 
-def test_a_token_that_a_kubeconfig_has_anew_is_taken_up(server: Server, tmp_path: Path) -> None:
+def test_renewed_kubeconfig_token_is_used(server: Server, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("old")
     way = Session({"kubeconfig": kubeconfig(f"http://127.0.0.1:{server.server_port}", tokenFile=str(token))})
@@ -254,7 +254,7 @@ def test_a_token_that_a_kubeconfig_has_anew_is_taken_up(server: Server, tmp_path
     assert len(server.seen) == 3
 
 
-def test_the_host_of_the_options_is_asked_and_not_the_kubeconfigs(server: Server) -> None:
+def test_host_option_overrides_the_kubeconfig(server: Server) -> None:
     way = session(server, api_key=None, kubeconfig=kubeconfig("http://127.0.0.1:1", token="t"))
     server.answers = [OK, OK]
 
@@ -385,7 +385,7 @@ def test_objects_of_a_list_share_equal_managed_fields(server: Server) -> None:
     assert one is equal is not other
 
 
-def test_a_list_that_is_refused_for_its_selector_says_so_on_its_first_page_only(server: Server) -> None:
+def test_rejected_selector_is_named_on_the_first_page(server: Server) -> None:
     page = {"metadata": {"continue": "next"}, "items": []}
     server.answers = [status(400, "BadRequest"), (200, {}, json.dumps(page).encode()), status(400, "BadRequest")]
     for selector in ("a in (b", ""):
@@ -394,7 +394,7 @@ def test_a_list_that_is_refused_for_its_selector_says_so_on_its_first_page_only(
         assert error.value.selector == selector
 
 
-def test_a_watch_reads_line_by_line_and_tells_an_expired_version(server: Server) -> None:
+def test_watch_reads_lines_and_raises_expired_version(server: Server) -> None:
     events = [{"type": "ADDED", "object": {"metadata": {"name": "a"}}}, {"type": "ERROR", "object": {"code": 410}}]
     server.answers = [(200, {}, b"".join(json.dumps(event).encode() + b"\n" for event in events))]
     seen = []
@@ -461,9 +461,7 @@ def test_who_is_asked_for_whom(server: Server, method: str) -> None:
     assert (headers["Impersonate-User"], headers.get_all("Impersonate-Group")) == ("you", ["a", "b"])
 
 
-def test_credentials_that_another_thread_has_renewed_are_used_and_not_renewed_again(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_credentials_are_renewed_by_one_thread(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     way = session(server)
     original = Session._once
     connected: list[str] = []

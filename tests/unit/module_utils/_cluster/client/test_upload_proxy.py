@@ -101,7 +101,7 @@ def test_the_certificate_is_checked(server: Server, tmp_path: Path) -> None:
         assert send(pool, url).code == 200
 
 
-def test_a_ca_that_cannot_be_read_and_a_proxy_that_does_not_answer(server: Server) -> None:
+def test_unreadable_ca_and_unreachable_proxy(server: Server) -> None:
     with pytest.raises(OSError, match="No such file"):
         upload_proxy.connections(ca_cert="/no/such/file")
     address = server.address

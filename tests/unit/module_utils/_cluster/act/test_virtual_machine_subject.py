@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import declare
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.virtual_machine import (
-    VirtualMachines,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.restarts import waits_for_restart
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.settings import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import (
     Entry,
     Result,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subjects.virtual_machine import (
+    VirtualMachines,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import effects
@@ -103,7 +103,7 @@ def admitted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def test_running_vms_are_judged_by_what_was_listed_and_admitted_once(admitted: list[str]) -> None:
+def test_running_vms_are_listed_and_admitted_once(admitted: list[str]) -> None:
     store = Store(
         {
             VMS: [running(one) for one in NUMBERS],
@@ -121,7 +121,7 @@ def test_running_vms_are_judged_by_what_was_listed_and_admitted_once(admitted: l
 
 
 @pytest.mark.parametrize(("sockets", "needs"), [(3, effects.RESTART), (2, effects.NOTHING)])
-def test_an_unchanged_vm_is_judged_while_a_hot_plug_may_hold_up_an_earlier_change(sockets: int, needs: str) -> None:
+def test_hot_plug_delays_an_unchanged_vm(sockets: int, needs: str) -> None:
     under_way = {"type": "HotVCPUChange", "status": "True"}
     vm, guest = running(0), instance(0)
     for one in (vm, guest):
@@ -134,7 +134,7 @@ def test_an_unchanged_vm_is_judged_while_a_hot_plug_may_hold_up_an_earlier_chang
     assert waits_for_restart(result) is (needs == effects.RESTART)
 
 
-def test_new_vms_that_differ_in_their_names_are_judged_once(admitted: list[str]) -> None:
+def test_equal_new_vms_are_checked_once(admitted: list[str]) -> None:
     store = Store({VMS: [], TYPES: [SMALL], KUBEVIRTS: [KUBEVIRT]})
     assert [result.failed for result in change(store)] == [None] * len(NUMBERS)
     assert sorted(path for _method, path in store.asked) == sorted([VMS, TYPES, KUBEVIRTS])

@@ -38,8 +38,8 @@ class _Declared(CatalogSubject):
         self._existing = options["existing"]
         self._force = bool(options.get("force"))
 
-    def leave(self, live: Manifest) -> str | None:
-        return left_alone(live, self._existing)
+    def skip_reason(self, live: Manifest) -> str | None:
+        return skip_reason(live, self._existing)
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
         users = Users(session)
@@ -60,7 +60,7 @@ class Preferences(_Declared):
         super().__init__("preferences", options)
 
 
-def left_alone(live: Manifest, existing: str) -> str | None:
+def skip_reason(live: Manifest, existing: str) -> str | None:
     """Why a live object is left unchanged, or None."""
     labelled = (live["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) == OPERATOR
     if labelled or ownership.updated(live, OPERATOR):
@@ -77,13 +77,13 @@ def deletion_findings(users: Users, planned: list[Planned], force: bool) -> list
 
 def deprecated(manifest: Manifest, release: Release) -> list[str]:
     """One line for each deprecated field of an object, with its replacement in a release of KubeVirt."""
-    found = without_deprecated(manifest, release)
-    told = [
-        f"{one.path} is deprecated or has no effect: "
-        + (f"write {one.now_path}: {_words(one.now)}" if one.now_path else f"remove it. {one.note}")
-        for one in found.changes
+    modern = without_deprecated(manifest, release)
+    lines = [
+        f"{change.path} is deprecated or has no effect: "
+        + (f"write {change.now_path}: {_words(change.now)}" if change.now_path else f"remove it. {change.note}")
+        for change in modern.changes
     ]
-    return told + [f"{one.path}: {one.note}" for one in found.left]
+    return lines + [f"{field.path}: {field.note}" for field in modern.left]
 
 
 def _deprecated(step: Planned, release: Release) -> list[Finding]:

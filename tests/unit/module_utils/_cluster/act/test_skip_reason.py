@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.catalog import left_alone
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subjects.catalog import skip_reason
 
 FIELDS = {"f:spec": {"f:cpu": {"f:guest": {}}}}
 
@@ -19,10 +19,10 @@ def live(manager: str = "kubectl", operation: str = "Update", **labels: str) -> 
 @pytest.mark.parametrize("existing", ["apply", "keep"])
 @pytest.mark.parametrize("found", [live("virt-operator"), live(**{"app.kubernetes.io/managed-by": "virt-operator"})])
 def test_the_objects_of_virt_operator(found: dict[str, Any], existing: str) -> None:
-    assert "virt-operator" in str(left_alone(found, existing))
+    assert "virt-operator" in str(skip_reason(found, existing))
 
 
 def test_the_objects_of_others_and_our_own() -> None:
-    assert left_alone(live(), "apply") is None
-    assert left_alone(live(), "keep") == "the object exists and was not declared by this collection"
-    assert left_alone(live("virtshape", "Apply"), "keep") is None
+    assert skip_reason(live(), "apply") is None
+    assert skip_reason(live(), "keep") == "the object exists and was not declared by this collection"
+    assert skip_reason(live("virtshape", "Apply"), "keep") is None
