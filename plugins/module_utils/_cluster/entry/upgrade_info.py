@@ -11,7 +11,7 @@ from ..._resolver.api.matcher import ROLE_OF_KIND
 from ..._resolver.api.release import UnknownRelease
 from ..._resolver.catalog.object_key import references
 from ..._resolver.kubevirt.admission import cluster_config
-from ..._resolver.kubevirt.vmi.cluster import KubeVirt, upgraded
+from ..._resolver.kubevirt.vmi.cluster import KubeVirt, at_release
 from ..._resolver.refresh.drift import needs
 from ..._resolver.upgrade.objects import ObjectChange
 from ..._resolver.upgrade.quotas import Admission, Admissions, key_of
@@ -55,7 +55,7 @@ MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run)
 
 def _after(before: KubeVirt, params: Params) -> KubeVirt:
     try:
-        after = upgraded(before, params["kubevirt_version"] or "", params["kubevirt_configuration"])
+        after = at_release(before, params["kubevirt_version"] or "", params["kubevirt_configuration"])
         cluster_config.read(dict(after.settings), after.configuration.architecture, after.release)
         return after
     except UnknownRelease as error:

@@ -121,7 +121,7 @@ def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt) -> Eff
     if refusal is not None:
         return Effect(guest(before_vmi), guest(before_vmi), refusal=refusal)
     changes = tuple(differences(before_vmi, after_vmi))
-    live = kubevirt.live_updates and (not changes or live_update.foreseen(vm, before_vmi, after_vmi, kubevirt))
+    live = kubevirt.live_updates and (not changes or live_update.changes_live(vm, before_vmi, after_vmi, kubevirt))
     return Effect(guest(before_vmi), guest(after_vmi), changes, live=live)
 
 

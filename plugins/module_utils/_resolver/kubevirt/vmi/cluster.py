@@ -78,7 +78,7 @@ def kubevirt_of(manifest: Manifest | None, version: str, problem: str = "") -> K
     return _read({}, release)._replace(version=version, doubt="; ".join(doubts))
 
 
-def upgraded(kubevirt: KubeVirt, version: str, settings: Mapping[str, Any] | None = None) -> KubeVirt:
+def at_release(kubevirt: KubeVirt, version: str, settings: Mapping[str, Any] | None = None) -> KubeVirt:
     """The same KubeVirt at another release. settings: its `spec.configuration` then, None for the present one.
 
     Raises UnknownRelease, and ValueError for a malformed configuration.
@@ -90,10 +90,10 @@ def upgraded(kubevirt: KubeVirt, version: str, settings: Mapping[str, Any] | Non
     }
     release = releases.of(version) if version else kubevirt.release
     try:
-        found = _read(manifest, release)
+        result = _read(manifest, release)
     except (AttributeError, TypeError) as error:
         raise ValueError(f"malformed ({' '.join(str(error).split())})") from None
-    return found._replace(version=version or kubevirt.version)
+    return result._replace(version=version or kubevirt.version)
 
 
 def version_of(manifest: Manifest) -> str:
@@ -130,20 +130,21 @@ def _read(manifest: Manifest, release: Release) -> KubeVirt:
     )
 
 
-def updates_live(spec: Manifest, release: Release) -> bool:
-    """Whether changes reach running guests. spec: `spec.configuration` of the KubeVirt object."""
-    gates = (spec.get("developerConfiguration") or {}).get("featureGates") or ()
+def updates_live(settings: Manifest, release: Release) -> bool:
+    """Whether changes reach running guests. settings: `spec.configuration` of the KubeVirt object."""
+    gates = (settings.get("developerConfiguration") or {}).get("featureGates") or ()
     if release.live_update_gate and release.live_update_gate not in gates:
         return False
     default = _LIVE_UPDATE if release.updates_live_by_default else _STAGE
-    return (spec.get("vmRolloutStrategy") or default) == _LIVE_UPDATE
+    return (settings.get("vmRolloutStrategy") or default) == _LIVE_UPDATE
 
 
-def plugs_volumes(spec: Manifest, release: Release) -> bool:
-    """Whether hotpluggable volumes of a VM are plugged into its guest. spec: `spec.configuration` of the KubeVirt
-    object. The gate of the older way, by request, prevails.
+def plugs_volumes(settings: Manifest, release: Release) -> bool:
+    """Whether hotpluggable volumes of a VM are plugged into its guest. The gate of the older way, by request, prevails.
+
+    settings: `spec.configuration` of the KubeVirt object.
     """
-    developer = spec.get("developerConfiguration") or {}
+    developer = settings.get("developerConfiguration") or {}
     gates = developer.get("featureGates") or ()
     if _PLUG_BY_REQUEST in gates:
         return False
@@ -151,9 +152,10 @@ def plugs_volumes(spec: Manifest, release: Release) -> bool:
     return _PLUG_DECLARED in gates or (release.plugs_volumes and _PLUG_DECLARED not in disabled)
 
 
-def changes_networks(spec: Manifest, release: Release) -> bool:
-    """Whether an interface of a running guest gets another Multus network. spec: `spec.configuration` of the KubeVirt
-    object.
+def changes_networks(settings: Manifest, release: Release) -> bool:
+    """Whether an interface of a running guest gets another Multus network.
+
+    settings: `spec.configuration` of the KubeVirt object.
     """
-    gates = (spec.get("developerConfiguration") or {}).get("featureGates") or ()
+    gates = (settings.get("developerConfiguration") or {}).get("featureGates") or ()
     return release.changes_networks and (not release.network_gate or release.network_gate in gates)

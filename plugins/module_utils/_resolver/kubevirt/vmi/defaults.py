@@ -55,8 +55,8 @@ def machine_type(architecture: str, config: Configuration) -> str:
 def add_disks_for_volumes(spec: Spec) -> None:
     """Adds a disk for each volume without a disk or a filesystem."""
     devices = spec["domain"]["devices"]
-    known = {entry["name"] for field in ("disks", "filesystems") for entry in devices.get(field, ())}
-    added = [{"name": volume["name"]} for volume in spec.get("volumes", ()) if volume["name"] not in known]
+    attached = {entry["name"] for field in ("disks", "filesystems") for entry in devices.get(field, ())}
+    added = [{"name": volume["name"]} for volume in spec.get("volumes", ()) if volume["name"] not in attached]
     if added:
         devices["disks"] = devices.get("disks", []) + added
 

@@ -14,11 +14,11 @@ def guest(spec: dict[str, Any]) -> dict[str, Any]:
     cpu = domain.get("cpu", {})
     counts = {name: cpu.get(name, 1) for name in ("sockets", "cores", "threads")}
     devices = domain.get("devices", {})
-    told = {
+    figures = {
         "vcpus": counts["sockets"] * counts["cores"] * counts["threads"],
         **counts,
         "memory": domain.get("memory", {}).get("guest"),
         "gpus": [gpu.get("deviceName") or gpu["name"] for gpu in devices.get("gpus", [])],
         "host_devices": [device.get("deviceName") or device["name"] for device in devices.get("hostDevices", [])],
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in figures.items() if value}

@@ -15,15 +15,15 @@ Manifest = dict[str, Any]
 
 _BLOCK: Final = 2 * 2**20  # bytes
 _LARGE_BLOCK: Final = 2**30  # with huge pages of that size
-_LEAST: Final = 2**30
+_MIN_MEMORY: Final = 2**30
 
 
-def refused(wanted: Manifest, most: str) -> str | None:
+def memory_hotplug_error(desired: Manifest, maximum: str) -> str | None:
     """Why memory cannot be hotplugged into a guest, or None (``ValidateLiveUpdateMemory``).
 
-    wanted: a VMI spec with `memory`. most: the maximum, a quantity.
+    desired: a VMI spec with `memory`. maximum: a quantity.
     """
-    domain = wanted["domain"]
+    domain = desired["domain"]
     cpu = domain.get("cpu") or {}
     if cpu.get("realtime") is not None:
         return "Memory hotplug is not compatible with realtime VMs"
@@ -33,7 +33,7 @@ def refused(wanted: Manifest, most: str) -> str | None:
         return "Memory hotplug is not compatible with encrypted VMs"
     if domain["memory"].get("guest") is None:
         return "Guest memory must be configured when memory hotplug is enabled"
-    guest, limit = quantity.parse(domain["memory"]["guest"]), quantity.parse(most)
+    guest, limit = quantity.parse(domain["memory"]["guest"]), quantity.parse(maximum)
     large = (domain["memory"].get("hugepages") or {}).get("pageSize") == "1Gi"
     block = _LARGE_BLOCK if large else _BLOCK
     if guest.nanos > limit.nanos:
@@ -41,16 +41,16 @@ def refused(wanted: Manifest, most: str) -> str | None:
     for name, size in (("Guest memory", guest), ("MaxGuest", limit)):
         if size.value % block:
             return f"{name} must be {quantity.Quantity.of(block, quantity.BINARY_SI).text} aligned"
-    if wanted.get("architecture", "amd64") != "amd64":
+    if desired.get("architecture", "amd64") != "amd64":
         return "Memory hotplug is only available for x86_64 VMs"
-    if guest.value < _LEAST:
+    if guest.value < _MIN_MEMORY:
         return "Memory hotplug is only available for VMs with at least 1Gi of guest memory"
     return None
 
 
 # The default maximum as a multiple of the start value (maxHotplugRatio).
 RATIO: Final = 4
-_MOST_VCPUS: Final = 512
+_MAX_VCPUS: Final = 512
 
 
 class Limits(NamedTuple):
@@ -67,13 +67,13 @@ class Limits(NamedTuple):
 
 def limits(configuration: Spec) -> Limits:
     """Reads `spec.configuration` of a KubeVirt object. Raises ValueError for a number that is none."""
-    found = configuration.get("liveUpdateConfiguration") or {}
-    sockets, ratio = found.get("maxCpuSockets") or 0, found.get("maxHotplugRatio", RATIO)
+    config = configuration.get("liveUpdateConfiguration") or {}
+    sockets, ratio = config.get("maxCpuSockets") or 0, config.get("maxHotplugRatio", RATIO)
     for name, number in (("maxCpuSockets", sockets), ("maxHotplugRatio", ratio)):
         # Python multiplies texts and lists, too, until its memory is full.
         if isinstance(number, bool) or not isinstance(number, int):
             raise ValueError(f"liveUpdateConfiguration.{name}: expected a whole number, found {shown(number)}")
-    memory = found.get("maxGuest")
+    memory = config.get("maxGuest")
     return Limits(sockets, None if memory is None else quantity.canonical(str(memory)), ratio)
 
 
@@ -87,14 +87,14 @@ def _sockets(cpu: Spec, allowed: Limits) -> None:
     sockets = cpu.get("sockets", 0)
     if cpu.get("maxSockets"):
         return
-    most = max(allowed.sockets, sockets) if allowed.sockets else 0
-    if not most:
-        most = sockets * allowed.ratio
+    maximum = max(allowed.sockets, sockets) if allowed.sockets else 0
+    if not maximum:
+        maximum = sockets * allowed.ratio
         in_socket = cpu.get("cores", 0) * cpu.get("threads", 0)
-        if most * in_socket > _MOST_VCPUS:
-            most = max(_MOST_VCPUS // in_socket, sockets)
-    if most:
-        cpu["maxSockets"] = most
+        if maximum * in_socket > _MAX_VCPUS:
+            maximum = max(_MAX_VCPUS // in_socket, sockets)
+    if maximum:
+        cpu["maxSockets"] = maximum
 
 
 def _memory(spec: Spec, allowed: Limits) -> None:
@@ -102,11 +102,11 @@ def _memory(spec: Spec, allowed: Limits) -> None:
     guest = memory.get("guest")
     if guest is None or "maxGuest" in memory:
         return
-    most = allowed.memory
-    if most is None:
-        most = quantity.Quantity.of(quantity.parse(guest).value * allowed.ratio, quantity.BINARY_SI).text
-    if refused(spec, most) is None:
-        memory["maxGuest"] = most
+    maximum = allowed.memory
+    if maximum is None:
+        maximum = quantity.Quantity.of(quantity.parse(guest).value * allowed.ratio, quantity.BINARY_SI).text
+    if memory_hotplug_error(spec, maximum) is None:
+        memory["maxGuest"] = maximum
 
 
 _FEWER_SOCKETS: Final = "Reduction of CPU socket count requires a restart"
@@ -133,17 +133,17 @@ class Update(NamedTuple):
     unannounced: bool = False
 
 
-def scheduling(wanted: Manifest, running: Manifest) -> tuple[str, ...]:
-    """The fields of scheduling that a running VMI gets. wanted, running: VMI specs."""
-    return tuple(field for field in LIVE_FIELDS if wanted.get(field) != running.get(field))
+def scheduling(desired: Manifest, running: Manifest) -> tuple[str, ...]:
+    """The fields of scheduling that a running VMI gets. desired, running: VMI specs."""
+    return tuple(field for field in LIVE_FIELDS if desired.get(field) != running.get(field))
 
 
-def sockets(wanted: Manifest, instance: Manifest) -> Update:
-    """The update for the sockets of a running VMI (``handleCPUChangeRequest``). wanted: a VMI spec.
+def sockets(desired: Manifest, instance: Manifest) -> Update:
+    """The update for the sockets of a running VMI (``handleCPUChangeRequest``). desired: a VMI spec.
 
     While a hot-plug is under way, KubeVirt neither plugs more nor asks for a restart. A hot-plug ends with a migration.
     """
-    cpu, current = wanted["domain"].get("cpu"), instance["spec"]["domain"].get("cpu")
+    cpu, current = desired["domain"].get("cpu"), instance["spec"]["domain"].get("cpu")
     if cpu is None or current is None or cpu.get("sockets", 0) == current.get("sockets", 0):
         return Update()
     under_way = _condition(instance, "HotVCPUChange", "True")
@@ -151,22 +151,22 @@ def sockets(wanted: Manifest, instance: Manifest) -> Update:
         return Update(restart_required=_TOO_MANY_SOCKETS, unannounced=under_way)
     if cpu.get("sockets", 0) < current.get("sockets", 0):
         return Update(restart_required=_FEWER_SOCKETS, unannounced=under_way)
-    if wanted.get("architecture") == "arm64":
+    if desired.get("architecture") == "arm64":
         return Update(restart_required=_SOCKETS_ON_ARM, unannounced=under_way)
     if under_way and not _condition(instance, "LiveMigratable", "True"):
         return Update(restart_required=_SOCKETS_UNDER_WAY, unannounced=True)
     return Update(("domain.cpu.sockets",))
 
 
-def memory(wanted: Manifest, instance: Manifest) -> Update:
-    """The update for the memory of a running VMI (``handleMemoryHotplugRequest``). wanted: a VMI spec.
+def memory(desired: Manifest, instance: Manifest) -> Update:
+    """The update for the memory of a running VMI (``handleMemoryHotplugRequest``). desired: a VMI spec.
 
     What is under way is taken as done.
     """
     current = instance["spec"]["domain"].get("memory") or {}
     reported = (instance.get("status") or {}).get("memory") or {}
-    text = (wanted["domain"].get("memory") or {}).get("guest")
-    guest, present, most = (_nanos(entry) for entry in (text, current.get("guest"), current.get("maxGuest")))
+    text = (desired["domain"].get("memory") or {}).get("guest")
+    guest, present, maximum = (_nanos(entry) for entry in (text, current.get("guest"), current.get("maxGuest")))
     if guest is None or present is None or not reported.get("guestCurrent"):
         return Update()
     if _condition(instance, "HotMemoryChange", "False"):
@@ -175,9 +175,9 @@ def memory(wanted: Manifest, instance: Manifest) -> Update:
         return Update()
     if not _condition(instance, "LiveMigratable", "True"):
         return Update(restart_required=_NOT_MIGRATABLE)
-    if most is None:
+    if maximum is None:
         return Update(restart_required=_NO_MEMORY_LIMIT)
-    reason = refused(wanted, current["maxGuest"])
+    reason = memory_hotplug_error(desired, current["maxGuest"])
     if reason is not None:
         return Update(restart_required=_MEMORY_REFUSED.format(reason=reason))
     at_boot = _nanos(reported.get("guestAtBoot"))

@@ -48,62 +48,62 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest
     except Crash as crash:
         return Problem(str(crash))
     if conflicts:
-        paths = ", ".join(one.full_path("spec") for one in conflicts)
+        paths = ", ".join(item.full_path("spec") for item in conflicts)
         return Problem(f"VM conflicts with instancetype spec in fields: [{paths}]")
     return template
 
 
-def differs(vm: Manifest, then: Manifest, wanted: Manifest, running: Manifest, kubevirt: KubeVirt) -> bool:
+def differs(vm: Manifest, then: Manifest, desired: Manifest, running: Manifest, kubevirt: KubeVirt) -> bool:
     """Whether a VM differs from its guest's start in fields that need a restart.
 
-    then, wanted: the applied VMI specs at the start and now, canonical. running: the VMI's spec, canonical.
+    then, desired: the applied VMI specs at the start and now, canonical. running: the VMI's spec, canonical.
     """
     then = copy(then)
     if kubevirt.live_updates or not kubevirt.release.stages_volumes:
-        _leave_volumes(vm, then, wanted)
+        _ignore_volumes(vm, then, desired)
     if kubevirt.live_updates:
-        _leave_live(then, wanted)
-    if not interfaces_need_restart(wanted, running, kubevirt):
-        _take(then, wanted, "networks")
-        _take(then["domain"]["devices"], wanted["domain"]["devices"], "interfaces")
-    _leave_firmware_uuid(then, wanted, running)
-    return not semantic.equal(_VMI_SPEC, then, wanted)
+        _ignore_live_fields(then, desired)
+    if not interfaces_need_restart(desired, running, kubevirt):
+        _ignore(then, desired, "networks")
+        _ignore(then["domain"]["devices"], desired["domain"]["devices"], "interfaces")
+    _ignore_firmware_uuid(then, desired, running)
+    return not semantic.equal(_VMI_SPEC, then, desired)
 
 
-def _take(then: Manifest, wanted: Manifest, field: str) -> None:
+def _ignore(then: Manifest, desired: Manifest, field: str) -> None:
     """Removes a field from the comparison."""
     then.pop(field, None)
-    if field in wanted:
-        then[field] = copy(wanted[field])
+    if field in desired:
+        then[field] = copy(desired[field])
 
 
-def _leave_live(then: Manifest, wanted: Manifest) -> None:
+def _ignore_live_fields(then: Manifest, desired: Manifest) -> None:
     """Removes the fields that can change in a running guest."""
-    if then["domain"].get("cpu") is not None and wanted["domain"].get("cpu") is not None:
-        _take(then["domain"]["cpu"], wanted["domain"]["cpu"], "sockets")
-    guest = (wanted["domain"].get("memory") or {}).get("guest")
+    if then["domain"].get("cpu") is not None and desired["domain"].get("cpu") is not None:
+        _ignore(then["domain"]["cpu"], desired["domain"]["cpu"], "sockets")
+    guest = (desired["domain"].get("memory") or {}).get("guest")
     if guest is not None:
         then["domain"].setdefault("memory", {})["guest"] = guest
     for field in LIVE_FIELDS:
-        _take(then, wanted, field)
+        _ignore(then, desired, field)
 
 
-def _leave_volumes(vm: Manifest, then: Manifest, wanted: Manifest) -> None:
+def _ignore_volumes(vm: Manifest, then: Manifest, desired: Manifest) -> None:
     """Removes volumes and disks, if all their changes can be hotplugged or are migrations."""
-    volumes, disks = volumes_change_live(vm, then, wanted), disks_change_live(then, wanted)
+    volumes, disks = volumes_change_live(vm, then, desired), disks_change_live(then, desired)
     if volumes:
-        _take(then, wanted, "volumes")
+        _ignore(then, desired, "volumes")
     if disks:
-        _take(then["domain"]["devices"], wanted["domain"]["devices"], "disks")
+        _ignore(then["domain"]["devices"], desired["domain"]["devices"], "disks")
 
 
-def _leave_firmware_uuid(then: Manifest, wanted: Manifest, running: Manifest) -> None:
+def _ignore_firmware_uuid(then: Manifest, desired: Manifest, running: Manifest) -> None:
     """Ignores the UUID that virt-controller gave the VM after its start: the guest has the same."""
-    uuid = (wanted["domain"].get("firmware") or {}).get("uuid")
-    if wanted["domain"].get("firmware") is None or running["domain"].get("firmware") is None:
+    uuid = (desired["domain"].get("firmware") or {}).get("uuid")
+    if desired["domain"].get("firmware") is None or running["domain"].get("firmware") is None:
         return
     if running["domain"]["firmware"].get("uuid") == uuid:
-        _take(then["domain"].setdefault("firmware", {}), wanted["domain"]["firmware"], "uuid")
+        _ignore(then["domain"].setdefault("firmware", {}), desired["domain"]["firmware"], "uuid")
 
 
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
@@ -124,22 +124,22 @@ def compare(then: Manifest, now: Manifest, instance: Manifest, cluster: Cluster)
     past, template = (applied(vm, cluster.objects, cluster.release) for vm in (then, now))
     if isinstance(past, Problem) or isinstance(template, Problem):
         return Update()
-    wanted: Manifest = template["spec"]
+    desired: Manifest = template["spec"]
     instance = {**instance, "spec": schema.canonical(_VMI_SPEC, instance["spec"])}
     running = instance["spec"]
     changes = tuple(_plugged(now, instance, kubevirt))
-    if differs(now, past["spec"], wanted, running, kubevirt):
+    if differs(now, past["spec"], desired, running, kubevirt):
         return Update(changes, OTHER_FIELD)
     if not kubevirt.live_updates:
         return Update(changes)
-    changes += scheduling(wanted, running)
+    changes += scheduling(desired, running)
     restart = None
-    updates = [sockets(wanted, instance), memory(wanted, instance), volume_plug.migrated(now, instance)]
+    updates = [sockets(desired, instance), memory(desired, instance), volume_plug.migrated(now, instance)]
     if kubevirt.release.replaces_volumes:
         updates.append(volume_plug.replaced(_canonical(now), instance))
-    for found in updates:
-        changes += found.changes
-        restart = restart or found.restart_required
+    for update in updates:
+        changes += update.changes
+        restart = restart or update.restart_required
     # KubeVirt takes the sockets first, and nothing else if it cannot plug them yet.
     return Update(changes, restart, updates[0].unannounced)
 
@@ -166,7 +166,7 @@ def _plugged(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[s
             yield "domain.devices.disks"
 
 
-def foreseen(vm: Manifest, before: Manifest, after: Manifest, kubevirt: KubeVirt) -> bool:
+def changes_live(vm: Manifest, before: Manifest, after: Manifest, kubevirt: KubeVirt) -> bool:
     """Whether a running guest can probably take the change without a restart, judged by the VM alone, on a cluster that
     changes running guests.
 
@@ -182,4 +182,4 @@ def foreseen(vm: Manifest, before: Manifest, after: Manifest, kubevirt: KubeVirt
     status = {"conditions": (vm.get("status") or {}).get("conditions") or []}
     guest = {"guestCurrent": running["domain"]["memory"].get("guest")}
     instance = {"spec": running, "status": {**status, "memory": guest}}
-    return not any(found.restart_required for found in (sockets(after, instance), memory(after, instance)))
+    return not any(update.restart_required for update in (sockets(after, instance), memory(after, instance)))

@@ -64,15 +64,15 @@ def outstanding(
     config: Configuration | None = None,
     release: Release = NEWEST,
     *,
-    whole: bool = False,
+    compare_all: bool = False,
 ) -> Outstanding:
     """What the next start of a VM changes in its guest. vm, instance: plain manifests of the VM and its VMI.
 
     objects: looks up revisions (including that of the guest's start), instancetypes and preferences. Without the start
     revision, everything that the VM declares is compared with the VMI; with it, only the changes since the start, and
     sockets and memory. A guest that was started from the current VM lacks nothing.
-    whole: always compare everything. KubeVirt keeps the revision of an earlier start of the same generation, so it may
-    not be the spec with which this guest was started.
+    compare_all: always compare everything. KubeVirt keeps the revision of an earlier start of the same generation, so
+    it may not be the spec with which this guest was started.
     """
     built = vmi.build(vm, objects, config, release)
     if built.spec is None:
@@ -80,9 +80,9 @@ def outstanding(
     now, running = dict(_leaves(built.spec)), dict(_leaves(instance["spec"]))
     started = started_spec(vm, instance, objects)
     unchanged = _start_of(instance) == start_revision_name(vm) and not _revised(vm, started)
-    if started is not None and unchanged and not whole:
+    if started is not None and unchanged and not compare_all:
         return Outstanding()
-    then = None if whole else _then(vm, started, objects, config, release)
+    then = None if compare_all else _then(vm, started, objects, config, release)
     if then is None:
         lacks = [path for path, value in now.items() if value and not _has(running, path, value)]
     else:
@@ -90,7 +90,7 @@ def outstanding(
         lacks += [path for path in _LIVE if now.get(path) and not _has(running, path, now[path])]
     by_default = _by_default(built.spec, now, config, release)
     lacks += [path for path in by_default if path in running and not _same(running[path], by_default[path], True, True)]
-    return Outstanding(_told(lacks), revised=_revised(vm, started))
+    return Outstanding(_field_names(lacks), revised=_revised(vm, started))
 
 
 def fixed(then: Manifest, now: Manifest, running: Manifest) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ def fixed(then: Manifest, now: Manifest, running: Manifest) -> tuple[str, ...]:
 
     then, now, running: VMI specs of the guest's start, of the next start, and of the VMI.
     """
-    return _told(_fixed(*(dict(_leaves(spec)) for spec in (then, now, running))))
+    return _field_names(_fixed(*(dict(_leaves(spec)) for spec in (then, now, running))))
 
 
 def _fixed(then: dict[Path, Any], now: dict[Path, Any], running: dict[Path, Any]) -> list[Path]:
@@ -107,14 +107,14 @@ def _fixed(then: dict[Path, Any], now: dict[Path, Any], running: dict[Path, Any]
     return [*lacks, *(_drives(then) - {path[:4] for path in now})]
 
 
-def _told(lacks: list[Path]) -> tuple[str, ...]:
+def _field_names(lacks: list[Path]) -> tuple[str, ...]:
     return tuple(sorted({".".join(path) for path in lacks if path[0] not in _PLACEMENT}))
 
 
 def unfinished(instance: Manifest, lacks: Outstanding) -> str | None:
     """The condition of an earlier live update for which what the guest lacks has to wait, or None."""
     conditions = (instance.get("status") or {}).get("conditions") or []
-    true = {one["type"] for one in conditions if one["status"] == "True"}
+    true = {condition["type"] for condition in conditions if condition["status"] == "True"}
     return next((type_ for field, type_ in _UNDER_WAY.items() if field in lacks.fields and type_ in true), None)
 
 
@@ -167,8 +167,8 @@ def _by_default(
     """The values of the next start for sockets and memory that the VM does not set; KubeVirt plugs none of them in."""
     full = copy(spec)
     defaults.set_spec_defaults(full, config or Configuration(), release)
-    given = {_SOCKETS: 1, **dict(_leaves(full))}
-    return {path: given[path] for path in _LIVE if path not in declared and path in given}
+    values = {_SOCKETS: 1, **dict(_leaves(full))}
+    return {path: values[path] for path in _LIVE if path not in declared and path in values}
 
 
 def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -198,13 +198,13 @@ def _has(running: dict[Path, Any], path: Path, value: Any) -> bool:
     if path in running:
         return _same(running[path], value, True, True)
     # An empty object, such as `masquerade: {}`, may have fields in the VMI.
-    return value == {} and any(known[: len(path)] == path for known in running)
+    return value == {} and any(other[: len(path)] == path for other in running)
 
 
-def _same(one: Any, other: Any, there: bool, there_too: bool) -> bool:
-    if there != there_too or one == other:
-        return there == there_too
-    amount = _amount(one)
+def _same(value: Any, other: Any, present: bool, other_present: bool) -> bool:
+    if present != other_present or value == other:
+        return present == other_present
+    amount = _amount(value)
     return amount is not None and amount == _amount(other)
 
 

@@ -16,7 +16,7 @@ RUNNING: Final = frozenset({"Running", "Paused", "Migrating"})
 
 _NOT_FOUND: Final = frozenset({"FailedFindInstancetype", "FailedFindPreference"})
 
-_STILL_ASKED: Final = (
+_STALE_RESTART: Final = (
     "KubeVirt asks for a restart ({reason}), but the running guest already matches the virtual machine, so the task"
     " does not restart the guest again. KubeVirt removes the condition RestartRequired at the next restart"
 )
@@ -41,9 +41,9 @@ def is_up(vm: Manifest) -> bool:
     return bool(status.get("ready")) or status.get("printableStatus") == "Paused"
 
 
-def same_status(one: Manifest, other: Manifest) -> bool:
+def same_status(vm: Manifest, other: Manifest) -> bool:
     """Whether two states of a VM report the same. If so after a write, the controller has not observed the write."""
-    first, second = one.get("status") or {}, other.get("status") or {}
+    first, second = vm.get("status") or {}, other.get("status") or {}
     return all(first.get(name) == second.get(name) for name in ("conditions", "printableStatus"))
 
 
@@ -58,24 +58,31 @@ def observed(vm: Manifest) -> bool:
 def restart_required(vm: Manifest) -> Manifest | None:
     """The condition RestartRequired, by which KubeVirt asks for a restart of the guest, or None."""
     conditions = (vm.get("status") or {}).get("conditions") or []
-    return next((one for one in conditions if one["type"] == "RestartRequired" and one["status"] == "True"), None)
+    return next(
+        (
+            condition
+            for condition in conditions
+            if condition["type"] == "RestartRequired" and condition["status"] == "True"
+        ),
+        None,
+    )
 
 
 def plugs_sockets(vm: Manifest) -> bool:
     """Whether a hot-plug of CPUs is under way. While it is, KubeVirt asks for no restart because of sockets."""
     conditions = (vm.get("status") or {}).get("conditions") or []
-    return any(one["type"] == "HotVCPUChange" and one["status"] == "True" for one in conditions)
+    return any(condition["type"] == "HotVCPUChange" and condition["status"] == "True" for condition in conditions)
 
 
 def cannot_start(vm: Manifest) -> bool:
     """Whether KubeVirt finds no instancetype or preference of a VM, such as a captured revision that was deleted."""
     conditions = (vm.get("status") or {}).get("conditions") or []
-    return any(one["type"] == "Failure" and one.get("reason") in _NOT_FOUND for one in conditions)
+    return any(condition["type"] == "Failure" and condition.get("reason") in _NOT_FOUND for condition in conditions)
 
 
-def still_asked(vm: Manifest) -> str:
+def stale_restart_warning(vm: Manifest) -> str:
     """The warning for a VM with a complete guest and a remaining condition RestartRequired."""
-    return _STILL_ASKED.format(reason=(restart_required(vm) or {}).get("message") or "no reason is given")
+    return _STALE_RESTART.format(reason=(restart_required(vm) or {}).get("message") or "no reason is given")
 
 
 # The guest ended before it ran; KubeVirt retries at growing intervals, the first time after 10 to 15 seconds. The first
@@ -95,7 +102,7 @@ _LOST_RACES: Final = (
 )
 _RACE_GRACE: Final = 15.0
 # Conditions with the reason why a VM does not start, the most specific first.
-_TELLING: Final = ("Synchronized", "PodScheduled", "DataVolumesReady", "Ready")
+_REASON_CONDITIONS: Final = ("Synchronized", "PodScheduled", "DataVolumesReady", "Ready")
 
 _STOPPED_STRATEGIES: Final = frozenset({HALTED, "Manual"})
 # These strategies start a VM once, and leave it alone after it has ended or was stopped.
@@ -130,9 +137,11 @@ def readiness(vm: Manifest | None) -> Readiness:
     """
     if vm is None:
         return Readiness(failed="the VM was deleted while the task waited for it")
-    found = trouble(vm)
-    if found is not None:
-        return Readiness(stuck=found.reason, grace=found.grace) if found.grace else Readiness(failed=found.reason)
+    problem = trouble(vm)
+    if problem is not None:
+        return (
+            Readiness(stuck=problem.reason, grace=problem.grace) if problem.grace else Readiness(failed=problem.reason)
+        )
     missing = [role.matcher for role in ROLES if _uncaptured(role, vm)]
     if missing:
         return Readiness(pending=f"KubeVirt to capture the revision of its {' and '.join(missing)}")
@@ -154,7 +163,7 @@ def trouble(vm: Manifest) -> Trouble | None:
     if printable in _MAY_PASS or printable == _CRASHES:
         failures = (status.get("startFailure") or {}).get("consecutiveFailCount")
         passing = printable in _MAY_PASS or failures == 1
-        return Trouble(_text(printable, _telling(conditions)), _GRACE if passing else 0.0)
+        return Trouble(_text(printable, _reason_condition(conditions)), _GRACE if passing else 0.0)
     synchronized = conditions.get("Synchronized", {})
     failed = synchronized.get("status") == "False" and str(synchronized.get("reason", "")).startswith("Failed")
     if failed and printable not in RUNNING:
@@ -163,14 +172,16 @@ def trouble(vm: Manifest) -> Trouble | None:
     return None
 
 
-def _telling(conditions: dict[str, Manifest]) -> Manifest:
-    found = (conditions[name] for name in _TELLING if name in conditions)
-    return next((one for one in found if one.get("status") == "False" and one.get("message")), {})
+def _reason_condition(conditions: dict[str, Manifest]) -> Manifest:
+    candidates = (conditions[name] for name in _REASON_CONDITIONS if name in conditions)
+    return next(
+        (condition for condition in candidates if condition.get("status") == "False" and condition.get("message")), {}
+    )
 
 
-def _text(what: str, condition: Manifest) -> str:
+def _text(reason: str, condition: Manifest) -> str:
     message = " ".join(str(condition.get("message") or "").split())
-    return f"{what}: {message}" if message else what
+    return f"{reason}: {message}" if message else reason
 
 
 def _uncaptured(role: Any, vm: Manifest) -> bool:

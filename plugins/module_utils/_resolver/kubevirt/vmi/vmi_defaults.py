@@ -67,12 +67,12 @@ def select_nodes(spec: Spec) -> None:
     """Restricts a realtime or SEV guest to nodes that support it."""
     domain = spec["domain"]
     sev = (domain.get("launchSecurity") or {}).get("sev")
-    wanted = {
+    required = {
         "kubevirt.io/realtime": "realtime" in domain["cpu"],
         "kubevirt.io/sev": sev is not None,
         "kubevirt.io/sev-es": bool(((sev or {}).get("policy") or {}).get("encryptedState")),
     }
-    labels = {label: "" for label, needed in wanted.items() if needed}
+    labels = {label: "" for label, needed in required.items() if needed}
     if labels:
         spec["nodeSelector"] = {**spec.get("nodeSelector", {}), **labels}
 

@@ -15,42 +15,42 @@ _MIGRATION: Final = "Migration"
 _REPLACED: Final = "the volumes replacement is effective only after restart"
 _INVALID: Final = "invalid volumes to update with migration:"
 _NOT_MIGRATABLE: Final = "cannot migrate the volumes as the VMI isn't migratable: {message}"
-_LEFT_BEHIND: Final = "cannot migrate the VM. The volume {name} is RWO and not included in the migration volumes"
+_NOT_INCLUDED: Final = "cannot migrate the VM. The volume {name} is RWO and not included in the migration volumes"
 _SHARED: Final = frozenset({"ReadOnlyMany", "ReadWriteMany"})
 # The volume with the state of TPM and EFI.
 _BACKEND_STORAGE: Final = "persistent-state-for"
 
 
-def volumes_change_live(vm: Manifest, then: Manifest, wanted: Manifest) -> bool:
+def volumes_change_live(vm: Manifest, then: Manifest, desired: Manifest) -> bool:
     """Whether all changed volumes can be hotplugged, or are replaced by migration (``validLiveUpdateVolumes``).
 
-    then, wanted: VMI specs.
+    then, desired: VMI specs.
     """
-    left = _by_name(_volumes(then))
-    for volume in _volumes(wanted):
-        before = left.pop(volume["name"], None)
+    remaining = _by_name(_volumes(then))
+    for volume in _volumes(desired):
+        before = remaining.pop(volume["name"], None)
         if _is_hotpluggable(volume):
             continue
         persistent = volume.get("persistentVolumeClaim") is not None or volume.get("dataVolume") is not None
         if before is None or not (semantic.equal("Volume", before, volume) or (persistent and migrates(vm))):
             return False
-    return all(_is_hotpluggable(volume) for volume in left.values())
+    return all(_is_hotpluggable(volume) for volume in remaining.values())
 
 
-def disks_change_live(then: Manifest, wanted: Manifest) -> bool:
+def disks_change_live(then: Manifest, desired: Manifest) -> bool:
     """Whether all changed disks belong to volumes that can be hotplugged (``validLiveUpdateDisks``)."""
-    volumes_then, volumes = _by_name(_volumes(then)), _by_name(_volumes(wanted))
-    left = _by_name(_disks(then))
-    for disk in _disks(wanted):
+    volumes_then, volumes = _by_name(_volumes(then)), _by_name(_volumes(desired))
+    remaining = _by_name(_disks(then))
+    for disk in _disks(desired):
         name = disk["name"]
-        before = left.pop(name, None)
+        before = remaining.pop(name, None)
         if name in volumes and _is_hotpluggable(volumes[name]):
             continue
         if before is None or not semantic.equal("Disk", before, disk):
             return False
     return not any(
         disk.get("cdrom") is not None or (name in volumes_then and not _is_hotpluggable(volumes_then[name]))
-        for name, disk in left.items()
+        for name, disk in remaining.items()
     )
 
 
@@ -64,35 +64,37 @@ def plugged(vm: Manifest, instance: Manifest) -> tuple[list[Manifest], list[Mani
     now, running = vm["spec"]["template"]["spec"], instance["spec"]
     if status.get("phase") != "Running" or migrates(vm):
         return _volumes(running), _disks(running)
-    wanted, disks = _by_name(_volumes(now)), _by_name(_disks(now))
-    volumes = [one for one in _volumes(running) if _stays(one, wanted.get(one["name"]))]
+    desired, disks = _by_name(_volumes(now)), _by_name(_disks(now))
+    volumes = [volume for volume in _volumes(running) if _stays(volume, desired.get(volume["name"]))]
     taken = {*_by_name(_volumes(running)), *(entry["name"] for entry in status.get("volumeStatus") or [])}
-    volumes += [one for name, one in wanted.items() if _is_plugged(one) and name not in taken]
+    volumes += [volume for name, volume in desired.items() if _is_plugged(volume) and name not in taken]
     names = _by_name(volumes)
-    kept = [
+    plugged_disks = [
         disk
         for disk in _disks(running)
-        if disk["name"] in names or _keeps_drive(disk, disks.get(disk["name"]), disk["name"] in wanted)
+        if disk["name"] in names or _stays_without_volume(disk, disks.get(disk["name"]), disk["name"] in desired)
     ]
     present = _by_name(_disks(running))
-    kept += [disk for name, disk in disks.items() if name not in present and _is_plugged(names.get(name) or {})]
-    return volumes, kept
+    plugged_disks += [
+        disk for name, disk in disks.items() if name not in present and _is_plugged(names.get(name) or {})
+    ]
+    return volumes, plugged_disks
 
 
-def _stays(volume: Manifest, wanted: Manifest | None) -> bool:
+def _stays(volume: Manifest, desired: Manifest | None) -> bool:
     if not _is_plugged(volume):
         return True
-    return wanted is not None and (not _is_plugged(wanted) or semantic.equal("Volume", volume, wanted))
+    return desired is not None and (not _is_plugged(desired) or semantic.equal("Volume", volume, desired))
 
 
-def _keeps_drive(disk: Manifest, wanted: Manifest | None, replaced: bool) -> bool:
+def _stays_without_volume(disk: Manifest, desired: Manifest | None, replaced: bool) -> bool:
     """Whether a running VMI keeps a disk whose volume goes. If the volume is replaced, only a CD-ROM drive stays.
 
-    wanted: the VM's disk, None if it has none.
+    desired: the VM's disk, None if it has none.
     """
-    if wanted is None:
+    if desired is None:
         return False
-    return not replaced or (disk.get("cdrom") is not None and wanted.get("cdrom") is not None)
+    return not replaced or (disk.get("cdrom") is not None and desired.get("cdrom") is not None)
 
 
 def replaced(vm: Manifest, instance: Manifest) -> Update:
@@ -101,15 +103,15 @@ def replaced(vm: Manifest, instance: Manifest) -> Update:
 
     vm, instance: with canonical specs of the VMI. KubeVirt waits while a hotpluggable volume is being unplugged.
     """
-    running, wanted = _by_name(_volumes(instance["spec"])), _by_name(_volumes(vm["spec"]["template"]["spec"]))
-    if migrates(vm) or any(name not in wanted and _is_plugged(volume) for name, volume in running.items()):
+    running, desired = _by_name(_volumes(instance["spec"])), _by_name(_volumes(vm["spec"]["template"]["spec"]))
+    if migrates(vm) or any(name not in desired and _is_plugged(volume) for name, volume in running.items()):
         return Update()
     for name, volume in running.items():
-        if volume.get("containerDisk") is not None and wanted.get(name, {}).get("containerDisk") is not None:
+        if volume.get("containerDisk") is not None and desired.get(name, {}).get("containerDisk") is not None:
             # The VMI's own default.
-            disk = {**wanted[name]["containerDisk"], "imagePullPolicy": volume["containerDisk"].get("imagePullPolicy")}
-            wanted[name] = {**wanted[name], "containerDisk": disk}
-    same = semantic.equal("[]Volume", list(running.values()), list(wanted.values()))
+            disk = {**desired[name]["containerDisk"], "imagePullPolicy": volume["containerDisk"].get("imagePullPolicy")}
+            desired[name] = {**desired[name], "containerDisk": disk}
+    same = semantic.equal("[]Volume", list(running.values()), list(desired.values()))
     return Update() if same else Update(restart_required=_REPLACED)
 
 
@@ -119,11 +121,11 @@ def migrated(vm: Manifest, instance: Manifest) -> Update:
     KubeVirt waits until the new volumes exist. Not considered: DataVolumes of a storage class without populators.
     """
     running = instance["spec"]
-    wanted = _by_name(_volumes(vm["spec"]["template"]["spec"]))
+    desired = _by_name(_volumes(vm["spec"]["template"]["spec"]))
     moved = [
         name
         for name, volume in _by_name(_volumes(running)).items()
-        if _claim(volume) and _claim(wanted.get(name) or {}) not in ("", _claim(volume))
+        if _claim(volume) and _claim(desired.get(name) or {}) not in ("", _claim(volume))
     ]
     if not migrates(vm) or not moved:
         return Update()
@@ -136,17 +138,17 @@ def migrated(vm: Manifest, instance: Manifest) -> Update:
 def _unmovable(moved: list[str], running: Manifest) -> str:
     filesystems = _by_name(running["domain"]["devices"].get("filesystems") or [])
     disks = _by_name(_disks(running))
-    found: dict[str, list[str]] = {"filesystems": [], "shareable": [], "luns": []}
+    unsupported: dict[str, list[str]] = {"filesystems": [], "shareable": [], "luns": []}
     for name in moved:
         disk = disks.get(name) or {}
         if name in filesystems:
-            found["filesystems"].append(name)
+            unsupported["filesystems"].append(name)
         elif disk.get("shareable"):
-            found["shareable"].append(name)
+            unsupported["shareable"].append(name)
         elif disk.get("lun") is not None:
-            found["luns"].append(name)
-    told = "".join(f" {kind}: [{' '.join(names)}]" for kind, names in found.items() if names)
-    return f"{_INVALID}{told}" if told else ""
+            unsupported["luns"].append(name)
+    reasons = "".join(f" {kind}: [{' '.join(names)}]" for kind, names in unsupported.items() if names)
+    return f"{_INVALID}{reasons}" if reasons else ""
 
 
 def _unmovable_guest(moved: list[str], status: Manifest) -> str:
@@ -158,7 +160,7 @@ def _unmovable_guest(moved: list[str], status: Manifest) -> str:
         if claim is None or name.startswith(_BACKEND_STORAGE) or _SHARED.intersection(claim.get("accessModes") or ()):
             continue
         if name not in moved:
-            return _LEFT_BEHIND.format(name=name)
+            return _NOT_INCLUDED.format(name=name)
     return ""
 
 
@@ -185,13 +187,13 @@ def _is_plugged(volume: Manifest) -> bool:
 
 
 def _volumes(spec: Manifest) -> list[Manifest]:
-    found: list[Manifest] = spec.get("volumes") or []
-    return found
+    volumes: list[Manifest] = spec.get("volumes") or []
+    return volumes
 
 
 def _disks(spec: Manifest) -> list[Manifest]:
-    found: list[Manifest] = spec["domain"]["devices"].get("disks") or []
-    return found
+    disks: list[Manifest] = spec["domain"]["devices"].get("disks") or []
+    return disks
 
 
 def _by_name(entries: list[Manifest]) -> dict[str, Manifest]:

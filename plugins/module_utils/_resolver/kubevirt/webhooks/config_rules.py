@@ -49,7 +49,7 @@ def live_updates(spec: Manifest, path: str) -> Iterator[Cause]:
         message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
         yield Cause(INVALID, message, f"{path}.domain.cpu.sockets")
     if memory.get("maxGuest") is not None:
-        error = hot_plug.refused(spec, memory["maxGuest"])
+        error = hot_plug.memory_hotplug_error(spec, memory["maxGuest"])
         if error is not None:
             yield Cause(INVALID, error, f"{path}.domain.memory.guest")
 

@@ -13,8 +13,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
     KubeVirt,
+    at_release,
     kubevirt_of,
-    upgraded,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.objects import (
     ObjectChange,
@@ -304,7 +304,7 @@ def test_objects_compared_with_another_release() -> None:
 
 
 def test_settings_and_steps_of_the_cluster() -> None:
-    before, after = kubevirt("1.4.1", MULTI), upgraded(kubevirt("1.4.1", MULTI), "1.9.0")
+    before, after = kubevirt("1.4.1", MULTI), at_release(kubevirt("1.4.1", MULTI), "1.9.0")
     assert {setting["setting"]: (setting["before"], setting["after"]) for setting in settings(before, after)} == {
         "live_updates": (False, True),
         "captured_revisions": ("spec", "status"),
@@ -315,12 +315,12 @@ def test_settings_and_steps_of_the_cluster() -> None:
     assert (first.when, "vmRolloutStrategy: Stage" in first.text) == ("before", True)
     assert (last.when, last.text) == ("after", "Remove feature gates that are no longer needed: MultiArchitecture")
     assert settings(after, after) == []
-    staged = upgraded(before, "", {"vmRolloutStrategy": "Stage"})
+    staged = at_release(before, "", {"vmRolloutStrategy": "Stage"})
     assert (staged.release, staged.live_updates, staged.version) == (before.release, False, "1.4.1")
 
 
 def test_unknown_release_and_malformed_configuration_raise() -> None:
     with pytest.raises(UnknownRelease):
-        upgraded(kubevirt("1.9.0"), "next")
+        at_release(kubevirt("1.9.0"), "next")
     with pytest.raises(ValueError, match="malformed"):
-        upgraded(kubevirt("1.9.0"), "1.9.0", {"network": "bridge"})
+        at_release(kubevirt("1.9.0"), "1.9.0", {"network": "bridge"})

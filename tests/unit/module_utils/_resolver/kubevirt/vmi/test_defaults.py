@@ -24,7 +24,7 @@ def with_defaults(config: dict[str, Any] | None = None, version: str = "1.9", **
 
 
 @pytest.mark.parametrize(
-    "refused",
+    "settings",
     [
         {"network": {"defaultNetworkInterface": "tap"}},
         {"imagePullPolicy": "Sometimes"},
@@ -35,12 +35,12 @@ def with_defaults(config: dict[str, Any] | None = None, version: str = "1.9", **
         {"cpuRequest": "much"},
     ],
 )
-def test_a_configuration_that_kubevirt_refuses_is_not_used_at_all(refused: dict[str, Any]) -> None:
-    assert configuration.configuration({**refused, "machineType": "pc"}, "arm64") == configuration.Configuration()
+def test_invalid_configuration_is_ignored_as_a_whole(settings: dict[str, Any]) -> None:
+    assert configuration.configuration({**settings, "machineType": "pc"}, "arm64") == configuration.Configuration()
 
 
 @pytest.mark.parametrize(
-    "taken",
+    "settings",
     [
         {"imagePullPolicy": "Always"},
         {"imagePullPolicy": "Never"},
@@ -49,19 +49,19 @@ def test_a_configuration_that_kubevirt_refuses_is_not_used_at_all(refused: dict[
         {"developerConfiguration": {"memoryOvercommit": 0, "cpuAllocationRatio": 0}},
     ],
 )
-def test_other_settings_do_not_keep_it_from_being_used(taken: dict[str, Any]) -> None:
-    assert configuration.configuration({**taken, "machineType": "pc"}).machine_type == "pc"
+def test_valid_configuration_is_used(settings: dict[str, Any]) -> None:
+    assert configuration.configuration({**settings, "machineType": "pc"}).machine_type == "pc"
 
 
-def test_what_a_configuration_says() -> None:
-    given = {
+def test_settings_of_configuration() -> None:
+    settings = {
         "cpuRequest": "0.3",
         "evictionStrategy": "LiveMigrate",
         "network": {"defaultNetworkInterface": "masquerade", "permitBridgeInterfaceOnPodNetwork": False},
         "developerConfiguration": {"memoryOvercommit": 1},
         "architectureConfiguration": {"arm64": {"machineType": "virt-9"}, "amd64": {}},
     }
-    assert configuration.configuration(given, "s390x") == configuration.Configuration(
+    assert configuration.configuration(settings, "s390x") == configuration.Configuration(
         architecture="s390x",
         machine_types={"amd64": "q35", "arm64": "virt-9", "s390x": "s390-ccw-virtio"},
         cpu_request="300m",
@@ -125,7 +125,7 @@ def test_topology_from_resources(resources: dict[str, Any], sockets: int | None,
     assert domain["resources"].get("requests", {}).get("cpu") == request_
 
 
-def test_the_default_cpu_request_is_not_written_however_it_is_spelled() -> None:
+def test_default_cpu_request_is_not_written() -> None:
     assert with_defaults({"cpuRequest": "0.1"}, domain={"devices": {}})["domain"]["resources"] == {}
     requests = with_defaults({"cpuRequest": "0.2"}, domain={"devices": {}})["domain"]["resources"]["requests"]
     assert requests == {"cpu": "200m"}
@@ -140,16 +140,16 @@ def test_the_default_cpu_request_is_not_written_however_it_is_spelled() -> None:
         ({}, {"limits": {"cpu": "3"}}, "3"),
     ],
 )
-def test_the_clusters_cpu_request(cpu: dict[str, Any], resources: dict[str, Any], request_: str | None) -> None:
+def test_cpu_request_of_cluster(cpu: dict[str, Any], resources: dict[str, Any], request_: str | None) -> None:
     domain = {"devices": {}, "cpu": cpu, "resources": resources}
-    found = with_defaults({"cpuRequest": "200m"}, domain=domain)["domain"]["resources"]
-    assert found.get("requests", {}).get("cpu") == request_
+    resources_after = with_defaults({"cpuRequest": "200m"}, domain=domain)["domain"]["resources"]
+    assert resources_after.get("requests", {}).get("cpu") == request_
 
 
-@pytest.mark.parametrize("given", ["sockets", "cores", "threads"])
-def test_a_vm_that_says_anything_of_its_topology_is_left_alone(given: str) -> None:
-    domain = {"devices": {}, "cpu": {given: 2}, "resources": {"limits": {"cpu": "4"}}}
-    assert with_defaults(domain=domain)["domain"]["cpu"] == {given: 2}
+@pytest.mark.parametrize("field", ["sockets", "cores", "threads"])
+def test_topology_of_vm_stays(field: str) -> None:
+    domain = {"devices": {}, "cpu": {field: 2}, "resources": {"limits": {"cpu": "4"}}}
+    assert with_defaults(domain=domain)["domain"]["cpu"] == {field: 2}
 
 
 @pytest.mark.parametrize(
@@ -161,38 +161,38 @@ def test_a_vm_that_says_anything_of_its_topology_is_left_alone(given: str) -> No
         ("disk@sha256", "IfNotPresent"),
     ],
 )
-def test_how_a_disk_is_pulled(image: str, policy: str) -> None:
+def test_image_pull_policy(image: str, policy: str) -> None:
     volumes = [{"name": "a", "containerDisk": {"image": image}}, {"name": "b", "emptyDisk": {"capacity": "1Gi"}}]
-    found = with_defaults(domain={"devices": {}}, volumes=volumes)["volumes"]
-    assert found[0]["containerDisk"]["imagePullPolicy"] == policy
+    volumes_after = with_defaults(domain={"devices": {}}, volumes=volumes)["volumes"]
+    assert volumes_after[0]["containerDisk"]["imagePullPolicy"] == policy
 
 
 @pytest.mark.parametrize(
-    "taken",
+    "fields",
     [
         {"networks": [{"name": "own", "multus": {"networkName": "n"}}]},
         {"domain": {"devices": {"interfaces": [{"name": "own", "bridge": {}}]}}},
         {"domain": {"devices": {"autoattachPodInterface": False}}},
     ],
 )
-def test_vms_that_have_networks_or_want_none_get_none(taken: dict[str, Any]) -> None:
-    before = spec(**{"domain": {"devices": {}}, **taken})
-    after = spec(**{"domain": {"devices": {}}, **taken})
+def test_no_network_is_added_to_own_networks(fields: dict[str, Any]) -> None:
+    before = spec(**{"domain": {"devices": {}}, **fields})
+    after = spec(**{"domain": {"devices": {}}, **fields})
     assert defaults.add_network_interface(after, configuration.Configuration()) is None
     assert after == before
 
 
-def test_no_disks_are_added_where_the_clusters_interface_is_refused() -> None:
+def test_refused_interface_adds_no_disks() -> None:
     config = configuration.configuration({"network": {"permitBridgeInterfaceOnPodNetwork": False}})
-    given = spec(domain={"devices": {}}, volumes=[{"name": "a", "containerDisk": {"image": "x"}}])
-    problem = defaults.set_spec_defaults(given, config)
+    vmi_spec = spec(domain={"devices": {}}, volumes=[{"name": "a", "containerDisk": {"image": "x"}}])
+    problem = defaults.set_spec_defaults(vmi_spec, config)
     assert problem is not None and problem.message == "bridge interface is not enabled in kubevirt-config"
-    assert "disks" not in given["domain"]["devices"]
-    assert defaults.set_spec_defaults(given, configuration.Configuration()) is None
-    assert given["domain"]["devices"]["disks"] == [{"name": "a"}]
+    assert "disks" not in vmi_spec["domain"]["devices"]
+    assert defaults.set_spec_defaults(vmi_spec, configuration.Configuration()) is None
+    assert vmi_spec["domain"]["devices"]["disks"] == [{"name": "a"}]
 
 
-def test_slirp_is_an_error_only_where_an_interface_is_wanted() -> None:
+def test_slirp_fails_only_for_an_added_interface() -> None:
     config = configuration.configuration({"network": {"defaultNetworkInterface": "slirp"}})
     problem = defaults.add_network_interface(spec(domain={"devices": {}}), config)
     assert problem is not None
@@ -209,7 +209,7 @@ def test_defaults_are_set_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("resources", "asked"),
+    ("resources", "requested"),
     [
         ({"limits": {"memory": "3Gi"}}, "3Gi"),
         ({"limits": {"memory": "3Gi"}, "requests": {"memory": "0"}}, "3Gi"),
@@ -218,13 +218,13 @@ def test_defaults_are_set_once() -> None:
         ({"limits": {"memory": "0"}, "requests": {"memory": "0"}}, "0"),
     ],
 )
-def test_before_1_6_a_limit_on_memory_is_asked_for(resources: dict[str, Any], asked: str) -> None:
+def test_memory_limit_becomes_request_before_1_6(resources: dict[str, Any], requested: str) -> None:
     domain = {"devices": {}, "memory": {"guest": "1Gi"}, "resources": resources}
-    assert with_defaults({}, "1.5", domain=domain)["domain"]["resources"]["requests"]["memory"] == asked
+    assert with_defaults({}, "1.5", domain=domain)["domain"]["resources"]["requests"]["memory"] == requested
 
 
 @pytest.mark.parametrize(
-    ("memory", "config", "asked"),
+    ("memory", "config", "requested"),
     [
         ({"guest": "0"}, {}, None),
         ({"guest": "-1Gi"}, {}, None),
@@ -235,10 +235,10 @@ def test_before_1_6_a_limit_on_memory_is_asked_for(resources: dict[str, Any], as
         ({"guest": "1Gi", "hugepages": {"pageSize": "2Mi"}}, {}, "1Gi"),
     ],
 )
-def test_releases_before_1_6_ask_for_the_guests_memory(
-    memory: dict[str, Any], config: dict[str, int], asked: str | None
+def test_guest_memory_is_requested_before_1_6(
+    memory: dict[str, Any], config: dict[str, int], requested: str | None
 ) -> None:
     for version in ("1.5", "1.9"):
         result = with_defaults({"developerConfiguration": config}, version, domain={"devices": {}, "memory": memory})
         requests = result["domain"]["resources"].get("requests", {})
-        assert requests.get("memory") == (asked if version == "1.5" else None)
+        assert requests.get("memory") == (requested if version == "1.5" else None)

@@ -42,45 +42,45 @@ def vm(**spec: Any) -> dict[str, Any]:
     return copy.deepcopy(manifest)
 
 
-def test_inputs_stay_as_they_are() -> None:
-    given, objects = vm(instancetype={"name": "u"}), copy.deepcopy(OBJECTS)
-    before = copy.deepcopy(given)
-    expanded = expand(given, Objects(objects))
+def test_inputs_stay_unchanged() -> None:
+    manifest, objects = vm(instancetype={"name": "u"}), copy.deepcopy(OBJECTS)
+    before = copy.deepcopy(manifest)
+    expanded = expand(manifest, Objects(objects))
     assert expanded.vm is not None
     assert expanded.vm["spec"]["template"]["metadata"] == {"labels": {"app": "web"}, "annotations": {"a": "1"}}
-    assert (given, objects) == (before, OBJECTS)
+    assert (manifest, objects) == (before, OBJECTS)
 
 
-def test_a_vm_without_matchers_is_only_put_in_canonical_form() -> None:
+def test_vm_without_matchers_becomes_canonical() -> None:
     expanded = expand(vm(), Objects([]))
     assert expanded.vm is not None
     assert expanded.vm["spec"]["template"]["spec"] == {"domain": {"devices": {}, "resources": {}}}
 
 
 @pytest.mark.parametrize("version", ["1.3", "1.9"])
-def test_a_new_vmi_gets_its_defaults_also_where_an_expanded_vm_does_not(version: str) -> None:
+def test_new_vmi_gets_defaults_in_every_release(version: str) -> None:
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", {"spec": {"domain": {"devices": {}}}})
     problem = fill_new(template, {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}, None, Configuration(), of(version))
     assert problem is None
     assert template["spec"]["networks"] == [{"name": "default", "pod": {}}]
 
 
-def test_a_crash_is_a_value() -> None:
+def test_crash_is_returned_as_error() -> None:
     error = expand(vm(instancetype={"name": "u"}, preference={"name": "zero"}), Objects(OBJECTS)).error
     assert error is not None
     assert error.reason == CRASH
 
 
-def test_a_missing_template_crashes_kubevirt_but_only_once_something_is_to_be_applied() -> None:
+def test_missing_template_crashes_only_with_matchers() -> None:
     error = expand(vm(instancetype={"name": "u"}, template=None), Objects(OBJECTS)).error
     assert error == Problem("the VirtualMachine has no template", CRASH)
     assert expand(vm(template=None), Objects([])).error is None
 
 
-def test_a_vm_of_wrong_types_is_an_error_that_names_the_field() -> None:
+def test_error_names_field_of_wrong_type() -> None:
     error = expand(vm(template={"spec": {"domain": {"cpu": {"cores": "two"}}}}), Objects([])).error
-    told = "spec.template.spec.domain.cpu.cores: expected a whole number, found 'two'"
-    assert error == Problem(told, "BadRequest", 400)
+    message = "spec.template.spec.domain.cpu.cores: expected a whole number, found 'two'"
+    assert error == Problem(message, "BadRequest", 400)
 
 
 @pytest.mark.parametrize(
@@ -91,15 +91,15 @@ def test_a_vm_of_wrong_types_is_an_error_that_names_the_field() -> None:
         ("1.3", "cannot expand instancetype to VM"),
     ],
 )
-def test_a_conflict_is_a_bad_request_in_the_words_of_the_release(version: str, message: str) -> None:
-    given = vm(instancetype={"name": "u", "kind": "VirtualMachineClusterInstancetype"})
-    given["spec"]["template"]["spec"]["domain"]["memory"] = {"guest": "1Gi"}
-    expanded = expand(given, Objects(OBJECTS), release=of(version))
+def test_conflict_is_bad_request_with_message_of_release(version: str, message: str) -> None:
+    manifest = vm(instancetype={"name": "u", "kind": "VirtualMachineClusterInstancetype"})
+    manifest["spec"]["template"]["spec"]["domain"]["memory"] = {"guest": "1Gi"}
+    expanded = expand(manifest, Objects(OBJECTS), release=of(version))
     assert (expanded.vm, expanded.error) == (None, Problem(message, "BadRequest", 400))
     assert len(expanded.conflicts) == 1
 
 
-def test_an_interface_that_the_cluster_does_not_permit_is_an_error() -> None:
+def test_forbidden_interface_is_an_error() -> None:
     config = Configuration(bridge_permitted=False)
     error = expand(vm(instancetype={"name": "u"}), Objects(OBJECTS), config).error
     assert error is not None

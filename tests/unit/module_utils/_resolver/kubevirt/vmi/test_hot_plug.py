@@ -9,17 +9,17 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hot_plug import (
     Update,
     memory,
-    refused,
+    memory_hotplug_error,
 )
 
 Manifest = dict[str, Any]
 
 
-def migratable(most: str | None = "4Gi", at_boot: str = "1Gi", *conditions: tuple[str, str]) -> Manifest:
+def migratable(maximum: str | None = "4Gi", at_boot: str = "1Gi", *conditions: tuple[str, str]) -> Manifest:
     running: Manifest = {"spec": {"domain": {"cpu": {"sockets": 2, "maxSockets": 4}}}}
-    running["spec"]["domain"]["memory"] = {"guest": "1536Mi", **({"maxGuest": most} if most else {})}
-    told = [{"type": name, "status": state} for name, state in (("LiveMigratable", "True"), *conditions)]
-    running["status"] = {"conditions": told, "memory": {"guestAtBoot": at_boot, "guestCurrent": "1536Mi"}}
+    running["spec"]["domain"]["memory"] = {"guest": "1536Mi", **({"maxGuest": maximum} if maximum else {})}
+    reported = [{"type": name, "status": state} for name, state in (("LiveMigratable", "True"), *conditions)]
+    running["status"] = {"conditions": reported, "memory": {"guestAtBoot": at_boot, "guestCurrent": "1536Mi"}}
     return running
 
 
@@ -34,21 +34,21 @@ def migratable(most: str | None = "4Gi", at_boot: str = "1Gi", *conditions: tupl
         ({}, {"architecture": "arm64"}, "x86_64"),
     ],
 )
-def test_guests_that_are_given_no_memory(domain: Manifest, fields: Manifest, reason: str) -> None:
-    wanted = {"domain": {"memory": {"guest": "2Gi"}, **domain}, **fields}
-    assert reason in (memory(wanted, migratable()).restart_required or "")
-    assert bool(memory(wanted, migratable()).changes) is not bool(reason)
+def test_guests_without_memory_hotplug(domain: Manifest, fields: Manifest, reason: str) -> None:
+    desired = {"domain": {"memory": {"guest": "2Gi"}, **domain}, **fields}
+    assert reason in (memory(desired, migratable()).restart_required or "")
+    assert bool(memory(desired, migratable()).changes) is not bool(reason)
 
 
-def test_a_maximum_without_memory() -> None:
+def test_maximum_without_guest_memory() -> None:
     """Recorded of a VM that has only maxGuest."""
     expected = "Guest memory must be configured when memory hotplug is enabled"
-    assert refused({"domain": {"memory": {}}}, "2Gi") == expected
+    assert memory_hotplug_error({"domain": {"memory": {}}}, "2Gi") == expected
 
 
-def test_memory_that_a_guest_did_not_take() -> None:
-    wanted: Manifest = {"domain": {"memory": {"guest": "1536Mi"}}}
-    assert "failed" in (memory(wanted, migratable("4Gi", "1Gi", ("HotMemoryChange", "False"))).restart_required or "")
-    silent = migratable()
-    del silent["status"]["memory"]
-    assert memory({"domain": {"memory": {"guest": "2Gi"}}}, silent) == Update()
+def test_failed_memory_hotplug() -> None:
+    desired: Manifest = {"domain": {"memory": {"guest": "1536Mi"}}}
+    assert "failed" in (memory(desired, migratable("4Gi", "1Gi", ("HotMemoryChange", "False"))).restart_required or "")
+    without_memory = migratable()
+    del without_memory["status"]["memory"]
+    assert memory({"domain": {"memory": {"guest": "2Gi"}}}, without_memory) == Update()

@@ -22,7 +22,7 @@ SECOND_POD = ({"name": "other", "masquerade": {}}, {"name": "other", "pod": {}})
 
 
 @pytest.mark.parametrize(
-    ("wanted", "running", "expected"),
+    ("desired", "running", "expected"),
     [
         (spec(POD), spec(POD), spec(POD)),
         (spec(POD, LAN), spec(POD), spec(POD, LAN)),
@@ -35,20 +35,18 @@ SECOND_POD = ({"name": "other", "masquerade": {}}, {"name": "other", "pod": {}})
         (spec(POD, state(LAN, "absent")), spec(POD, LAN), spec(POD, LAN)),
     ],
 )
-def test_what_a_guest_is_given(wanted: Manifest, running: Manifest, expected: Manifest) -> None:
-    assert plugged(wanted, {"spec": running}, KUBEVIRT) == expected
+def test_plugged_interfaces(desired: Manifest, running: Manifest, expected: Manifest) -> None:
+    assert plugged(desired, {"spec": running}, KUBEVIRT) == expected
 
 
 @pytest.mark.parametrize(("name", "expected"), [("net1", LAN), ("pod1234567", state(LAN, "absent")), ("", LAN)])
-def test_an_interface_goes_if_the_pod_does_not_number_its_interfaces(
-    name: str, expected: tuple[Manifest, Manifest]
-) -> None:
+def test_unplugging_needs_unnumbered_pod_interfaces(name: str, expected: tuple[Manifest, Manifest]) -> None:
     status = {"interfaces": [{"name": "lan", **({"podInterfaceName": name} if name else {})}]}
     instance = {"spec": spec(POD, LAN), "status": status}
     assert plugged(spec(POD, state(LAN, "absent")), instance, KUBEVIRT) == spec(POD, expected)
 
 
-def test_the_pod_s_own_network_numbers_nothing() -> None:
+def test_default_network_does_not_number_interfaces() -> None:
     default = (
         {"name": "default", "bridge": {}},
         {"name": "default", "multus": {"networkName": "lan", "default": True}},
@@ -57,11 +55,11 @@ def test_the_pod_s_own_network_numbers_nothing() -> None:
     assert plugged(spec(state(default, "absent")), instance, KUBEVIRT) == spec(state(default, "absent"))
 
 
-def test_an_interface_without_network_is_left() -> None:
-    wanted = {**spec(POD, LAN), "networks": [POD[1]]}
-    assert plugged(wanted, {"spec": spec(POD)}, KUBEVIRT) == spec(POD)
+def test_interface_without_network_is_not_plugged() -> None:
+    desired = {**spec(POD, LAN), "networks": [POD[1]]}
+    assert plugged(desired, {"spec": spec(POD)}, KUBEVIRT) == spec(POD)
 
 
-def test_a_cluster_that_changes_no_networks() -> None:
+def test_network_stays_without_feature_gate() -> None:
     kubevirt = KUBEVIRT._replace(changes_networks=False)
     assert plugged(spec(POD, WAN), {"spec": spec(POD, LAN)}, kubevirt) == spec(POD, LAN)

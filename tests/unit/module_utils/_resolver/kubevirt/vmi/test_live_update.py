@@ -14,8 +14,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hot_plug import Update
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
+    changes_live,
     compare,
-    foreseen,
     takes_changes,
 )
 
@@ -32,8 +32,8 @@ def compared(vm: Manifest, started: Manifest, running: Manifest, **kubevirt: Any
     return compare({**vm, "spec": started}, vm, running, Cluster(Objects([]), KubeVirt(NEWEST, **kubevirt)))
 
 
-def instance(sockets: int = 1, most: int = 4, **fields: Any) -> Manifest:
-    domain = {"cpu": {"sockets": sockets, "maxSockets": most}, "memory": {"guest": "1024Mi"}}
+def instance(sockets: int = 1, maximum: int = 4, **fields: Any) -> Manifest:
+    domain = {"cpu": {"sockets": sockets, "maxSockets": maximum}, "memory": {"guest": "1024Mi"}}
     return {
         "metadata": {},
         "spec": {"domain": domain, **fields},
@@ -77,7 +77,7 @@ def test_restart_required(now: Manifest, reason: str) -> None:
     assert reason in (update.restart_required or "")
 
 
-def test_fewer_sockets_than_the_guest_has() -> None:
+def test_fewer_sockets_need_a_restart() -> None:
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec()}
     update = compared(vm, spec(), instance(2))
     assert "Reduction" in (update.restart_required or "")
@@ -90,7 +90,7 @@ def test_sockets_on_arm() -> None:
     assert update.changes == () and "ARM" in (update.restart_required or "")
 
 
-def test_sockets_change_beside_memory_that_needs_a_restart() -> None:
+def test_sockets_change_although_memory_needs_restart() -> None:
     now = spec("2Gi", cpu={"sockets": 2, "cores": 1, "threads": 1})
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
     update = compared(vm, spec(), instance())
@@ -99,7 +99,7 @@ def test_sockets_change_beside_memory_that_needs_a_restart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("guest", "at_boot", "most", "reason"),
+    ("guest", "at_boot", "maximum", "reason"),
     [
         ("2Gi", "1Gi", "4Gi", ""),
         # Back to what the guest was started with.
@@ -112,27 +112,27 @@ def test_sockets_change_beside_memory_that_needs_a_restart() -> None:
         ("2Gi", "1Gi", None, "not available for this VM configuration"),
     ],
 )
-def test_memory_of_a_vm_that_can_migrate(guest: str, at_boot: str, most: str | None, reason: str) -> None:
+def test_memory_of_migratable_vm(guest: str, at_boot: str, maximum: str | None, reason: str) -> None:
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec(guest)}
-    running = migratable(most, at_boot)
+    running = migratable(maximum, at_boot)
     update = compared(vm, spec(), running)
     assert (update.restart_required or "").endswith(reason)
     assert list(update.changes) == ([] if reason else ["domain.memory.guest"])
 
 
-def migratable(most: str | None = "4Gi", at_boot: str = "1Gi", *conditions: tuple[str, str]) -> Manifest:
+def migratable(maximum: str | None = "4Gi", at_boot: str = "1Gi", *conditions: tuple[str, str]) -> Manifest:
     running = instance()
-    running["spec"]["domain"]["memory"] = {"guest": "1536Mi", **({"maxGuest": most} if most else {})}
-    told = [{"type": name, "status": state} for name, state in (("LiveMigratable", "True"), *conditions)]
+    running["spec"]["domain"]["memory"] = {"guest": "1536Mi", **({"maxGuest": maximum} if maximum else {})}
+    reported = [{"type": name, "status": state} for name, state in (("LiveMigratable", "True"), *conditions)]
     running["status"] = {
         "phase": "Running",
-        "conditions": told,
+        "conditions": reported,
         "memory": {"guestAtBoot": at_boot, "guestCurrent": "1536Mi"},
     }
     return running
 
 
-def test_a_plan_looks_beyond_what_is_under_way() -> None:
+def test_hot_plug_in_progress_does_not_prevent_update() -> None:
     busy = migratable("4Gi", "1Gi", ("HotMemoryChange", "True"), ("HotVCPUChange", "True"))
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec("2Gi", {"sockets": 3, "cores": 1, "threads": 1})}
     update = compared(vm, spec(), busy)
@@ -156,18 +156,18 @@ def sockets(number: int) -> Manifest:
         (3, True, Update((SOCKETS,))),
     ],
 )
-def test_sockets_while_a_hot_plug_is_under_way(number: int, migratable: bool, expected: Update) -> None:
+def test_sockets_during_cpu_hot_plug(number: int, migratable: bool, expected: Update) -> None:
     """As seen with KubeVirt 1.8.4: it reports HotPlugCPUError, and asks for no restart."""
     busy = instance(2)
     conditions = ["HotVCPUChange", *(["LiveMigratable"] if migratable else [])]
-    busy["status"]["conditions"] = [{"type": one, "status": "True"} for one in conditions]
+    busy["status"]["conditions"] = [{"type": name, "status": "True"} for name in conditions]
     assert compared(sockets(number), spec(), busy) == expected
     vm = {**sockets(2), "status": {"conditions": busy["status"]["conditions"]}}
     live = expected.restart_required is None
-    assert foreseen(vm, applied(sockets=2), applied(sockets=number), KubeVirt(NEWEST)) is live
+    assert changes_live(vm, applied(sockets=2), applied(sockets=number), KubeVirt(NEWEST)) is live
 
 
-def test_the_first_reason_is_told() -> None:
+def test_first_restart_reason_is_reported() -> None:
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec("2Gi", {"sockets": 9, "cores": 1, "threads": 1})}
     update = compared(vm, spec(), instance())
     assert (update.restart_required or "").startswith("CPU sockets")
@@ -176,22 +176,24 @@ def test_the_first_reason_is_told() -> None:
 def plugs(*names: str, hot: str = "") -> Manifest:
     disks = [{"name": name, "disk": {"bus": "virtio"}} for name in names]
     sources = [{"claimName": name, **({"hotpluggable": True} if name == hot else {})} for name in names]
-    made: Manifest = spec(volumes=[{"name": one["claimName"], "persistentVolumeClaim": one} for one in sources])
-    made["template"]["spec"]["domain"]["devices"] = {"disks": disks}
-    return made
+    result: Manifest = spec(
+        volumes=[{"name": source["claimName"], "persistentVolumeClaim": source} for source in sources]
+    )
+    result["template"]["spec"]["domain"]["devices"] = {"disks": disks}
+    return result
 
 
-def of(made: Manifest) -> Manifest:
+def running_vmi(vm_spec: Manifest) -> Manifest:
     """The running VMI of a spec."""
     running = instance()
-    running["spec"] = made["template"]["spec"]
+    running["spec"] = vm_spec["template"]["spec"]
     return running
 
 
 def connected(*names: str) -> Manifest:
-    made = spec(networks=[{"name": name, "multus": {"networkName": name}} for name in names])
-    made["template"]["spec"]["domain"]["devices"] = {"interfaces": [{"name": name, "bridge": {}} for name in names]}
-    return made
+    result = spec(networks=[{"name": name, "multus": {"networkName": name}} for name in names])
+    result["template"]["spec"]["domain"]["devices"] = {"interfaces": [{"name": name, "bridge": {}} for name in names]}
+    return result
 
 
 PLUGGED = ["volumes", "domain.devices.disks"]
@@ -199,62 +201,62 @@ CONNECTED = ["networks", "domain.devices.interfaces"]
 
 
 @pytest.mark.parametrize("live", [True, False])
-def test_volumes_and_interfaces_are_plugged_whatever_the_rollout_strategy(live: bool) -> None:
+def test_rollout_strategy_does_not_affect_plugging(live: bool) -> None:
     vm = {"metadata": {"name": "a", "namespace": "ns"}}
     for before, after, paths in (
         (plugs("root"), plugs("root", "data", hot="data"), PLUGGED),
         (plugs("root", "data", hot="data"), plugs("root"), PLUGGED),
         (connected("one"), connected("one", "two"), CONNECTED),
     ):
-        update = compared({**vm, "spec": after}, before, of(before), live_updates=live)
+        update = compared({**vm, "spec": after}, before, running_vmi(before), live_updates=live)
         assert (list(update.changes), update.restart_required) == (paths, None)
 
 
-def test_a_volume_is_plugged_beside_what_needs_a_restart() -> None:
+def test_volume_is_plugged_although_restart_is_required() -> None:
     after = plugs("root", "data", hot="data")
     after["template"]["spec"]["terminationGracePeriodSeconds"] = 5
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": after}
-    update = compared(vm, plugs("root"), of(plugs("root")))
+    update = compared(vm, plugs("root"), running_vmi(plugs("root")))
     assert list(update.changes) == PLUGGED
     assert "non-live-updatable" in (update.restart_required or "")
 
 
-def test_a_cluster_that_plugs_no_declared_volumes() -> None:
+def test_cluster_without_declarative_hotplug_volumes() -> None:
     """Recorded of KubeVirt 1.9 without its feature gate: no restart is asked for either."""
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": plugs("root", "data", hot="data")}
-    assert compared(vm, plugs("root"), of(plugs("root")), plugs_volumes=False) == Update()
+    assert compared(vm, plugs("root"), running_vmi(plugs("root")), plugs_volumes=False) == Update()
 
 
-def test_volumes_that_migrate() -> None:
+def test_volume_migration() -> None:
     moved = plugs("root")
     moved["updateVolumesStrategy"] = "Migration"
     moved["template"]["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] = "other"
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": moved}
-    update = compared(vm, plugs("root"), of(plugs("root")))
+    update = compared(vm, plugs("root"), running_vmi(plugs("root")))
     assert (list(update.changes), update.restart_required) == (["volumes"], None)
     # KubeVirt exempts the change, but migrates nothing then.
-    assert compared(vm, plugs("root"), of(plugs("root")), live_updates=False) == Update()
+    assert compared(vm, plugs("root"), running_vmi(plugs("root")), live_updates=False) == Update()
     shared = plugs("root")
     shared["template"]["spec"]["domain"]["devices"]["disks"][0]["shareable"] = True
     moved["template"]["spec"]["domain"]["devices"]["disks"][0]["shareable"] = True
-    update = compared(vm, shared, of(shared))
+    update = compared(vm, shared, running_vmi(shared))
     assert update.restart_required == "invalid volumes to update with migration: shareable: [root]"
 
 
-def test_memory_that_only_the_instance_requests() -> None:
+def test_removed_guest_memory_needs_restart() -> None:
     """Without `memory.guest` the guest has the memory that its pod requests."""
 
     def requested(**memory: Any) -> Manifest:
-        made = spec()
-        made["template"]["spec"]["domain"].update(memory=memory, resources={"requests": {"memory": "1Gi"}})
-        return made
+        result = spec()
+        result["template"]["spec"]["domain"].update(memory=memory, resources={"requests": {"memory": "1Gi"}})
+        return result
 
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": requested()}
-    update = compared(vm, requested(guest="2Gi"), of(requested(guest="2Gi")))
+    update = compared(vm, requested(guest="2Gi"), running_vmi(requested(guest="2Gi")))
     assert "non-live-updatable" in (update.restart_required or "")
 
 
-def test_a_vm_that_cannot_be_expanded_has_no_known_effect() -> None:
+def test_vm_that_cannot_be_expanded_has_no_update() -> None:
     lost = {"metadata": {"name": "a", "namespace": "ns"}, "spec": {**spec(), "instancetype": {"name": "lost"}}}
     assert compared(lost, spec(), instance()) == Update()
     assert compared({**lost, "spec": spec()}, lost["spec"], instance()) == Update()
@@ -264,23 +266,23 @@ def test_a_vm_that_cannot_be_expanded_has_no_known_effect() -> None:
     ("phase", "expected"),
     [("", True), ("Pending", True), ("Scheduling", True), ("Running", True), ("Succeeded", False), ("Failed", False)],
 )
-def test_a_vmi_takes_changes_until_it_ends(phase: str, expected: bool) -> None:
-    made = {"metadata": {}, "status": {"phase": phase} if phase else {}}
-    assert takes_changes(made) is expected
-    assert not takes_changes({**made, "metadata": {"deletionTimestamp": "now"}})
+def test_vmi_takes_changes_until_it_ends(phase: str, expected: bool) -> None:
+    vmi = {"metadata": {}, "status": {"phase": phase} if phase else {}}
+    assert takes_changes(vmi) is expected
+    assert not takes_changes({**vmi, "metadata": {"deletionTimestamp": "now"}})
 
 
-def test_a_cluster_that_does_not_change_running_guests() -> None:
-    more = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec(nodeSelector={"a": "b"})}
-    update = compared(more, spec(), instance(), live_updates=False)
+def test_cluster_without_live_updates() -> None:
+    changed = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec(nodeSelector={"a": "b"})}
+    update = compared(changed, spec(), instance(), live_updates=False)
     assert update.changes == () and update.restart_required
-    same = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec()}
-    assert compared(same, spec(), instance(), live_updates=False) == Update()
+    unchanged = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec()}
+    assert compared(unchanged, spec(), instance(), live_updates=False) == Update()
 
 
 def applied(guest: str = "1Gi", sockets: int = 1, **domain: Any) -> Manifest:
-    found: Manifest = spec(guest, cpu={"sockets": sockets, "cores": 1, "threads": 1, **domain})["template"]["spec"]
-    return found
+    vmi_spec: Manifest = spec(guest, cpu={"sockets": sockets, "cores": 1, "threads": 1, **domain})["template"]["spec"]
+    return vmi_spec
 
 
 @pytest.mark.parametrize(
@@ -295,15 +297,15 @@ def applied(guest: str = "1Gi", sockets: int = 1, **domain: Any) -> Manifest:
         ({**applied(), "nodeSelector": {"a": "b"}}, True),
     ],
 )
-def test_what_can_be_foreseen_without_the_guest(after: Manifest, live: bool) -> None:
+def test_changes_live_without_vmi(after: Manifest, live: bool) -> None:
     vm: Manifest = {"spec": {}, "status": {"conditions": [{"type": "LiveMigratable", "status": "True"}]}}
-    assert foreseen(vm, applied(), after, KubeVirt(NEWEST)) is live
+    assert changes_live(vm, applied(), after, KubeVirt(NEWEST)) is live
 
 
-def test_memory_needs_a_vm_that_can_migrate() -> None:
+def test_memory_change_needs_migratable_vm() -> None:
     vm: Manifest = {"spec": {}}
-    assert not foreseen(vm, applied(), applied("2Gi"), KubeVirt(NEWEST))
-    assert not foreseen({**vm, "status": {}}, applied(sockets=2), applied(sockets=1), KubeVirt(NEWEST))
+    assert not changes_live(vm, applied(), applied("2Gi"), KubeVirt(NEWEST))
+    assert not changes_live({**vm, "status": {}}, applied(sockets=2), applied(sockets=1), KubeVirt(NEWEST))
 
 
 @pytest.mark.parametrize(
@@ -316,26 +318,26 @@ def test_memory_needs_a_vm_that_can_migrate() -> None:
         ({"maxHotplugRatio": 8}, 8, "8Gi"),
     ],
 )
-def test_how_far_a_guest_can_grow_is_a_setting_of_the_cluster(settings: Manifest, sockets: int, guest: str) -> None:
+def test_maximums_depend_on_cluster_settings(settings: Manifest, sockets: int, guest: str) -> None:
     kubevirt = KubeVirt(NEWEST, settings={"liveUpdateConfiguration": settings})
     vm: Manifest = {"spec": {}, "status": {"conditions": [{"type": "LiveMigratable", "status": "True"}]}}
-    most = int(guest[:-2])
-    assert foreseen(vm, applied(), applied(sockets=sockets), kubevirt)
-    assert not foreseen(vm, applied(), applied(sockets=sockets + 1), kubevirt)
-    assert foreseen(vm, applied(), applied(guest), kubevirt)
-    assert not foreseen(vm, applied(), applied(f"{most + 1}Gi"), kubevirt)
+    gibibytes = int(guest[:-2])
+    assert changes_live(vm, applied(), applied(sockets=sockets), kubevirt)
+    assert not changes_live(vm, applied(), applied(sockets=sockets + 1), kubevirt)
+    assert changes_live(vm, applied(), applied(guest), kubevirt)
+    assert not changes_live(vm, applied(), applied(f"{gibibytes + 1}Gi"), kubevirt)
 
 
-def test_a_vm_without_cpu_and_memory_of_its_own() -> None:
+def test_vm_without_cpu_and_memory() -> None:
     bare: Manifest = {"domain": {"devices": {}}}
-    assert foreseen({"spec": {}}, bare, {**bare, "nodeSelector": {"a": "b"}}, KubeVirt(NEWEST))
+    assert changes_live({"spec": {}}, bare, {**bare, "nodeSelector": {"a": "b"}}, KubeVirt(NEWEST))
 
 
-def test_huge_pages_do_not_change_while_the_guest_runs() -> None:
+def test_huge_pages_need_a_restart() -> None:
     def pages(size: str) -> Manifest:
-        made = spec()
-        made["template"]["spec"]["domain"]["memory"]["hugepages"] = {"pageSize": size}
-        return made
+        result = spec()
+        result["template"]["spec"]["domain"]["memory"]["hugepages"] = {"pageSize": size}
+        return result
 
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": pages("2Mi")}
     assert compared(vm, pages("2Mi"), instance()) == Update()

@@ -31,7 +31,7 @@ def maximums(allowed: Limits, memory: Manifest | None = None, **cpu: int) -> tup
         ({"liveUpdateConfiguration": {"maxHotplugRatio": 2}}, Limits(ratio=2)),
     ],
 )
-def test_what_the_cluster_allows(configuration: Manifest, expected: Limits) -> None:
+def test_limits_of_cluster(configuration: Manifest, expected: Limits) -> None:
     assert limits(configuration) == expected
 
 
@@ -70,6 +70,6 @@ def test_memory(allowed: Limits, memory: Manifest, expected: str | None) -> None
 
 
 @pytest.mark.parametrize("field", ["maxCpuSockets", "maxHotplugRatio"])
-def test_a_limit_that_is_no_number(field: str) -> None:
+def test_limit_of_wrong_type(field: str) -> None:
     with pytest.raises(ValueError, match=f"liveUpdateConfiguration.{field}: expected a whole number, found '4'"):
         limits({"liveUpdateConfiguration": {field: "4"}})

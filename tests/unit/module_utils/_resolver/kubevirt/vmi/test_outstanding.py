@@ -20,7 +20,7 @@ Manifest = dict[str, Any]
 LABELS = {"instancetype.kubevirt.io/object-name": "x"}
 
 
-def kept(name: str, kind: str, spec: Manifest) -> Manifest:
+def captured_revision(name: str, kind: str, spec: Manifest) -> Manifest:
     data = {"apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": kind, "metadata": {"name": "x"}, "spec": spec}
     return {
         "kind": "ControllerRevision",
@@ -44,13 +44,13 @@ LIKES: dict[str, Manifest] = {
     "bus": {"devices": {"preferredDiskBus": "scsi"}},
     "card": {"devices": {"preferredInterfaceModel": "e1000"}},
 }
-KEPT = [
-    *(kept(name, "VirtualMachineInstancetype", spec) for name, spec in SIZES.items()),
-    *(kept(name, "VirtualMachinePreference", spec) for name, spec in LIKES.items()),
+REVISIONS = [
+    *(captured_revision(name, "VirtualMachineInstancetype", spec) for name, spec in SIZES.items()),
+    *(captured_revision(name, "VirtualMachinePreference", spec) for name, spec in LIKES.items()),
 ]
 
 
-def machine(size: str = "size-1", like: str = "like-1", generation: int = 1, **domain: Any) -> Manifest:
+def vm(size: str = "size-1", like: str = "like-1", generation: int = 1, **domain: Any) -> Manifest:
     def reference(name: str, kind: str) -> Manifest:
         return {"name": "x", "kind": kind, "controllerRevisionRef": {"name": name}}
 
@@ -76,7 +76,7 @@ def machine(size: str = "size-1", like: str = "like-1", generation: int = 1, **d
 class Guest:
     """A guest that was started from a VM; what virt-api fills in is in its spec."""
 
-    def __init__(self, vm: Manifest, known: bool = True) -> None:
+    def __init__(self, vm: Manifest, has_start_revision: bool = True) -> None:
         spec = copy.deepcopy(vm["spec"])
         for matcher, reference in (("instancetype", "instancetypeRef"), ("preference", "preferenceRef")):
             spec[matcher]["revisionName"] = vm["status"][reference]["controllerRevisionRef"]["name"]
@@ -86,7 +86,7 @@ class Guest:
             "metadata": {"name": name, "namespace": "shop"},
             "data": {"spec": spec},
         }
-        self.objects = Objects([*KEPT, start] if known else KEPT)
+        self.objects = Objects([*REVISIONS, start] if has_start_revision else REVISIONS)
         built = vmi.build(vm, self.objects).spec
         assert built is not None
         self.instance: Manifest = {"spec": built, "status": {"virtualMachineRevisionName": name}}
@@ -119,93 +119,95 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("has_start_revision", [True, False])
 @pytest.mark.parametrize(("change", "fields"), CHANGES)
-def test_a_guest_lacks_what_was_changed_until_it_is_started_anew(
-    change: dict[str, str], fields: tuple[str, ...], known: bool
+def test_guest_lacks_changes_until_restart(
+    change: dict[str, str], fields: tuple[str, ...], has_start_revision: bool
 ) -> None:
-    assert Guest(machine(), known).lacks(machine(**change)) == fields
-    assert Guest(machine(**change), known).lacks(machine(**change)) == ()
+    assert Guest(vm(), has_start_revision).lacks(vm(**change)) == fields
+    assert Guest(vm(**change), has_start_revision).lacks(vm(**change)) == ()
 
 
 @pytest.mark.parametrize(("change", "fields"), CHANGES[1:6])
-def test_a_start_revision_that_was_kept_does_not_deceive(change: dict[str, str], fields: tuple[str, ...]) -> None:
+def test_outdated_start_revision_does_not_mislead(change: dict[str, str], fields: tuple[str, ...]) -> None:
     """Refreshed by the status and restarted: the start revision of the generation still names what was before."""
-    guest, anew = Guest(machine()), Guest(machine(**change), known=False)
-    guest.instance["spec"] = anew.instance["spec"]
-    assert guest.lacks(machine(**change)) == ()
+    guest, restarted = Guest(vm()), Guest(vm(**change), has_start_revision=False)
+    guest.instance["spec"] = restarted.instance["spec"]
+    assert guest.lacks(vm(**change)) == ()
     # Taken back, the start revision is that of the VM again, and KubeVirt asks for nothing. The guest says otherwise.
-    assert guest.lacks(machine()) == ()
-    back = outstanding(machine(), guest.instance, guest.objects, whole=True).fields
-    assert set(back) <= set(fields) and bool(back) is (fields[0] not in DEFAULTED)
+    assert guest.lacks(vm()) == ()
+    reverted = outstanding(vm(), guest.instance, guest.objects, compare_all=True).fields
+    assert set(reverted) <= set(fields) and bool(reverted) is (fields[0] not in DEFAULTED)
 
 
 @pytest.mark.parametrize(("change", "fields"), [({"size": "model"}, "domain.cpu.model")])
-def test_what_the_vm_says_no_more_is_lacking_as_long_as_the_guest_has_it(change: dict[str, str], fields: str) -> None:
-    guest = Guest(machine(**change))
-    assert guest.lacks(machine(generation=2)) == (fields,)
-    assert outstanding(machine(generation=2), guest.instance, guest.objects).revised
+def test_removed_field_is_outstanding_while_guest_has_it(change: dict[str, str], fields: str) -> None:
+    guest = Guest(vm(**change))
+    assert guest.lacks(vm(generation=2)) == (fields,)
+    assert outstanding(vm(generation=2), guest.instance, guest.objects).revised
 
 
-def test_a_guest_that_was_started_from_the_vm_as_it_is_lacks_nothing() -> None:
-    guest = Guest(machine())
+def test_guest_started_from_current_vm_lacks_nothing() -> None:
+    guest = Guest(vm())
     guest.instance["spec"]["domain"]["cpu"]["sockets"] = 3
-    assert outstanding(machine(), guest.instance, guest.objects) == Outstanding()
+    assert outstanding(vm(), guest.instance, guest.objects) == Outstanding()
     # The VM was changed since, if only in what a guest does not see.
-    assert guest.lacks(machine(generation=2)) == ("domain.cpu.sockets",)
+    assert guest.lacks(vm(generation=2)) == ("domain.cpu.sockets",)
 
 
-def test_sockets_and_memory_are_kubevirts_to_change_and_placement_is_the_schedulers() -> None:
-    guest = Guest(machine())
-    grown = outstanding(machine("sockets", "bus"), guest.instance, guest.objects)
+def test_fixed_excludes_live_and_placement_fields() -> None:
+    guest = Guest(vm())
+    grown = outstanding(vm("sockets", "bus"), guest.instance, guest.objects)
     assert (grown.complete, grown.revised) == (False, True)
     assert grown.fixed == ("domain.devices.disks.root.disk.bus",)
-    placed = machine(generation=2)
+    placed = vm(generation=2)
     placed["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "a"}
     assert guest.lacks(placed) == ()
 
 
-def test_what_could_not_be_started_again_is_a_problem() -> None:
-    guest = Guest(machine())
-    lost = outstanding(machine("gone"), guest.instance, guest.objects)
+def test_missing_revision_is_a_problem() -> None:
+    guest = Guest(vm())
+    lost = outstanding(vm("gone"), guest.instance, guest.objects)
     assert (lost.complete, lost.fields) == (False, ())
     assert lost.problem is not None and '"gone" not found' in lost.problem
 
 
-def test_an_empty_object_counts_by_being_there() -> None:
+def test_presence_of_empty_object_counts() -> None:
     def bound(binding: str, generation: int = 1) -> Manifest:
-        return machine(generation=generation, devices={"interfaces": [{"name": "default", binding: {}}]})
+        return vm(generation=generation, devices={"interfaces": [{"name": "default", binding: {}}]})
 
     assert Guest(bound("bridge")).lacks(bound("masquerade", 2)) == (
         "domain.devices.interfaces.default.bridge",
         "domain.devices.interfaces.default.masquerade",
     )
-    anew = Guest(bound("masquerade"), known=False)
-    anew.instance["spec"]["domain"]["devices"]["interfaces"][0]["masquerade"] = {"filled": "in"}
-    assert anew.lacks(bound("masquerade", 2)) == ()
+    restarted = Guest(bound("masquerade"), has_start_revision=False)
+    restarted.instance["spec"]["domain"]["devices"]["interfaces"][0]["masquerade"] = {"filled": "in"}
+    assert restarted.lacks(bound("masquerade", 2)) == ()
 
 
-def own(generation: int = 1, volumes: tuple[Manifest, ...] = (), **domain: Any) -> Manifest:
+def plain_vm(generation: int = 1, volumes: tuple[Manifest, ...] = (), **domain: Any) -> Manifest:
     """A VM without instancetype and preference."""
     spec = {"domain": {"devices": {}, **domain}, "volumes": list(volumes)}
     metadata = {"name": "db", "namespace": "shop", "uid": "u", "generation": generation}
     return {"metadata": metadata, "spec": {"template": {"spec": spec}}}
 
 
-def lacking(now: Manifest, started: Manifest, running: Manifest, whole: bool = False) -> Outstanding:
+def lacking(now: Manifest, started: Manifest, running: Manifest, compare_all: bool = False) -> Outstanding:
     """running: the domain of the VMI, in addition to what the VM had at its start."""
     start = {"kind": "ControllerRevision", "metadata": {"name": "s", "namespace": "shop"}}
     objects = Objects([{**start, "data": {"spec": started["spec"]}}])
     built = vmi.build(now, objects).spec
     assert built is not None
     spec = {**built, "domain": {**built["domain"], **running}}
-    return outstanding(now, {"spec": spec, "status": {"virtualMachineRevisionName": "s"}}, objects, whole=whole)
+    return outstanding(
+        now, {"spec": spec, "status": {"virtualMachineRevisionName": "s"}}, objects, compare_all=compare_all
+    )
 
 
 REQUESTED: Manifest = {"resources": {"requests": {"memory": "1Gi", "cpu": "2"}}}
 
 
-@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("compare_all", [True, False])
 @pytest.mark.parametrize(
     ("declared", "running", "expected"),
     [
@@ -219,18 +221,18 @@ REQUESTED: Manifest = {"resources": {"requests": {"memory": "1Gi", "cpu": "2"}}}
         ({"cpu": {"cores": 2}}, {"cpu": {"cores": 2}}, ()),
     ],
 )
-def test_what_a_vm_no_longer_sets_has_its_default_at_the_next_start(
-    declared: Manifest, running: Manifest, expected: tuple[str, ...], whole: bool
+def test_removed_field_gets_default_at_next_start(
+    declared: Manifest, running: Manifest, expected: tuple[str, ...], compare_all: bool
 ) -> None:
-    found = lacking(own(2, **declared), own(1, **declared), running, whole)
-    assert found.fields == expected
+    result = lacking(plain_vm(2, **declared), plain_vm(1, **declared), running, compare_all)
+    assert result.fields == expected
 
 
-def test_a_drive_that_has_left_the_vmi_is_still_in_the_guest() -> None:
+def test_removed_cdrom_drive_is_outstanding() -> None:
     """Recorded: the VMI loses medium and drive at once, and KubeVirt asks for a restart."""
     medium = {"name": "iso", "persistentVolumeClaim": {"claimName": "iso", "hotpluggable": True}}
     drive = {"name": "iso", "cdrom": {"bus": "sata"}}
-    loaded = own(1, (medium,), devices={"disks": [drive]})
-    assert lacking(own(2), loaded, {}).fields == ("domain.devices.disks.iso",)
-    assert lacking(own(2, devices={"disks": [drive]}), loaded, {}).complete
-    assert lacking(own(2), own(1, (medium,), devices={"disks": [{"name": "iso", "disk": {}}]}), {}).complete
+    loaded = plain_vm(1, (medium,), devices={"disks": [drive]})
+    assert lacking(plain_vm(2), loaded, {}).fields == ("domain.devices.disks.iso",)
+    assert lacking(plain_vm(2, devices={"disks": [drive]}), loaded, {}).complete
+    assert lacking(plain_vm(2), plain_vm(1, (medium,), devices={"disks": [{"name": "iso", "disk": {}}]}), {}).complete

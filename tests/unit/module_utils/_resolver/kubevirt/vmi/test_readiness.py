@@ -45,7 +45,7 @@ def test_ready(ready: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pending", "told"),
+    ("pending", "reason"),
     [
         (vm(printableStatus="Running"), "KubeVirt to capture the revision of its instancetype"),
         (
@@ -98,12 +98,12 @@ def test_ready(ready: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_pending(pending: dict[str, Any], told: str) -> None:
-    assert readiness(pending) == Readiness(pending=told)
+def test_pending(pending: dict[str, Any], reason: str) -> None:
+    assert readiness(pending) == Readiness(pending=reason)
 
 
 @pytest.mark.parametrize("reason", ["FailedFindInstancetype", "FailedFindPreference"])
-def test_a_failure_condition_ends_the_wait_with_its_reason(reason: str) -> None:
+def test_failure_condition_ends_wait_with_its_reason(reason: str) -> None:
     failing = vm(conditions=[{"type": "Failure", "status": "True", "reason": reason, "message": "nope"}])
     assert readiness(failing).failed == f"{reason}: nope"
 
@@ -116,7 +116,7 @@ NOT_READY = condition("Ready", "GuestNotRunning", "Guest VM is not reported as r
 
 
 @pytest.mark.parametrize(
-    ("printable", "conditions", "told"),
+    ("printable", "conditions", "reason"),
     [
         ("CrashLoopBackOff", [], "CrashLoopBackOff"),
         ("Stopped", [condition("Failure", "", "it broke", "True")], "Failure: it broke"),
@@ -133,15 +133,13 @@ NOT_READY = condition("Ready", "GuestNotRunning", "Guest VM is not reported as r
         ),
     ],
 )
-def test_what_does_not_heal_ends_the_wait_with_its_reason(
-    printable: str, conditions: list[dict[str, Any]], told: str
-) -> None:
-    seen = vm(instancetypeRef=CAPTURED, printableStatus=printable, conditions=conditions)
-    assert readiness(seen) == Readiness(failed=told)
+def test_permanent_failure_ends_wait(printable: str, conditions: list[dict[str, Any]], reason: str) -> None:
+    manifest = vm(instancetypeRef=CAPTURED, printableStatus=printable, conditions=conditions)
+    assert readiness(manifest) == Readiness(failed=reason)
 
 
 @pytest.mark.parametrize(
-    ("printable", "conditions", "told"),
+    ("printable", "conditions", "reason"),
     [
         ("ErrImagePull", [], "ErrImagePull"),
         (
@@ -164,38 +162,42 @@ def test_what_does_not_heal_ends_the_wait_with_its_reason(
         ("ErrImagePull", [condition("Synchronized", "")], "ErrImagePull"),
     ],
 )
-def test_volumes_and_images_may_still_come(printable: str, conditions: list[dict[str, Any]], told: str) -> None:
-    seen = vm(instancetypeRef=CAPTURED, printableStatus=printable, conditions=conditions)
-    assert readiness(seen) == Readiness(stuck=told, grace=20.0)
+def test_missing_volumes_and_images_have_grace(printable: str, conditions: list[dict[str, Any]], reason: str) -> None:
+    manifest = vm(instancetypeRef=CAPTURED, printableStatus=printable, conditions=conditions)
+    assert readiness(manifest) == Readiness(stuck=reason, grace=20.0)
 
 
 @pytest.mark.parametrize(("failures", "grace"), [(1, 20.0), (2, 0.0)])
-def test_a_guest_that_ended_before_it_ran_has_a_second_start(failures: int, grace: float) -> None:
+def test_first_start_failure_has_grace(failures: int, grace: float) -> None:
     """Recorded: KubeVirt counts the restart of a guest that waits for a node as a failed start."""
-    seen = vm(
+    manifest = vm(
         instancetypeRef=CAPTURED, printableStatus="CrashLoopBackOff", startFailure={"consecutiveFailCount": failures}
     )
-    told = readiness(seen)
-    assert (told.stuck or told.failed, told.grace) == ("CrashLoopBackOff", grace)
+    result = readiness(manifest)
+    assert (result.stuck or result.failed, result.grace) == ("CrashLoopBackOff", grace)
 
 
-def test_what_may_heal_has_some_time() -> None:
+def test_temporary_failure_has_grace() -> None:
     conditions = [NOT_READY, condition("PodScheduled", "Unschedulable", "0/3 nodes are available")]
-    seen = readiness(vm(instancetypeRef=CAPTURED, printableStatus="ErrorUnschedulable", conditions=conditions))
-    assert (seen.failed, seen.stuck, seen.grace > 0) == (None, "ErrorUnschedulable: 0/3 nodes are available", True)
+    result = readiness(vm(instancetypeRef=CAPTURED, printableStatus="ErrorUnschedulable", conditions=conditions))
+    assert (result.failed, result.stuck, result.grace > 0) == (
+        None,
+        "ErrorUnschedulable: 0/3 nodes are available",
+        True,
+    )
     race = condition(
         "Failure", "FailedCreate", "storing: the server rejected our request due to an error in our request", "True"
     )
-    seen = readiness(vm(printableStatus="Stopped", conditions=[race]))
-    assert (seen.failed, seen.grace > 0) == (None, True)
+    result = readiness(vm(printableStatus="Stopped", conditions=[race]))
+    assert (result.failed, result.grace > 0) == (None, True)
 
 
-def test_a_running_vm_is_not_failed_by_what_its_vmi_could_not_do() -> None:
+def test_failed_hotplug_does_not_fail_running_vm() -> None:
     conditions = [condition("Synchronized", "FailedHotplug", "no such volume")]
     assert readiness(vm(instancetypeRef=CAPTURED, printableStatus="Running", ready=True, conditions=conditions)).ready
 
 
-def test_a_running_vm_is_waited_for_until_its_change_was_looked_at() -> None:
+def test_readiness_waits_until_change_is_observed() -> None:
     running = vm(instancetypeRef=CAPTURED, printableStatus="Running", ready=True, created=True, desiredGeneration=2)
     changed = {**running, "metadata": {"generation": 3}}
     assert not observed(changed)
@@ -205,10 +207,10 @@ def test_a_running_vm_is_waited_for_until_its_change_was_looked_at() -> None:
     assert readiness({**stopped, "metadata": {"generation": 3}}).ready
 
 
-def test_a_vm_of_which_no_generation_is_known_is_not_waited_for() -> None:
+def test_vm_without_generation_is_observed() -> None:
     running = vm(instancetypeRef=CAPTURED, printableStatus="Running", created=True, desiredGeneration=0)
     assert observed({**running, "metadata": {}})
 
 
-def test_a_deleted_vm_ends_the_wait() -> None:
+def test_deleted_vm_ends_wait() -> None:
     assert readiness(None).failed == "the VM was deleted while the task waited for it"

@@ -28,7 +28,7 @@ Manifest = dict[str, Any]
 def compare(
     vm: Manifest, started: Manifest, vmi: Manifest, lookup: Lookup, live: bool, release: Release = NEWEST
 ) -> bool | None:
-    past, present = (applied(one, lookup, release) for one in ({**vm, "spec": started, "status": {}}, vm))
+    past, present = (applied(manifest, lookup, release) for manifest in ({**vm, "spec": started, "status": {}}, vm))
     if isinstance(past, Problem) or isinstance(present, Problem):
         return None
     running = schema.canonical("VirtualMachineInstanceSpec", vmi["spec"])
@@ -85,17 +85,17 @@ def changed(generation: int, started: int = 1, live: bool = True, **fields: Any)
     ("generation", "live", "expected"),
     [(1, True, False), (2, True, True), (3, True, False), (4, True, True), (1, False, False), (3, False, True)],
 )
-def test_the_revision_of_the_start_is_compared_with_that_of_now(generation: int, live: bool, expected: bool) -> None:
+def test_revision_at_start_is_compared_with_current_revision(generation: int, live: bool, expected: bool) -> None:
     assert changed(generation, live=live) is expected
 
 
-def test_what_the_guest_has_does_not_count() -> None:
+def test_running_vmi_does_not_count() -> None:
     vmi = deepcopy(VMI)
     vmi["spec"]["domain"]["cpu"] = {"maxSockets": 8}
     assert compare(vm(2), spec("small-1"), vmi, REVISIONS, True) is True
 
 
-def test_without_one_of_the_revisions_nothing_is_known() -> None:
+def test_missing_revision_gives_no_result() -> None:
     assert changed(9) is None
     assert changed(1, started=9) is None
     conflicting = {"domain": {"devices": {}, "cpu": {"sockets": 2}}}
@@ -112,11 +112,11 @@ def test_without_one_of_the_revisions_nothing_is_known() -> None:
         ({"terminationGracePeriodSeconds": 5}, True, True),
     ],
 )
-def test_fields_of_the_vm_itself(fields: Manifest, live: bool, expected: bool) -> None:
+def test_fields_of_vm(fields: Manifest, live: bool, expected: bool) -> None:
     assert changed(1, live=live, **fields) is expected
 
 
-def test_memory_of_a_vm_without_instancetype() -> None:
+def test_memory_without_instancetype() -> None:
     def own(guest: str) -> Manifest:
         return {"template": template(domain={"devices": {}, "memory": {"guest": guest}})}
 
@@ -133,7 +133,7 @@ def connected(network: str, *names: str, **fields: Any) -> Manifest:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
+    ("desired", "expected"),
     [
         (connected("lan", "one"), False),
         (connected("lan", "one", "two"), False),
@@ -144,16 +144,16 @@ def connected(network: str, *names: str, **fields: Any) -> Manifest:
         ({**connected("lan", "one"), "networks": [{"name": "one", "pod": {}}]}, True),
     ],
 )
-def test_interfaces_are_compared_with_the_guest_s(wanted: Manifest, expected: bool) -> None:
-    present = {"metadata": {"namespace": "ns"}, "spec": {"template": template(**wanted)}, "status": {}}
+def test_interfaces_are_compared_with_running_vmi(desired: Manifest, expected: bool) -> None:
+    present = {"metadata": {"namespace": "ns"}, "spec": {"template": template(**desired)}, "status": {}}
     started = {"template": template(**connected("lan", "one"))}
     assert compare(present, started, {"spec": connected("lan", "one")}, REVISIONS, True) is expected
     # What the guest has already needs no restart, whatever it was started with.
     earlier = {"template": template(**connected("old", "old"))}
-    assert compare(present, earlier, {"spec": wanted}, REVISIONS, True) is False
+    assert compare(present, earlier, {"spec": desired}, REVISIONS, True) is False
 
 
-def test_a_firmware_uuid_that_virt_controller_added_is_the_guest_s() -> None:
+def test_firmware_uuid_of_running_vmi_is_ignored() -> None:
     domain = {"devices": {}, "firmware": {"uuid": "u"}}
     for uuid, expected in (("u", False), ("other", True)):
         vmi = {"spec": {"domain": {"devices": {}, "firmware": {"uuid": uuid}}}}
@@ -170,7 +170,7 @@ CDROM: Manifest = {"name": "hot", "cdrom": {"bus": "sata"}}
 
 
 @pytest.mark.parametrize(
-    ("then", "wanted", "expected"),
+    ("then", "desired", "expected"),
     [
         (with_volumes(ROOT), with_volumes(ROOT, HOT), False),
         (with_volumes(ROOT, HOT), with_volumes(ROOT), False),
@@ -183,27 +183,27 @@ CDROM: Manifest = {"name": "hot", "cdrom": {"bus": "sata"}}
         (with_volumes(ROOT, HOT, disks=(CDROM,)), with_volumes(ROOT, HOT), True),
     ],
 )
-def test_volumes_and_disks(then: Manifest, wanted: Manifest, expected: bool) -> None:
-    assert compare(vm(1, **wanted), spec("small-1", **then), VMI, REVISIONS, True) is expected
+def test_volumes_and_disks(then: Manifest, desired: Manifest, expected: bool) -> None:
+    assert compare(vm(1, **desired), spec("small-1", **then), VMI, REVISIONS, True) is expected
 
 
-def test_a_volume_that_migrates_needs_no_restart() -> None:
+def test_volume_migration_needs_no_restart() -> None:
     moved = vm(1, **with_volumes({**ROOT, "persistentVolumeClaim": {"claimName": "other"}}))
     moved["spec"]["updateVolumesStrategy"] = "Migration"
     assert compare(moved, spec("small-1", **with_volumes(ROOT)), VMI, REVISIONS, True) is False
 
 
-def test_a_drive_that_goes_with_its_medium_needs_a_restart() -> None:
+def test_removed_cdrom_drive_needs_restart() -> None:
     """Recorded: the medium alone can be ejected."""
     loaded = with_volumes(ROOT, HOT, disks=(CDROM,))
-    for wanted, expected in ((with_volumes(ROOT), True), (with_volumes(ROOT, disks=(CDROM,)), False)):
-        assert compare(vm(1, **wanted), spec("small-1", **loaded), VMI, REVISIONS, True) is expected
+    for desired, expected in ((with_volumes(ROOT), True), (with_volumes(ROOT, disks=(CDROM,)), False)):
+        assert compare(vm(1, **desired), spec("small-1", **loaded), VMI, REVISIONS, True) is expected
 
 
 @pytest.mark.parametrize(
     ("release", "live", "expected"), [("1.6", False, False), ("1.5", False, True), ("1.5", True, False)]
 )
-def test_older_releases_stage_volumes_too(release: str, live: bool, expected: bool) -> None:
+def test_older_releases_stage_volumes(release: str, live: bool, expected: bool) -> None:
     def own(**fields: Any) -> Manifest:
         return {"template": template(**fields)}
 
@@ -212,14 +212,14 @@ def test_older_releases_stage_volumes_too(release: str, live: bool, expected: bo
 
 
 @pytest.mark.parametrize(("release", "expected"), [("1.9", False), ("1.8", True), ("1.7", True)])
-def test_older_releases_change_no_network(release: str, expected: bool) -> None:
+def test_older_releases_do_not_change_networks(release: str, expected: bool) -> None:
     present = {"metadata": {"namespace": "ns"}, "spec": {"template": template(**connected("wan", "one"))}, "status": {}}
     started = {"template": template(**connected("lan", "one"))}
     running = {"spec": connected("lan", "one")}
     assert compare(present, started, running, Objects([]), True, of(release)) is expected
 
 
-def test_a_pod_network_comes_with_the_next_start() -> None:
+def test_added_pod_network_needs_restart_since_1_8() -> None:
     both = connected("lan", "one")
     both["networks"] = [*both["networks"], {"name": "pod", "pod": {}}]
     present = {"metadata": {"namespace": "ns"}, "spec": {"template": template(**both)}, "status": {}}
@@ -230,7 +230,7 @@ def test_a_pod_network_comes_with_the_next_start() -> None:
     assert compare(present, started, running, Objects([]), True, of("1.7")) is False
 
 
-def test_what_cannot_be_applied() -> None:
+def test_problems_of_applying() -> None:
     assert isinstance(applied({"spec": {"template": {"spec": {"domain": 1}}}}, Objects([])), Problem)
     # KubeVirt crashes.
     preference = {
@@ -238,6 +238,6 @@ def test_what_cannot_be_applied() -> None:
         "metadata": {"name": "p", "namespace": "ns"},
         "spec": {"cpu": {"preferredCPUFeatures": [{"name": "vmx"}]}},
     }
-    made = vm(1)
-    made["spec"] = {"preference": {"name": "p", "kind": preference["kind"]}, "template": template()}
-    assert isinstance(applied(made, Objects([preference])), Problem)
+    manifest = vm(1)
+    manifest["spec"] = {"preference": {"name": "p", "kind": preference["kind"]}, "template": template()}
+    assert isinstance(applied(manifest, Objects([preference])), Problem)

@@ -38,7 +38,7 @@ def vm(**spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": "a", "namespace": "web", "uid": "1"}, "spec": {"template": template, **spec}}
 
 
-def test_metadata_is_the_template_s_with_the_vm_s_name_and_owner() -> None:
+def test_metadata_has_name_and_owner_of_vm() -> None:
     built = vmi.build(vm(), Objects([]))
     assert built.metadata is not None
     owner = built.metadata.pop("ownerReferences")
@@ -51,7 +51,7 @@ def test_metadata_is_the_template_s_with_the_vm_s_name_and_owner() -> None:
     assert [(entry["kind"], entry["name"], entry["uid"]) for entry in owner] == [("VirtualMachine", "a", "1")]
 
 
-def test_an_instancetype_s_annotation_can_conflict_with_its_own_name() -> None:
+def test_annotation_of_instancetype_conflicts_with_its_name() -> None:
     error = vmi.build(vm(instancetype={"name": "u"}), Objects(OBJECTS)).error
     assert error is not None
     assert error.message == (
@@ -59,41 +59,41 @@ def test_an_instancetype_s_annotation_can_conflict_with_its_own_name() -> None:
     )
 
 
-def test_a_preference_can_keep_the_pod_interface_away() -> None:
+def test_preference_can_omit_pod_interface() -> None:
     built = vmi.build(vm(preference={"name": "quiet"}), Objects(OBJECTS))
     assert built.spec is not None
     assert "networks" not in built.spec
     assert "interfaces" not in built.spec["domain"]["devices"]
 
 
-def test_the_missing_preference_is_noticed_first() -> None:
+def test_missing_preference_is_reported_first() -> None:
     error = vmi.build(vm(instancetype={"name": "i"}, preference={"name": "p"}), Objects([])).error
     assert error is not None
     assert error.message == 'virtualmachineclusterpreferences.instancetype.kubevirt.io "p" not found'
 
 
 def test_start_paused() -> None:
-    given = vm()
-    given["status"] = {"stateChangeRequests": [{"action": "Start", "data": {"paused": "true"}}]}
-    built = vmi.build(given, Objects([]))
+    manifest = vm()
+    manifest["status"] = {"stateChangeRequests": [{"action": "Start", "data": {"paused": "true"}}]}
+    built = vmi.build(manifest, Objects([]))
     assert built.spec is not None
     assert built.spec["startStrategy"] == "Paused"
 
 
-def test_a_vm_without_a_template_crashes_kubevirt() -> None:
+def test_vm_without_template_crashes_kubevirt() -> None:
     error = vmi.build(vm(template=None), Objects([])).error
     assert error is not None
     assert error.reason == CRASH
 
 
-def test_inputs_stay_as_they_are() -> None:
-    given, objects = vm(preference={"name": "quiet"}), copy.deepcopy(OBJECTS)
-    before = copy.deepcopy(given)
-    assert vmi.build(given, Objects(objects)).error is None
-    assert (given, objects) == (before, OBJECTS)
+def test_inputs_stay_unchanged() -> None:
+    manifest, objects = vm(preference={"name": "quiet"}), copy.deepcopy(OBJECTS)
+    before = copy.deepcopy(manifest)
+    assert vmi.build(manifest, Objects(objects)).error is None
+    assert (manifest, objects) == (before, OBJECTS)
 
 
-def test_what_cannot_be_built_is_told() -> None:
+def test_errors_of_build() -> None:
     def failed(template: dict[str, Any], *objects: dict[str, Any], **spec: Any) -> Any:
         vm = {"metadata": {"name": "a", "namespace": "web"}, "spec": {"template": template, **spec}}
         return vmi.build(vm, Objects(objects), Configuration(network_interface="slirp")).error
@@ -108,7 +108,7 @@ def test_what_cannot_be_built_is_told() -> None:
     assert failed({"spec": {"domain": networks}}, preference, preference={"name": "p"}).reason == CRASH
 
 
-def test_a_vm_without_a_name_gives_its_vmi_none() -> None:
+def test_vmi_of_vm_without_name() -> None:
     nameless = vm()
     nameless["metadata"] = {}
     built = vmi.build(nameless, Objects([]))

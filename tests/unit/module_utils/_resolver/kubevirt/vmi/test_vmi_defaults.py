@@ -11,7 +11,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 
 
-def test_evmcs_requires_vmx_whatever_the_vm_says_of_it() -> None:
+def test_evmcs_overrides_policy_of_vmx() -> None:
     cpu = {"features": [{"name": "vmx", "policy": "forbid"}]}
     domain = {"devices": {}, "cpu": cpu, "features": {"hyperv": {"evmcs": {}}}}
     spec = schema.canonical("VirtualMachineInstanceSpec", {"domain": domain})

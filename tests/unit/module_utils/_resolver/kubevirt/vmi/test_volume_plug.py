@@ -39,22 +39,25 @@ DUMP = ({"name": "dump", "memoryDump": {"claimName": "dump", "hotpluggable": Tru
 
 
 def spec(*pairs: tuple[Manifest | None, Manifest | None]) -> Manifest:
-    volumes = [one for one, _disk in pairs if one is not None]
-    return {"volumes": volumes, "domain": {"devices": {"disks": [one for _volume, one in pairs if one is not None]}}}
+    volumes = [entry for entry, _disk in pairs if entry is not None]
+    return {
+        "volumes": volumes,
+        "domain": {"devices": {"disks": [entry for _volume, entry in pairs if entry is not None]}},
+    }
 
 
-def vm(wanted: Manifest, **fields: Any) -> Manifest:
-    return {"spec": {"template": {"spec": wanted}, **fields}}
+def vm(desired: Manifest, **fields: Any) -> Manifest:
+    return {"spec": {"template": {"spec": desired}, **fields}}
 
 
-def after(wanted: Manifest, running: Manifest, **status: Any) -> Manifest:
+def after(desired: Manifest, running: Manifest, **status: Any) -> Manifest:
     """The VMI's spec after one patch."""
-    volumes, disks = plugged(vm(wanted), {"spec": running, "status": {"phase": "Running", **status}})
+    volumes, disks = plugged(vm(desired), {"spec": running, "status": {"phase": "Running", **status}})
     return {**running, "volumes": volumes, "domain": {"devices": {**running["domain"]["devices"], "disks": disks}}}
 
 
 @pytest.mark.parametrize(
-    ("wanted", "running", "expected"),
+    ("desired", "running", "expected"),
     [
         (spec(ROOT), spec(ROOT), spec(ROOT)),
         (spec(ROOT, DATA), spec(ROOT), spec(ROOT, DATA)),
@@ -74,17 +77,17 @@ def after(wanted: Manifest, running: Manifest, **status: Any) -> Manifest:
         (spec(ROOT, DUMP), spec(ROOT), spec(ROOT)),
     ],
 )
-def test_what_a_guest_is_given(wanted: Manifest, running: Manifest, expected: Manifest) -> None:
-    assert after(wanted, running) == expected
+def test_plugged_volumes_and_disks(desired: Manifest, running: Manifest, expected: Manifest) -> None:
+    assert after(desired, running) == expected
 
 
-def test_a_volume_that_is_being_unplugged_comes_back_once_it_has_gone() -> None:
+def test_volume_is_plugged_again_after_it_has_left() -> None:
     leaving = {"volumeStatus": [{"name": "root"}, {"name": "data"}]}
     assert after(spec(ROOT, OTHER_DATA), spec(ROOT), **leaving) == spec(ROOT)
     assert after(spec(ROOT, OTHER_DATA), spec(ROOT), volumeStatus=[{"name": "root"}]) == spec(ROOT, OTHER_DATA)
 
 
-def test_a_guest_that_does_not_run_yet_is_given_nothing() -> None:
+def test_nothing_is_plugged_before_guest_runs() -> None:
     assert after(spec(ROOT, DATA), spec(ROOT), phase="Scheduling") == spec(ROOT)
 
 
@@ -99,13 +102,13 @@ DATA_VOLUME = ({"name": "root", "dataVolume": {"name": "root"}}, disk("root"))
 MOVED_DATA_VOLUME = ({"name": "root", "dataVolume": {"name": "other"}}, disk("root"))
 
 
-def moves(wanted: Manifest, running: Manifest, **status: Any) -> tuple[tuple[str, ...], str | None]:
-    update = migrated(vm(wanted, updateVolumesStrategy="Migration"), {"spec": running, "status": status})
+def moves(desired: Manifest, running: Manifest, **status: Any) -> tuple[tuple[str, ...], str | None]:
+    update = migrated(vm(desired, updateVolumesStrategy="Migration"), {"spec": running, "status": status})
     return update.changes, update.restart_required
 
 
 @pytest.mark.parametrize(
-    ("wanted", "running", "expected"),
+    ("desired", "running", "expected"),
     [
         (spec(ROOT), spec(ROOT), False),
         (spec(DATA), spec(ROOT), False),
@@ -119,21 +122,21 @@ def moves(wanted: Manifest, running: Manifest, **status: Any) -> tuple[tuple[str
         (spec(MOVED_DUMP), spec(DUMP), True),
     ],
 )
-def test_volumes_that_migrate(wanted: Manifest, running: Manifest, expected: bool) -> None:
-    assert moves(wanted, running) == (("volumes",) if expected else (), None)
-    assert not migrated(vm(wanted), {"spec": running}).changes
+def test_volume_migration(desired: Manifest, running: Manifest, expected: bool) -> None:
+    assert moves(desired, running) == (("volumes",) if expected else (), None)
+    assert not migrated(vm(desired), {"spec": running}).changes
     # A VM with this strategy gets no volumes plugged.
     with_strategy = vm(spec(ROOT, DATA), updateVolumesStrategy="Migration")
-    kept = spec(ROOT)
-    found = plugged(with_strategy, {"spec": kept, "status": {"phase": "Running"}})
-    assert found == (kept["volumes"], kept["domain"]["devices"]["disks"])
+    running_spec = spec(ROOT)
+    plugged_parts = plugged(with_strategy, {"spec": running_spec, "status": {"phase": "Running"}})
+    assert plugged_parts == (running_spec["volumes"], running_spec["domain"]["devices"]["disks"])
 
 
 @pytest.mark.parametrize(
     ("running", "expected"),
     [(spec(SHARED), "shareable: [root]"), (spec(LUN), "luns: [root]"), (FILESYSTEM, "filesystems: [root]")],
 )
-def test_volumes_that_cannot_migrate(running: Manifest, expected: str) -> None:
+def test_disks_that_cannot_migrate(running: Manifest, expected: str) -> None:
     assert moves(spec(MOVED), running) == ((), f"invalid volumes to update with migration: {expected}")
 
 
@@ -157,13 +160,13 @@ def claimed(name: str, *modes: str) -> Manifest:
         ),
     ],
 )
-def test_guests_that_cannot_migrate(status: Manifest, expected: str) -> None:
+def test_guests_that_cannot_migrate_volumes(status: Manifest, expected: str) -> None:
     changes, reason = moves(spec(MOVED), spec(ROOT), **status)
     assert (bool(changes), reason or "") == (not expected, expected)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "running", "waits"),
+    ("desired", "running", "waits"),
     [
         (spec(ROOT), spec(ROOT), False),
         (spec(ROOT, DATA), spec(ROOT), True),
@@ -174,6 +177,6 @@ def test_guests_that_cannot_migrate(status: Manifest, expected: str) -> None:
         (spec(ROOT), spec(PULLED), True),
     ],
 )
-def test_volumes_that_older_releases_replace_at_a_restart(wanted: Manifest, running: Manifest, waits: bool) -> None:
-    assert bool(replaced(vm(wanted), {"spec": running}).restart_required) is waits
-    assert replaced(vm(wanted, updateVolumesStrategy="Migration"), {"spec": running}) == Update()
+def test_older_releases_replace_volumes_at_restart(desired: Manifest, running: Manifest, waits: bool) -> None:
+    assert bool(replaced(vm(desired), {"spec": running}).restart_required) is waits
+    assert replaced(vm(desired, updateVolumesStrategy="Migration"), {"spec": running}) == Update()
