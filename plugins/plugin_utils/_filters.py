@@ -17,7 +17,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from jinja2.exceptions import TemplateError
 
 from ..module_utils._resolver.api import formats, release
-from ..module_utils._resolver.api.errors import FieldError, unforeseen
+from ..module_utils._resolver.api.errors import FieldError, bug_report
 from ..module_utils._resolver.api.names import shown
 from ..module_utils._resolver.choose.selection import Rejected
 from ..module_utils._resolver.kubevirt.vmi.cluster import version_of
@@ -46,10 +46,10 @@ def _netted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         except RecursionError:
             raise AnsibleFilterError(f"{name}: the value is nested too deeply or contains itself") from None
         except TypeError as error:
-            problem = _of_the_call(error) or unforeseen(error)
+            problem = _of_the_call(error) or bug_report(error)
             raise AnsibleFilterError(f"{name}: {problem}") from None
         except Exception as error:
-            raise AnsibleFilterError(f"{name}: {unforeseen(error)}") from None
+            raise AnsibleFilterError(f"{name}: {bug_report(error)}") from None
 
     return caught
 

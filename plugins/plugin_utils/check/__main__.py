@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api import release as releases
-from ...module_utils._resolver.api.errors import unforeseen
+from ...module_utils._resolver.api.errors import bug_report
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.versions import fitting_version
 from ...module_utils._resolver.kubevirt.admission import cluster_config
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return UNUSABLE
     except Exception as error:
-        print(f"error: {unforeseen(error)}", file=sys.stderr)
+        print(f"error: {bug_report(error)}", file=sys.stderr)
         return UNUSABLE
     threshold = _SEVERITY.index(options.fail_on)
     return FOUND if any(_SEVERITY.index(one.level) >= threshold for one in report.findings) else CLEAN

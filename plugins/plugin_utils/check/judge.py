@@ -160,7 +160,7 @@ def _judge(
         yield Finding("invalid", ERROR, entry.place, entry.label, invalid.path, reason)
         return
     version = ".".join(map(str, cluster.release.version[:2]))
-    dropped = [path for path, _value in release_schema.unknown(type_name, manifest, cluster.release)]
+    dropped = [path for path, _value in release_schema.unknown_fields(type_name, manifest, cluster.release)]
     for path in dropped:
         if not path.startswith(("metadata", "status", "apiVersion", "kind")):
             message = f"KubeVirt {version} does not know the field and drops it; remove it, or upgrade KubeVirt"

@@ -13,7 +13,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ...module_utils._resolver.api.errors import FieldError
-from ...module_utils._resolver.api.limits import misshapen
+from ...module_utils._resolver.api.limits import shape_problem
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.names import nearest
 from ...module_utils._resolver.declare import manifests
@@ -125,7 +125,7 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
             return
         yield Finding("unchecked", NOTE, entry.place, label, name, f"{unknown}, so the option is not checked")
         del options[name]
-    problem = misshapen(options, entry.module.spec)
+    problem = shape_problem(options, entry.module.spec)
     if problem is None:
         result = ArgumentSpecValidator(entry.module.spec).validate(options)
         problem = next((_words(error, entry.module.spec) for error in result.errors), None)

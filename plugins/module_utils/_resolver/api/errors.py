@@ -1,4 +1,4 @@
-"""Errors in objects and catalogs, panics of KubeVirt, and the messages for what others own and nobody foresaw."""
+"""Errors in objects and catalogs, panics of KubeVirt, and the messages for field conflicts and for bugs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _REPORT: Final = "https://github.com/virtshape/instancetypes/issues"
 _PLACE: Final = "/plugins/"
 
 
-def unforeseen(error: Exception) -> str:
+def bug_report(error: Exception) -> str:
     """Reports a bug in the collection and its place. The message contains no data, which may be secret."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _PLACE in frame.filename]
     place = ""
@@ -68,8 +68,8 @@ def unforeseen(error: Exception) -> str:
 
 def field_conflict(fields: Mapping[str, Iterable[str]]) -> str:
     """One line about the fields that other managers own, by manager, with the remedy."""
-    told = "; ".join(f'"{owner}" owns {", ".join(sorted(names))}' for owner, names in sorted(fields.items()))
+    conflicts = "; ".join(f'"{owner}" owns {", ".join(sorted(names))}' for owner, names in sorted(fields.items()))
     return (
-        f"another field manager owns declared fields: {told}; remove the fields from the task, or set"
+        f"another field manager owns declared fields: {conflicts}; remove the fields from the task, or set"
         " force_conflicts to take them over"
     )

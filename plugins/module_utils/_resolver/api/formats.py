@@ -51,11 +51,11 @@ def _amount(text: str, least: int) -> str:
 
 
 def _text(check: Callable[[str], str], remedy: str = "") -> Check:
-    def look(value: Any) -> Fault | None:
+    def check_text(value: Any) -> Fault | None:
         reason = check(value)
         return ("", f"{shown(value)} {reason}{remedy}") if reason else None
 
-    return look
+    return check_text
 
 
 def _one_of(*values: str) -> Check:

@@ -13,7 +13,7 @@ Test = Callable[[Mapping[str, str]], bool]
 _KEY: Final = r"[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?"
 _SET: Final = re.compile(rf"({_KEY})\s+(in|notin)\s*\(([^()]*)\)")
 _EQUAL: Final = re.compile(rf"({_KEY})\s*(==|=|!=)\s*([-A-Za-z0-9_.]*)")
-_THERE: Final = re.compile(rf"(!?)\s*({_KEY})")
+_EXISTS: Final = re.compile(rf"(!?)\s*({_KEY})")
 
 
 class SelectorError(ValueError):
@@ -36,34 +36,34 @@ def _requirement(part: str, text: str) -> Test:
     match = _SET.fullmatch(part)
     if match:
         key, operator, values = match.groups()
-        return _among(key, frozenset(value.strip() for value in values.split(",")), operator == "in")
+        return _value_test(key, frozenset(value.strip() for value in values.split(",")), operator == "in")
     match = _EQUAL.fullmatch(part)
     if match:
         key, operator, value = match.groups()
-        return _among(key, frozenset((value,)), operator != "!=")
-    match = _THERE.fullmatch(part)
+        return _value_test(key, frozenset((value,)), operator != "!=")
+    match = _EXISTS.fullmatch(part)
     if match:
-        none, key = match.groups()
-        return lambda labels: (key in labels) != bool(none)
+        negated, key = match.groups()
+        return lambda labels: (key in labels) != bool(negated)
     raise SelectorError(
         f"{shown(part)} in {shown(text)} is not a label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
     )
 
 
-def _among(key: str, values: frozenset[str], wanted: bool) -> Test:
-    return lambda labels: (labels.get(key) in values) == wanted
+def _value_test(key: str, values: frozenset[str], expected: bool) -> Test:
+    return lambda labels: (labels.get(key) in values) == expected
 
 
 def matches(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     """Whether labels match a LabelSelector object. An invalid selector matches none, an empty one all."""
-    wanted = selector.get("matchLabels") or {}
+    required = selector.get("matchLabels") or {}
     expressions = selector.get("matchExpressions") or ()
-    return all(labels.get(key) == value for key, value in wanted.items()) and all(
-        fits(expression, labels) for expression in expressions
+    return all(labels.get(key) == value for key, value in required.items()) and all(
+        matches_expression(expression, labels) for expression in expressions
     )
 
 
-def fits(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+def matches_expression(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     """Whether labels match an expression of a label or node selector, {key, operator, values}.
 
     As in Kubernetes, NotIn also matches labels without the key. Gt and Lt compare integers.
@@ -81,7 +81,7 @@ def fits(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     if operator not in ("Gt", "Lt") or len(values) != 1:
         return False
     try:
-        have, bound = int(labels[key]), int(values[0])
+        value, bound = int(labels[key]), int(values[0])
     except (KeyError, ValueError):
         return False
-    return have > bound if operator == "Gt" else have < bound
+    return value > bound if operator == "Gt" else value < bound

@@ -13,11 +13,11 @@ Options = dict[str, Any]
 
 
 class Range(NamedTuple):
-    """least, most: of an integer. what: its unit, in the plural."""
+    """least, most: of an integer. unit: in the plural."""
 
     least: int
     most: int
-    what: str
+    unit: str
 
 
 # Longer than any run, and safe for every timer of the operating system.
@@ -38,20 +38,20 @@ _LABELS: Final = ("namespace", "namespaces")
 _NAMES: Final = ("name", "names")
 
 
-def problem(options: Mapping[str, Any]) -> str | None:
+def option_problem(options: Mapping[str, Any]) -> str | None:
     """What is wrong with a task's own options, on one line with the remedy, or None. `gate` checks objects."""
     for option, limits in NUMBERS.items():
         value = options.get(option)
         if isinstance(value, int) and not limits.least <= value <= limits.most:
             return (
-                f"{option}: expected {limits.least} to {limits.most} {limits.what}, found {shown(value)};"
+                f"{option}: expected {limits.least} to {limits.most} {limits.unit}, found {shown(value)};"
                 " write a number between these"
             )
     qps = options.get("qps")
     if qps is not None and not (qps > 0 and math.isfinite(qps)):
         return f"qps: expected more than 0 requests a second, found {qps:g}; leave it out for no limit"
-    for part, check in ((_LABELS, names.label), (_NAMES, names.subdomain)):
-        for option in part:
+    for selecting, check in ((_LABELS, names.label), (_NAMES, names.subdomain)):
+        for option in selecting:
             for value in _texts(options.get(option)):
                 if reason := check(value) if value else "is empty":
                     return f"{option}: {shown(value)} {reason}; write it as `kubectl get` prints it"
@@ -74,7 +74,7 @@ def not_finite(value: Any, path: str = "") -> str | None:
         inside = ((f"{path}.{key}" if path else str(key), entry) for key, entry in value.items())
     elif isinstance(value, list):
         inside = ((f"{path}[{index}]", entry) for index, entry in enumerate(value))
-    return next((found for place, entry in inside if (found := not_finite(entry, place)) is not None), None)
+    return next((where for place, entry in inside if (where := not_finite(entry, place)) is not None), None)
 
 
 def _texts(value: Any) -> list[str]:
@@ -88,24 +88,24 @@ def oversized(value: Any, most: int = 500_000) -> str | None:
 
     The value may contain itself or repeated parts, because of YAML's aliases.
     """
-    left = [(value, 0)]
+    remaining = [(value, 0)]
     count = 0
-    while left:
-        here, depth = left.pop()
+    while remaining:
+        here, depth = remaining.pop()
         count += 1
         if depth > DEEPEST:
             return f"is nested more than {DEEPEST} levels deep or contains itself"
         if count > most:
             return f"contains more than {most:,} values with all aliases expanded"
         inside = here.values() if isinstance(here, Mapping) else here if isinstance(here, (list, tuple)) else ()
-        left += [(entry, depth + 1) for entry in inside]
+        remaining += [(entry, depth + 1) for entry in inside]
     return None
 
 
 Spec = dict[str, Any]
 
 
-def misshapen(options: Options, spec: Spec, path: str = "") -> str | None:
+def shape_problem(options: Options, spec: Spec, path: str = "") -> str | None:
     """What is wrong with an option that takes a number, a dictionary or a list of dictionaries, with its path, or None.
 
     A dictionary without suboptions may be nested DEEPEST levels deep. Ansible rejects such values too, but without the
@@ -117,8 +117,8 @@ def misshapen(options: Options, spec: Spec, path: str = "") -> str | None:
         if option.get("type") == "dict":
             entries = [(place, value)]
         elif option.get("elements") == "dict":
-            given = value if isinstance(value, list) else [value]
-            entries = [(f"{place}[{index}]", entry) for index, entry in enumerate(given)]
+            items = value if isinstance(value, list) else [value]
+            entries = [(f"{place}[{index}]", entry) for index, entry in enumerate(items)]
             key = ""
         elif option.get("type") in ("int", "float") and not_finite(value) is not None:
             return f"{place}: {NOT_FINITE}"
@@ -127,11 +127,11 @@ def misshapen(options: Options, spec: Spec, path: str = "") -> str | None:
         for where, entry in entries:
             inner = option.get("options") or {}
             if isinstance(entry, dict):
-                found = misshapen(entry, inner, f"{where}.") if inner else _too_deep(where, entry)
+                reason = shape_problem(entry, inner, f"{where}.") if inner else _too_deep(where, entry)
             else:
-                found = None if _is_readable(entry) else _no_dictionary(where, key, entry, inner)
-            if found:
-                return found
+                reason = None if _is_readable(entry) else _not_a_dictionary(where, key, entry, inner)
+            if reason:
+                return reason
     return None
 
 
@@ -155,7 +155,7 @@ def _is_readable(value: Any) -> bool:
     return value is None or (isinstance(value, str) and bool(set(value) & set("{=")))
 
 
-def _no_dictionary(where: str, key: str, value: Any, inner: Spec) -> str:
+def _not_a_dictionary(where: str, key: str, value: Any, inner: Spec) -> str:
     main = next((name for name in ("guest", "name", "data_source") if name in inner), None)
     if not isinstance(value, (str, int)) or main is None or any(option.get("no_log") for option in inner.values()):
         kind = {str: "text", list: "a list", bool: "a truth value"}.get(type(value), "a number")

@@ -29,21 +29,21 @@ def leaves(value: Any, path: Field = ()) -> Iterator[tuple[Field, Any]]:
 
 def declared(manifest: dict[str, Any]) -> dict[Field, Any]:
     """The fields that a manifest declares: its leaves without those that identify the object."""
-    found: dict[Field, Any] = {}
-    _put_leaves(found, manifest, ())
+    fields: dict[Field, Any] = {}
+    _put_leaves(fields, manifest, ())
     for path in _IDENTITY:
-        found.pop(path, None)
-    return found
+        fields.pop(path, None)
+    return fields
 
 
-def _put_leaves(found: dict[Field, Any], node: dict[str, Any], path: Field) -> None:
+def _put_leaves(fields: dict[Field, Any], node: dict[str, Any], path: Field) -> None:
     # Not with `leaves`: this runs for every object of a large task, and nested generators take twice as long.
     for key, entry in node.items():
         here = (*path, key)
         if entry and isinstance(entry, dict):
-            _put_leaves(found, entry, here)
+            _put_leaves(fields, entry, here)
         else:
-            found[here] = entry
+            fields[here] = entry
 
 
 def owned(live: dict[str, Any], manager: str) -> set[Field] | None:
@@ -90,21 +90,21 @@ def _managed(live: dict[str, Any], manager: str, operation: str) -> set[Field] |
 
 
 def _fields(node: dict[str, Any]) -> set[Field]:
-    found: set[Field] = set()
-    _put_fields(found, node, ())
-    found.discard(())
-    return found
+    fields: set[Field] = set()
+    _put_fields(fields, node, ())
+    fields.discard(())
+    return fields
 
 
-def _put_fields(found: set[Field], node: dict[str, Any], path: Field) -> None:
+def _put_fields(fields: set[Field], node: dict[str, Any], path: Field) -> None:
     inside = False
     for key, entry in node.items():
         # `f:name` is a field; `k:{...}`, `v:...` and `i:...` are list items.
         if key.startswith("f:"):
             inside = True
-            _put_fields(found, entry, (*path, key[2:]))
+            _put_fields(fields, entry, (*path, key[2:]))
     if not inside:
-        found.add(path)
+        fields.add(path)
 
 
 def undeclared(owner: set[Field], desired: dict[Field, Any]) -> set[Field]:
@@ -115,15 +115,15 @@ def undeclared(owner: set[Field], desired: dict[Field, Any]) -> set[Field]:
 def unclaimed(owner: set[Field], desired: dict[Field, Any]) -> set[Field]:
     """Declared fields that the manager does not own yet."""
     # The owner of an atomic object owns the declared parts too.
-    return {wanted for wanted in desired.keys() - owner if not any(wanted[: len(field)] == field for field in owner)}
+    return {field for field in desired.keys() - owner if not any(field[: len(own)] == own for own in owner)}
 
 
-def _covers(wanted: Field, value: Any, field: Field) -> bool:
-    """Whether declaring `wanted` declares the owned field: they are equal, or one is a part of the other."""
-    if len(field) > len(wanted):
+def _covers(declared_field: Field, value: Any, field: Field) -> bool:
+    """Whether declaring `declared_field` declares the owned field: they are equal, or one is a part of the other."""
+    if len(field) > len(declared_field):
         # An object declared as empty declares nothing inside.
-        return value != {} and field[: len(wanted)] == wanted
-    return wanted[: len(field)] == field
+        return value != {} and field[: len(declared_field)] == declared_field
+    return declared_field[: len(field)] == field
 
 
 def put(target: dict[str, Any], field: Field, value: Any) -> None:

@@ -19,19 +19,19 @@ _LONGEST_LABEL: Final = 63
 _LONGEST_SUBDOMAIN: Final = 253
 _LONGEST_PORT: Final = 15
 # A message shows only the beginning of a value, which suffices to find it.
-_SHOWN: Final = 60
-_FEW: Final = 20
+_MAX_SHOWN: Final = 60
+_MAX_CHOICES: Final = 20
 # Thousands of entries share namespaces, keys and values.
-_REMEMBERED: Final = 4096
+_CACHE_SIZE: Final = 4096
 
 
 def shown(value: Any) -> str:
     """A value as a message quotes it: on one line, and shortened."""
     text = value if isinstance(value, str) else _text(value)
-    quoted = repr(text[: _SHOWN + 1]) if isinstance(value, str) else text
-    if len(text) <= _SHOWN:
+    quoted = repr(text[: _MAX_SHOWN + 1]) if isinstance(value, str) else text
+    if len(text) <= _MAX_SHOWN:
         return quoted
-    cut = repr(text[:_SHOWN]) if isinstance(value, str) else text[:_SHOWN]
+    cut = repr(text[:_MAX_SHOWN]) if isinstance(value, str) else text[:_MAX_SHOWN]
     return f"{cut}... ({len(text)} characters)"
 
 
@@ -43,25 +43,27 @@ def _text(value: Any) -> str:
         return f"a number of {value.bit_length()} bits"
 
 
-def nearest(name: Any, known: Iterable[Any]) -> str:
+def nearest(name: Any, known_names: Iterable[Any]) -> str:
     """The end of a message about an unknown name: similar known names, or all known names if they are few.
 
     Options and fields count as similar (`dedicated_cpu_placement`, `dedicatedCPUPlacement`).
     """
     from difflib import get_close_matches
 
-    spelled = {_plain(entry): str(entry) for entry in known}
-    close = [spelled[one] for one in get_close_matches(_plain(name), spelled, 2)]
+    spelled = {_plain(entry): str(entry) for entry in known_names}
+    close = [spelled[match] for match in get_close_matches(_plain(name), spelled, 2)]
     if close:
         return f"; did you mean {' or '.join(close)}?"
-    return f"; choose from {', '.join(spelled.values())}" if 0 < len(spelled) <= _FEW else "; check the spelling"
+    if 0 < len(spelled) <= _MAX_CHOICES:
+        return f"; choose from {', '.join(spelled.values())}"
+    return "; check the spelling"
 
 
 def _plain(name: Any) -> str:
-    return str(name)[:_SHOWN].replace("_", "").lower()
+    return str(name)[:_MAX_SHOWN].replace("_", "").lower()
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def label(text: str) -> str:
     """Checks an RFC 1123 label, such as the name of a namespace or volume."""
     return _long(text, _LONGEST_LABEL) or (
@@ -69,7 +71,7 @@ def label(text: str) -> str:
     )
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def subdomain(text: str) -> str:
     """Checks an RFC 1123 subdomain, such as the name of most objects."""
     return _long(text, _LONGEST_SUBDOMAIN) or (
@@ -79,7 +81,7 @@ def subdomain(text: str) -> str:
     )
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def label_key(text: str) -> str:
     """Checks the key of a label, annotation or taint: a name with an optional subdomain and slash."""
     prefix, slash, name = text.rpartition("/")
@@ -88,13 +90,13 @@ def label_key(text: str) -> str:
     return _qualified(name) if name else "is empty"
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def label_value(text: str) -> str:
     """Checks the value of a label, which may be empty."""
     return _qualified(text) if text else ""
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def port_name(text: str) -> str:
     """Checks the name of a port, an IANA service name."""
     if len(text) > _LONGEST_PORT:

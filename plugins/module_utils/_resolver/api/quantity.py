@@ -79,7 +79,7 @@ def parse(text: str) -> Quantity:
     fast = _is_fast(digits, fraction, form, exponent)
     if none and not fast:
         raise QuantityError(_BAD_NUMBER)
-    kept = fast and _keeps_text(digits + fraction, form, exponent - len(fraction))
+    keeps_text = fast and _keeps_text(digits + fraction, form, exponent - len(fraction))
 
     mantissa = int(digits + fraction)
     if mantissa == 0:
@@ -98,7 +98,7 @@ def parse(text: str) -> Quantity:
         value = nanos // _NANO
     else:
         value = _fast_value(nanos, mantissa, power) if fast else _slow_value(nanos)
-    return Quantity(nanos, form, text if kept else _print(nanos, form), value)
+    return Quantity(nanos, form, text if keeps_text else _print(nanos, form), value)
 
 
 def canonical(text: str) -> str:
@@ -137,8 +137,8 @@ def human(text: str, binary: bool = True) -> str:
         ),
         [*units.items()][-1],
     )
-    whole, rest = divmod(_hundredths(nanos, unit), 100)
-    number = f"{whole}.{rest:02}".rstrip("0").rstrip(".")
+    integer, rest = divmod(_hundredths(nanos, unit), 100)
+    number = f"{integer}.{rest:02}".rstrip("0").rstrip(".")
     return f"{'-' if parse(text).nanos < 0 else ''}{number}{suffix}"
 
 
@@ -149,9 +149,9 @@ def _hundredths(nanos: int, unit: int) -> int:
 
 def _fast_value(nanos: int, mantissa: int, power: int) -> int:
     """Go's ``Value()`` of an amount that it holds as an int64 and a power of ten."""
-    whole = -(-abs(nanos) // _NANO)
-    if whole <= _MAX_INT64:
-        return whole if nanos > 0 else -whole
+    rounded = -(-abs(nanos) // _NANO)
+    if rounded <= _MAX_INT64:
+        return rounded if nanos > 0 else -rounded
     # Go multiplies directly by some powers of ten; for others it stops at the overflow.
     return _as_int64(mantissa * 10**power) if power in (1, 2, 3, 6, 9) else 0
 
@@ -161,9 +161,9 @@ def _slow_value(nanos: int) -> int:
     if nanos < _MAX_INT64:
         # Go divides int64s here; far below zero only the overflow remains.
         nanos = _as_int64(nanos)
-    whole, rest = divmod(abs(nanos), _NANO)
+    units, rest = divmod(abs(nanos), _NANO)
     # Go adds 1 for a remainder, whatever the sign, so that -1.5 becomes 0.
-    return _as_int64((whole if nanos > 0 else -whole) + (rest > 0))
+    return _as_int64((units if nanos > 0 else -units) + (rest > 0))
 
 
 def _as_int64(value: int) -> int:

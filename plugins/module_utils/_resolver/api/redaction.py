@@ -25,9 +25,9 @@ def redact(before: Any, after: Any) -> tuple[Any, Any]:
     """
     if not (_may_hide(before) or _may_hide(after)):
         return before, after
-    known = _secrets(before)
-    text = HIDDEN if before == after or not known else _CHANGED
-    return _hide(before, HIDDEN), _hide(after, text, known)
+    old_secrets = _secrets(before)
+    text = HIDDEN if before == after or not old_secrets else _CHANGED
+    return _hide(before, HIDDEN), _hide(after, text, old_secrets)
 
 
 def secret_texts(value: Any, name: str = "") -> frozenset[str]:
@@ -39,7 +39,7 @@ def secret_texts(value: Any, name: str = "") -> frozenset[str]:
     if not isinstance(value, str):
         return frozenset()
     if name == "url":
-        return frozenset(found for part in _SECRET_PARTS for found in part.findall(value) if found)
+        return frozenset(text for part in _SECRET_PARTS for text in part.findall(value) if text)
     return frozenset({value} if value and name in SECRET else ())
 
 
@@ -52,17 +52,19 @@ def _may_hide(value: Any) -> bool:
 
 def _secrets(value: Any) -> frozenset[str]:
     if isinstance(value, dict):
-        found = {str(entry) for key, entry in value.items() if key in SECRET}
-        return frozenset(found.union(*(_secrets(entry) for key, entry in value.items() if key not in SECRET)))
+        secrets = {str(entry) for key, entry in value.items() if key in SECRET}
+        return frozenset(secrets.union(*(_secrets(entry) for key, entry in value.items() if key not in SECRET)))
     if isinstance(value, list):
         return frozenset().union(*map(_secrets, value))
     return frozenset()
 
 
-def _hide(value: Any, text: str, known: frozenset[str] = frozenset(), name: str = "") -> Any:
+def _hide(value: Any, text: str, old_secrets: frozenset[str] = frozenset(), name: str = "") -> Any:
     if isinstance(value, dict):
         hidden = {
-            key: (HIDDEN if str(entry) in known else text) if key in SECRET else _hide(entry, text, known, key)
+            key: (HIDDEN if str(entry) in old_secrets else text)
+            if key in SECRET
+            else _hide(entry, text, old_secrets, key)
             for key, entry in value.items()
         }
         return hidden if any(hidden[key] is not entry for key, entry in value.items()) else value
@@ -70,6 +72,6 @@ def _hide(value: Any, text: str, known: frozenset[str] = frozenset(), name: str 
         for part in _SECRET_PARTS:
             value = part.sub(HIDDEN, value)
     if isinstance(value, list):
-        entries = [_hide(entry, text, known) for entry in value]
-        return entries if any(one is not other for one, other in zip(entries, value)) else value
+        entries = [_hide(entry, text, old_secrets) for entry in value]
+        return entries if any(new is not old for new, old in zip(entries, value)) else value
     return value

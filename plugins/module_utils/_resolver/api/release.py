@@ -285,14 +285,14 @@ def of(version: str) -> Release:
     Without a patch number it is the first of its minor version. Releases after the newest known one behave like that.
     Raises UnknownRelease for other texts and for releases before 1.0.
     """
-    known = "write 1.0 or later, such as 1.6 or v1.6.2"
+    remedy = "write 1.0 or later, such as 1.6 or v1.6.2"
     try:
-        wanted = _version(version)
+        parsed = _version(version)
     except ValueError:
-        raise UnknownRelease(f"{shown(version)} is not a version of KubeVirt; {known}, in quotes") from None
-    if wanted < _OLDEST:
-        raise UnknownRelease(f"KubeVirt {version} is not supported; {known}")
-    return _release(wanted)
+        raise UnknownRelease(f"{shown(version)} is not a version of KubeVirt; {remedy}, in quotes") from None
+    if parsed < _OLDEST:
+        raise UnknownRelease(f"KubeVirt {version} is not supported; {remedy}")
+    return _release(parsed)
 
 
 def is_newer(version: str) -> bool:
@@ -321,8 +321,8 @@ def _release(version: Version) -> Release:
 
 def differences(before: Iterable[tuple[str, Mapping[str, Any]]], version: Version) -> dict[str, Any]:
     """The rows of a table such as `_BEFORE` that apply to a version."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for release, row in before:
         if version < _version(release):
-            found.update(row)
-    return found
+            result.update(row)
+    return result

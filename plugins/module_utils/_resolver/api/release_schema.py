@@ -2,7 +2,7 @@
 
 A field's notes (`fields/`) name the first release that knows it, `since`, and earlier patches to which it was
 backported, `backported`. For a field that KubeVirt omits when empty, they name the first release that does so: before
-it the field was always written (`written_until`), or kept if given as empty (`kept_until`). API servers silently drop
+it the field was always written (`written_until`), or kept if declared empty (`kept_until`). API servers silently drop
 unknown fields.
 """
 
@@ -20,55 +20,55 @@ def canonical(type_name: str, value: dict[str, Any] | None, release: Release = N
     """Like schema.canonical, without fields that the release does not know, and written as it writes them."""
     if release is NEWEST:
         return schema.canonical(type_name, value)
-    given = known(type_name, value, release)
-    result = schema.canonical(type_name, given)
-    _fill(type_name, result, given, release)
+    declared = without_unknown_fields(type_name, value, release)
+    result = schema.canonical(type_name, declared)
+    _fill(type_name, result, declared, release)
     return result
 
 
-def unknown(type_name: str, value: Any, release: Release, path: str = "") -> Iterator[tuple[str, Any]]:
+def unknown_fields(type_name: str, value: Any, release: Release, path: str = "") -> Iterator[tuple[str, Any]]:
     """Path (``gpus[0].claimName``) and value of the fields that the release does not know.
 
     type_name: a key of schema.TYPES, or any type expression.
     """
     for name, entry, expression in _entries(type_name, value):
         here = name if name.startswith("[") or not path else f".{name}"
-        if not expression or not is_known(type_name, name, release):
+        if not expression or not has_field(type_name, name, release):
             yield f"{path}{here}", entry
         else:
-            yield from unknown(expression, entry, release, f"{path}{here}")
+            yield from unknown_fields(expression, entry, release, f"{path}{here}")
 
 
-def known(expression: str, value: Any, release: Release) -> Any:
+def without_unknown_fields(expression: str, value: Any, release: Release) -> Any:
     """The value without unknown fields. A value of a wrong shape stays, for schema.canonical to reject."""
-    kept = (
-        (name, known(below, entry, release))
+    fields = (
+        (name, without_unknown_fields(below, entry, release))
         for name, entry, below in _entries(expression, value)
-        if below and is_known(expression, name, release)
+        if below and has_field(expression, name, release)
     )
     if isinstance(value, dict) and _bare(expression) in schema.TYPES:
-        return dict(kept)
+        return dict(fields)
     if isinstance(value, list) and _bare(expression).startswith("[]"):
-        return [entry for _name, entry in kept]
+        return [entry for _name, entry in fields]
     return value
 
 
-def _fill(expression: str, value: Any, given: Any, release: Release) -> None:
-    """Adds the zero values that newer releases omit to a canonical value. given: the original value."""
-    for name, (notes, zero) in _left_out(_bare(expression)).items():
-        if not is_known(expression, name, release):
+def _fill(expression: str, value: Any, original: Any, release: Release) -> None:
+    """Adds the zero values that newer releases omit to a canonical value. original: the value as declared."""
+    for name, (notes, zero) in _written_when_empty(_bare(expression)).items():
+        if not has_field(expression, name, release):
             continue
         if _is_before(notes.get("written_until"), release) or (
-            _is_before(notes.get("kept_until"), release) and given.get(name) is not None
+            _is_before(notes.get("kept_until"), release) and original.get(name) is not None
         ):
             value.setdefault(name, zero)
-    originals = {name: entry for name, entry, _range in _entries(expression, given)}
+    originals = {name: entry for name, entry, _range in _entries(expression, original)}
     for name, entry, below in _entries(expression, value):
         _fill(below, entry, originals.get(name) or {}, release)
 
 
 @cache
-def _left_out(type_name: str) -> dict[str, tuple[dict[str, str], Any]]:
+def _written_when_empty(type_name: str) -> dict[str, tuple[dict[str, str], Any]]:
     """Notes and zero value of a type's fields that older releases write even if they are empty."""
     return {
         name: (schema.field_notes(declaration), "" if schema.field_type(declaration) == "string" else 0)
@@ -89,7 +89,7 @@ def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str]]:
             yield f"[{index}]", entry, expression[2:]
 
 
-def is_known(expression: str, name: str, release: Release) -> bool:
+def has_field(expression: str, name: str, release: Release) -> bool:
     """Whether a release knows the field of a type."""
     notes = _notes(expression, name)
     since = notes.get("since")

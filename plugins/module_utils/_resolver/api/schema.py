@@ -120,11 +120,11 @@ _KEEP: Final[_Reader] = (None, lambda value: value)
 class _Readers:
     """The readers of a type's fields by name, each made on first use, because most of an API is never used.
 
-    known: those that are made; a plain dict, which Python reads faster than a class derived from it.
+    cache: those made so far; a plain dict, which Python reads faster than a class derived from it.
     """
 
     def __init__(self, type_name: str, mode: _Mode) -> None:
-        self.known: dict[str, _Reader] = {}
+        self.cache: dict[str, _Reader] = {}
         self._type_name = type_name
         self._declarations = TYPES[type_name]
         self._mode = mode
@@ -138,7 +138,7 @@ class _Readers:
         reader = _reader(expression.rstrip("!"), keeps_empty, self._mode)
         checks = self._mode.checks
         check = checks.fields.get((self._type_name, name)) if checks is not None else None
-        reader = self.known[name] = reader if check is None else (None, _looking(reader[1], check))
+        reader = self.cache[name] = reader if check is None else (None, _with_check(reader[1], check))
         return reader
 
     def _unknown(self, name: str) -> _Reader:
@@ -152,7 +152,7 @@ class _Readers:
         return _KEEP if self._mode.unknown == "keep" else _DROP
 
 
-def _looking(read: Convert, check: Check) -> Convert:
+def _with_check(read: Convert, check: Check) -> Convert:
     """A reader that also checks the value."""
 
     def convert(value: Value) -> Value:
@@ -169,7 +169,7 @@ def _looking(read: Convert, check: Check) -> Convert:
 def _converter(type_name: str, mode: _Mode) -> Convert:
     """A function that reads a Go struct."""
     readers = _Readers(type_name, mode)
-    known, make = readers.known, readers.make
+    cache, make = readers.cache, readers.make
     zeros, types = _always_written(TYPES[type_name]) if mode.fill else ({}, {})
     structs = [(name, _maker(struct, mode)) for name, struct in types.items()]
 
@@ -185,7 +185,7 @@ def _converter(type_name: str, mode: _Mode) -> Convert:
                     if entry is None:
                         continue
                     try:
-                        as_is, read = known[name]
+                        as_is, read = cache[name]
                     except KeyError:
                         as_is, read = make(name)
                     if entry.__class__ is as_is and entry:
@@ -203,7 +203,7 @@ def _converter(type_name: str, mode: _Mode) -> Convert:
         return result
 
     check = mode.checks.types.get(type_name) if mode.checks is not None else None
-    return convert if check is None else _looking(convert, check)
+    return convert if check is None else _with_check(convert, check)
 
 
 def _maker(type_name: str, mode: _Mode) -> Callable[[], Value]:

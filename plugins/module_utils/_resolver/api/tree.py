@@ -37,8 +37,8 @@ def merge(target: dict[str, Any], addition: dict[str, Any], path: str = "") -> d
         elif isinstance(target[key], list) and isinstance(value, list):
             target[key] += copy(value)
         elif value is not None and target[key] != value:
-            found = "" if key in SECRET else f", as {shown(target[key])} and as {shown(value)}"
-            raise FieldError(here, f"is set twice{found}; remove one of them")
+            values = "" if key in SECRET else f", as {shown(target[key])} and as {shown(value)}"
+            raise FieldError(here, f"is set twice{values}; remove one of them")
     return target
 
 

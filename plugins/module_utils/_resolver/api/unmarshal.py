@@ -45,7 +45,7 @@ _NAMED: Final = {
     },
 }
 # Structs with their own UnmarshalJSON: Go names the struct that contains them for all errors below.
-_READ_THEMSELVES: Final = frozenset(("DHCPOptions", "PodNetwork", "VirtualMachineInstanceSpec"))
+_CUSTOM_UNMARSHAL: Final = frozenset(("DHCPOptions", "PodNetwork", "VirtualMachineInstanceSpec"))
 # The types as which Go's own UnmarshalJSON methods read these.
 _READ_AS: Final = {"Time": "string", "IntOrString": "int32"}
 _INTEGERS: Final = {
@@ -91,11 +91,11 @@ class _Reader:
         if expression == "Quantity":
             # Go passes a value that is not a number as its JSON text, which is not a quantity.
             quantity.parse(str(value).strip() or "0" if kind in ("string", "number") else "{}")
-        elif expression in _READ_THEMSELVES and path and not self._holder:
-            itself = _Reader(struct)
-            itself.read(expression, value, path, struct)
-            if itself.first is not None:
-                raise _Stopped(itself.first)
+        elif expression in _CUSTOM_UNMARSHAL and path and not self._holder:
+            nested = _Reader(struct)
+            nested.read(expression, value, path, struct)
+            if nested.first is not None:
+                raise _Stopped(nested.first)
         elif not self._read_inside(expression, kind, value, path, struct):
             self._read_scalar(expression, kind, value, path, struct)
 
@@ -124,11 +124,11 @@ class _Reader:
         elif not _takes(expression, kind):
             self._note(kind, expression, path, struct)
 
-    def _note(self, found: str, expression: str, path: tuple[str, ...], struct: str) -> None:
+    def _note(self, json_type: str, expression: str, path: tuple[str, ...], struct: str) -> None:
         if self.first is None:
             target = f"struct field {self._holder or struct}.{'.'.join(path)}" if path else "value"
             expected = _go_type(expression, f"{struct}.{path[-1]}" if path else "")
-            self.first = f"json: cannot unmarshal {found} into Go {target} of type {expected}"
+            self.first = f"json: cannot unmarshal {json_type} into Go {target} of type {expected}"
 
 
 def _takes(expression: str, kind: str) -> bool:

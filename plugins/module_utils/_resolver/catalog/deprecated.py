@@ -174,4 +174,4 @@ def _secure_boot(draft: Draft, firmware: Manifest, path: str) -> None:
 
 def _supports(draft: Draft, spec: Manifest) -> bool:
     """Whether the release knows all fields of a part of a preference."""
-    return not any(release_schema.unknown(PREFERENCE.spec_type, spec, draft.release))
+    return not any(release_schema.unknown_fields(PREFERENCE.spec_type, spec, draft.release))

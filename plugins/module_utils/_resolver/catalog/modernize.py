@@ -75,9 +75,9 @@ def _object(draft: Draft) -> None:
 
 def _alpha_spec(draft: Draft, type_name: str, api_version: str, spec: Manifest) -> Manifest:
     """The spec without values that the old API ignored and the current API would apply."""
-    for path, value in release_schema.unknown(type_name, spec, NEWEST):
+    for path, value in release_schema.unknown_fields(type_name, spec, NEWEST):
         draft.set(f"spec.{path}", value, "", None, f"{api_version} did not know this field, so it had no effect.")
-    result: Manifest = release_schema.known(type_name, spec, NEWEST)
+    result: Manifest = release_schema.without_unknown_fields(type_name, spec, NEWEST)
     cpu = result.get("cpu") or {}
     if cpu.get("preferredCPUTopology") == "":
         draft.drop(cpu, "preferredCPUTopology", "spec.cpu", "Empty meant not set.")

@@ -76,11 +76,13 @@ def _object_change(
     role = ROLE_OF_KIND[place.kind]
     spec = desired.get("spec") or {}
     dropped_before = (
-        {path for path, _value in release_schema.unknown(role.spec_type, spec, release_before, "spec")}
+        {path for path, _value in release_schema.unknown_fields(role.spec_type, spec, release_before, "spec")}
         if live is desired
         else ()
     )
-    dropped_after = [path for path, _value in release_schema.unknown(role.spec_type, spec, release_after, "spec")]
+    dropped_after = [
+        path for path, _value in release_schema.unknown_fields(role.spec_type, spec, release_after, "spec")
+    ]
     lost = tuple(path for path in dropped_after if path not in dropped_before)
     if live is None:
         return ObjectChange(place, NEW, lost=lost)

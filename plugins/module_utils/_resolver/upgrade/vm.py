@@ -188,7 +188,9 @@ def lost(vm: Manifest, before: Side, after: Side) -> tuple[str, ...]:
     dropped_after, dropped_before = (
         [
             path
-            for path, _value in release_schema.unknown("VirtualMachineSpec", vm["spec"], side.cluster.release, "spec")
+            for path, _value in release_schema.unknown_fields(
+                "VirtualMachineSpec", vm["spec"], side.cluster.release, "spec"
+            )
         ]
         for side in (after, before)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...api.label_selector import fits
+from ...api.label_selector import matches_expression
 from .node import UNSCHEDULABLE, Node
 from .workload import Workload
 
@@ -60,6 +60,6 @@ def holds(term: Mapping[str, Any], node: Node) -> bool:
     if not labels and not fields:
         return False
     own = {"metadata.name": node.name}
-    return all(fits(expression, node.labels) for expression in labels) and all(
-        fits(expression, own) for expression in fields
+    return all(matches_expression(expression, node.labels) for expression in labels) and all(
+        matches_expression(expression, own) for expression in fields
     )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ...api.label_selector import fits
+from ...api.label_selector import matches_expression
 from ...api.quantity import human
 from ...kubevirt.pod.amounts import Amounts, amounts
 from .item import CLAIMS, HUGE_PAGES, ONE, PODS, Item
@@ -51,7 +51,7 @@ def _matches(scope: Scope, item: Item) -> bool:
 
 
 def _fits(scope: Scope, value: str) -> bool:
-    return fits({**scope, "key": "class"}, {"class": value} if value else {})
+    return matches_expression({**scope, "key": "class"}, {"class": value} if value else {})
 
 
 def _crosses(affinity: Mapping[str, Any]) -> bool:

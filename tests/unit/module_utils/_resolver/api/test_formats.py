@@ -44,7 +44,7 @@ BASE64 = base64.b64encode(b"#cloud-config").decode()
 
 
 @pytest.mark.parametrize(
-    ("vm", "told"),
+    ("vm", "message"),
     [
         (metadata(name="../../x"), "metadata.name: '../../x' must consist of a-z, 0-9, '-' and '.'"),
         (metadata(name="x" * 300), f"metadata.name: '{'x' * 60}'... (300 characters) is longer than 253 characters"),
@@ -112,10 +112,10 @@ BASE64 = base64.b64encode(b"#cloud-config").decode()
         (template(zzz=1), f"{TEMPLATE}.zzz: unknown field; check the spelling; or set accept_unknown_fields"),
     ],
 )
-def test_what_no_cluster_takes(vm: dict[str, Any], told: str) -> None:
+def test_invalid_values_are_rejected_with_field_and_remedy(vm: dict[str, Any], message: str) -> None:
     with pytest.raises(FieldError) as error:
         formats.checked(VM, vm)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value) and "a secret" not in str(error.value)
 
 
@@ -135,11 +135,11 @@ def test_what_no_cluster_takes(vm: dict[str, Any], told: str) -> None:
         toleration(key="example.com/a", value="b", effect="NoExecute", tolerationSeconds=-1),
     ],
 )
-def test_what_clusters_take(vm: dict[str, Any]) -> None:
+def test_valid_values_pass(vm: dict[str, Any]) -> None:
     assert formats.checked(VM, vm) == schema.declared(VM, vm)
 
 
-def test_unknown_fields_pass_where_they_are_accepted_and_values_are_looked_at_all_the_same() -> None:
+def test_accept_unknown_passes_fields_and_still_checks_values() -> None:
     vm = domain(cpus=2)
     assert formats.checked(VM, vm, accept_unknown=True) == vm
     with pytest.raises(FieldError, match=r"metadata\.name: 'A' must"):
@@ -152,13 +152,13 @@ def test_sizes_of_instancetypes() -> None:
 
 
 @pytest.mark.parametrize(("type_name", "field"), formats.FIELDS)
-def test_the_table_is_of_fields_that_there_are(type_name: str, field: str) -> None:
+def test_checked_fields_exist_in_the_schema(type_name: str, field: str) -> None:
     assert field in schema.TYPES[type_name]
     assert set(formats.TYPES) <= set(schema.TYPES)
 
 
 @pytest.mark.parametrize(("percent", "fits"), [(-1, False), (0, True), (100, True), (101, False)])
-def test_memory_that_is_promised_beyond_what_there_is(percent: int, fits: bool) -> None:
+def test_overcommit_is_a_percentage(percent: int, fits: bool) -> None:
     spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi", "overcommitPercent": percent}}
     with contextlib.nullcontext() if fits else pytest.raises(FieldError, match="is not a percentage; write a number"):
         formats.checked("VirtualMachineInstancetypeSpec", spec)

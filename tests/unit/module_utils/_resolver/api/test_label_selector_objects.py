@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.label_selector import fits, matches
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.label_selector import (
+    matches,
+    matches_expression,
+)
 
 LABELS = {"zone": "a", "size": "8"}
 
@@ -33,7 +36,7 @@ LABELS = {"zone": "a", "size": "8"}
     ],
 )
 def test_expressions(operator: str, key: str, values: list[str] | None, expected: bool) -> None:
-    assert fits({"key": key, "operator": operator, "values": values}, LABELS) is expected
+    assert matches_expression({"key": key, "operator": operator, "values": values}, LABELS) is expected
 
 
 @pytest.mark.parametrize(

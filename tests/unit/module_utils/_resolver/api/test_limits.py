@@ -10,7 +10,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"concurrency": 0}, "concurrency: expected 1 to 256 requests, found 0; write a number between these"),
         ({"concurrency": 10**9}, "concurrency: expected 1 to 256 requests, found 1000000000; write"),
@@ -28,9 +28,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
         ({"name": "x" * 300}, f"name: '{'x' * 60}'... (300 characters) is longer than 253 characters"),
     ],
 )
-def test_what_is_refused(options: dict[str, Any], told: str) -> None:
-    found = limits.problem(options)
-    assert found is not None and found.startswith(told)
+def test_invalid_options_have_a_problem(options: dict[str, Any], message: str) -> None:
+    problem = limits.option_problem(options)
+    assert problem is not None and problem.startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_what_is_refused(options: dict[str, Any], told: str) -> None:
         {"namespace": None, "names": None, "name": "u1.small", "namespaces": []},
     ],
 )
-def test_what_passes(options: dict[str, Any]) -> None:
-    assert limits.problem(options) is None
+def test_valid_options_have_no_problem(options: dict[str, Any]) -> None:
+    assert limits.option_problem(options) is None
 
 
 @pytest.mark.parametrize(
@@ -54,5 +54,5 @@ def test_what_passes(options: dict[str, Any]) -> None:
         ({"a": 1.5, "b": "infinite", "c": None}, None),
     ],
 )
-def test_where_a_number_is_none(value: Any, place: str | None) -> None:
+def test_not_finite_returns_the_path(value: Any, place: str | None) -> None:
     assert limits.not_finite(value) == place

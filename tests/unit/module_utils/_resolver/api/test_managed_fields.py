@@ -43,7 +43,7 @@ def test_identity_is_not_declared() -> None:
     assert ownership.declared(manifest) == {("metadata", "labels", "x"): "y"}
 
 
-def test_what_is_no_longer_declared_and_what_is_not_yet_ours() -> None:
+def test_undeclared_and_unclaimed_fields() -> None:
     owner = {("spec", "a"), ("spec", "b")}
     desired = {("spec", "b"): 1, ("spec", "c"): 2}
     assert ownership.undeclared(owner, desired) == {("spec", "a")}
@@ -63,7 +63,7 @@ def test_an_atomic_object_is_owned_with_its_parts() -> None:
     assert ownership.unclaimed(owner, desired) == set()
 
 
-def test_when_an_object_was_last_changed() -> None:
+def test_changed_at_is_the_last_change_outside_the_status() -> None:
     entries = [
         {"manager": "virtshape", "operation": "Apply", "time": "2026-02-01T00:00:00Z"},
         {"manager": "kubectl-edit", "operation": "Update", "time": "2026-03-01T00:00:00Z"},

@@ -27,16 +27,16 @@ REFUSED: list[tuple[Check, list[str]]] = [
 
 
 @pytest.mark.parametrize(("check", "text"), [(check, text) for check, texts in ACCEPTED for text in texts])
-def test_what_kubernetes_takes(check: Check, text: str) -> None:
+def test_valid_names(check: Check, text: str) -> None:
     assert check(text) == ""
 
 
 @pytest.mark.parametrize(("check", "text"), [(check, text) for check, texts in REFUSED for text in texts])
-def test_what_kubernetes_refuses(check: Check, text: str) -> None:
+def test_invalid_names(check: Check, text: str) -> None:
     assert check(text)
 
 
-def test_a_value_is_shown_on_one_line_and_no_longer_than_is_of_use() -> None:
+def test_shown_values_are_one_short_line() -> None:
     assert names.shown("a\nb") == r"'a\nb'"
     assert names.shown("x" * 60) == repr("x" * 60)
     assert names.shown("x" * 300) == f"'{'x' * 60}'... (300 characters)"
@@ -46,7 +46,7 @@ def test_a_value_is_shown_on_one_line_and_no_longer_than_is_of_use() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "known", "told"),
+    ("name", "known_names", "message"),
     [
         ("cors", ["cores", "sockets"], "; did you mean cores?"),
         ("dedicated_cpu_placement", ["dedicatedCPUPlacement", "guest"], "; did you mean dedicatedCPUPlacement?"),
@@ -55,5 +55,5 @@ def test_a_value_is_shown_on_one_line_and_no_longer_than_is_of_use() -> None:
         ("x", [], "; check the spelling"),
     ],
 )
-def test_the_nearest_of_what_is_known(name: str, known: list[str], told: str) -> None:
-    assert names.nearest(name, known) == told
+def test_nearest_suggests_similar_names(name: str, known_names: list[str], message: str) -> None:
+    assert names.nearest(name, known_names) == message

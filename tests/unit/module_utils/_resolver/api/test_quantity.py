@@ -41,7 +41,7 @@ def test_amounts_for_people(text: str, binary: str, decimal: str) -> None:
     assert (quantity.human(text), quantity.human(text, binary=False)) == (binary, decimal)
 
 
-def test_a_quantity_made_of_a_number_is_the_one_that_its_text_says() -> None:
+def test_quantity_of_a_number_equals_its_parsed_text() -> None:
     for number in (0, 1, 1024, 1500, -3, 2**40):
         for form in (quantity.BINARY_SI, quantity.DECIMAL_SI, quantity.DECIMAL_EXPONENT):
             made = Quantity.of(number, form)
@@ -76,7 +76,7 @@ def test_the_canonical_text_of_a_number(number: int, binary: str, decimal: str, 
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "unchanged"),
     [
         # As many digits as go beside the suffix, and one more.
         ("+12345678901Ki", True),
@@ -111,9 +111,9 @@ def test_the_canonical_text_of_a_number(number: int, binary: str, decimal: str, 
         ("+1e3", True),
     ],
 )
-def test_a_text_that_is_kept_as_it_was_written(text: str, kept: bool) -> None:
-    assert (quantity.canonical(text) == text) == kept
-    assert quantity.canonical(text).startswith("+") == kept
+def test_canonical_texts_are_unchanged(text: str, unchanged: bool) -> None:
+    assert (quantity.canonical(text) == text) == unchanged
+    assert quantity.canonical(text).startswith("+") == unchanged
     assert quantity.parse(text).nanos == quantity.parse(text[1:]).nanos
 
 
@@ -162,7 +162,7 @@ def test_a_text_that_is_kept_as_it_was_written(text: str, kept: bool) -> None:
         ("-12345678901234567890", -5097733591),
     ],
 )
-def test_whole_units_as_go_counts_them(text: str, value: int) -> None:
+def test_value_is_that_of_go(text: str, value: int) -> None:
     assert quantity.parse(text).value == value
 
 
@@ -175,7 +175,7 @@ def test_the_largest_exponent(exponent: int) -> None:
     assert str(error.value) == f"the exponent {further} is out of range"
 
 
-def test_between_nothing_and_one_a_binary_quantity_is_a_decimal_one() -> None:
+def test_binary_quantities_below_one_are_decimal() -> None:
     formats = {text: quantity.parse(text).format for text in ("0.0001Ki", "-0.0001Ki", "0.0009765625Ki", "1Ki", "0Ki")}
     assert formats == {
         "0.0001Ki": quantity.DECIMAL_SI,
@@ -199,17 +199,17 @@ def test_between_nothing_and_one_a_binary_quantity_is_a_decimal_one() -> None:
         ("1000e18", "1e21"),
     ],
 )
-def test_there_is_nothing_beyond_exa(text: str, canonical: str) -> None:
+def test_suffixes_end_at_exa(text: str, canonical: str) -> None:
     assert quantity.canonical(text) == canonical
 
 
 @pytest.mark.parametrize("text", ["k", "+", ".", ".Ti", "-e9"])
-def test_no_digits_at_all_are_a_0(text: str) -> None:
+def test_no_digits_are_zero(text: str) -> None:
     assert (quantity.parse(text).nanos, quantity.canonical(text)) == (0, "0")
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"),
         ("1e1e", "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"),
@@ -223,10 +223,10 @@ def test_no_digits_at_all_are_a_0(text: str) -> None:
         (".e-12", "unable to parse numeric part of quantity"),
     ],
 )
-def test_what_is_no_quantity_is_told_in_go_s_words(text: str, told: str) -> None:
+def test_invalid_quantities_have_the_message_of_go(text: str, message: str) -> None:
     with pytest.raises(QuantityError) as error:
         quantity.parse(text)
-    assert str(error.value) == told
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize(
@@ -239,11 +239,11 @@ def test_what_is_no_quantity_is_told_in_go_s_words(text: str, told: str) -> None
         ("1", "1n", "1000000001n"),
     ],
 )
-def test_a_sum_is_written_as_its_first_part(first: str, second: str, text: str) -> None:
-    found = quantity.add(quantity.parse(first), quantity.parse(second))
-    assert found.text == text and found == quantity.of_nanos(found.nanos, found.format)
+def test_sum_has_the_format_of_its_first_part(first: str, second: str, text: str) -> None:
+    total = quantity.add(quantity.parse(first), quantity.parse(second))
+    assert total.text == text and total == quantity.of_nanos(total.nanos, total.format)
 
 
-def test_whole_units_of_billionths_are_rounded_away_from_zero() -> None:
+def test_nanos_are_rounded_away_from_zero() -> None:
     values = [quantity.of_nanos(nanos, quantity.DECIMAL_SI).value for nanos in (1, 10**9, -1)]
     assert values == [1, 1, -1]

@@ -26,7 +26,7 @@ def test_the_same_secret_shows_no_change() -> None:
     assert "same" not in str(before)
 
 
-def test_everything_else_is_left() -> None:
+def test_other_values_are_unchanged() -> None:
     assert redact({"a": 1}, {"a": [2]}) == ({"a": 1}, {"a": [2]})
 
 
@@ -42,9 +42,9 @@ def test_secret_texts_are_found_at_every_depth() -> None:
     assert secret_texts({"userData": None, "url": "https://host/a", "name": "x"}) == set()
 
 
-def test_what_holds_no_secret_is_no_copy_and_what_does_is_left_as_it_was() -> None:
-    given = {"plain": {"deep": [1]}, **volumes("old")}
-    shown, _after = redact(given, {})
-    assert shown["plain"] is given["plain"]
-    assert given == {"plain": {"deep": [1]}, **volumes("old")}
+def test_redact_copies_only_parts_with_secrets() -> None:
+    original = {"plain": {"deep": [1]}, **volumes("old")}
+    shown, _after = redact(original, {})
+    assert shown["plain"] is original["plain"]
+    assert original == {"plain": {"deep": [1]}, **volumes("old")}
     assert shown["volumes"][0]["cloudInitNoCloud"] == {"userData": HIDDEN, "networkData": HIDDEN}

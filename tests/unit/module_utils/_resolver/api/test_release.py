@@ -37,29 +37,29 @@ def flags(version: Release) -> dict[str, Any]:
         ("1.0", (1, 0, 0)),
     ],
 )
-def test_texts_that_name_a_release(text: str, version: tuple[int, int, int]) -> None:
+def test_valid_versions(text: str, version: tuple[int, int, int]) -> None:
     assert of(text).version == version
 
 
-def test_a_version_is_one_object_and_later_ones_are_the_newest() -> None:
+def test_releases_are_cached_and_later_versions_are_the_newest() -> None:
     assert of("1.6") is of("v1.6.0")
     assert of("1.9") is of("v1.10.3") is of("2.0") is NEWEST
 
 
 @pytest.mark.parametrize("text", ["", "newest", "1", "1.6.2.1", "v", 1.6, None])
-def test_texts_that_name_none(text: Any) -> None:
+def test_invalid_versions(text: Any) -> None:
     with pytest.raises(
         release.UnknownRelease, match=r"is not a version of KubeVirt; write 1\.0 or later, .* in quotes"
     ):
         of(text)
 
 
-def test_releases_before_the_first_are_not_known() -> None:
+def test_releases_before_1_0_are_not_supported() -> None:
     with pytest.raises(release.UnknownRelease, match=r"KubeVirt v0\.59\.1 is not supported"):
         of("v0.59.1")
 
 
-def test_each_release_differs_from_the_next_only_in_what_changed_between_them() -> None:
+def test_releases_differ_only_in_recorded_changes() -> None:
     minors = [of(f"1.{minor}") for minor in range(10)]
     changed = [
         {name for name, value in flags(older).items() if value != flags(newer)[name]}
@@ -115,7 +115,7 @@ def test_each_release_differs_from_the_next_only_in_what_changed_between_them() 
         ("1.7.0", False),
     ],
 )
-def test_requests_of_memory_came_and_went(version: str, requests: bool) -> None:
+def test_memory_requests_by_release(version: str, requests: bool) -> None:
     assert of(version).requests_guest_memory is requests
 
 
@@ -139,9 +139,7 @@ def test_patch_releases_have_their_own_differences() -> None:
         ("1.4", "preferCores", (1, 4, 1)),
     ],
 )
-def test_names_that_a_release_does_not_know_give_one_vcpu(
-    version: str, name: str, expected: tuple[int, int, int]
-) -> None:
+def test_unknown_topologies_give_one_vcpu(version: str, name: str, expected: tuple[int, int, int]) -> None:
     assert topology.topology(4, {"cpu": {"preferredCPUTopology": name}}, of(version)) == expected
 
 
@@ -161,7 +159,7 @@ INSTANCETYPE = {
 }
 
 
-def test_a_release_drops_what_it_does_not_know() -> None:
+def test_unknown_fields_of_a_release_are_dropped() -> None:
     spec = release_schema.canonical("VirtualMachineInstancetypeSpec", INSTANCETYPE, of("1.2"))
 
     assert spec == {
@@ -170,7 +168,7 @@ def test_a_release_drops_what_it_does_not_know() -> None:
         "gpus": [{"name": "a", "deviceName": ""}, {"name": "b", "deviceName": "x/y"}],
         "launchSecurity": {},
     }
-    assert dict(release_schema.unknown("VirtualMachineInstancetypeSpec", INSTANCETYPE, of("1.2"))) == {
+    assert dict(release_schema.unknown_fields("VirtualMachineInstancetypeSpec", INSTANCETYPE, of("1.2"))) == {
         "cpu.maxSockets": 4,
         "gpus[0].claimName": "",
         "gpus[1].bogus": 1,
@@ -178,7 +176,7 @@ def test_a_release_drops_what_it_does_not_know() -> None:
     }
 
 
-def test_empty_values_that_later_releases_leave_out() -> None:
+def test_older_releases_write_empty_values() -> None:
     for version, gpu in (
         ("1.5", {"name": "a", "deviceName": ""}),
         ("1.6", {"name": "a", "claimName": ""}),
@@ -189,7 +187,7 @@ def test_empty_values_that_later_releases_leave_out() -> None:
         assert spec["gpus"][0] == gpu, version
 
 
-def test_what_a_release_does_not_know_is_not_looked_at() -> None:
+def test_unknown_fields_are_not_validated() -> None:
     wrong = {"cpu": {"guest": 2, "maxSockets": "many"}, "memory": {"guest": "1Gi"}}
 
     assert release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, of("1.2"))["cpu"] == {"guest": 2}
@@ -198,7 +196,7 @@ def test_what_a_release_does_not_know_is_not_looked_at() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"cpu": []}, {"gpus": {}}, {"gpus": [5]}, []])
-def test_wrong_shapes_are_refused_as_in_the_newest(wrong: Any) -> None:
+def test_wrong_types_are_rejected_as_in_the_newest_release(wrong: Any) -> None:
     with pytest.raises(FieldError) as newest:
         schema.canonical("VirtualMachineInstancetypeSpec", wrong)
     with pytest.raises(FieldError) as old:
@@ -220,5 +218,5 @@ def test_notes_of_fields_are_versions() -> None:
 @pytest.mark.parametrize(
     ("version", "known"), [("1.4.0", False), ("1.4.1", True), ("1.5.0", False), ("1.5.3", True), ("1.6.0", True)]
 )
-def test_a_backported_field_is_known_from_its_patch_on(version: str, known: bool) -> None:
-    assert release_schema.is_known("TPMDevice", "enabled", of(version)) is known
+def test_has_field_knows_backports(version: str, known: bool) -> None:
+    assert release_schema.has_field("TPMDevice", "enabled", of(version)) is known

@@ -16,7 +16,7 @@ def vm(**domain: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("domain", "told"),
+    ("domain", "message"),
     [
         ({"cpu": {"cores": "two"}}, "spec.template.spec.domain.cpu.cores: expected a whole number, found 'two'"),
         ({"cpu": {"cores": -1}}, "spec.template.spec.domain.cpu.cores: -1 is not between 0 and 4294967295"),
@@ -38,55 +38,55 @@ def vm(**domain: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_wrong_value_is_named_with_its_path(domain: dict[str, Any], told: str) -> None:
+def test_invalid_values_are_reported_with_their_path(domain: dict[str, Any], message: str) -> None:
     with pytest.raises(FieldError) as error:
         schema.canonical("VirtualMachine", vm(**domain))
-    assert str(error.value) == told
+    assert str(error.value) == message
 
 
-def test_declared_adds_nothing_and_keeps_what_it_does_not_know() -> None:
-    given = {"spec": {"template": {"spec": {"domain": {"memory": {"guest": "1024Mi"}, "newField": {"a": 1}}}}}}
-    before = copy.deepcopy(given)
-    assert schema.declared("VirtualMachine", given) == {
+def test_declared_adds_nothing_and_keeps_unknown_fields() -> None:
+    manifest = {"spec": {"template": {"spec": {"domain": {"memory": {"guest": "1024Mi"}, "newField": {"a": 1}}}}}}
+    before = copy.deepcopy(manifest)
+    assert schema.declared("VirtualMachine", manifest) == {
         "spec": {"template": {"spec": {"domain": {"memory": {"guest": "1Gi"}, "newField": {"a": 1}}}}}
     }
-    assert given == before
+    assert manifest == before
 
 
-def test_declared_leaves_out_what_says_nothing() -> None:
-    given = {"metadata": {"labels": {}, "annotations": None}, "spec": {"running": False, "dataVolumeTemplates": []}}
-    assert schema.declared("VirtualMachine", given) == {"metadata": {}, "spec": {"running": False}}
+def test_declared_drops_empty_fields() -> None:
+    manifest = {"metadata": {"labels": {}, "annotations": None}, "spec": {"running": False, "dataVolumeTemplates": []}}
+    assert schema.declared("VirtualMachine", manifest) == {"metadata": {}, "spec": {"running": False}}
 
 
-def test_canonical_drops_what_it_does_not_know() -> None:
-    given = vm(newField={"a": 1})
-    assert "newField" not in schema.canonical("VirtualMachine", given)["spec"]["template"]["spec"]["domain"]
+def test_canonical_drops_unknown_fields() -> None:
+    manifest = vm(newField={"a": 1})
+    assert "newField" not in schema.canonical("VirtualMachine", manifest)["spec"]["template"]["spec"]["domain"]
 
 
-def test_canonical_is_a_fixed_point() -> None:
+def test_canonical_is_idempotent() -> None:
     once = schema.canonical("VirtualMachine", vm(memory={"guest": "0.5Gi"}, features={}, machine={}))
     assert schema.canonical("VirtualMachine", once) == once
 
 
-def test_a_null_in_a_list_is_the_zero_of_its_type() -> None:
+def test_null_in_a_list_is_the_zero_value() -> None:
     """As Go reads it: an empty text, an object without fields."""
-    given = {"finalizers": [None, "a"], "ownerReferences": [None]}
-    canonical = schema.canonical("ObjectMeta", given)
+    manifest = {"finalizers": [None, "a"], "ownerReferences": [None]}
+    canonical = schema.canonical("ObjectMeta", manifest)
     assert canonical["finalizers"] == ["", "a"]
     assert canonical["ownerReferences"] == [schema.canonical("OwnerReference", {})]
 
 
 @pytest.mark.parametrize(
-    ("value", "told"), [(["a", 1], "[1]: expected text, found 1"), ("a", "expected a list, found 'a'")]
+    ("value", "message"), [(["a", 1], "[1]: expected text, found 1"), ("a", "expected a list, found 'a'")]
 )
-def test_a_wrong_entry_of_a_list_is_named_with_its_position(value: Any, told: str) -> None:
+def test_invalid_list_items_are_reported_with_their_index(value: Any, message: str) -> None:
     with pytest.raises(FieldError) as error:
         schema.canonical("ObjectMeta", {"finalizers": value})
-    assert str(error.value) == f"finalizers{'' if told.startswith('[') else ': '}{told}"
+    assert str(error.value) == f"finalizers{'' if message.startswith('[') else ': '}{message}"
 
 
 @pytest.mark.parametrize(
-    ("template", "told"),
+    ("template", "message"),
     [
         ({"metadata": {"labels": ["a"]}}, "metadata.labels: expected an object, found a list"),
         ({"metadata": {"labels": {1: "a"}}}, "metadata.labels: expected text as key, found 1"),
@@ -94,10 +94,10 @@ def test_a_wrong_entry_of_a_list_is_named_with_its_position(value: Any, told: st
         ({"spec": {"domain": {"memory": {"guest": ["1Gi"]}}}}, "spec.domain.memory.guest: expected a quantity such as"),
     ],
 )
-def test_values_of_a_wrong_shape_are_told_with_their_path(template: dict[str, Any], told: str) -> None:
+def test_wrong_types_are_reported_with_their_path(template: dict[str, Any], message: str) -> None:
     with pytest.raises(FieldError) as error:
         schema.canonical("VirtualMachineInstanceTemplateSpec", template)
-    assert str(error.value).startswith(told)
+    assert str(error.value).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -110,25 +110,25 @@ def test_values_of_a_wrong_shape_are_told_with_their_path(template: dict[str, An
         (1.5, "1.5"),
     ],
 )
-def test_what_was_found_is_told_in_words(value: Any, shown: str) -> None:
+def test_messages_describe_the_value(value: Any, shown: str) -> None:
     with pytest.raises(FieldError) as error:
         schema.canonical("ObjectMeta", {"generation": value})
     assert (error.value.path, error.value.reason) == ("generation", f"expected a whole number, found {shown}")
 
 
 @pytest.mark.parametrize("value", ["no", 1, [True]])
-def test_only_true_and_false_are_truth_values(value: Any) -> None:
+def test_only_true_and_false_are_booleans(value: Any) -> None:
     with pytest.raises(FieldError, match=r"^running: expected true or false, found "):
         schema.canonical("VirtualMachineSpec", {"running": value, "template": {}})
 
 
 @pytest.mark.parametrize("number", [0, 2**32 - 1])
-def test_numbers_right_at_the_edges_are_taken(number: int) -> None:
+def test_numbers_at_the_limits_are_valid(number: int) -> None:
     assert schema.canonical("CPUInstancetype", {"guest": number}) == {"guest": number}
 
 
 @pytest.mark.parametrize("number", [-1, 2**32])
-def test_numbers_beyond_the_edges_are_not(number: int) -> None:
+def test_numbers_beyond_the_limits_are_invalid(number: int) -> None:
     with pytest.raises(FieldError) as error:
         schema.canonical("CPUInstancetype", {"guest": number})
     assert str(error.value) == f"guest: {number} is not between 0 and 4294967295"
@@ -139,7 +139,7 @@ def test_an_error_without_a_path_is_its_reason() -> None:
     assert (str(bare), str(bare.under("[1]").under("a").under("b"))) == ("is odd", "b.a[1]: is odd")
 
 
-def test_a_map_reads_its_values_and_names_the_one_that_is_wrong() -> None:
+def test_invalid_map_values_are_reported_with_their_key() -> None:
     assert schema.canonical("ObjectMeta", {"labels": {"a": None, "b": "x"}})["labels"] == {"a": "", "b": "x"}
     with pytest.raises(FieldError, match=r"^labels\.b: expected text, found 1$"):
         schema.canonical("ObjectMeta", {"labels": {"a": "x", "b": 1}})

@@ -40,15 +40,15 @@ DIFFERENT = [
 ]
 
 
-def both_ways(expression: str, one: Any, other: Any) -> list[bool]:
-    return [equal(expression, *pair) for pair in ((one, other), (other, one))]
+def both_ways(expression: str, left: Any, right: Any) -> list[bool]:
+    return [equal(expression, *pair) for pair in ((left, right), (right, left))]
 
 
-@pytest.mark.parametrize(("expression", "one", "other"), SAME)
-def test_the_same(expression: str, one: Any, other: Any) -> None:
-    assert both_ways(expression, one, other) == [True, True]
+@pytest.mark.parametrize(("expression", "left", "right"), SAME)
+def test_the_same(expression: str, left: Any, right: Any) -> None:
+    assert both_ways(expression, left, right) == [True, True]
 
 
-@pytest.mark.parametrize(("expression", "one", "other"), DIFFERENT)
-def test_different(expression: str, one: Any, other: Any) -> None:
-    assert both_ways(expression, one, other) == [False, False]
+@pytest.mark.parametrize(("expression", "left", "right"), DIFFERENT)
+def test_different(expression: str, left: Any, right: Any) -> None:
+    assert both_ways(expression, left, right) == [False, False]

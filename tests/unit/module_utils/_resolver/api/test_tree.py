@@ -30,7 +30,7 @@ def test_merged(target: dict[str, Any], addition: dict[str, Any], merged: dict[s
 
 
 @pytest.mark.parametrize(
-    ("target", "addition", "told"),
+    ("target", "addition", "message"),
     [
         (
             {"a": {"b": 1}},
@@ -49,13 +49,13 @@ def test_merged(target: dict[str, Any], addition: dict[str, Any], merged: dict[s
         ),
     ],
 )
-def test_a_contradiction_is_told(target: dict[str, Any], addition: dict[str, Any], told: str) -> None:
+def test_merge_rejects_different_values(target: dict[str, Any], addition: dict[str, Any], message: str) -> None:
     with pytest.raises(FieldError) as error:
         merge(target, addition, "spec")
-    assert str(error.value) == told
+    assert str(error.value) == message
 
 
-def test_what_was_added_is_a_copy() -> None:
+def test_merge_copies_the_addition() -> None:
     addition: dict[str, Any] = {"a": [{"b": 1}], "c": {"d": []}}
     merged = merge({"a": []}, addition)
     merged["a"][0]["b"] = 2

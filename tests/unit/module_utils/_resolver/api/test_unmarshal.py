@@ -21,7 +21,7 @@ def preference(**spec: Any) -> str | None:
 
 
 @pytest.mark.parametrize("guest", [-1, 4294967296])
-def test_a_number_out_of_range_is_told(guest: int) -> None:
+def test_numbers_out_of_range(guest: int) -> None:
     expected = f"{GO} number {guest} into Go struct field CPUInstancetype.spec.cpu.guest of type uint32"
     assert instancetype(cpu={"guest": guest}) == expected
 
@@ -40,7 +40,7 @@ def virtual_machine(**spec: Any) -> str | None:
     return message("VirtualMachine", {"spec": {"running": 1, "template": {"spec": spec}}})
 
 
-def test_a_type_that_reads_itself_is_told_by_the_struct_that_holds_it() -> None:
+def test_custom_unmarshal_reports_the_containing_struct() -> None:
     """Recorded of a VM's cores; all that is noted before does not count then."""
     assert virtual_machine(domain={"cpu": {"cores": -1}}) == (
         f"{GO} number -1 into Go struct field"
@@ -56,8 +56,8 @@ def test_a_type_that_reads_itself_is_told_by_the_struct_that_holds_it() -> None:
 
 def test_the_root_has_the_name_of_its_own_kind() -> None:
     expected = f"{GO} array into Go struct field VirtualMachineClusterInstancetype.spec of type"
-    found = message("VirtualMachineInstancetype", {"spec": []}, "VirtualMachineClusterInstancetype")
-    assert found == f"{expected} v1beta1.VirtualMachineInstancetypeSpec"
+    error = message("VirtualMachineInstancetype", {"spec": []}, "VirtualMachineClusterInstancetype")
+    assert error == f"{expected} v1beta1.VirtualMachineInstancetypeSpec"
     assert (
         message("VirtualMachineInstancetype", [])
         == f"{GO} array into Go value of type v1beta1.VirtualMachineInstancetype"
@@ -93,7 +93,7 @@ def test_types_are_named_as_go_prints_them(spec: dict[str, Any], expected: str) 
     assert instancetype(**spec) == f"{GO} {expected}"
 
 
-def test_of_two_the_first_is_told_but_a_quantity_stops_the_reading() -> None:
+def test_first_error_counts_but_a_quantity_stops_the_reading() -> None:
     assert instancetype(schedulerName=1, cpu={"guest": "1"}) == (
         f"{GO} number into Go struct field VirtualMachineInstancetypeSpec.spec.schedulerName of type string"
     )
@@ -116,7 +116,7 @@ def test_a_quantity_is_no_other_json(guest: Any) -> None:
         ("ResourceRequirements", {"limits": {"cpu": 1, "memory": "1Gi"}}),
     ],
 )
-def test_values_of_all_kinds_that_go_reads(type_name: str, value: Any) -> None:
+def test_values_that_go_reads(type_name: str, value: Any) -> None:
     assert message(type_name, value) is None
 
 
@@ -136,8 +136,8 @@ def test_values_of_all_kinds_that_go_reads(type_name: str, value: Any) -> None:
     ],
 )
 def test_values_that_go_does_not_read(type_name: str, value: Any, expected: tuple[str, str, str]) -> None:
-    found, field, go_type = expected
-    assert message(type_name, value) == f"{GO} {found} into Go struct field {field} of type {go_type}"
+    json_type, field, go_type = expected
+    assert message(type_name, value) == f"{GO} {json_type} into Go struct field {field} of type {go_type}"
 
 
 def test_what_go_reads_has_no_error() -> None:

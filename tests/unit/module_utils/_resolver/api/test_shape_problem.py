@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.limits import misshapen, own_name
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.limits import (
+    own_name,
+    shape_problem,
+)
 
 SPEC: dict[str, Any] = {
     "memory": {"type": "dict", "options": {"guest": {"type": "str"}, "swap": {"type": "dict"}}, "aliases": ["ram"]},
@@ -19,7 +22,7 @@ SPEC: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"memory": "4Gi"}, "memory: expected a dictionary, found '4Gi'; write memory: {guest: ...}"),
         ({"ram": 4}, "ram: expected a dictionary, found 4; write ram: {guest: ...}"),
@@ -33,28 +36,28 @@ SPEC: dict[str, Any] = {
         ({"volumes": ["root"]}, "volumes[0]: expected a dictionary, found 'root'; write {name: ...}"),
     ],
 )
-def test_what_is_no_dictionary(options: dict[str, Any], told: str) -> None:
-    assert misshapen(options, SPEC) == told
+def test_dictionary_options_reject_other_types(options: dict[str, Any], message: str) -> None:
+    assert shape_problem(options, SPEC) == message
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan"), "-inf"])
-def test_what_is_no_finite_number(value: Any) -> None:
-    assert misshapen({"cores": value}, SPEC) == "cores: expected a finite number such as 2"
-    assert misshapen({"cpus": value}, SPEC) == "cpus: expected a finite number such as 2"
+def test_number_options_reject_infinity(value: Any) -> None:
+    assert shape_problem({"cores": value}, SPEC) == "cores: expected a finite number such as 2"
+    assert shape_problem({"cpus": value}, SPEC) == "cpus: expected a finite number such as 2"
     # Text may say so.
-    assert misshapen({"name": "inf"}, SPEC) is None
+    assert shape_problem({"name": "inf"}, SPEC) is None
 
 
-def test_how_deeply_a_value_may_be_nested() -> None:
+def test_nesting_limit() -> None:
     def nested(depth: int) -> dict[str, Any]:
         value: Any = {}
         for level in range(depth):
             value = {"a": value} if level % 2 else {"a": [value]}
         return {"a": value}
 
-    assert misshapen({"memory": {"swap": nested(40)}}, SPEC) is None
+    assert shape_problem({"memory": {"swap": nested(40)}}, SPEC) is None
     assert (
-        misshapen({"memory": {"swap": nested(5000)}}, SPEC)
+        shape_problem({"memory": {"swap": nested(5000)}}, SPEC)
         == "memory.swap: is nested more than 64 levels deep; no KubeVirt object is"
     )
 
@@ -68,9 +71,9 @@ def test_how_deeply_a_value_may_be_nested() -> None:
         {"disks": [], "memory": {"guest": "4Gi", "swap": {}}},
     ],
 )
-def test_what_ansible_reads(options: dict[str, Any]) -> None:
-    assert misshapen(options, SPEC) is None
+def test_values_that_ansible_parses_have_no_problem(options: dict[str, Any]) -> None:
+    assert shape_problem(options, SPEC) is None
 
 
-def test_the_name_of_an_option() -> None:
+def test_own_name_of_an_alias() -> None:
     assert [own_name(key, SPEC) for key in ("memory", "ram", "other")] == ["memory", "memory", "other"]
