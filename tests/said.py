@@ -32,7 +32,7 @@ def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] =
         if isinstance(entry, Finding):
             found.append(entry)
         else:
-            known = judge.Known([entry.manifest, *objects])
+            known = judge.KnownObjects([entry.manifest, *objects])
             found += judge.judge([entry], known, kubevirt, accept_unknown=False)
     return [finding for finding in found if finding.level == ERROR]
 
@@ -60,7 +60,7 @@ def issues(
     manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = (), live: Manifest | None = None
 ) -> list[preflight.Issue]:
     """What preflight tells of a VM that is declared; none where the live one is so already."""
-    known = judge.Known(objects)
+    known = judge.KnownObjects(objects)
     cluster = Cluster(judge.Objects(objects), kubevirt)
     planned = plan.present(manifest, live, None)
     if planned.action == plan.NONE:

@@ -89,8 +89,8 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import checked, netted
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet import FleetError, summary
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import check_option, report_bugs
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet_summary import FleetError, summary
 
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -115,7 +115,7 @@ def fleet(
     for option, entries in {**lists, "capacity": capacity}.items():
         if isinstance(entries, (str, Mapping)) or not isinstance(entries, Iterable):
             raise AnsibleFilterError(f"_fleet: {option}: expected a list of what a module returned, found {entries!r}")
-    time = checked("_fleet", "now", now, _moment)
+    time = check_option("_fleet", "now", now, _moment)
     try:
         return summary(*lists.values(), time, capacity)
     except FleetError as error:
@@ -133,4 +133,4 @@ def _moment(value: Any) -> str:
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"_fleet": fleet})
+        return report_bugs({"_fleet": fleet})

@@ -40,7 +40,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import report_bugs
 
 
 def survey(value: Any, separator: str | None = None) -> str | list[str]:
@@ -48,11 +48,11 @@ def survey(value: Any, separator: str | None = None) -> str | list[str]:
     if separator is None:
         return _text(value)
     if isinstance(value, (list, tuple)):
-        found = [_text(entry) for entry in value]
+        texts = [_text(entry) for entry in value]
     else:
-        whole = _text(value)
-        found = [part.strip() for part in whole.split(separator)] if separator else [whole]
-    return [entry for entry in found if entry]
+        text = _text(value)
+        texts = [part.strip() for part in text.split(separator)] if separator else [text]
+    return [entry for entry in texts if entry]
 
 
 def _text(value: Any) -> str:
@@ -72,4 +72,4 @@ def _text(value: Any) -> str:
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"_survey": survey})
+        return report_bugs({"_survey": survey})

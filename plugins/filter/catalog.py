@@ -88,9 +88,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     compatibility_matrix,
     from_data,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet import FleetError, capacities
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_matrix import html, markdown, svg
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import report_bugs
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet_summary import FleetError, capacities
 
 FORMS = {"markdown": markdown, "html": html, "svg": svg}
 
@@ -112,29 +112,29 @@ def catalog(
     if isinstance(capacity, (str, Mapping)) or not isinstance(capacity, Iterable):
         raise AnsibleFilterError(f"catalog: capacity: expected a list of what a module returned, found {capacity!r}")
     try:
-        known = capacities(capacity)
+        checked_capacity = capacities(capacity)
     except FleetError as error:
         raise AnsibleFilterError(f"catalog: {error}") from error
     if isinstance(value, Mapping) and "misses" in value:
-        return _shown(from_data(value), form, title, known)
+        return _render(from_data(value), form, title, checked_capacity)
     if isinstance(value, Mapping):
         value = [value]
     if not isinstance(value, Iterable) or isinstance(value, str):
         raise AnsibleFilterError(f"catalog: expected catalogs or manifests, found {value!r}")
     try:
-        documents = [dict(one) if isinstance(one, Mapping) else one for one in value]
-        found = compatibility_matrix(bundle(documents, version=version).objects)
+        documents = [dict(document) if isinstance(document, Mapping) else document for document in value]
+        matrix = compatibility_matrix(bundle(documents, version=version).objects)
     except (CatalogError, FieldError) as error:
         raise AnsibleFilterError(f"catalog: {error}") from error
-    return _shown(found, form, title, known)
+    return _render(matrix, form, title, checked_capacity)
 
 
-def _shown(found: Matrix, form: str, title: str, capacity: list[dict[str, Any]]) -> Any:
+def _render(matrix: Matrix, form: str, title: str, capacity: list[dict[str, Any]]) -> Any:
     if form == "html":
-        return html(found, title, capacity)
-    return as_data(found) if form == "data" else FORMS[form](found, title)
+        return html(matrix, title, capacity)
+    return as_data(matrix) if form == "data" else FORMS[form](matrix, title)
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"catalog": catalog})
+        return report_bugs({"catalog": catalog})

@@ -122,7 +122,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     expand_catalog,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.selection import select
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import report_bugs
 
 KINDS = {role.matcher: role for role in ROLES}
 FORMS = ("manifests", "entries")
@@ -164,8 +164,8 @@ def catalog_objects(
 
 def _check(option: str, value: Any, choices: tuple) -> None:
     if value not in choices:
-        known = " or ".join(choice for choice in choices if choice)
-        raise AnsibleFilterError(f"catalog_objects: {option}: {value!r} is not a valid value; choose {known}")
+        options = " or ".join(choice for choice in choices if choice)
+        raise AnsibleFilterError(f"catalog_objects: {option}: {value!r} is not a valid value; choose {options}")
 
 
 def _sources(value: Any) -> list:
@@ -185,4 +185,4 @@ def _sources(value: Any) -> list:
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"catalog_objects": catalog_objects})
+        return report_bugs({"catalog_objects": catalog_objects})

@@ -103,17 +103,22 @@ _value:
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each, manifests, netted
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _vm_filters as vm_filters
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
+    each,
+    manifests,
+    release_option,
+    report_bugs,
+)
 
 
 def drift(value: Any, current: Any, kubevirt_version: Any = None) -> Any:
     """See DOCUMENTATION."""
-    known = manifests("drift", "current", current)
-    release = answering("drift", kubevirt_version)
-    return each("drift", value, lambda manifest: questions.drift(manifest, known, release))
+    current_manifests = manifests("drift", "current", current)
+    release = release_option("drift", kubevirt_version)
+    return each("drift", value, lambda manifest: vm_filters.drift(manifest, current_manifests, release))
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"drift": drift})
+        return report_bugs({"drift": drift})

@@ -40,10 +40,10 @@ _value:
   type: raw
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted, vm_filter
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _vm_filters as vm_filters
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import report_bugs, vm_filter
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"expand": vm_filter("expand", questions.expand)})
+        return report_bugs({"expand": vm_filter("expand", vm_filters.expand)})

@@ -117,10 +117,10 @@ _value:
           elements: dict
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import choice, netted, vm_filter
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _vm_filters as vm_filters
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import choice, report_bugs, vm_filter
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"explain": vm_filter("explain", questions.explain, form=choice("data", "table"))})
+        return report_bugs({"explain": vm_filter("explain", vm_filters.explain, form=choice("data", "table"))})

@@ -86,8 +86,8 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import Rejected, choose
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _shape
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, netted
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import release_option, report_bugs
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._manifest_checks import check_types
 
 _OPTIONS: dict[str, Any] = {
     "cpu": None,
@@ -104,15 +104,15 @@ def fitting(value: Any, preference: Any = None, **options: Any) -> list[dict[str
     unknown = options.keys() - _OPTIONS.keys()
     if unknown:
         raise AnsibleFilterError(f"fitting: {min(unknown)}: unknown option; choose {', '.join(_OPTIONS)}")
-    given = {**_OPTIONS, **options}
+    settings = {**_OPTIONS, **options}
     if preference is not None and not isinstance(preference, (Mapping, str)):
         raise AnsibleFilterError(f"fitting: preference: expected a manifest, a spec or a name, found {preference!r}")
-    if not isinstance(given["labels"], Mapping):
-        raise AnsibleFilterError(f"fitting: labels: expected an object, found {given['labels']!r}")
+    if not isinstance(settings["labels"], Mapping):
+        raise AnsibleFilterError(f"fitting: labels: expected an object, found {settings['labels']!r}")
     for option in ("class", "series"):
-        if not isinstance(given[option], str):
-            raise AnsibleFilterError(f"fitting: {option}: expected text, found {given[option]!r}")
-    release = answering("fitting", given["kubevirt_version"])
+        if not isinstance(settings[option], str):
+            raise AnsibleFilterError(f"fitting: {option}: expected text, found {settings[option]!r}")
+    release = release_option("fitting", settings["kubevirt_version"])
     if isinstance(value, Mapping):
         value = [value]
     if not isinstance(value, Iterable) or isinstance(value, str):
@@ -121,18 +121,18 @@ def fitting(value: Any, preference: Any = None, **options: Any) -> list[dict[str
     entries = [dict(entry) if isinstance(entry, Mapping) else entry for entry in value if entry is not None]
     for index, entry in enumerate(entries):
         try:
-            _shape.check(entry if isinstance(entry, dict) else {})
+            check_types(entry if isinstance(entry, dict) else {})
         except FieldError as error:
             raise AnsibleFilterError(f"fitting: [{index}]: {error}") from error
     try:
         return choose(
             entries,
             preference=dict(preference) if isinstance(preference, Mapping) else preference,
-            cpu=given["cpu"],
-            memory=given["memory"],
-            class_label=given["class"],
-            labels=given["labels"],
-            series=given["series"],
+            cpu=settings["cpu"],
+            memory=settings["memory"],
+            class_label=settings["class"],
+            labels=settings["labels"],
+            series=settings["series"],
             release=release,
         )
     except Rejected as error:
@@ -141,4 +141,4 @@ def fitting(value: Any, preference: Any = None, **options: Any) -> list[dict[str
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"fitting": fitting})
+        return report_bugs({"fitting": fitting})

@@ -73,25 +73,25 @@ _value:
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _questions as questions
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _vm_filters as vm_filters
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
-    answering,
+    boolean_option,
     each,
-    gated,
     manifests,
-    netted,
-    truth,
+    release_option,
+    report_bugs,
 )
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._manifest_checks import gated
 
 
 def infer(value: Any, objects: Any, kubevirt_version: Any = None, accept_unknown_fields: Any = False) -> Any:
     """See DOCUMENTATION."""
-    known = manifests("infer", "objects", objects)
-    release = answering("infer", kubevirt_version)
-    accept = truth("accept_unknown_fields", "infer", accept_unknown_fields)
-    return each("infer", value, lambda vm: questions.infer(gated(vm, accept), known, release))
+    known_objects = manifests("infer", "objects", objects)
+    release = release_option("infer", kubevirt_version)
+    accept = boolean_option("accept_unknown_fields", "infer", accept_unknown_fields)
+    return each("infer", value, lambda vm: vm_filters.infer(gated(vm, accept), known_objects, release))
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"infer": infer})
+        return report_bugs({"infer": infer})

@@ -107,12 +107,12 @@ _value:
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import modernize as resolver
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import answering, each, netted
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import each, release_option, report_bugs
 
 
 def modernize(value: Any, kubevirt_version: Any = None) -> Any:
     """See DOCUMENTATION."""
-    release = answering("modernize", kubevirt_version)
+    release = release_option("modernize", kubevirt_version)
     return each("modernize", value, lambda manifest: _plain(resolver.modernize(manifest, release)))
 
 
@@ -126,4 +126,4 @@ def _plain(result: resolver.Modernized) -> dict[str, Any]:
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"modernize": modernize})
+        return report_bugs({"modernize": modernize})

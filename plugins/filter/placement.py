@@ -212,12 +212,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     PlacementObjects,
     placement,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.of_vm import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.vm_pod import (
     MIGRATE,
     RESTART,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import manifests, netted
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pods import of_vms
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import manifests, report_bugs
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pod_filters import evaluate_vms
 
 
 def _placement(
@@ -252,7 +252,7 @@ def _placement(
         None if networks is None else manifests(name, "networks", networks),
         list(drain),
         manifests(name, "instancetypes", instancetypes),
-        devices=_resources(
+        devices=_device_objects(
             name,
             device_classes=device_classes,
             resource_slices=resource_slices,
@@ -260,7 +260,7 @@ def _placement(
             resource_claim_templates=resource_claim_templates,
         ),
     )
-    return of_vms(
+    return evaluate_vms(
         name,
         placement,
         vms,
@@ -273,17 +273,17 @@ def _placement(
     )
 
 
-def _resources(name: str, **given: Any) -> DeviceObjects | None:
-    if all(value is None for value in given.values()):
+def _device_objects(name: str, **options: Any) -> DeviceObjects | None:
+    if all(value is None for value in options.values()):
         return None
-    lists = [manifests(name, option, value or ()) for option, value in given.items()]
-    for option, some in zip(given, lists):
-        for one in some:
-            if not (one.get("metadata") or {}).get("name"):
+    lists = [manifests(name, option, value or ()) for option, value in options.items()]
+    for option, objects in zip(options, lists):
+        for manifest in objects:
+            if not (manifest.get("metadata") or {}).get("name"):
                 raise AnsibleFilterError(f"{name}: {option}: an object has no name")
     return device_objects(*lists)
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"placement": _placement})
+        return report_bugs({"placement": _placement})

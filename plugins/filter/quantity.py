@@ -68,7 +68,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     human,
     parse,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import netted
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import report_bugs
 
 FORMS = ("integer", "canonical", "human", "human_decimal")
 
@@ -79,7 +79,7 @@ def quantity(value: Any, form: Any = "integer", compare: Any = None) -> Any:
         raise AnsibleFilterError(f"quantity: form: {form!r} is not a valid value; choose {' or '.join(FORMS)}")
     other = None if compare is None else _parsed(compare, "compare: ")
 
-    def one(entry: Any) -> Any:
+    def convert(entry: Any) -> Any:
         amount = _parsed(entry)
         if other is not None:
             return (amount.nanos > other.nanos) - (amount.nanos < other.nanos)
@@ -88,8 +88,8 @@ def quantity(value: Any, form: Any = "integer", compare: Any = None) -> Any:
         return amount.text if form == "canonical" else human(amount.text, binary=form == "human")
 
     if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)):
-        return [one(entry) for entry in value]
-    return one(value)
+        return [convert(entry) for entry in value]
+    return convert(value)
 
 
 def _parsed(value: Any, label: str = "") -> Quantity:
@@ -105,4 +105,4 @@ def _parsed(value: Any, label: str = "") -> Quantity:
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({"quantity": quantity})
+        return report_bugs({"quantity": quantity})

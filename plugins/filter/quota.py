@@ -173,18 +173,18 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     QuotaObjects,
     check_quotas,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.of_vm import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.vm_pod import (
     KEEP,
     MIGRATE,
     RESTART,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
-    checked,
+    check_option,
     manifests,
-    netted,
-    one_manifest,
+    report_bugs,
+    single_manifest,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pods import of_vms
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pod_filters import evaluate_vms
 
 _NAME = "quota"
 _RUNNING = (KEEP, RESTART, MIGRATE)
@@ -216,7 +216,7 @@ def _quota(
         limit_ranges=manifests(_NAME, "limit_ranges", limit_ranges),
         application_quotas=manifests(_NAME, "application_quotas", application_quotas),
         cluster_quotas=manifests(_NAME, "cluster_quotas", cluster_quotas),
-        aaq=None if aaq is None else checked(_NAME, "aaq", aaq, one_manifest),
+        aaq=None if aaq is None else check_option(_NAME, "aaq", aaq, single_manifest),
         namespaces=manifests(_NAME, "namespaces", namespaces),
         networks=None if networks is None else manifests(_NAME, "networks", networks),
         pods=manifests(_NAME, "pods", pods),
@@ -224,7 +224,7 @@ def _quota(
         vms=manifests(_NAME, "virtual_machines", virtual_machines),
         default_class=str(storage_class or ""),
     )
-    return of_vms(
+    return evaluate_vms(
         _NAME,
         check_quotas,
         vms,
@@ -239,4 +239,4 @@ def _quota(
 
 class FilterModule:
     def filters(self) -> dict:
-        return netted({_NAME: _quota})
+        return report_bugs({_NAME: _quota})

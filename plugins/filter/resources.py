@@ -158,21 +158,21 @@ _value:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
-    netted,
-    one_manifest,
-    several_manifests,
+    manifest_list,
+    report_bugs,
+    single_manifest,
     vm_filter,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pods import resources
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pod_filters import resources
 
 
 class FilterModule:
     def filters(self) -> dict:
         options = {
-            "kubevirt": one_manifest,
-            "namespace": one_manifest,
-            "quotas": several_manifests,
-            "networks": several_manifests,
-            "migrates_from": one_manifest,
+            "kubevirt": single_manifest,
+            "namespace": single_manifest,
+            "quotas": manifest_list,
+            "networks": manifest_list,
+            "migrates_from": single_manifest,
         }
-        return netted({"resources": vm_filter("resources", resources, **options)})
+        return report_bugs({"resources": vm_filter("resources", resources, **options)})

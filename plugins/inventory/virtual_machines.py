@@ -161,8 +161,7 @@ from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.entry.argument_spec import AUTH, REQUESTS
 from ..module_utils._resolver.api.kinds import BY_NAME
 from ..module_utils._resolver.api.names import nearest
-from ..plugin_utils._host import HostError
-from ..plugin_utils._inventory import Wanted, hosts
+from ..plugin_utils._inventory import HostError, HostQuery, hosts
 
 try:
     from ansible.template import trust_as_template
@@ -209,10 +208,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if config is not None and not isinstance(config, Mapping):
             raise AnsibleParserError(f"expected options of {self.NAME}, found {type(config).__name__}")
         definitions = self.option_definitions
-        known = _names(definitions)
+        option_names = _names(definitions)
         for option in config or {}:
-            if option not in known:
-                raise AnsibleParserError(f"{option}: unknown option{nearest(option, sorted(known))}")
+            if option not in option_names:
+                raise AnsibleParserError(f"{option}: unknown option{nearest(option, sorted(option_names))}")
         parts = ("type", "elements", "choices", "aliases")
         spec = {name: {part: definitions[name][part] for part in parts if part in definitions[name]} for name in _OWN}
         _validated(spec, config or {})
@@ -221,19 +220,19 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         options = {name: self.get_option(name) for name in _READ}
         selector = ",".join(self.get_option("label_selectors")) or None
         try:
-            wanted = Wanted(selector=selector, **options)
+            query = HostQuery(selector=selector, **options)
         except HostError as error:
             raise AnsibleParserError(str(error)) from None
         if not self.get_option("cache"):
-            return self._hosts(connection, wanted)
-        told = {name: str(value) for name, value in connection.items() if name not in _SECRET and value is not None}
-        source = json.dumps([options, selector, told, self._kubeconfig_path(connection)], sort_keys=True)
+            return self._hosts(connection, query)
+        identity = {name: str(value) for name, value in connection.items() if name not in _SECRET and value is not None}
+        source = json.dumps([options, selector, identity, self._kubeconfig_path(connection)], sort_keys=True)
         key = f"{self.get_cache_key(path)}_{hashlib.sha256(source.encode()).hexdigest()[:12]}"
         if cache:
             # One that has expired is no key either.
             with contextlib.suppress(KeyError):
                 return self._cache[key]
-        self._cache[key] = self._hosts(connection, wanted)
+        self._cache[key] = self._hosts(connection, query)
         return self._cache[key]
 
     @staticmethod
@@ -242,26 +241,26 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _connection(self, config: Mapping) -> dict[str, Any]:
         """The options of the connection with what the environment gives in their place, as the modules have them."""
-        given = {name: self.templar.template(config[name]) for name in config if name in _names(AUTH)}
-        return {**_validated(AUTH, given), **{name: self.get_option(name) for name in REQUESTS}}
+        configured = {name: self.templar.template(config[name]) for name in config if name in _names(AUTH)}
+        return {**_validated(AUTH, configured), **{name: self.get_option(name) for name in REQUESTS}}
 
-    def _hosts(self, connection: dict[str, Any], wanted: Wanted) -> dict[str, dict[str, Any]]:
+    def _hosts(self, connection: dict[str, Any], query: HostQuery) -> dict[str, dict[str, Any]]:
         try:
-            found = hosts(Session(connection), wanted)
+            inventory_hosts = hosts(Session(connection), query)
         except HostError as error:
             raise AnsibleParserError(str(error)) from None
         except (ApiError, ConnectionFailed) as error:
             text = explain(error, "LIST", BY_NAME["VirtualMachine"])
-            if isinstance(error, ApiError) and error.code == 403 and wanted.namespaces is None:
+            if isinstance(error, ApiError) and error.code == 403 and query.namespaces is None:
                 text += ", or set namespaces to those that you may read"
             raise AnsibleParserError(text) from None
-        for warning in found.warnings:
+        for warning in inventory_hosts.warnings:
             self.display.warning(warning)
-        return found.hosts
+        return inventory_hosts.hosts
 
-    def _populate(self, found: dict[str, dict[str, Any]]) -> None:
+    def _populate(self, variables_by_host: dict[str, dict[str, Any]]) -> None:
         strict = self.get_option("strict")
-        for name, variables in found.items():
+        for name, variables in variables_by_host.items():
             self.inventory.add_host(name)
             variables = _guarded(variables)
             for variable, value in variables.items():
@@ -280,8 +279,8 @@ def _names(options: dict[str, Any]) -> set[str]:
 
 def _validated(spec: dict[str, Any], config: Mapping) -> dict[str, Any]:
     """Those of the options that the spec has, with their values as modules would get them."""
-    given = {name: value for name, value in config.items() if name in _names(spec) and value is not None}
-    result = ArgumentSpecValidator(spec).validate(given)
+    configured = {name: value for name, value in config.items() if name in _names(spec) and value is not None}
+    result = ArgumentSpecValidator(spec).validate(configured)
     if result.error_messages:
         raise AnsibleParserError("; ".join(" ".join(text.split()) for text in result.error_messages))
     return {name: result.validated_parameters.get(name) for name in spec}

@@ -33,34 +33,36 @@ def interface_address(instance: Manifest, interface: str | None = None, family: 
     interface of the VMI's spec with an address. family: a key of FAMILIES. Loopback and link-local addresses do not
     count.
     """
-    order = [one["name"] for one in _interfaces(instance)]
+    order = [entry["name"] for entry in _interfaces(instance)]
     reported = (instance.get("status") or {}).get("interfaces") or []
     if interface is None:
         # Interfaces that the guest created, such as a container bridge, have no name.
-        known = [one for one in reported if one.get("name") in order]
-        known.sort(key=lambda one: order.index(one["name"]))
+        matches = [entry for entry in reported if entry.get("name") in order]
+        matches.sort(key=lambda entry: order.index(entry["name"]))
     else:
-        known = [one for one in reported if interface in (one.get("name"), one.get("interfaceName"))]
-    for one in known:
-        given = one.get("ipAddresses") or [one.get("ipAddress")]
-        found = _choose([str(text) for text in given if text], family)
-        if found is not None:
-            return found
+        matches = [entry for entry in reported if interface in (entry.get("name"), entry.get("interfaceName"))]
+    for entry in matches:
+        addresses = entry.get("ipAddresses") or [entry.get("ipAddress")]
+        address = _preferred([str(text) for text in addresses if text], family)
+        if address is not None:
+            return address
     return None
 
 
-def leading(services: Iterable[Manifest], instances: Iterable[Manifest]) -> dict[str, list[Manifest]]:
+def services_by_vmi(services: Iterable[Manifest], instances: Iterable[Manifest]) -> dict[str, list[Manifest]]:
     """The LoadBalancer and NodePort Services that lead to one VMI alone, by the VMI's name.
 
     services, instances: all of one namespace. A LoadBalancer has priority over a NodePort, then the name decides.
     """
     labels = {instance["metadata"]["name"]: _pod_labels(instance) for instance in instances}
     names: dict[tuple[str, str], list[str]] = {}
-    for name, given in labels.items():
-        for label in given.items():
+    for name, pod_labels in labels.items():
+        for label in pod_labels.items():
             names.setdefault(label, []).append(name)
-    found: dict[str, list[Manifest]] = {}
-    for service in sorted(services, key=lambda one: (_type(one) != _LOAD_BALANCER, str(one["metadata"]["name"]))):
+    result: dict[str, list[Manifest]] = {}
+    for service in sorted(
+        services, key=lambda service: (_type(service) != _LOAD_BALANCER, str(service["metadata"]["name"]))
+    ):
         selector = service["spec"].get("selector") or {}
         if _type(service) not in (_LOAD_BALANCER, _NODE_PORT) or not selector:
             continue
@@ -68,9 +70,9 @@ def leading(services: Iterable[Manifest], instances: Iterable[Manifest]) -> dict
         fewest = min((names.get(label, []) for label in selector.items()), key=len)
         matching = (name for name in fewest if selector.items() <= labels[name].items())
         # With a second one, the connection could end at either.
-        if len(first := list(islice(matching, 2))) == 1:
-            found.setdefault(first[0], []).append(service)
-    return found
+        if len(matches := list(islice(matching, 2))) == 1:
+            result.setdefault(matches[0], []).append(service)
+    return result
 
 
 def service_endpoint(
@@ -82,15 +84,17 @@ def service_endpoint(
 ) -> Endpoint | None:
     """The address and port of the first of these Services that leads to a port of the VMI, or None.
 
-    services: see `leading`. node: returns a node's manifest by name; without a manifest the node's name is the address.
-    port: of the guest.
+    services: see `services_by_vmi`. node: returns a node's manifest by name; without a manifest the node's name is the
+    address. port: of the guest.
     """
     for service in services:
-        for entry in service["spec"].get("ports") or []:
-            if _target(entry, instance) == port and (entry.get("protocol") or "TCP") == "TCP":
-                found = _balanced(service, entry, family) or _on_node(instance, entry, node, family)
-                if found is not None:
-                    return found
+        for service_port in service["spec"].get("ports") or []:
+            if _target_port(service_port, instance) == port and (service_port.get("protocol") or "TCP") == "TCP":
+                endpoint = _load_balancer_endpoint(service, service_port, family) or _node_port_endpoint(
+                    instance, service_port, node, family
+                )
+                if endpoint is not None:
+                    return endpoint
     return None
 
 
@@ -99,7 +103,7 @@ def _interfaces(instance: Manifest) -> list[Manifest]:
     return devices.get("interfaces") or []
 
 
-def _choose(addresses: list[str], family: str) -> str | None:
+def _preferred(addresses: list[str], family: str) -> str | None:
     """The first address of the preferred IP version."""
     usable = list(_usable(addresses))
     for version in FAMILIES[family]:
@@ -137,32 +141,34 @@ def _pod_labels(instance: Manifest) -> dict[str, str]:
     }
 
 
-def _target(entry: Manifest, instance: Manifest) -> int | None:
+def _target_port(service_port: Manifest, instance: Manifest) -> int | None:
     """The guest's port for a port of a Service. Named ports are those of the interfaces."""
-    target = entry.get("targetPort") or entry.get("port")
+    target = service_port.get("targetPort") or service_port.get("port")
     if isinstance(target, int):
         return target
     ports = [port for interface in _interfaces(instance) for port in interface.get("ports") or []]
     return next((port.get("port") for port in ports if port.get("name") == target), None)
 
 
-def _balanced(service: Manifest, entry: Manifest, family: str) -> Endpoint | None:
-    given = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
-    address = _choose([str(one["ip"]) for one in given if one.get("ip")], family)
-    names = [str(one["hostname"]) for one in given if one.get("hostname")]
+def _load_balancer_endpoint(service: Manifest, service_port: Manifest, family: str) -> Endpoint | None:
+    ingress = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
+    address = _preferred([str(point["ip"]) for point in ingress if point.get("ip")], family)
+    names = [str(point["hostname"]) for point in ingress if point.get("hostname")]
     host = address or next(iter(names), None)
-    return Endpoint(host, entry.get("port")) if _type(service) == _LOAD_BALANCER and host else None
+    return Endpoint(host, service_port.get("port")) if _type(service) == _LOAD_BALANCER and host else None
 
 
-def _on_node(instance: Manifest, entry: Manifest, node: Callable[[str], object], family: str) -> Endpoint | None:
+def _node_port_endpoint(
+    instance: Manifest, service_port: Manifest, node: Callable[[str], object], family: str
+) -> Endpoint | None:
     """The NodePort on the node of the guest, which accepts connections under every traffic policy."""
-    name, port = (instance.get("status") or {}).get("nodeName"), entry.get("nodePort")
+    name, port = (instance.get("status") or {}).get("nodeName"), service_port.get("nodePort")
     if not name or not port:
         return None
-    found = node(name)
-    given = (found.get("status") or {}).get("addresses") or [] if isinstance(found, dict) else []
+    manifest = node(name)
+    addresses = (manifest.get("status") or {}).get("addresses") or [] if isinstance(manifest, dict) else []
     for kind in _NODE_ADDRESSES:
-        address = _choose([str(one["address"]) for one in given if one.get("type") == kind], family)
+        address = _preferred([str(item["address"]) for item in addresses if item.get("type") == kind], family)
         if address is not None:
             return Endpoint(address, port)
     return Endpoint(name, port)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The edge between the resolver and Ansible's filters: one object or many, options, and errors on one line."""
+"""What all filters do: one object or a list, checks of options, and errors on one line."""
 
 from __future__ import annotations
 
@@ -16,29 +16,27 @@ from ansible.errors import AnsibleError, AnsibleFilterError
 from ansible.module_utils.parsing.convert_bool import boolean
 from jinja2.exceptions import TemplateError
 
-from ..module_utils._resolver.api import formats, release
+from ..module_utils._resolver.api import release
 from ..module_utils._resolver.api.errors import FieldError, bug_report
 from ..module_utils._resolver.api.names import shown
 from ..module_utils._resolver.choose.selection import Rejected
 from ..module_utils._resolver.kubevirt.vmi.cluster import version_of
-from . import _shape
-from ._questions import Unanswerable
+from ._manifest_checks import check_fields, check_types, gated
+from ._vm_filters import FilterProblem
 
 Check = Callable[[Any], Any]
 
-# The metadata that users write; the cluster sets the rest.
-_WRITTEN = ("name", "namespace", "labels", "annotations")
 _UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
-def netted(filters: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+def report_bugs(filters: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
     """The filters, with unforeseen exceptions reported as bugs in the collection, without a Python traceback."""
-    return {name: _netted(name, function) for name, function in filters.items()}
+    return {name: _report_bugs(name, function) for name, function in filters.items()}
 
 
-def _netted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _report_bugs(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
-    def caught(*arguments: Any, **options: Any) -> Any:
+    def wrapper(*arguments: Any, **options: Any) -> Any:
         try:
             return function(*arguments, **options)
         except (AnsibleError, TemplateError):
@@ -46,15 +44,15 @@ def _netted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         except RecursionError:
             raise AnsibleFilterError(f"{name}: the value is nested too deeply or contains itself") from None
         except TypeError as error:
-            problem = _of_the_call(error) or bug_report(error)
+            problem = _call_problem(error) or bug_report(error)
             raise AnsibleFilterError(f"{name}: {problem}") from None
         except Exception as error:
             raise AnsibleFilterError(f"{name}: {bug_report(error)}") from None
 
-    return caught
+    return wrapper
 
 
-def _of_the_call(error: TypeError) -> str:
+def _call_problem(error: TypeError) -> str:
     """What is wrong with the options of a filter's call, or "" for an error inside the filter."""
     if len(traceback.extract_tb(error.__traceback__)) > 1:
         return ""
@@ -62,10 +60,10 @@ def _of_the_call(error: TypeError) -> str:
     return f"{unknown[1]}: unknown option" if unknown else "invalid arguments; see ansible-doc -t filter"
 
 
-def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callable[..., Any]:
+def vm_filter(name: str, compute: Callable[..., Any], **checks: Check) -> Callable[..., Any]:
     """A filter for one VM or a list of VMs.
 
-    answer: called with (vm, given, objects, release) and the given options that `checks` names. The release is that of
+    compute: called with (vm, given, objects, release) and the given options that `checks` names. The release is that of
     the option `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another.
     checks: option → function that converts its value, or raises ValueError.
     """
@@ -79,53 +77,37 @@ def vm_filter(name: str, answer: Callable[..., Any], **checks: Check) -> Callabl
         accept_unknown_fields: Any = False,
         **options: Any,
     ) -> Any:
-        given = {"instancetype": instancetype, "preference": preference}
-        accept = truth("accept_unknown_fields", name, accept_unknown_fields)
-        for option, manifest in given.items():
+        overrides = {"instancetype": instancetype, "preference": preference}
+        accept = boolean_option("accept_unknown_fields", name, accept_unknown_fields)
+        for option, manifest in overrides.items():
             if manifest is not None and not isinstance(manifest, Mapping):
                 raise AnsibleFilterError(f"{name}: {option}: expected a manifest or a spec, found {shown(manifest)}")
             if manifest is not None:
-                _gate_type(name, option, manifest, accept)
-        more = {option: checked(name, option, entry, checks.get(option)) for option, entry in options.items()}
-        known = manifests(name, "objects", objects)
-        version = answering(name, kubevirt_version or version_of(more.get("kubevirt") or {}) or None)
-        return each(name, value, lambda vm: answer(gated(vm, accept), given, known, version, **more))
+                _check_spec(name, option, manifest, accept)
+        checked_options = {
+            option: check_option(name, option, option_value, checks.get(option))
+            for option, option_value in options.items()
+        }
+        manifests_ = manifests(name, "objects", objects)
+        version = release_option(name, kubevirt_version or version_of(checked_options.get("kubevirt") or {}) or None)
+        return each(
+            name, value, lambda vm: compute(gated(vm, accept), overrides, manifests_, version, **checked_options)
+        )
 
     return apply
 
 
-def gated(manifest: dict[str, Any], accept_unknown: bool, spec_type: str = "VirtualMachineSpec") -> dict[str, Any]:
-    """The manifest unchanged, after a check that a cluster may accept it. Raises FieldError.
-
-    spec_type: the schema type of its spec.
-    """
-    metadata, spec = manifest.get("metadata"), manifest.get("spec")
-    if isinstance(metadata, Mapping):
-        written = {part: metadata[part] for part in _WRITTEN if metadata.get(part) is not None}
-        _gate("ObjectMeta", "metadata", written, accept_unknown)
-    if isinstance(spec, Mapping):
-        _gate(spec_type, "spec", dict(spec), accept_unknown)
-    return manifest
-
-
-def _gate_type(name: str, option: str, manifest: Mapping[str, Any], accept_unknown: bool) -> None:
+def _check_spec(name: str, option: str, manifest: Mapping[str, Any], accept_unknown: bool) -> None:
     """Checks the manifest or bare spec of an instancetype or preference, depending on the option's name."""
     spec = manifest.get("spec", manifest if "kind" not in manifest else {})
     try:
         if isinstance(spec, Mapping):
-            _gate(f"VirtualMachine{option.capitalize()}Spec", "", dict(spec), accept_unknown)
+            check_fields(f"VirtualMachine{option.capitalize()}Spec", "", dict(spec), accept_unknown)
     except FieldError as error:
-        raise AnsibleFilterError(f"{name}: {option}: {_line(error)}") from error
+        raise AnsibleFilterError(f"{name}: {option}: {_one_line(error)}") from error
 
 
-def _gate(type_name: str, path: str, value: dict[str, Any], accept_unknown: bool) -> None:
-    try:
-        formats.checked(type_name, value, accept_unknown)
-    except FieldError as error:
-        raise (error.under(path) if path else error) from error
-
-
-def truth(option: str, name: str, value: Any) -> bool:
+def boolean_option(option: str, name: str, value: Any) -> bool:
     """A boolean option, also from `-e`."""
     try:
         return bool(boolean(value))
@@ -133,22 +115,22 @@ def truth(option: str, name: str, value: Any) -> bool:
         raise AnsibleFilterError(f"{name}: {option}: expected true or false, found {shown(value)}") from None
 
 
-def each(name: str, value: Any, answer: Callable[[dict[str, Any]], Any]) -> Any:
+def each(name: str, value: Any, compute: Callable[[dict[str, Any]], Any]) -> Any:
     """The answer for a manifest, or a list of answers for a list. Errors name the filter and the object."""
 
-    def one(manifest: Any) -> Any:
+    def apply(manifest: Any) -> Any:
         if not isinstance(manifest, Mapping):
             raise AnsibleFilterError(f"{name}: expected a manifest, found {shown(manifest)}")
         try:
-            _shape.check(manifest, "VirtualMachine")
-            return answer(dict(manifest))
-        except (FieldError, Rejected, Unanswerable) as error:
-            raise AnsibleFilterError(f"{name}: {_label(manifest)}: {_line(error)}") from error
+            check_types(manifest, "VirtualMachine")
+            return compute(dict(manifest))
+        except (FieldError, Rejected, FilterProblem) as error:
+            raise AnsibleFilterError(f"{name}: {_label(manifest)}: {_one_line(error)}") from error
 
     if isinstance(value, Mapping):
-        return one(value)
+        return apply(value)
     if isinstance(value, Iterable) and not isinstance(value, str):
-        return [one(manifest) for manifest in value]
+        return [apply(manifest) for manifest in value]
     raise AnsibleFilterError(f"{name}: expected a manifest or a list of them, found {shown(value)}")
 
 
@@ -157,24 +139,24 @@ def manifests(name: str, option: str, value: Any) -> list[dict[str, Any]]:
     entries = [value] if isinstance(value, Mapping) else value
     if not isinstance(entries, Iterable) or isinstance(entries, str):
         raise AnsibleFilterError(f"{name}: {option}: expected a list of manifests, found {shown(value)}")
-    found = []
+    result = []
     for index, manifest in enumerate(entry for entry in entries if entry is not None):
         place = option if entries is not value else f"{option}[{index}]"
         if not isinstance(manifest, Mapping):
             raise AnsibleFilterError(f"{name}: {place}: expected a manifest, found {shown(manifest)}")
         try:
-            _shape.check(manifest)
+            check_types(manifest)
         except FieldError as error:
-            raise AnsibleFilterError(f"{name}: {place}: {_line(error)}") from error
-        found.append(dict(manifest))
-    return found
+            raise AnsibleFilterError(f"{name}: {place}: {_one_line(error)}") from error
+        result.append(dict(manifest))
+    return result
 
 
-def answering(name: str, kubevirt_version: Any) -> release.Release:
+def release_option(name: str, kubevirt_version: Any) -> release.Release:
     """The release that `kubevirt_version` names; by default the newest known release."""
     if kubevirt_version is None:
         return release.NEWEST
-    version: release.Release = checked(name, "kubevirt_version", kubevirt_version, release.of)
+    version: release.Release = check_option(name, "kubevirt_version", kubevirt_version, release.of)
     return version
 
 
@@ -189,30 +171,30 @@ def choice(*values: str) -> Check:
     return check
 
 
-def one_manifest(value: Any) -> dict[str, Any]:
+def single_manifest(value: Any) -> dict[str, Any]:
     """A check for an option with one manifest."""
     if not isinstance(value, Mapping):
         raise ValueError(f"expected a manifest, found {shown(value)}")
-    _shape.check(value)
+    check_types(value)
     return dict(value)
 
 
-def several_manifests(value: Any) -> list[dict[str, Any]]:
+def manifest_list(value: Any) -> list[dict[str, Any]]:
     """A check for an option with one manifest or several."""
     entries = [value] if isinstance(value, Mapping) else value
     if not isinstance(entries, Iterable) or isinstance(entries, str):
         raise ValueError(f"expected a list of manifests, found {shown(value)}")
-    return [one_manifest(entry) for entry in entries if entry is not None]
+    return [single_manifest(entry) for entry in entries if entry is not None]
 
 
-def whole_number(value: Any) -> int:
+def positive_integer(value: Any) -> int:
     """A check for an option with a positive integer."""
     if isinstance(value, bool) or not str(value).isdigit() or int(value) < 1:
         raise ValueError(f"expected a whole number, 1 or more, found {shown(value)}")
     return int(value)
 
 
-def checked(name: str, option: str, value: Any, check: Check | None) -> Any:
+def check_option(name: str, option: str, value: Any, check: Check | None) -> Any:
     """The option's value after its check. An option without a check does not exist."""
     if check is None:
         raise AnsibleFilterError(f"{name}: {option}: unknown option")
@@ -229,5 +211,5 @@ def _label(manifest: Mapping[str, Any]) -> str:
     return named or str(manifest.get("kind") or "VirtualMachine")
 
 
-def _line(error: Exception) -> str:
+def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())

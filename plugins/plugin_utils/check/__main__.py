@@ -25,20 +25,20 @@ from .sources import UsageError
 
 Manifest = dict[str, Any]
 
-CLEAN, FOUND, UNUSABLE = 0, 1, 2
+CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
 """The exit codes: no findings at the threshold; some; the check failed."""
 
 _CATALOG: Final = Path(__file__).parents[3] / "roles/common_instancetypes/files/catalog"
 _SEVERITY: Final = ("note", "warning", "error")
 
 
-class _Read(NamedTuple):
-    """objects: found in the paths. known: these and the objects given otherwise. texts: the files.
+class _Objects(NamedTuple):
+    """objects: in the paths. lookup: these and the objects of the cluster. texts: the files.
     findings: about the form of files and objects.
     """
 
     objects: list[Declared]
-    known: judge.Known
+    lookup: judge.KnownObjects
     texts: dict[str, bytes]
     findings: list[Finding]
 
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {bug_report(error)}", file=sys.stderr)
         return UNUSABLE
     threshold = _SEVERITY.index(options.fail_on)
-    return FOUND if any(_SEVERITY.index(one.level) >= threshold for one in report.findings) else CLEAN
+    return FINDINGS if any(_SEVERITY.index(finding.level) >= threshold for finding in report.findings) else CLEAN
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -94,60 +94,62 @@ def _parser() -> argparse.ArgumentParser:
 def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     """The report for the options of the command. Raises UsageError."""
     kubevirt = _kubevirt(options.kubevirt, options.kubevirt_version)
-    given = _read(options.objects, b"", kubevirt, options.namespace)
-    besides = [*_builtin(options.catalog, kubevirt), *(entry.manifest for entry in given.objects)]
-    head = _read(options.path, stdin, kubevirt, options.namespace, besides)
-    findings = [*head.findings, *judge.judge(head.objects, head.known, kubevirt, options.accept_unknown_fields)]
+    besides = _read(options.objects, b"", kubevirt, options.namespace)
+    cluster_objects = [*_builtin(options.catalog, kubevirt), *(entry.manifest for entry in besides.objects)]
+    head = _read(options.path, stdin, kubevirt, options.namespace, cluster_objects)
+    findings = [*head.findings, *judge.judge(head.objects, head.lookup, kubevirt, options.accept_unknown_fields)]
     if options.base:
-        base = _read(options.base, b"", kubevirt, options.namespace, besides)
-        findings += bases.compare(base.objects, base.known, head.objects, head.known, kubevirt)
-    kept = [finding for finding in findings if finding.rule not in options.ignore]
+        base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects)
+        findings += bases.compare(base.objects, base.lookup, head.objects, head.lookup, kubevirt)
+    reported = [finding for finding in findings if finding.rule not in options.ignore]
     objects = [(entry.label, entry.place.file) for entry in head.objects]
-    return reports.Report(with_lines(kept, head.texts), objects, ".".join(map(str, kubevirt.release.version[:2])))
+    return reports.Report(with_lines(reported, head.texts), objects, ".".join(map(str, kubevirt.release.version[:2])))
 
 
 def _read(
     paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, besides: Sequence[Manifest] = ()
-) -> _Read:
+) -> _Objects:
     repository = sources.read(paths, stdin)
-    found: list[Declared | Finding] = []
+    results: list[Declared | Finding] = []
     catalog = [source for source in repository.sources if judge.is_catalog(source.content)]
     if catalog:
-        found += judge.catalog(catalog, kubevirt.release)
+        results += judge.catalog(catalog, kubevirt.release)
     for place, manifest in sources.manifests(repository.sources):
-        found += judge.declared(place, manifest, kubevirt.release, namespace)
+        results += judge.declared(place, manifest, kubevirt.release, namespace)
     for source in repository.sources:
-        found += tasks.declared(source, namespace)
+        results += tasks.declared(source, namespace)
     for host in hosts.hosts(repository):
-        found += [host] if isinstance(host, Finding) else tasks.of_host(host, namespace)
-    objects = [one for one in found if isinstance(one, Declared)]
-    findings = [*repository.findings, *(one for one in found if isinstance(one, Finding))]
+        results += [host] if isinstance(host, Finding) else tasks.of_host(host, namespace)
+    objects = [result for result in results if isinstance(result, Declared)]
+    findings = [*repository.findings, *(result for result in results if isinstance(result, Finding))]
     # A declared object overrides a known object of the same name.
-    known = judge.Known([*besides, *(entry.manifest for entry in objects)])
-    return _Read(objects, known, repository.texts, findings)
+    lookup = judge.KnownObjects([*besides, *(entry.manifest for entry in objects)])
+    return _Objects(objects, lookup, repository.texts, findings)
 
 
 def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     manifest = None
     if path is not None:
-        found = [content for _place, content in sources.manifests(sources.read([path]).sources)]
-        manifest = next((one for one in found if one["kind"] == "KubeVirt"), None)
+        contents = [content for _place, content in sources.manifests(sources.read([path]).sources)]
+        manifest = next((content for content in contents if content["kind"] == "KubeVirt"), None)
         if manifest is None:
             raise UsageError(f"--kubevirt: {path} has no KubeVirt object; kubectl get kubevirt -A -o yaml prints it")
     newest = f"v{'.'.join(map(str, releases.NEWEST.version))}"
-    wanted = version or version_of(manifest or {}) or newest
+    version_text = version or version_of(manifest or {}) or newest
     try:
-        releases.of(wanted)
+        releases.of(version_text)
     except releases.UnknownRelease as error:
         raise UsageError(f"--kubevirt-version: {error}") from None
-    read = kubevirt_of(manifest or {}, wanted)
-    if read.doubt:
-        raise UsageError(f"--kubevirt: {read.doubt}")
+    kubevirt_config = kubevirt_of(manifest or {}, version_text)
+    if kubevirt_config.doubt:
+        raise UsageError(f"--kubevirt: {kubevirt_config.doubt}")
     try:
-        cluster_config.read(dict(read.settings), read.configuration.architecture, read.release)
+        cluster_config.read(
+            dict(kubevirt_config.settings), kubevirt_config.configuration.architecture, kubevirt_config.release
+        )
     except ValueError as error:
         raise UsageError(f"--kubevirt: spec.configuration of {path} is {error}") from None
-    return read
+    return kubevirt_config
 
 
 def _builtin(choice: str, kubevirt: KubeVirt) -> list[Manifest]:

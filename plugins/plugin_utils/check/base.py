@@ -17,46 +17,50 @@ from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.vmi.readiness import HALTED, run_strategy
 from ...module_utils._resolver.preflight.admit import admit
 from .findings import NOTE, WARNING, Finding
-from .judge import VM, Declared, Known
+from .judge import VM, Declared, KnownObjects
 
 Manifest = dict[str, Any]
 
 
 def compare(
-    base: Sequence[Declared], base_known: Known, head: Sequence[Declared], head_known: Known, kubevirt: KubeVirt
+    base: Sequence[Declared],
+    base_lookup: KnownObjects,
+    head: Sequence[Declared],
+    head_lookup: KnownObjects,
+    kubevirt: KubeVirt,
 ) -> Iterator[Finding]:
     """Findings for each changed VM whose running guest needs a restart, and for each changed instancetype or preference
     that VMs refer to.
 
-    known objects: those of a revision and the objects given otherwise. A VM that is not halted is assumed to run as the
-    base declares it.
+    base_lookup, head_lookup: the objects of a revision and those of the cluster. A VM that is not halted is assumed to
+    run as the base declares it.
     """
-    before = {key_of(entry.manifest): entry.manifest for entry in base}
-    old, new = Cluster(base_known, kubevirt), Cluster(_Over(base_known, head_known), kubevirt)
+    base_manifests = {key_of(entry.manifest): entry.manifest for entry in base}
+    base_cluster, head_cluster = Cluster(base_lookup, kubevirt), Cluster(_BaseFirst(base_lookup, head_lookup), kubevirt)
     vms = [entry.manifest for entry in head if entry.manifest["kind"] == VM]
     for entry in head:
-        was = before.get(key_of(entry.manifest))
-        if was is None or was.get("spec") == entry.manifest.get("spec"):
+        before = base_manifests.get(key_of(entry.manifest))
+        if before is None or before.get("spec") == entry.manifest.get("spec"):
             continue
         try:
             if entry.manifest["kind"] == VM:
-                yield from _restart(entry, was, old, new)
+                yield from _restart(entry, before, base_cluster, head_cluster)
             elif entry.manifest["kind"] in ROLE_OF_KIND:
-                yield from _changed(entry, was, vms, kubevirt)
+                yield from _changed(entry, before, vms, kubevirt)
         except (FieldError, Crash):
             # judge reports the errors of the object itself.
             continue
 
 
-def _restart(entry: Declared, was: Manifest, old: Cluster, new: Cluster) -> Iterator[Finding]:
-    admitted = admit(was, None, old).admitted
+def _restart(entry: Declared, before: Manifest, base_cluster: Cluster, head_cluster: Cluster) -> Iterator[Finding]:
+    admitted = admit(before, None, base_cluster).admitted
     if admitted is None or run_strategy(admitted) == HALTED:
         return
-    built = vmi.build(admitted, old.objects, old.configuration, old.release)
+    built = vmi.build(admitted, base_cluster.objects, base_cluster.configuration, base_cluster.release)
     if built.spec is None:
         return
     instance = {"metadata": built.metadata, "spec": built.spec, "status": {"phase": "Running"}}
-    effect = impact(admitted, admit(entry.manifest, admitted, new), instance, new)
+    effect = impact(admitted, admit(entry.manifest, admitted, head_cluster), instance, head_cluster)
     if effect.needs == RESTART:
         fields = ", ".join(str(change["field"]) for change in effect.changes[:3])
         message = f"the change needs a restart of a running guest: {effect.reason or fields}"
@@ -66,21 +70,23 @@ def _restart(entry: Declared, was: Manifest, old: Cluster, new: Cluster) -> Iter
         yield Finding("unchecked", NOTE, entry.place, entry.label, "spec", message)
 
 
-class _Over:
+class _BaseFirst:
     """The objects of two revisions. The base overrides the head, because VMs keep their captured revisions."""
 
-    def __init__(self, base: Known, head: Known) -> None:
+    def __init__(self, base: KnownObjects, head: KnownObjects) -> None:
         self._base, self._head = base, head
 
     def get(self, kind: str, namespace: str, name: str) -> Any:
-        found = self._base.get(kind, namespace, name)
-        return found if isinstance(found, dict) else self._head.get(kind, namespace, name)
+        live = self._base.get(kind, namespace, name)
+        return live if isinstance(live, dict) else self._head.get(kind, namespace, name)
 
 
-def _changed(entry: Declared, was: Manifest, vms: Sequence[Manifest], kubevirt: KubeVirt) -> Iterator[Finding]:
+def _changed(entry: Declared, before: Manifest, vms: Sequence[Manifest], kubevirt: KubeVirt) -> Iterator[Finding]:
     role = ROLE_OF_KIND[entry.manifest["kind"]]
-    old, new = (canonical(role.spec_type, one.get("spec"), kubevirt.release) for one in (was, entry.manifest))
+    spec_before, spec_after = (
+        canonical(role.spec_type, manifest.get("spec"), kubevirt.release) for manifest in (before, entry.manifest)
+    )
     users = sum(key_of(entry.manifest) in references(vm) for vm in vms)
-    if users and not equal(role.spec_type, old, new):
+    if users and not equal(role.spec_type, spec_before, spec_after):
         message = f"{users} VM{'s' * (users != 1)} captured the object before the change; run refresh_revisions"
         yield Finding("changed-size", NOTE, entry.place, entry.label, "spec", message)

@@ -89,8 +89,8 @@ def _line(documents: list[Any], finding: Finding) -> int:
             line = node.start_mark.line
             continue
         entries = node.value if isinstance(node, yaml.MappingNode) else ()
-        found = next((entry for entry in entries if entry[0].value == step), None)
-        if found is None:
+        match = next((entry for entry in entries if entry[0].value == step), None)
+        if match is None:
             break
-        line, node = found[0].start_mark.line, found[1]
+        line, node = match[0].start_mark.line, match[1]
     return line + 1

@@ -40,27 +40,29 @@ class Host(NamedTuple):
 
 def hosts(repository: Repository) -> Iterator[Host | Finding]:
     """The VMs of all inventories, and of host_vars without an inventory."""
-    written = [found for source in repository.sources for found in _written(source.place, source.content)]
+    written = [
+        inventory_hosts for source in repository.sources for inventory_hosts in _written(source.place, source.content)
+    ]
     if not written and not repository.inventories:
         return
     loader = _Loader()
-    seen = set()
+    reported = set()
     for inventory in _inventories(repository):
         try:
-            found = list(inventory.hosts(loader, written))
+            inventory_hosts = list(inventory.hosts(loader, written))
         except AnsibleError as error:
             message = f"Ansible cannot read the inventory: {' '.join(str(error).split())}"
             yield Finding("unchecked", NOTE, inventory.place, "", "", message, 1)
             continue
-        seen |= {one.place for one in found}
-        yield from found
+        reported |= {host.place for host in inventory_hosts}
+        yield from inventory_hosts
     read = {str(Path(file).resolve()) for file in repository.texts}
     for file in loader.encrypted:
         if file not in read:
             yield encrypted(os.path.relpath(file))
     for place, value in written:
         name = _of_host_vars(place)
-        if name and place not in seen:
+        if name and place not in reported:
             yield Host(place, {"name": name, **value}, {})
 
 
@@ -131,30 +133,30 @@ class _Inventory:
 
     def _variables(self, loader: DataLoader, groups: Iterable[Any], host: Any = None) -> Variables:
         ordered, plugin = sort_groups(groups), vars_loader.get("host_group_vars")
-        found: Variables = {}
+        result: Variables = {}
         for group in ordered:
-            found.update(group.get_vars())
+            result.update(group.get_vars())
         for group in ordered:
-            found.update(plugin.get_vars(loader, self._folder, group))
+            result.update(plugin.get_vars(loader, self._folder, group))
         if host is not None:
-            found.update(host.get_vars())
-            found.update(plugin.get_vars(loader, self._folder, host))
-        return found
+            result.update(host.get_vars())
+            result.update(plugin.get_vars(loader, self._folder, host))
+        return result
 
     def _line(self, name: str, groups: set[str]) -> Place:
         """Where an INI file says what the host is: with the host, or else with the last of its groups."""
-        section, found, here = "", 0, 1 if self._lines else 0
+        section, vars_line, host_line = "", 0, 1 if self._lines else 0
         for number, line in enumerate(map(str.strip, self._lines), 1):
             group, _colon, part = section.partition(":")
             if line.startswith("["):
                 section = line[1:].partition("]")[0]
             elif part == "vars" and group in groups and line.startswith(_VM):
-                found = number
+                vars_line = number
             elif not part and line[:1] not in ("", "#", ";") and name in self._expanded(line):
                 if _VM in line:
                     return self.place._replace(line=number)
-                here = number
-        return self.place._replace(line=found or here)
+                host_line = number
+        return self.place._replace(line=vars_line or host_line)
 
     def _expanded(self, line: str) -> list[str]:
         return list(self._parser._expand_hostpattern(line.split()[0])[0])

@@ -21,8 +21,7 @@ from ...module_utils._resolver.kubevirt.webhooks import validate
 from ...module_utils._resolver.kubevirt.webhooks.admission import Cause
 from ...module_utils._resolver.preflight import predict as preflight
 from ...module_utils._resolver.preflight.admit import admit
-from .. import _shape
-from .._filters import gated
+from .._manifest_checks import check_types, gated
 from .findings import ERROR, NOTE, WARNING, Finding, Place
 from .sources import Source
 
@@ -48,8 +47,8 @@ class Declared(NamedTuple):
         return label(self.manifest)
 
 
-class Known:
-    """The objects of a repository and those given otherwise, as a cluster would have them."""
+class KnownObjects:
+    """The objects of a repository and those of the cluster, as a cluster would have them."""
 
     def __init__(self, objects: Iterable[Manifest]) -> None:
         # Nothing refers to an object without a name.
@@ -62,10 +61,10 @@ class Known:
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See Lookup. Missing storage, and what else a guest needs, may exist in the cluster."""
-        found = self._objects.get(kind, namespace, name)
-        if found is None and (kind in _STORAGE or kind in EXISTING):
+        manifest = self._objects.get(kind, namespace, name)
+        if manifest is None and (kind in _STORAGE or kind in EXISTING):
             return Problem(f"the {kind} {namespace}/{name} {_ELSEWHERE}", "Unchecked", 403)
-        return found
+        return manifest
 
     def listed(self, kind: str, namespace: str) -> list[Manifest]:
         """All manifests of a kind in a namespace, "" for a cluster-wide kind."""
@@ -113,7 +112,7 @@ def declared(place: Place, manifest: Manifest, release: Release, namespace: str)
         return
     manifest = _with_namespace(manifest, namespace)
     try:
-        _shape.check(manifest)
+        check_types(manifest)
         modern = modernize(manifest, release)
     except FieldError as error:
         yield Finding("invalid", ERROR, place, label(manifest), error.path, error.reason)
@@ -123,8 +122,8 @@ def declared(place: Place, manifest: Manifest, release: Release, namespace: str)
         yield Finding(
             "deprecated", WARNING, place, label(manifest), change.path, f"{change.note.rstrip('.')}; {instead}"
         )
-    for left in modern.left:
-        yield Finding("deprecated", WARNING, place, label(manifest), left.path, left.note)
+    for remaining in modern.left:
+        yield Finding("deprecated", WARNING, place, label(manifest), remaining.path, remaining.note)
     yield Declared(place, modern.manifest)
 
 
@@ -135,21 +134,23 @@ def _with_namespace(manifest: Manifest, namespace: str) -> Manifest:
     return {**manifest, "metadata": {**metadata, "namespace": namespace}}
 
 
-def judge(objects: Sequence[Declared], known: Known, kubevirt: KubeVirt, accept_unknown: bool) -> Iterator[Finding]:
+def judge(
+    objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt, accept_unknown: bool
+) -> Iterator[Finding]:
     """Findings about each object, in order. accept_unknown: accept fields that this collection does not know."""
-    cluster = Cluster(known, kubevirt)
+    cluster = Cluster(lookup, kubevirt)
     rules = cluster_config.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
     for entry in objects:
         if entry.manifest["kind"] in _STORAGE:
             continue
         try:
-            yield from _judge(entry, known, cluster, rules, accept_unknown)
+            yield from _judge(entry, lookup, cluster, rules, accept_unknown)
         except (FieldError, Crash) as error:
             yield Finding("refused", ERROR, entry.place, entry.label, "", f"KubeVirt rejects the object: {error}")
 
 
 def _judge(
-    entry: Declared, known: Known, cluster: Cluster, rules: cluster_config.ClusterConfig, accept_unknown: bool
+    entry: Declared, lookup: KnownObjects, cluster: Cluster, rules: cluster_config.ClusterConfig, accept_unknown: bool
 ) -> Iterator[Finding]:
     manifest, kind = entry.manifest, entry.manifest["kind"]
     type_name = VM if kind == VM else ROLE_OF_KIND[kind].kind
@@ -170,9 +171,9 @@ def _judge(
             if not cause.field.startswith(tuple(dropped)):
                 yield Finding("refused", ERROR, entry.place, entry.label, cause.field, cause.message)
         if manifest["spec"].get("template") is not None:
-            yield from _virtual_machine(entry, known, cluster, rules)
+            yield from _virtual_machine(entry, lookup, cluster, rules)
         return
-    answer = validate.validate(kind, manifest, known, release=cluster.release).as_json()
+    answer = validate.validate(kind, manifest, lookup, release=cluster.release).as_json()
     if not answer["allowed"]:
         field = next((cause["field"] for cause in answer.get("causes") or [] if cause.get("field")), "")
         yield Finding("refused", ERROR, entry.place, entry.label, field, str(answer.get("message")))
@@ -192,12 +193,12 @@ def _invalid(manifest: Manifest, spec_type: str, accept_unknown: bool) -> FieldE
 
 
 def _virtual_machine(
-    entry: Declared, known: Known, cluster: Cluster, rules: cluster_config.ClusterConfig
+    entry: Declared, lookup: KnownObjects, cluster: Cluster, rules: cluster_config.ClusterConfig
 ) -> Iterator[Finding]:
     future = admit(entry.manifest, None, cluster)
-    issues = preflight.issues(future, None, cluster, known.listed)
+    issues = preflight.issues(future, None, cluster, lookup.listed)
     for issue in issues:
-        field, message = _parted(issue.text)
+        field, message = _split_field(issue.text)
         if _ELSEWHERE in message:
             reason = f"{message.partition(_ELSEWHERE)[0]}{_ELSEWHERE}; pass its manifest with --objects"
             yield Finding("unchecked", NOTE, entry.place, entry.label, field, reason)
@@ -226,7 +227,7 @@ def _other_causes(admitted: Manifest, cluster: Cluster, rules: cluster_config.Cl
     return order.virtual_machine_causes(applied["spec"], stored, None, admitted["metadata"].get("namespace", ""), rules)
 
 
-def _parted(text: str) -> tuple[str, str]:
+def _split_field(text: str) -> tuple[str, str]:
     """The field at the beginning of a preflight message, or "", and the rest of the message."""
     fields, colon, message = text.partition(": ")
     first = fields.split(", ")[0]

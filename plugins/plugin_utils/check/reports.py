@@ -30,9 +30,9 @@ class Report(NamedTuple):
     def summary(self) -> str:
         """``120 objects checked for KubeVirt 1.9: 2 errors, 1 warning``"""
         amounts = [(level, sum(finding.level == level for finding in self.findings)) for level in _LEVELS]
-        found = ", ".join(f"{amount} {level}{'s' * (amount != 1)}" for level, amount in amounts if amount)
+        counts = ", ".join(f"{amount} {level}{'s' * (amount != 1)}" for level, amount in amounts if amount)
         number = f"{len(self.objects):,} object{'s' * (len(self.objects) != 1)}"
-        return f"{number} checked for KubeVirt {self.release}: {found or 'nothing found'}"
+        return f"{number} checked for KubeVirt {self.release}: {counts or 'nothing found'}"
 
 
 def text(report: Report) -> str:
@@ -69,21 +69,23 @@ def junit(report: Report) -> str:
     cases: dict[tuple[str, str], list[Finding]] = {(file, label): [] for label, file in report.objects}
     for finding in report.findings:
         cases.setdefault((finding.place.file, finding.label), []).append(finding)
-    failed = sum(any(one.level == ERROR for one in found) for found in cases.values())
+    failed = sum(any(finding.level == ERROR for finding in findings) for findings in cases.values())
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(
         root, "testsuite", name=TOOL, tests=str(len(cases)), failures=str(failed), errors="0"
     )
-    for (file, label), found in cases.items():
+    for (file, label), findings in cases.items():
         case = ElementTree.SubElement(suite, "testcase", classname=file, name=label or file)
-        errors = [one for one in found if one.level == ERROR]
+        errors = [finding for finding in findings if finding.level == ERROR]
         if errors:
             failure = ElementTree.SubElement(case, "failure", type=errors[0].rule, message=_readable(errors[0].message))
-            failure.text = _readable("\n".join(f"{_place(one)}: {_message(one)}" for one in errors))
-        others = [one for one in found if one.level != ERROR]
+            failure.text = _readable("\n".join(f"{_place(finding)}: {_message(finding)}" for finding in errors))
+        others = [finding for finding in findings if finding.level != ERROR]
         if others:
             output = ElementTree.SubElement(case, "system-out")
-            output.text = _readable("\n".join(f"{_place(one)}: {one.level}: {_message(one)}" for one in others))
+            output.text = _readable(
+                "\n".join(f"{_place(finding)}: {finding.level}: {_message(finding)}" for finding in others)
+            )
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 

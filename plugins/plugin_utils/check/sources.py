@@ -22,7 +22,7 @@ _INVENTORIES: Final = ("hosts", "inventory")
 _INVENTORY_FOLDERS: Final = ("inventory", "inventories")
 _VARIABLE_FOLDERS: Final = ("group_vars", "host_vars")
 # INI files of tools that may be next to an inventory.
-_OF_TOOLS: Final = ("mypy.ini", "pytest.ini", "tox.ini")
+_TOOL_CONFIGS: Final = ("mypy.ini", "pytest.ini", "tox.ini")
 _ENCRYPTED: Final = b"$ANSIBLE_VAULT;"
 # Tool folders, whose files a user does not mean.
 _SKIPPED: Final = ("node_modules", "__pycache__", "venv")
@@ -61,11 +61,11 @@ def read(paths: Iterable[str], stdin: bytes = b"") -> Repository:
         if path == STDIN:
             _add(repository, STDIN_NAME, stdin, ERROR)
             continue
-        given = Path(path)
-        if not given.exists():
+        location = Path(path)
+        if not location.exists():
             raise UsageError(f"{path}: no such file or folder; name a file, a folder, or - for standard input")
-        for file in _files(given) if given.is_dir() else [given]:
-            _add(repository, str(file), file.read_bytes(), WARNING if given.is_dir() else ERROR)
+        for file in _files(location) if location.is_dir() else [location]:
+            _add(repository, str(file), file.read_bytes(), WARNING if location.is_dir() else ERROR)
     return repository
 
 
@@ -81,7 +81,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _looks_readable(file: Path) -> bool:
     if file.suffix:
-        return file.suffix in _SUFFIXES or (file.suffix == _INI and file.name not in _OF_TOOLS)
+        return file.suffix in _SUFFIXES or (file.suffix == _INI and file.name not in _TOOL_CONFIGS)
     return (
         file.name in _INVENTORIES
         or file.parent.name in _INVENTORY_FOLDERS
@@ -106,7 +106,7 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
         repository.inventories.append(file)
         return
     try:
-        found = documents(content, file, what="manifest", foreign_tags=True)
+        contents = documents(content, file, what="manifest", foreign_tags=True)
     except TextError as error:
         if not suffix and file != STDIN_NAME:
             # Like Ansible, which reads as INI what is not YAML. Scripts are not executed.
@@ -116,7 +116,7 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
         line, message = (int(where[1]), where[2]) if where else (0, str(error))
         repository.findings.append(Finding("unreadable", level, Place(file), "", "", message, line))
         return
-    repository.sources.extend(Source(Place(file, number), content) for number, content in enumerate(found))
+    repository.sources.extend(Source(Place(file, number), content) for number, content in enumerate(contents))
 
 
 def is_encrypted(content: bytes) -> bool:

@@ -21,7 +21,7 @@ from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm.from_image import image_inferences
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import SPEC
-from .._declared import LEFT_OUT, entries
+from .._task_options import UNCHECKED_OPTIONS, entries
 from .findings import ERROR, NOTE, Finding, Place
 from .hosts import Host
 from .judge import Declared
@@ -35,7 +35,7 @@ _TEMPLATE: Final = "has a template"
 _SECRET: Final = "has a value encrypted with Ansible Vault"
 _STRINGS: Final = ("name", "namespace")
 # Replaces a templated name or namespace.
-_SOMETHING: Final = "templated"
+_PLACEHOLDER: Final = "templated"
 
 
 class _Module(NamedTuple):
@@ -111,7 +111,7 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
     options = dict(entry.options)
     for name in _STRINGS:
         if _unknown(options.get(name)) == _TEMPLATE:
-            options[name] = _SOMETHING
+            options[name] = _PLACEHOLDER
     if options.get("state") == "absent":
         return
     label = f"{entry.module.plural.rstrip('s').replace('_', ' ')} {options.get('name') or ''}".strip()
@@ -119,7 +119,7 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
         unknown = _unknown(options[name])
         if not unknown:
             continue
-        if name not in LEFT_OUT:
+        if name not in UNCHECKED_OPTIONS:
             message = f"{unknown}, so the object is not checked; run the playbook with --check against a cluster"
             yield Finding("unchecked", NOTE, entry.place, label, name, message)
             return
@@ -140,8 +140,9 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
     except FieldError as error:
         yield Finding("invalid", ERROR, entry.place, label, error.path, error.reason)
         return
-    if options.get("infer_from_registry") and (asked := image_inferences(manifest, None, {})):
-        message = f"the image {asked[0].image.name} decides on the {asked[0].role.matcher}; the check asks no registry"
+    if options.get("infer_from_registry") and (inferences := image_inferences(manifest, None, {})):
+        first = inferences[0]
+        message = f"the image {first.image.name} decides on the {first.role.matcher}; the check asks no registry"
         yield Finding("unchecked", NOTE, entry.place, label, "infer_from_registry", message)
         return
     if entry.module.plural == "virtual_machines":

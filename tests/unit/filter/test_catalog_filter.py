@@ -14,9 +14,9 @@ catalog = FilterModule().filters()["catalog"]
 
 
 def test_one_definition_is_as_good_as_a_list_of_it() -> None:
-    found = catalog(DEFINITION)
-    assert [one["name"] for one in found["instancetypes"]] == ["web.small"]
-    assert catalog([DEFINITION]) == found
+    result = catalog(DEFINITION)
+    assert [item["name"] for item in result["instancetypes"]] == ["web.small"]
+    assert catalog([DEFINITION]) == result
 
 
 @pytest.mark.parametrize(("form", "begins"), [("html", "<"), ("svg", "<svg"), ("markdown", "#")])
@@ -40,13 +40,13 @@ def test_a_picture_has_its_title(form: str, begins: str) -> None:
         ),
     ],
 )
-def test_what_it_cannot_take_is_one_line(arguments: tuple[Any, ...], told: str) -> None:
+def test_invalid_input_is_a_one_line_error(arguments: tuple[Any, ...], result: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
         catalog(*arguments)
-    assert str(error.value).startswith(told) and "\n" not in str(error.value)
+    assert str(error.value).startswith(result) and "\n" not in str(error.value)
 
 
-def test_a_page_shows_what_fits_a_cluster() -> None:
+def test_a_page_shows_the_instancetypes_that_fit_a_cluster() -> None:
     capacity = [{"name": "web.small", "fits": True, "node_count": 3, "nodes_in_all": 4, "more": 12}]
     assert "1 of 1 instancetypes fit the nodes" in catalog(DEFINITION, "html", capacity=capacity)
     assert "fit the nodes" not in catalog(DEFINITION, "html")

@@ -55,11 +55,11 @@ def tasks(name: str) -> list[dict[str, Any]]:
     """
     module = import_module(f"{COLLECTION}.{name}")
     assert hasattr(module, "EXAMPLES") or name.startswith("_")
-    found = yaml.safe_load(getattr(module, "EXAMPLES", "[]"))
-    for task in found:
+    result = yaml.safe_load(getattr(module, "EXAMPLES", "[]"))
+    for task in result:
         for module in [key for key in task if key.startswith("virtshape.")]:
             task["ansible.builtin.debug"] = {"msg": task.pop(module)}
-    return found
+    return result
 
 
 def test_examples(tmp_path: Path) -> None:
@@ -77,9 +77,9 @@ def test_ansible_doc(tmp_path: Path) -> None:
     names = [f"virtshape.instancetypes.{name}" for name in FILTERS]
     answer = run("ansible-doc", "--type", "filter", "--json", *names, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
-    told = json.loads(answer.stdout)
-    assert sorted(told) == names
-    for name, entry in told.items():
+    result = json.loads(answer.stdout)
+    assert sorted(result) == names
+    for name, entry in result.items():
         assert entry["doc"]["options"]["_input"]["required"], name
         assert (entry["examples"] or "._" in name) and entry["return"]["_value"]["description"], name
 

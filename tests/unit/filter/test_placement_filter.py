@@ -49,11 +49,11 @@ def launcher(name: str, where: str, phase: str = "Running") -> dict[str, Any]:
 
 
 def test_vms_that_start_and_how_many_more() -> None:
-    found = placement([vm("a"), vm("b"), vm("c")], nodes=[node("x")], objects=LARGE, instancetypes=[LARGE])
-    assert [one["fits"] for one in found["virtual_machines"]] == [True, True, False]
-    assert found["virtual_machines"][2]["problem"].startswith("x lacks ")
+    result = placement([vm("a"), vm("b"), vm("c")], nodes=[node("x")], objects=LARGE, instancetypes=[LARGE])
+    assert [item["fits"] for item in result["virtual_machines"]] == [True, True, False]
+    assert result["virtual_machines"][2]["problem"].startswith("x lacks ")
     large = {"name": "large", "fits": True, "node_count": 1, "nodes_in_all": 1, "more": 0}
-    assert found["instancetypes"] == [large]
+    assert result["instancetypes"] == [large]
     two = placement(vm(), nodes=[node("x"), node("y")], objects=[LARGE], instancetypes=LARGE)["instancetypes"]
     assert two == [{**large, "node_count": 2, "nodes_in_all": 2, "more": 3}]
 
@@ -68,8 +68,8 @@ def test_no_vms_but_room() -> None:
 
 def test_a_running_vm_migrates_with_its_new_size() -> None:
     pods = [launcher("web", "x"), launcher("web", "y", "Succeeded")]
-    (found,) = placement([vm()], nodes=[node("x"), node("y")], pods=pods, objects=[LARGE])["virtual_machines"]
-    assert (found["node"], found["migration"]["nodes"]) == ("x", ["y"])
+    (result,) = placement([vm()], nodes=[node("x"), node("y")], pods=pods, objects=[LARGE])["virtual_machines"]
+    assert (result["node"], result["migration"]["nodes"]) == ("x", ["y"])
     (alone,) = placement([vm()], nodes=[node("x", memory="99Gi")], pods=pods, objects=[LARGE])["virtual_machines"]
     assert alone["migration"]["problem"] == "x lacks distance from other pods"
     gone = placement([vm()], nodes=[node("y")], pods=pods, objects=[LARGE])["virtual_machines"][0]
@@ -78,16 +78,16 @@ def test_a_running_vm_migrates_with_its_new_size() -> None:
 
 def test_a_drained_node() -> None:
     nodes, pods = [node("x"), node("y")], [launcher("web", "x")]
-    found = placement([vm("new"), vm("next")], nodes=nodes, pods=pods, objects=[LARGE], drain=["x"])
-    assert [(one["name"], one["target"]) for one in found["drained"]] == [("web", "y")]
-    assert [one.get("node") for one in found["virtual_machines"]] == ["y", None]
+    result = placement([vm("new"), vm("next")], nodes=nodes, pods=pods, objects=[LARGE], drain=["x"])
+    assert [(item["name"], item["target"]) for item in result["drained"]] == [("web", "y")]
+    assert [item.get("node") for item in result["virtual_machines"]] == ["y", None]
 
 
-def test_what_the_cluster_says_counts() -> None:
+def test_the_clusters_configuration_counts() -> None:
     developer = {"nodeSelectors": {"disk": "ssd"}}
     kubevirt = {"spec": {"configuration": {"developerConfiguration": developer}}}
-    found = placement([vm()], nodes=[node("x")], objects=[LARGE], kubevirt=kubevirt)["virtual_machines"][0]
-    assert found["problem"] == "1 of 1 nodes lacks the label disk=ssd"
+    result = placement([vm()], nodes=[node("x")], objects=[LARGE], kubevirt=kubevirt)["virtual_machines"][0]
+    assert result["problem"] == "1 of 1 nodes lacks the label disk=ssd"
     quota = {"metadata": {"namespace": "shop"}, "spec": {"hard": {"limits.cpu": "1"}}}
     space = {"metadata": {"name": "shop", "labels": {}}}
     more = placement([vm()], nodes=[node("x")], objects=[LARGE], quotas=[quota], namespaces=[space], networks=[])
@@ -113,7 +113,7 @@ def test_what_the_cluster_says_counts() -> None:
         ({"quotas": [{"spec": {"hard": 5}}]}, "quotas: .*has no spec.hard"),
     ],
 )
-def test_what_cannot_be_answered(options: dict[str, Any], problem: str) -> None:
+def test_invalid_input_is_an_error(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(AnsibleFilterError, match=problem):
         placement([vm()], **{"nodes": [node("x")], "objects": [LARGE], **options})
 
@@ -124,14 +124,14 @@ def test_a_vm_without_a_pod_is_an_answer() -> None:
     kubevirt = {"spec": {"configuration": {"permittedHostDevices": {}}}}
     wrong = vm("d", cpu={"cores": 2})
     vms = [vm("a"), inferred, permitted, wrong]
-    assert [one["problem"] for one in placement(vms[:1], nodes=[node("x")])["virtual_machines"]] == [
+    assert [item["problem"] for item in placement(vms[:1], nodes=[node("x")])["virtual_machines"]] == [
         'virtualmachineclusterinstancetypes.instancetype.kubevirt.io "large" not found'
     ]
-    found = placement(vms, nodes=[node("x", memory="99Gi")], objects=[LARGE], kubevirt=kubevirt)["virtual_machines"]
-    assert [one["fits"] for one in found] == [True, False, False, False]
-    assert "inferred from the volume root" in found[1]["problem"]
-    assert "GPU x/gpu is not permitted" in found[2]["problem"]
-    assert "conflicts" in found[3]["problem"]
+    result = placement(vms, nodes=[node("x", memory="99Gi")], objects=[LARGE], kubevirt=kubevirt)["virtual_machines"]
+    assert [item["fits"] for item in result] == [True, False, False, False]
+    assert "inferred from the volume root" in result[1]["problem"]
+    assert "GPU x/gpu is not permitted" in result[2]["problem"]
+    assert "conflicts" in result[3]["problem"]
     running = placement([vm("web")], nodes=[node("x")], pods=[launcher("web", "x")])["virtual_machines"][0]
     assert running["fits"] and "not found" in running["migration"]["problem"]
 
@@ -140,7 +140,7 @@ def test_claims_of_devices() -> None:
     claiming = vm()
     claiming["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "c"}]
     request = {"name": "r", "exactly": {"deviceClassName": "gpu"}}
-    given = {
+    options = {
         "device_classes": {"metadata": {"name": "gpu"}},
         "resource_slices": [
             {
@@ -152,10 +152,10 @@ def test_claims_of_devices() -> None:
             {"metadata": {"name": "c", "namespace": "shop"}, "spec": {"devices": {"requests": [request]}}}
         ],
     }
-    (one,) = placement(claiming, nodes=[node("x")], objects=[LARGE], **given)["virtual_machines"]
-    assert (one["judged"], one["fits"]) == (True, True)
-    (one,) = placement(claiming, nodes=[node("x")], objects=[LARGE])["virtual_machines"]
-    assert (one["judged"], one["fits"]) == (False, False)
+    (item,) = placement(claiming, nodes=[node("x")], objects=[LARGE], **options)["virtual_machines"]
+    assert (item["judged"], item["fits"]) == (True, True)
+    (item,) = placement(claiming, nodes=[node("x")], objects=[LARGE])["virtual_machines"]
+    assert (item["judged"], item["fits"]) == (False, False)
     with pytest.raises(AnsibleFilterError, match="placement: device_classes: an object has no name"):
         placement(claiming, nodes=[node("x")], objects=[LARGE], device_classes=[{}])
 
@@ -163,9 +163,9 @@ def test_claims_of_devices() -> None:
 def test_restarts() -> None:
     small = [node("x", memory="10Gi")]
     running = {"nodes": small, "objects": [LARGE], "pods": [launcher("web", "x")]}
-    (one,) = placement(vm(), **running)["virtual_machines"]
-    assert one["migration"]["fits"] is False
-    (one,) = placement(vm(), running="restart", **running)["virtual_machines"]
-    assert (one["fits"], one["node"]) == (True, "x")
+    (item,) = placement(vm(), **running)["virtual_machines"]
+    assert item["migration"]["fits"] is False
+    (item,) = placement(vm(), running="restart", **running)["virtual_machines"]
+    assert (item["fits"], item["node"]) == (True, "x")
     with pytest.raises(AnsibleFilterError, match="placement: running: choose from migrate, restart, not 'keep'"):
         placement(vm(), running="keep", **running)

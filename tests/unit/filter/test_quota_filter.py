@@ -20,8 +20,8 @@ AAQ = {"spec": {"namespaceSelector": {}, "configuration": {"allowApplicationAwar
 
 def vm(name: str = "web", **spec: Any) -> dict[str, Any]:
     template = {"spec": {"domain": {"devices": {}}}}
-    made = {"instancetype": {"name": "large"}, "template": template, **spec}
-    return {"kind": "VirtualMachine", "metadata": {"name": name, "namespace": "shop"}, "spec": made}
+    manifest = {"instancetype": {"name": "large"}, "template": template, **spec}
+    return {"kind": "VirtualMachine", "metadata": {"name": name, "namespace": "shop"}, "spec": manifest}
 
 
 def team(used: str = "0", **more: Any) -> dict[str, Any]:
@@ -40,21 +40,21 @@ def launcher(name: str) -> dict[str, Any]:
     return {"metadata": metadata, "spec": {"containers": [container]}}
 
 
-def fits(*vms: Any, **given: Any) -> list[bool]:
-    return [one["fits"] for one in quota(list(vms), objects=LARGE, **given)["virtual_machines"]]
+def fits(*vms: Any, **options: Any) -> list[bool]:
+    return [item["fits"] for item in quota(list(vms), objects=LARGE, **options)["virtual_machines"]]
 
 
 def test_vms_together() -> None:
-    found = quota([vm("a"), vm("b"), vm("c")], quotas=team(), objects=[LARGE])
-    assert [one["fits"] for one in found["virtual_machines"]] == [True, True, False]
-    assert found["virtual_machines"][2]["problem"].startswith("ResourceQuota team lacks ")
-    (line,) = found["quotas"]
+    result = quota([vm("a"), vm("b"), vm("c")], quotas=team(), objects=[LARGE])
+    assert [item["fits"] for item in result["virtual_machines"]] == [True, True, False]
+    assert result["virtual_machines"][2]["problem"].startswith("ResourceQuota team lacks ")
+    (line,) = result["quotas"]
     assert (line["name"], line["namespace"], line["fits"]) == ("team", "shop", False)
 
 
 def test_what_runs() -> None:
-    given = {"quotas": [team("9Gi")], "pods": [launcher("a")]}
-    assert fits(vm("a"), vm("b"), **given) == [True, True]
+    options = {"quotas": [team("9Gi")], "pods": [launcher("a")]}
+    assert fits(vm("a"), vm("b"), **options) == [True, True]
     assert fits(vm("a"), quotas=[team("18Gi")], pods=[launcher("a")], running="restart") == [True]
     assert fits(vm("a"), quotas=[team("18Gi")], pods=[launcher("a")], running="migrate") == [False]
 
@@ -98,7 +98,7 @@ def test_the_cluster_s_kubevirt() -> None:
 
 
 def test_what_is_refused() -> None:
-    for given, message in (
+    for options, message in (
         ({"running": "stop"}, "running: choose from keep, restart, migrate, not 'stop'"),
         ({"quotas": [5]}, "quotas"),
         (
@@ -108,7 +108,7 @@ def test_what_is_refused() -> None:
         ({"aaq": []}, "aaq"),
     ):
         with pytest.raises(AnsibleFilterError, match=r"^quota: ") as error:
-            quota(vm(), objects=[LARGE], **given)
+            quota(vm(), objects=[LARGE], **options)
         assert message in str(error.value)
     (line,) = quota(vm(instancetype={"name": "gone"}))["virtual_machines"]
     assert (line["judged"], line["fits"]) == (False, False)

@@ -11,8 +11,8 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.virtshape.instancetypes.plugins.filter._page import page
 
 
-def refresh_page(found: Any, scope: str = "", rows: int = 1000) -> str:
-    return page(found, "refresh", "Revision refresh", scope, rows)
+def refresh_page(actual: Any, scope: str = "", rows: int = 1000) -> str:
+    return page(actual, "refresh", "Revision refresh", scope, rows)
 
 
 def state(generation: int, memory: str) -> dict[str, Any]:
@@ -71,18 +71,18 @@ def test_whether_it_will_run() -> None:
         (True, False, "no quota <full>"),
         (False, False, "unknown quota <full>"),
     ):
-        told = {"judged": judged, "fits": fits, "problem": "" if fits else "quota <full>"}
-        text = words(refresh_page(result(will_run=told)))
+        outcome = {"judged": judged, "fits": fits, "problem": "" if fits else "quota <full>"}
+        text = words(refresh_page(result(will_run=outcome)))
         assert "Will run" in text and shown.replace("<full>", "&lt;full&gt;") in text
 
 
-def test_what_was_not_restarted_says_when_it_takes_effect() -> None:
+def test_the_page_shows_when_a_refresh_takes_effect() -> None:
     assert "needs a restart" in refresh_page(result(restarted=False, restart_required=True))
     later = result(restarted=False, needs="restart", after={}, changes=[])
     assert "refreshed takes effect at its next start as &lt;asked&gt; gone Always" in words(refresh_page(later))
 
 
-def test_a_stop_is_said() -> None:
+def test_the_page_shows_why_a_run_stopped() -> None:
     shown = words(refresh_page({**result(), "stopped": "1 failed, at most 0 may"}))
     assert "Stopped. 1 failed, at most 0 may" in shown
 
@@ -95,7 +95,7 @@ def test_a_stop_is_said() -> None:
         ((result(), "", 0), "_page: rows: expected a whole number, 1 or more, found 0"),
     ],
 )
-def test_bad_input(arguments: tuple[Any, ...], told: str) -> None:
+def test_bad_input(arguments: tuple[Any, ...], outcome: str) -> None:
     with pytest.raises(AnsibleFilterError) as caught:
         refresh_page(*arguments)
-    assert str(caught.value).startswith(told)
+    assert str(caught.value).startswith(outcome)

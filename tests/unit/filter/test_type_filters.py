@@ -34,8 +34,8 @@ CATALOG = [
 ]
 
 
-def names(found: list[dict[str, Any]]) -> list[str]:
-    return [manifest["metadata"]["name"] for manifest in found]
+def names(result: list[dict[str, Any]]) -> list[str]:
+    return [manifest["metadata"]["name"] for manifest in result]
 
 
 @pytest.mark.parametrize(
@@ -81,16 +81,16 @@ def test_one_manifest_fits_or_not() -> None:
         (CATALOG, {"kubevirt_version": "x"}, "kubevirt_version: 'x' is not a version of KubeVirt"),
     ],
 )
-def test_errors_of_fitting(value: Any, options: dict[str, Any], told: str) -> None:
+def test_errors_of_fitting(value: Any, options: dict[str, Any], result: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
         load("fitting")(value, **options)
-    assert str(error.value).startswith(f"fitting: {told}")
+    assert str(error.value).startswith(f"fitting: {result}")
 
 
 SPREAD = {"cpu": {"preferredCPUTopology": "spread"}}
 
 
-def test_what_fits_depends_on_the_release() -> None:
+def test_fitting_depends_on_the_release() -> None:
     odd = [instancetype("odd", 3, "1Gi")]
     assert load("fitting")(odd, SPREAD) == []
     # A name that it does not know is not looked at.
@@ -136,7 +136,7 @@ def test_comparison_of_quantities() -> None:
         ("1", {"compare": "x"}, "compare: 'x' is not a quantity"),
     ],
 )
-def test_errors_of_quantity(value: Any, options: dict[str, Any], told: str) -> None:
+def test_errors_of_quantity(value: Any, options: dict[str, Any], result: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
         load("quantity")(value, **options)
-    assert str(error.value).startswith(f"quantity: {told}")
+    assert str(error.value).startswith(f"quantity: {result}")

@@ -11,8 +11,8 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.virtshape.instancetypes.plugins.filter._page import page
 
 
-def upgrade_page(found: Any, title: str = "Upgrade", **options: Any) -> str:
-    return page(found, "upgrade", title, **options)
+def upgrade_page(actual: Any, title: str = "Upgrade", **options: Any) -> str:
+    return page(actual, "upgrade", title, **options)
 
 
 GUEST = {"vcpus": 2, "memory": "4Gi"}

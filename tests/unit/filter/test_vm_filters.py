@@ -30,11 +30,11 @@ def vm(name: str = "web", **domain: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_list_gives_a_list_and_nothing_is_changed(name: str) -> None:
-    given = [vm(), vm("db", machine={"type": "q35"})]
-    before = copy.deepcopy(given)
-    answers = load(name)(given, instancetype=LARGE)
-    assert answers == [load(name)(one, LARGE) for one in given]
-    assert given == before
+    options = [vm(), vm("db", machine={"type": "q35"})]
+    before = copy.deepcopy(options)
+    answers = load(name)(options, instancetype=LARGE)
+    assert answers == [load(name)(item, LARGE) for item in options]
+    assert options == before
     assert load(name)([]) == []
 
 
@@ -53,10 +53,10 @@ def test_a_list_gives_a_list_and_nothing_is_changed(name: str) -> None:
         (vm(cpu={"cores": "two"}), {}, "shop/web: spec.template.spec.domain.cpu.cores: expected a whole number"),
     ],
 )
-def test_errors(name: str, value: Any, options: dict[str, Any], told: str) -> None:
+def test_errors(name: str, value: Any, options: dict[str, Any], result: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
         load(name)(value, **options)
-    assert str(error.value).startswith(f"{name}: {told}")
+    assert str(error.value).startswith(f"{name}: {result}")
     assert "\n" not in str(error.value)
 
 
@@ -93,7 +93,7 @@ def test_resources_in_a_cluster() -> None:
     assert load("resources")(vm(), LARGE, kubevirt=ratio)["pod"]["cpu"] == "1005m"
     # The log of the console is a container of its own, and the page tables count.
     old = load("resources")(vm(), LARGE, kubevirt=kubevirt("v1.5.3"))["pod"]
-    assert ([one["name"] for one in old["containers"]], old["overhead_bytes"]) == (
+    assert ([item["name"] for item in old["containers"]], old["overhead_bytes"]) == (
         ["compute", "guest-console-log"],
         (220 + 32 + 8 + 16) * 2**20 + 8589935000 // 512,
     )
@@ -118,9 +118,9 @@ def test_resources_of_networks_and_of_a_migration() -> None:
     annotations = {"k8s.v1.cni.cncf.io/resourceName": "example.com/nic"}
     network = {"metadata": {"name": "lan", "namespace": "shop", "annotations": annotations}}
     node = {"metadata": {"name": "n", "labels": {"cpu-vendor.node.kubevirt.io/Intel": "true"}}}
-    found = load("resources")(machine, LARGE, networks=[network], migrates_from=node, kubevirt_version="1.7")["pod"]
-    assert found["devices"]["example.com/nic"] == 1
-    assert found["node_selector"]["cpu-vendor.node.kubevirt.io/Intel"] == "true"
+    result = load("resources")(machine, LARGE, networks=[network], migrates_from=node, kubevirt_version="1.7")["pod"]
+    assert result["devices"]["example.com/nic"] == 1
+    assert result["node_selector"]["cpu-vendor.node.kubevirt.io/Intel"] == "true"
     with pytest.raises(AnsibleFilterError, match="failed to locate network attachment definition shop/lan"):
         load("resources")(machine, LARGE, networks=[], kubevirt_version="1.7")
 
@@ -140,7 +140,7 @@ def test_what_is_no_cluster(options: dict[str, Any], problem: str) -> None:
         load("resources")(vm(), LARGE, **options)
 
 
-def test_conflicts_are_an_error_where_the_expansion_is_asked_for() -> None:
+def test_conflicts_are_an_error_of_expand() -> None:
     for name in ("expand", "resources"):
         with pytest.raises(AnsibleFilterError) as error:
             load(name)(vm(cpu={"cores": 2}), LARGE)
@@ -218,22 +218,22 @@ def test_drift_of_a_vm() -> None:
     drifted = vm()
     drifted["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}
     drifted["status"] = {"instancetypeRef": {"controllerRevisionRef": {"name": "captured"}}}
-    told = load("drift")(drifted, [captured, instancetype(memory={"guest": "16Gi"})])
-    assert told["drifted"] and told["instancetype"]["state"] == "drifted"
-    assert (told["guest_before"]["memory"], told["guest_after"]["memory"]) == ("8Gi", "16Gi")
-    assert told["changes"] == [{"field": "domain.memory.guest", "before": "8Gi", "after": "16Gi"}]
-    assert "preference" not in told and "refusal" not in told
+    result = load("drift")(drifted, [captured, instancetype(memory={"guest": "16Gi"})])
+    assert result["drifted"] and result["instancetype"]["state"] == "drifted"
+    assert (result["guest_before"]["memory"], result["guest_after"]["memory"]) == ("8Gi", "16Gi")
+    assert result["changes"] == [{"field": "domain.memory.guest", "before": "8Gi", "after": "16Gi"}]
+    assert "preference" not in result and "refusal" not in result
 
 
 def test_inference_and_drift_as_an_older_kubevirt_sees_them() -> None:
     snapshot = {**PVC, "kind": "VolumeSnapshot"}
     source = {"snapshot": {"name": "root", "namespace": "shop"}}
     volume = {"kind": "DataVolume", "metadata": PVC["metadata"] | {"labels": {}}, "spec": {"source": source}}
-    given = inferring()
-    given["spec"]["template"]["spec"]["volumes"] = [{"name": "root", "dataVolume": {"name": "root"}}]
-    assert load("infer")(given, [snapshot, volume])["spec"]["instancetype"] == {"name": "u1.medium"}
+    options = inferring()
+    options["spec"]["template"]["spec"]["volumes"] = [{"name": "root", "dataVolume": {"name": "root"}}]
+    assert load("infer")(options, [snapshot, volume])["spec"]["instancetype"] == {"name": "u1.medium"}
     with pytest.raises(AnsibleFilterError, match="DataVolumeSource is not supported"):
-        load("infer")(given, [snapshot, volume], kubevirt_version="1.8")
+        load("infer")(options, [snapshot, volume], kubevirt_version="1.8")
 
     grown = instancetype(cpu={"guest": 4, "maxSockets": 8})
     assert load("drift")(instancetype(), grown)["drifted"]
@@ -254,8 +254,8 @@ def test_a_captured_reference_of_a_later_kubevirt_does_not_count() -> None:
 def test_a_revision_of_old_times_is_read() -> None:
     data = instancetype() | {"apiVersion": "instancetype.kubevirt.io/v1alpha2"}
     revision = {"kind": "ControllerRevision", "metadata": {"name": "r", "namespace": "shop"}, "data": data}
-    told = load("drift")(revision, [instancetype(memory={"guest": "16Gi"})])
-    assert {"field": "memory.guest", "before": "8Gi", "after": "16Gi"} in told["changes"]
+    result = load("drift")(revision, [instancetype(memory={"guest": "16Gi"})])
+    assert {"field": "memory.guest", "before": "8Gi", "after": "16Gi"} in result["changes"]
     data["apiVersion"] = "instancetype.kubevirt.io/v9"
     with pytest.raises(AnsibleFilterError, match=r"drift: shop/r: .*no kind .* is registered for version"):
         load("drift")(revision, [instancetype()])
@@ -268,16 +268,16 @@ def test_a_matcher_without_kind_is_as_admission_stored_it() -> None:
     preference = {"kind": "VirtualMachineClusterPreference", "metadata": {"name": "p"}, "spec": {}}
     for name in NAMES:
         load(name)(named, objects=[preference], kubevirt_version="1.2")
-    told = load("drift")(named, [preference], kubevirt_version="1.2")["preference"]
-    assert (told["state"], told["kind"]) == ("not_captured", "VirtualMachineClusterPreference")
+    result = load("drift")(named, [preference], kubevirt_version="1.2")["preference"]
+    assert (result["state"], result["kind"]) == ("not_captured", "VirtualMachineClusterPreference")
 
 
-def test_conflicts_and_requirements_are_told_together() -> None:
-    told = load("explain")(vm(cpu={"cores": 2}), LARGE, {"requirements": {"memory": {"guest": "16Gi"}}})
+def test_conflicts_and_requirements_are_reported_together() -> None:
+    result = load("explain")(vm(cpu={"cores": 2}), LARGE, {"requirements": {"memory": {"guest": "16Gi"}}})
     path = "spec.template.spec.domain.cpu.cores"
     conflict = f"VM field(s) {path} conflicts with selected instance type"
     unmet = "insufficient Memory resources of 8Gi provided by instance type, preference requires 16Gi"
-    assert told == {
+    assert result == {
         "conflicts": [{"path": path, "message": conflict}],
         "requirements": [{"message": unmet, "paths": ["spec.instancetype"]}],
         "fields": [],
@@ -286,7 +286,7 @@ def test_conflicts_and_requirements_are_told_together() -> None:
     assert lines == [conflict, unmet]
 
 
-def test_requirements_count_what_the_cluster_gives_a_vm() -> None:
+def test_requirements_consider_defaults_of_the_cluster() -> None:
     wants = {"requirements": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}, "architecture": "amd64"}}
     asks = vm(resources={"requests": {"memory": "2Gi"}})
     explain = load("explain")
@@ -294,11 +294,11 @@ def test_requirements_count_what_the_cluster_gives_a_vm() -> None:
     assert explain(asks, preference=wants, kubevirt_version="1.0.0")["requirements"][0]["message"] == (
         "no CPU resources provided by VirtualMachine, preference requires 1 vCPU"
     )
-    told = explain(asks, preference={"requirements": {"architecture": "arm64"}})["requirements"]
-    assert told[0]["message"] == "preference requires architecture arm64 but amd64 is being requested"
+    result = explain(asks, preference={"requirements": {"architecture": "arm64"}})["requirements"]
+    assert result[0]["message"] == "preference requires architecture arm64 but amd64 is being requested"
 
 
-def test_what_makes_kubevirt_panic_is_told() -> None:
+def test_a_panic_of_kubevirt_is_reported() -> None:
     crashing = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}}
     with pytest.raises(AnsibleFilterError) as error:
         load("explain")(vm(), LARGE, crashing)
@@ -308,11 +308,11 @@ def test_what_makes_kubevirt_panic_is_told() -> None:
             load(name)(vm(), LARGE, crashing)
 
 
-def test_vcpus_that_cannot_be_spread_are_a_requirement_that_is_not_met() -> None:
+def test_an_indivisible_spread_is_an_unmet_requirement() -> None:
     uneven = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 3}}}
-    told = load("explain")(vm(), LARGE, uneven)["requirements"]
-    assert told[0]["paths"] == ["instancetype.spec.cpu.guest"]
-    assert told[0]["message"].startswith("4 vCPUs provided by the instance type are not divisible by")
+    result = load("explain")(vm(), LARGE, uneven)["requirements"]
+    assert result[0]["paths"] == ["instancetype.spec.cpu.guest"]
+    assert result[0]["message"].startswith("4 vCPUs provided by the instance type are not divisible by")
 
 
 def test_a_field_of_a_wrong_type_is_named() -> None:
@@ -322,9 +322,9 @@ def test_a_field_of_a_wrong_type_is_named() -> None:
 
 
 @pytest.mark.parametrize("name", ["expand", "explain", "infer", "resources"])
-def test_what_no_cluster_takes_is_refused_as_by_the_modules(name: str) -> None:
-    def told(manifest: dict[str, Any], *given: Any, **options: Any) -> str:
-        arguments = ([],) if name == "infer" else given
+def test_invalid_vms_are_rejected_like_by_the_modules(name: str) -> None:
+    def told(manifest: dict[str, Any], *value: Any, **options: Any) -> str:
+        arguments = ([],) if name == "infer" else value
         with pytest.raises(AnsibleFilterError) as error:
             load(name)(manifest, *arguments, **options)
         assert "\n" not in str(error.value)
@@ -351,7 +351,7 @@ def test_what_no_cluster_takes_is_refused_as_by_the_modules(name: str) -> None:
         load(name)(bad, LARGE, accept_unknown_fields="true")
 
 
-def test_drift_tells_why_a_refresh_would_be_refused() -> None:
+def test_drift_reports_why_a_refresh_would_be_rejected() -> None:
     drifted = vm(cpu={"cores": 2})
     drifted["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}
     assert load("drift")(drifted, [instancetype()])["refusal"] == (
@@ -359,7 +359,7 @@ def test_drift_tells_why_a_refresh_would_be_refused() -> None:
     )
 
 
-def test_what_is_given_counts_before_what_was_captured() -> None:
+def test_objects_as_arguments_precede_captured_revisions() -> None:
     named = vm()
     named["spec"]["instancetype"] = {"name": "small"}
     named["status"] = {"instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": "gone"}}}

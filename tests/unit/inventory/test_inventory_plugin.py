@@ -32,9 +32,9 @@ WRONG: list[tuple[Any, str]] = [
 
 
 def run(command: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "K8S_AUTH_"))}
+    retained = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "K8S_AUTH_"))}
     environment = {
-        **kept,
+        **retained,
         "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
         "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
         "ANSIBLE_INVENTORY_ENABLED": PLUGIN,
@@ -56,9 +56,9 @@ def test_a_wrong_option_is_one_line(tmp_path: Path) -> None:
     done = run("ansible-inventory", *sources, "--list", cwd=tmp_path)
     assert json.loads(done.stdout)["_meta"]["hostvars"] == {}
     # ansible-core 2.18 and before break what is told into lines.
-    said = " ".join(done.stderr.split())
-    for _options, told in WRONG:
-        assert told in said, (told, done.stderr)
+    message = " ".join(done.stderr.split())
+    for _options, result in WRONG:
+        assert result in message, (result, done.stderr)
     assert "hunter2" not in done.stderr
 
 
@@ -73,7 +73,7 @@ def test_files_of_other_names_are_not_taken(tmp_path: Path) -> None:
     assert "unknown option" not in done.stderr
 
 
-def test_the_documentation_is_shown_and_its_examples_have_known_options(tmp_path: Path) -> None:
+def test_examples_in_the_documentation_use_existing_options(tmp_path: Path) -> None:
     done = run("ansible-doc", "--type", "inventory", PLUGIN, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)[PLUGIN]

@@ -9,8 +9,8 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._address import (
     interface_address,
-    leading,
     service_endpoint,
+    services_by_vmi,
 )
 from growth import growth
 
@@ -49,9 +49,9 @@ def test_the_address_of_an_interface(interface: str | None, family: str, address
     assert interface_address(instance(), interface, family) == address
 
 
-@pytest.mark.parametrize("given", ["fe80::1", "127.0.0.1", "169.254.1.1", "0.0.0.0", "::1", "", "soon"])
-def test_addresses_of_no_use_outside_do_not_count(given: str) -> None:
-    assert interface_address(instance(reported=[{"name": "front", "ipAddress": given}])) is None
+@pytest.mark.parametrize("options", ["fe80::1", "127.0.0.1", "169.254.1.1", "0.0.0.0", "::1", "", "soon"])
+def test_addresses_of_no_use_outside_do_not_count(options: str) -> None:
+    assert interface_address(instance(reported=[{"name": "front", "ipAddress": options}])) is None
     assert interface_address(instance(reported=[])) is None
     assert interface_address({"metadata": {"name": "web"}}) is None
 
@@ -70,14 +70,14 @@ def service(name: str, kind: str = "LoadBalancer", ingress: Any = (), selector: 
 
 def node(name: str) -> Any:
     addresses = {"node01": [("Hostname", "node01"), ("InternalIP", "10.1.0.1"), ("ExternalIP", "203.0.113.9")]}
-    given = addresses.get(name)
-    return given and {"status": {"addresses": [{"type": kind, "address": address} for kind, address in given]}}
+    options = addresses.get(name)
+    return options and {"status": {"addresses": [{"type": kind, "address": address} for kind, address in options]}}
 
 
 def endpoint(*services: Any, others: Any = (), port: int = 22, nodes: Any = node, family: str = "prefer_ipv4") -> Any:
     web = instance(app="shop")
-    found = service_endpoint(web, leading(services, [web, *others]).get("web", []), nodes, port, family)
-    return None if found is None else tuple(found)
+    result = service_endpoint(web, services_by_vmi(services, [web, *others]).get("web", []), nodes, port, family)
+    return None if result is None else tuple(result)
 
 
 BALANCED = service("balanced", ingress=[{"ip": "2001:db8::9"}, {"ip": "198.51.100.4"}])
@@ -116,8 +116,8 @@ def test_the_port_of_the_guest_is_what_counts() -> None:
         ({}, False),
     ],
 )
-def test_a_service_selects_the_pod_of_a_vmi(selector: dict[str, str], found: bool) -> None:
-    assert bool(endpoint(service("one", ingress=[{"ip": "198.51.100.4"}], selector=selector))) is found
+def test_a_service_selects_the_pod_of_a_vmi(selector: dict[str, str], result: bool) -> None:
+    assert bool(endpoint(service("one", ingress=[{"ip": "198.51.100.4"}], selector=selector))) is result
 
 
 def test_a_service_for_many_leads_to_nobody_in_particular() -> None:
@@ -141,7 +141,7 @@ def test_a_service_that_leads_elsewhere_does_not_hide_the_next() -> None:
         service("d", selector={"vm.kubevirt.io/name": "web"}, ingress=[{"ip": "192.0.2.4"}]),
     ]
     for order in (services, services[::-1]):
-        assert service_endpoint(web, leading(order, [web, other])["web"], {}.get) == ("192.0.2.3", 2222)
+        assert service_endpoint(web, services_by_vmi(order, [web, other])["web"], {}.get) == ("192.0.2.3", 2222)
 
 
 @pytest.mark.parametrize(
@@ -149,11 +149,11 @@ def test_a_service_that_leads_elsewhere_does_not_hide_the_next() -> None:
     [("web", "", "web"), ("web.shop.example", "", "web"), ("web", "front", "front"), ("w" * 70, "", "w" * 63)],
 )
 def test_the_name_by_which_a_service_selects_a_pod(name: str, hostname: str, label: str) -> None:
-    one = instance(name)
+    item = instance(name)
     if hostname:
-        one["spec"]["hostname"] = hostname
+        item["spec"]["hostname"] = hostname
     chosen = service("a", selector={"vm.kubevirt.io/name": label}, ingress=[{"ip": "192.0.2.1"}])
-    assert service_endpoint(one, leading([chosen], [one])[name], {}.get) == ("192.0.2.1", 2222)
+    assert service_endpoint(item, services_by_vmi([chosen], [item])[name], {}.get) == ("192.0.2.1", 2222)
 
 
 @pytest.mark.parametrize("alone", [True, False])
@@ -165,7 +165,7 @@ def test_the_work_grows_with_the_number_of_services_and_vmis(alone: bool) -> Non
         instances = [instance(name, app="shop") for name in names]
 
         def find() -> None:
-            assert list(leading(services, instances)) == (sorted(names) if alone else [])
+            assert list(services_by_vmi(services, instances)) == (sorted(names) if alone else [])
 
         return find
 

@@ -9,8 +9,8 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _inventory
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._address import leading
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import Hosts, Wanted, hosts
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._address import services_by_vmi
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import HostQuery, Hosts, hosts
 from scripted_server import KUBEVIRT as INSTALLED
 from scripted_server import listed, session_with, status
 
@@ -111,54 +111,54 @@ class Server:
             return status(403, f"{plural} is forbidden", "Forbidden")
         if plural == "version":
             return 200, {"gitVersion": "v1.9.0"}
-        found = [one for one in CLUSTER[plural] if one["metadata"].get("namespace") == namespace or not namespace]
-        return 200, listed(*found)
+        result = [one for one in CLUSTER[plural] if one["metadata"].get("namespace") == namespace or not namespace]
+        return 200, listed(*result)
 
     def hosts(self, **options: Any) -> Hosts:
         with session_with(self.answer) as session:
-            return hosts(session, Wanted(**options))
+            return hosts(session, HostQuery(**options))
 
 
 def test_one_list_for_each_kind_however_many_namespaces_there_are() -> None:
     server = Server()
-    found = server.hosts(address="service")
-    assert list(found.hosts) == [f"{name}.{namespace}" for namespace, name, _number in NAMED]
+    result = server.hosts(address="service")
+    assert list(result.hosts) == [f"{name}.{namespace}" for namespace, name, _number in NAMED]
     assert server.requests == Counter(CLUSTER.keys())
-    assert found.warnings == []
+    assert result.warnings == []
 
 
-def test_what_is_not_needed_is_not_read() -> None:
+def test_unneeded_kinds_are_not_read() -> None:
     server = Server()
     assert "ansible_host" not in server.hosts(address="none").hosts["vm-1.shop"]
     assert not {"services", "nodes"} & server.requests.keys()
 
 
-def test_what_a_host_has() -> None:
-    found = Server().hosts().hosts["vm-1.shop"]
-    assert (found["ansible_host"], "ansible_port" in found) == ("10.0.0.7", False)
-    assert (found["vm_name"], found["vm_namespace"], found["vm_status"]) == ("vm-1", "shop", "Running")
-    assert (found["vm_drifted"], found["vm_instancetype"]["state"]) == (True, "drifted")
-    assert found["vm_resources"]["guest"]["vcpus"] == 1
-    assert found["vm_instance"]["guest_os"] == {"id": "fedora"}
-    assert found["vm_instance"]["interfaces"] == [
+def test_variables_of_a_host() -> None:
+    result = Server().hosts().hosts["vm-1.shop"]
+    assert (result["ansible_host"], "ansible_port" in result) == ("10.0.0.7", False)
+    assert (result["vm_name"], result["vm_namespace"], result["vm_status"]) == ("vm-1", "shop", "Running")
+    assert (result["vm_drifted"], result["vm_instancetype"]["state"]) == (True, "drifted")
+    assert result["vm_resources"]["guest"]["vcpus"] == 1
+    assert result["vm_instance"]["guest_os"] == {"id": "fedora"}
+    assert result["vm_instance"]["interfaces"] == [
         {"name": "default", "guest_name": "eth0", "mac": "02:00", "addresses": ["10.0.0.7"]}
     ]
     # What kubectl keeps has secrets in it.
-    assert found["vm_annotations"] == {"note": "{{ x }}"}
+    assert result["vm_annotations"] == {"note": "{{ x }}"}
     stopped = Server().hosts().hosts["vm-0.shop"]
     assert "ansible_host" not in stopped and "vm_instance" not in stopped
 
 
 def test_a_service_gives_address_and_port() -> None:
-    found = Server().hosts(address="service").hosts
-    assert (found["vm-1.shop"]["ansible_host"], found["vm-1.shop"]["ansible_port"]) == ("10.1.0.1", 30022)
-    assert "ansible_host" not in found["vm-0.shop"]
+    result = Server().hosts(address="service").hosts
+    assert (result["vm-1.shop"]["ansible_host"], result["vm-1.shop"]["ansible_port"]) == ("10.1.0.1", 30022)
+    assert "ansible_host" not in result["vm-0.shop"]
 
 
 def test_namespaces_are_read_one_by_one_and_no_other() -> None:
     server = Server()
-    found = server.hosts(namespaces=["shop", "shop"], selector="a=b")
-    assert {name.partition(".")[2] for name in found.hosts} == {"shop"}
+    result = server.hosts(namespaces=["shop", "shop"], selector="a=b")
+    assert {name.partition(".")[2] for name in result.hosts} == {"shop"}
     assert set(server.requests.values()) == {1}
     assert server.requests.keys() - {"virtualmachineclusterinstancetypes", "kubevirts"} == {
         f"shop/{plural}" for plural in ("virtualmachines", "virtualmachineinstances", "controllerrevisions")
@@ -170,20 +170,20 @@ def test_running_ones_alone() -> None:
     assert list(Server().hosts(only_running=True, namespaces=["shop"]).hosts) == ["vm-1.shop", "vm-2.shop"]
 
 
-def test_what_may_not_be_listed_in_all_namespaces_is_listed_in_each() -> None:
+def test_kinds_that_are_forbidden_cluster_wide_are_listed_per_namespace() -> None:
     server = Server("*/controllerrevisions", "office/controllerrevisions")
-    found = server.hosts()
+    result = server.hosts()
     assert [server.requests[f"{one}controllerrevisions"] for one in ("", "office/", "shop/")] == [1, 1, 1]
-    assert found.hosts["vm-1.shop"]["vm_instancetype"]["state"] == "drifted"
-    assert found.hosts["vm-1.office"]["vm_instancetype"]["state"] == "unknown"
+    assert result.hosts["vm-1.shop"]["vm_instancetype"]["state"] == "drifted"
+    assert result.hosts["vm-1.office"]["vm_instancetype"]["state"] == "unknown"
 
 
 @pytest.mark.parametrize("plural", ["controllerrevisions", "virtualmachineclusterinstancetypes"])
 def test_a_missing_right_makes_a_state_unknown(plural: str) -> None:
-    found = Server(plural).hosts()
-    assert len(found.warnings) == 1
-    assert f'resources: ["{plural}"], verbs: ["list"]' in found.warnings[0]
-    for host in found.hosts.values():
+    result = Server(plural).hosts()
+    assert len(result.warnings) == 1
+    assert f'resources: ["{plural}"], verbs: ["list"]' in result.warnings[0]
+    for host in result.hosts.values():
         assert (host["vm_instancetype"]["state"], host["vm_drifted"]) == ("unknown", None)
         # What is captured is known without the instancetype, but not the other way round.
         assert ("vm_resources" in host, "vm_problem" in host) == (
@@ -201,9 +201,9 @@ def test_a_missing_right_makes_a_state_unknown(plural: str) -> None:
     ],
 )
 def test_hosts_are_there_without_the_rest(plural: str, address: str, host: str | None, warnings: int) -> None:
-    found = Server(plural).hosts(address=address)
-    assert len(found.hosts) == len(NAMED)
-    assert (found.hosts["vm-1.shop"].get("ansible_host"), len(found.warnings)) == (host, warnings)
+    result = Server(plural).hosts(address=address)
+    assert len(result.hosts) == len(NAMED)
+    assert (result.hosts["vm-1.shop"].get("ansible_host"), len(result.warnings)) == (host, warnings)
 
 
 def test_without_the_vms_there_is_no_inventory() -> None:
@@ -215,25 +215,25 @@ def test_without_the_vms_there_is_no_inventory() -> None:
 
 
 def test_the_revisions_of_a_namespace_are_indexed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[int] = []
+    manifest: list[int] = []
 
     class Counted(_inventory.RevisionIndex):
         def __init__(self, revisions: Any) -> None:
             super().__init__(revisions)
-            made.append(len(self.by_name))
+            manifest.append(len(self.by_name))
 
     monkeypatch.setattr(_inventory, "RevisionIndex", Counted)
     assert len(Server().hosts().hosts) == 6
-    assert made == [3, 3]
+    assert manifest == [3, 3]
 
 
 def test_the_services_of_a_namespace_are_matched_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
+    requested: list[int] = []
 
     def counted(services: list[Any], instances: list[Any]) -> dict[str, list[Any]]:
-        asked.append(len(services))
-        return leading(services, instances)
+        requested.append(len(services))
+        return services_by_vmi(services, instances)
 
-    monkeypatch.setattr(_inventory, "leading", counted)
+    monkeypatch.setattr(_inventory, "services_by_vmi", counted)
     assert len(Server().hosts(address="service").hosts) == 6
-    assert asked == [3, 3]
+    assert requested == [3, 3]

@@ -38,32 +38,32 @@ USED = {
 def private() -> set[str]:
     """Of the classes and modules of ansible-core that the collection deals with."""
     owners = (basic, basic.AnsibleModule, arg_spec, arg_spec.ArgumentSpecValidator, warnings, ActionBase)
-    found = {name for owner in owners for name in dir(owner)}
+    result = {name for owner in owners for name in dir(owner)}
     # Attributes that are made with the object are not among those of its class.
     for owner in (basic, arg_spec):
         tree = ast.parse(Path(owner.__file__).read_text(encoding="utf-8"))
-        found |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return {name for name in found | OF_SOME_VERSIONS if name.startswith("_") and not name.startswith("__")}
+        result |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return {name for name in result | OF_SOME_VERSIONS if name.startswith("_") and not name.startswith("__")}
 
 
 def names(path: Path) -> set[str]:
     """Private names that a file takes of something else, imports, or writes as a text."""
-    found: set[str] = set()
+    result: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Attribute):
             own = isinstance(node.value, ast.Name) and node.value.id == "self"
-            found |= set() if own else {node.attr}
+            result |= set() if own else {node.attr}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ansible."):
-            found |= {alias.name for alias in node.names}
+            result |= {alias.name for alias in node.names}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found.add(node.value)
+            result.add(node.value)
         elif isinstance(node, ast.ClassDef) and "AnsibleModule" in [getattr(base, "id", "") for base in node.bases]:
-            found |= {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
-            found |= {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
-    return found
+            result |= {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+            result |= {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+    return result
 
 
-def test_which_private_names_of_ansible_core_are_used_and_where() -> None:
-    known = private() - OF_ACTIONS
-    found = {path.relative_to(PLUGINS).as_posix(): names(path) & known for path in PLUGINS.rglob("*.py")}
-    assert {path: used for path, used in found.items() if used} == USED
+def test_private_names_of_ansible_core_are_listed() -> None:
+    existing = private() - OF_ACTIONS
+    result = {path.relative_to(PLUGINS).as_posix(): names(path) & existing for path in PLUGINS.rglob("*.py")}
+    assert {path: used for path, used in result.items() if used} == USED

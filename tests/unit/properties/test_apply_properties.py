@@ -17,7 +17,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
     Configuration,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _explain as explain
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _field_sources
 
 Spec = dict[str, Any]
 
@@ -109,18 +109,18 @@ def test_an_explanation_has_every_field_once_with_its_value(
     if preference is not None:
         preference = schema.canonical("VirtualMachinePreferenceSpec", preference)
     try:
-        rows = explain.explain(template, instancetype, preference, Configuration())
-    except explain.Unexplained:
+        rows = _field_sources.explain(template, instancetype, preference, Configuration())
+    except _field_sources.NotExpandable:
         assume(False)
     fields = [row.field for row in rows]
     sources = {row.source for row in rows}
     event(", ".join(sorted(sources)))
     assert len(fields) == len(set(fields))
     assert sources <= {
-        explain.VM,
-        *([explain.INSTANCETYPE] if instancetype is not None else []),
-        *([explain.PREFERENCE] if preference is not None else []),
-        *([explain.DEFAULT] if (instancetype, preference) != (None, None) else []),
+        _field_sources.VM,
+        *([_field_sources.INSTANCETYPE] if instancetype is not None else []),
+        *([_field_sources.PREFERENCE] if preference is not None else []),
+        *([_field_sources.DEFAULT] if (instancetype, preference) != (None, None) else []),
     }
     for row in rows:
-        assert all(other.source != row.source or row.source == explain.DEFAULT for other in row.instead_of)
+        assert all(other.source != row.source or row.source == _field_sources.DEFAULT for other in row.instead_of)

@@ -150,7 +150,7 @@ def test_files_may_hold_what_vms_refer_to(check: Check) -> None:
     )
 
 
-def test_known_objects_are_not_checked(check: Check) -> None:
+def test_objects_of_the_cluster_are_not_checked(check: Check) -> None:
     claim = {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
@@ -241,10 +241,10 @@ def test_tasks_and_variables(check: Check) -> None:
     )
 
 
-def test_an_image_of_a_registry_is_not_asked(check: Check) -> None:
+def test_the_check_reads_no_registry(check: Check) -> None:
     task = {"name": "web", "boot": {"container_disk": "quay.io/a/b"}, "infer_from_registry": True}
     named = {"name": "named", **task, "instancetype": "u1.huge", "preference": "fedora"}
-    for options, told in (
+    for options, result in (
         (
             task,
             "note: virtual machine web: infer_from_registry: the image quay.io/a/b decides on the"
@@ -253,7 +253,7 @@ def test_an_image_of_a_registry_is_not_asked(check: Check) -> None:
         (named, "error: "),
     ):
         code, lines = check({"tasks.yml": yaml.safe_dump([{"virtshape.instancetypes.virtual_machine": options}])})
-        assert told in lines[0] and code == ("error" in told)
+        assert result in lines[0] and code == ("error" in result)
 
 
 def test_changes_since_a_base(check: Check) -> None:
@@ -339,8 +339,8 @@ def test_a_malformed_kubevirt(check: Check, capsys: pytest.CaptureFixture[str], 
     Path("kubevirt.yaml").write_text(yaml.safe_dump(kubevirt))
     Path("vm.yaml").write_text(yaml.safe_dump(vm()))
     assert main(["vm.yaml", "--kubevirt", "kubevirt.yaml"]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("error: --kubevirt: ") and "malformed" in told
+    result = capsys.readouterr().err
+    assert result.startswith("error: --kubevirt: ") and "malformed" in result
 
 
 @pytest.mark.parametrize(
@@ -365,12 +365,12 @@ def test_whatever_kubevirt_refuses_is_an_error() -> None:
     """By KubeVirt's own answers to VMs, recorded for the conformance tests."""
     refused = 0
     for case in json.loads(VALIDATED.read_text()):
-        given = case["input"]
-        known = judge.Known([one for one in given.get("objects") or [] if one.get("kind")])
-        kubevirt = kubevirt_of({"spec": {"configuration": given.get("config") or {}}}, "v1.9.0")
-        entry = judge.Declared(Place("vm.json"), given["object"])
-        found = list(judge.judge([entry], known, kubevirt, accept_unknown=True))
+        options = case["input"]
+        existing = judge.KnownObjects([item for item in options.get("objects") or [] if item.get("kind")])
+        kubevirt = kubevirt_of({"spec": {"configuration": options.get("config") or {}}}, "v1.9.0")
+        entry = judge.Declared(Place("vm.json"), options["object"])
+        result = list(judge.judge([entry], existing, kubevirt, accept_unknown=True))
         if not case["expect"].get("allowed"):
             refused += 1
-            assert any(finding.level == "error" for finding in found), case
+            assert any(finding.level == "error" for finding in result), case
     assert refused >= 30

@@ -25,8 +25,8 @@ def check(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
         code = main([*(arguments or ("."))])
-        *found, last = capsys.readouterr().out.splitlines()
-        return code, [line.partition("[")[0].strip() for line in found], last
+        *result, last = capsys.readouterr().out.splitlines()
+        return code, [line.partition("[")[0].strip() for line in result], last
 
     return run
 
@@ -39,9 +39,9 @@ def test_hosts_with_their_groups_variables(check: Any) -> None:
         },
         "all": {"vars": {"virtual_machines_defaults": {"volumes": [{"name": "root", "container_disk": "disk:1"}]}}},
     }
-    code, found, last = check({"fleet.yml": inventory})
+    code, result, last = check({"fleet.yml": inventory})
     assert (code, last) == (1, "4 objects checked for KubeVirt 1.9: 1 error")
-    assert found[0].startswith("fleet.yml:10: error: VirtualMachine shop/special: spec.instancetype.name: ")
+    assert result[0].startswith("fleet.yml:10: error: VirtualMachine shop/special: spec.instancetype.name: ")
 
 
 def test_files_of_variables_count_as_in_ansible(check: Any) -> None:
@@ -52,31 +52,31 @@ def test_files_of_variables_count_as_in_ansible(check: Any) -> None:
         "fleet/host_vars/db-2.yml": {"virtual_machine": {**GOOD, "run_strategy": "Sometimes"}},
         "fleet/host_vars/db-3/vm.yml": {"virtual_machine": {**GOOD, "instancetype": "u1.large"}},
     }
-    code, found, last = check(files)
+    code, result, last = check(files)
     assert (code, last) == (1, "2 objects checked for KubeVirt 1.9: 1 error")
-    assert found[0].startswith("fleet/host_vars/db-2.yml:")
-    assert "virtual machine db-2: value of run_strategy must be one of" in found[0]
+    assert result[0].startswith("fleet/host_vars/db-2.yml:")
+    assert "virtual machine db-2: value of run_strategy must be one of" in result[0]
 
 
 def test_variables_of_hosts_without_an_inventory(check: Any) -> None:
-    code, found, last = check(
+    code, result, last = check(
         {"host_vars/web.yml": {"virtual_machine": BAD}, "vars/other.yml": {"virtual_machine": BAD}}
     )
     assert (code, last) == (1, "1 object checked for KubeVirt 1.9: 1 error")
-    assert found[0].startswith("host_vars/web.yml:1: error: VirtualMachine shop/web: ")
+    assert result[0].startswith("host_vars/web.yml:1: error: VirtualMachine shop/web: ")
 
 
-def test_what_ansible_cannot_read(check: Any) -> None:
+def test_unreadable_inventories_are_noted(check: Any) -> None:
     files = {
         "hosts.yml": {"web": {"hosts": {"web-1": {"virtual_machine": BAD}}}},
         "group_vars/web.yml": "[not a mapping",
     }
-    code, found, _last = check(files, "hosts.yml")
-    assert (code, found[0].partition(": Ansible")[0]) == (0, "hosts.yml:1: note")
-    assert "cannot read the inventory" in found[0]
+    code, result, _last = check(files, "hosts.yml")
+    assert (code, result[0].partition(": Ansible")[0]) == (0, "hosts.yml:1: note")
+    assert "cannot read the inventory" in result[0]
 
 
-def test_other_inventories_are_left_alone(check: Any) -> None:
+def test_other_inventories_are_ignored(check: Any) -> None:
     files = {
         "hosts.yml": {"web": {"hosts": {"web-1": {"ansible_host": "192.0.2.1"}}}},
         "play.yml": "- hosts: all\n  tasks: []\n",
@@ -100,9 +100,9 @@ web
 
 
 def test_inventories_in_ini_format(check: Any) -> None:
-    code, found, last = check({"hosts.ini": INI})
+    code, result, last = check({"hosts.ini": INI})
     assert (code, last) == (1, "4 objects checked for KubeVirt 1.9: 4 errors")
-    assert [line.partition(": spec")[0] for line in found] == [
+    assert [line.partition(": spec")[0] for line in result] == [
         "hosts.ini:3: error: VirtualMachine shop/special",
         *(f"hosts.ini:7: error: VirtualMachine shop/web-{number}" for number in (1, 2, 3)),
     ]
@@ -116,24 +116,24 @@ def test_files_of_variables_next_to_ini(check: Any, inventory: str) -> None:
         f"{beside}/group_vars/db": yaml.safe_dump({"virtual_machine": GOOD}),
         f"{beside}/host_vars/cache-1/vm.yml": {"virtual_machine": BAD},
     }
-    code, found, last = check(files)
+    code, result, last = check(files)
     assert (code, last) == (1, "2 objects checked for KubeVirt 1.9: 1 error")
-    assert found[0].startswith(str(Path(f"{beside}/host_vars/cache-1/vm.yml:1: error: VirtualMachine shop/cache-1: ")))
+    assert result[0].startswith(str(Path(f"{beside}/host_vars/cache-1/vm.yml:1: error: VirtualMachine shop/cache-1: ")))
 
 
 def test_named_ini_inventory(check: Any) -> None:
     """Its files of variables need not be named."""
     files = {"of-shop": "db-1\n", "group_vars/all": yaml.safe_dump({"virtual_machine": BAD})}
-    code, found, last = check(files, "of-shop")
+    code, result, last = check(files, "of-shop")
     assert (code, last) == (1, "1 object checked for KubeVirt 1.9: 1 error")
-    assert found[0].startswith("of-shop:1: error: VirtualMachine shop/db-1: ")
+    assert result[0].startswith("of-shop:1: error: VirtualMachine shop/db-1: ")
 
 
 def test_a_text_in_an_ini_file_is_no_virtual_machine(check: Any) -> None:
     """Ansible reads INI values as Python literals, and leaves what is none a text."""
     line = 'web-1 virtual_machine="{"instancetype": "u1.medium", "template": true}"\n'
-    code, found, _last = check({"hosts.ini": line.replace('"{', "'{").replace('}"', "}'")})
-    assert code == 1 and found[0].startswith("hosts.ini:1: error: virtual machine web-1: virtual_machine: is a text; ")
+    code, result, _last = check({"hosts.ini": line.replace('"{', "'{").replace('}"', "}'")})
+    assert code == 1 and result[0].startswith("hosts.ini:1: error: virtual machine web-1: virtual_machine: is a text; ")
 
 
 def test_other_files_are_no_inventories(check: Any) -> None:
@@ -152,11 +152,11 @@ def test_encrypted_files_hide_no_other_variables(check: Any, path: str) -> None:
         "hosts.ini": "[web]\nweb-1 virtual_machine=\"{'namespace': 'shop', 'instancetype': 'u1.medum'}\"\n",
         "group_vars/web/vault.yml": SECRET,
     }
-    code, found, _last = check(files, path)
-    assert code == 1 and any(": error: VirtualMachine shop/web-1: " in line for line in found)
-    [note] = [line for line in found if "note" in line]
+    code, result, _last = check(files, path)
+    assert code == 1 and any(": error: VirtualMachine shop/web-1: " in line for line in result)
+    [note] = [line for line in result if "note" in line]
     assert note.endswith("group_vars/web/vault.yml:1: note: encrypted with Ansible Vault; its contents are not checked")
-    assert "616263" not in str(found)
+    assert "616263" not in str(result)
 
 
 IN_INVENTORY = """\
@@ -182,12 +182,12 @@ IN_TASK = """\
 
 
 def test_encrypted_values_are_not_shown(check: Any) -> None:
-    code, found, last = check({"hosts.yml": IN_INVENTORY, "play.yml": IN_TASK})
+    code, result, last = check({"hosts.yml": IN_INVENTORY, "play.yml": IN_TASK})
     secret = "has a value encrypted with Ansible Vault, so the"
     assert (code, last) == (1, "1 object checked for KubeVirt 1.9: 1 error, 2 notes")
-    assert found[0] == f"hosts.yml:6: note: virtual machine web-1: run_strategy: {secret} object is not checked; " + (
+    assert result[0] == f"hosts.yml:6: note: virtual machine web-1: run_strategy: {secret} object is not checked; " + (
         "run the playbook with --check against a cluster"
     )
     # The rest of a VM with a secret for its guest is checked.
-    assert found[1].startswith("play.yml:1: error: VirtualMachine shop/db: spec.instancetype.name: ")
-    assert found[2] == f"play.yml:5: note: virtual machine db: cloud_init: {secret} option is not checked"
+    assert result[1].startswith("play.yml:1: error: VirtualMachine shop/db: spec.instancetype.name: ")
+    assert result[2] == f"play.yml:5: note: virtual machine db: cloud_init: {secret} option is not checked"

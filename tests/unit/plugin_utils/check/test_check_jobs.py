@@ -82,7 +82,7 @@ def run(name: str, folder: Path) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_what_is_in_order_passes(name: str, repository: Path) -> None:
+def test_valid_options_pass(name: str, repository: Path) -> None:
     code, output = run(name, repository)
     assert (code, "1 object checked for KubeVirt 1.9: nothing found" in output) == (0, True), output
 
@@ -92,7 +92,7 @@ def test_a_mistake_fails_the_job(name: str, repository: Path) -> None:
     (repository / "manifests" / "vm.yaml").write_text(VM.replace("INSTANCETYPE", "u1.medum"))
     code, output = run(name, repository)
     report = repository / "check.xml"
-    told = report.read_text() if report.exists() else output
-    assert code == 1 and "u1.medum" in told, output
+    result = report.read_text() if report.exists() else output
+    assert code == 1 and "u1.medum" in result, output
     assert report.exists() == (name == "gitlab")
     assert ("::error file=manifests/vm.yaml,line=4" in output) == (name == "github")

@@ -29,7 +29,7 @@ def manifest(name: str, kind: str = "VirtualMachineClusterInstancetype", **more:
 
 
 def names(objects: list[dict[str, Any]]) -> list[str]:
-    return [one["metadata"]["name"] for one in objects]
+    return [item["metadata"]["name"] for item in objects]
 
 
 def test_definitions_manifests_and_lists_together() -> None:
@@ -41,10 +41,10 @@ def test_definitions_manifests_and_lists_together() -> None:
 def test_objects_of_an_older_version_are_written_as_of_today() -> None:
     old = manifest("old", apiVersion="instancetype.kubevirt.io/v1alpha2")
     old["spec"]["cpu"]["dedicatedCPUPlacement"] = False
-    found = bundle([old])
-    assert found.objects[0]["apiVersion"] == API
-    assert found.objects[0]["spec"]["cpu"] == {"guest": 1}
-    assert found.notes == [
+    result = bundle([old])
+    assert result.objects[0]["apiVersion"] == API
+    assert result.objects[0]["spec"]["cpu"] == {"guest": 1}
+    assert result.notes == [
         "document 0 (VirtualMachineClusterInstancetype old): converted from instancetype.kubevirt.io/v1alpha2 to " + API
     ]
 
@@ -67,17 +67,17 @@ def test_objects_of_an_older_version_are_written_as_of_today() -> None:
         ),
     ],
 )
-def test_what_cannot_be_read_names_the_document(document: dict[str, Any], told: str) -> None:
+def test_an_unreadable_document_is_named(document: dict[str, Any], result: str) -> None:
     with pytest.raises(CatalogError) as raised:
         bundle([manifest("a"), document])
-    assert told in str(raised.value)
+    assert result in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
-def test_other_kinds_may_be_skipped_and_are_told() -> None:
-    found = bundle([{"kind": "Namespace", "metadata": {"name": "x"}}, manifest("a")], other_kinds="skip")
-    assert names(found.objects) == ["a"]
-    assert found.notes == ["skipped Namespace x, which is neither an instancetype nor a preference"]
+def test_skipped_kinds_are_noted() -> None:
+    result = bundle([{"kind": "Namespace", "metadata": {"name": "x"}}, manifest("a")], other_kinds="skip")
+    assert names(result.objects) == ["a"]
+    assert result.notes == ["skipped Namespace x, which is neither an instancetype nor a preference"]
 
 
 def test_nothing_at_all_is_an_error() -> None:
@@ -89,12 +89,12 @@ def test_nothing_at_all_is_an_error() -> None:
 
 
 def test_the_labels_of_the_catalog() -> None:
-    [one] = with_catalog_labels(
+    [item] = with_catalog_labels(
         [manifest("a", labels={"x": "1"})], catalog="acme", version="2", namespace="shop", name_prefix="p."
     )
-    assert one["kind"] == "VirtualMachineInstancetype"
-    assert (one["metadata"]["name"], one["metadata"]["namespace"]) == ("p.a", "shop")
-    assert one["metadata"]["labels"] == {
+    assert item["kind"] == "VirtualMachineInstancetype"
+    assert (item["metadata"]["name"], item["metadata"]["namespace"]) == ("p.a", "shop")
+    assert item["metadata"]["labels"] == {
         "x": "1",
         "app.kubernetes.io/managed-by": "virtshape",
         "instancetypes.virtshape.io/catalog": "acme",
@@ -122,20 +122,20 @@ def test_the_labels_of_the_catalog() -> None:
         ),
     ],
 )
-def test_labels_that_cannot_be(options: dict[str, Any], told: str) -> None:
+def test_labels_that_cannot_be(options: dict[str, Any], result: str) -> None:
     with pytest.raises(CatalogError) as raised:
         with_catalog_labels([manifest("a")], **options)
-    assert str(raised.value) == told
+    assert str(raised.value) == result
 
 
-def test_a_catalog_is_cluster_wide_unless_it_is_of_a_namespace() -> None:
-    [one] = with_catalog_labels([manifest("a")], catalog="acme", version="")
-    assert (one["kind"], "namespace" in one["metadata"]) == ("VirtualMachineClusterInstancetype", False)
-    assert "instancetypes.virtshape.io/catalog-version" not in one["metadata"]["labels"]
+def test_a_catalog_without_a_namespace_is_cluster_wide() -> None:
+    [item] = with_catalog_labels([manifest("a")], catalog="acme", version="")
+    assert (item["kind"], "namespace" in item["metadata"]) == ("VirtualMachineClusterInstancetype", False)
+    assert "instancetypes.virtshape.io/catalog-version" not in item["metadata"]["labels"]
 
 
 @pytest.mark.parametrize("metadata", [None, [], {}])
-def test_a_manifest_without_a_name_is_told_by_its_kind(metadata: Any) -> None:
+def test_a_manifest_without_a_name_is_reported_by_its_kind(metadata: Any) -> None:
     nameless = {"kind": "Pod", "metadata": metadata}
     assert bundle([nameless, manifest("a")], other_kinds="skip").notes == [
         "skipped Pod , which is neither an instancetype nor a preference"
@@ -147,7 +147,7 @@ def test_lists_of_any_kind_are_looked_into() -> None:
     assert names(bundle([listed, {"kind": "List", "items": None}, manifest("c")]).objects) == ["b", "c"]
 
 
-def test_all_that_kubevirt_would_refuse_is_told() -> None:
+def test_all_rejections_of_kubevirt_are_reported() -> None:
     cpu = {"preferredCPUTopology": "spread", "spreadOptions": {"across": "Sockets", "ratio": 0}}
     with pytest.raises(CatalogError, match=r"KubeVirt would reject the object: spec\.cpu\.spreadOptions\.across: "):
         with_catalog_labels([manifest("a", PREFERENCE, spec={"cpu": cpu})], catalog="a", version="")
@@ -172,17 +172,17 @@ def test_all_that_kubevirt_would_refuse_is_told() -> None:
         ),
     ],
 )
-def test_what_the_server_would_refuse_is_known_before(document: dict[str, Any], told: str) -> None:
+def test_invalid_names_are_reported_before_the_request(document: dict[str, Any], result: str) -> None:
     with pytest.raises(CatalogError) as raised:
         with_catalog_labels(bundle([document]).objects, catalog="acme", version="")
-    assert told in str(raised.value)
+    assert result in str(raised.value)
 
 
 def test_the_published_version_counts_only_if_all_agree() -> None:
     label = "instancetype.kubevirt.io/common-instancetypes-version"
-    one, other = manifest("a", labels={label: "v1"}), manifest("b", labels={label: "v2"})
-    assert version_of([one, one]) == "v1"
-    assert version_of([one, other]) == ""
+    item, other = manifest("a", labels={label: "v1"}), manifest("b", labels={label: "v2"})
+    assert version_of([item, item]) == "v1"
+    assert version_of([item, other]) == ""
 
 
 OBJECTS = [
@@ -236,10 +236,10 @@ def test_architectures_leave_out_those_for_others() -> None:
         ({"labels": ("a in b",)}, "label_selectors: "),
     ],
 )
-def test_what_fits_nothing_is_an_error(options: dict[str, Any], told: str) -> None:
+def test_a_pattern_without_a_match_is_an_error(options: dict[str, Any], result: str) -> None:
     with pytest.raises(CatalogError) as raised:
         Selection(**options).of(OBJECTS)
-    assert str(raised.value).startswith(told)
+    assert str(raised.value).startswith(result)
 
 
 @pytest.mark.parametrize(
@@ -259,6 +259,6 @@ def test_label_selectors(text: str, labels: dict[str, str], fits: bool) -> None:
 
 
 @pytest.mark.parametrize("text", ["a in b", "=1", "a=b=c", "a in (1"])
-def test_what_is_no_label_selector(text: str) -> None:
+def test_an_invalid_label_selector_is_an_error(text: str) -> None:
     with pytest.raises(SelectorError):
         selector(text)

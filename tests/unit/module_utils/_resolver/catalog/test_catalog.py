@@ -73,8 +73,8 @@ def builtin() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def upstream_digests() -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = json.loads(DIGESTS.read_text(encoding="utf-8"))
-    return found
+    result: dict[str, dict[str, str]] = json.loads(DIGESTS.read_text(encoding="utf-8"))
+    return result
 
 
 def names(manifests: list[dict[str, Any]]) -> list[str]:
@@ -88,15 +88,15 @@ def names(manifests: list[dict[str, Any]]) -> list[str]:
 def test_builtin_has_upstreams_digests(
     tool: ModuleType, upstream_digests: dict[str, dict[str, str]], version: str
 ) -> None:
-    found = expand_catalog(*load(BUILTIN, "*.yml"), version=version)
-    assert tool.digests(found) == upstream_digests[version]
-    assert version_of(found) == version
+    result = expand_catalog(*load(BUILTIN, "*.yml"), version=version)
+    assert tool.digests(result) == upstream_digests[version]
+    assert version_of(result) == version
 
 
 def test_digests_are_upstreams_own_numbers(upstream_digests: dict[str, dict[str, str]]) -> None:
     assert list(upstream_digests) == sorted(NUMBERS)
-    for version, found in upstream_digests.items():
-        kinds = [key.split()[0] for key in found]
+    for version, result in upstream_digests.items():
+        kinds = [key.split()[0] for key in result]
         numbers = (kinds.count("VirtualMachineClusterInstancetype"), kinds.count("VirtualMachineClusterPreference"))
         assert numbers == NUMBERS[version]
 
@@ -137,14 +137,15 @@ def test_builtin_equals_the_upstream_bundle(
     builtin = expand_catalog(*load(BUILTIN, "*.yml"), version=version)
 
     ours, upstream = (
-        {(one["kind"], one["metadata"]["name"]): tool.comparable(one) for one in found} for found in (builtin, bundle)
+        {(item["kind"], item["metadata"]["name"]): tool.comparable(item) for item in result}
+        for result in (builtin, bundle)
     )
     assert ours == upstream
     assert tool.digests(bundle) == upstream_digests[version]
 
 
 @pytest.mark.skipif(not UPSTREAM.is_dir(), reason="the upstream bundles are not on this machine")
-def test_builtin_equals_the_upstream_bundle_before_either_is_put_in_canonical_form() -> None:
+def test_builtin_equals_the_upstream_bundle_before_canonicalization() -> None:
     bundle = load(UPSTREAM / "v1.7.0", "*.yaml")
     definitions = load(BUILTIN, "[ip]*.yml")
     raw = {item.name: item.spec for definition in definitions for item in items(definition)}
@@ -349,7 +350,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("message", MISTAKES)
-def test_mistakes_are_told_in_one_line(message: str) -> None:
+def test_mistakes_are_reported_in_one_line(message: str) -> None:
     with pytest.raises(CatalogError) as caught:
         expand_catalog(*MISTAKES[message])
 
@@ -390,7 +391,7 @@ def test_examples_of_the_readme() -> None:
     ]  # fmt: skip
     older = expand_catalog(*catalogs, version="v1")
     assert "api.large" not in names(older)
-    assert next(one["spec"]["cpu"] for one in older if names([one]) == ["api.small"]) == {"guest": 1}
+    assert next(item["spec"]["cpu"] for item in older if names([item]) == ["api.small"]) == {"guest": 1}
 
 
 # Manifests, selection, adaptation.

@@ -33,7 +33,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     requirements,
     topology,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_views import html, markdown, svg
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_matrix import html, markdown, svg
 
 CATALOG = Path(__file__).resolve().parents[5] / "roles/common_instancetypes/files/catalog"
 
@@ -62,30 +62,30 @@ OWN: dict[str, Any] = {
 
 @cache
 def builtin() -> list[dict[str, Any]]:
-    documents = [one for path in sorted(CATALOG.glob("*.yml")) for one in yaml.safe_load_all(path.read_text())]
+    documents = [item for path in sorted(CATALOG.glob("*.yml")) for item in yaml.safe_load_all(path.read_text())]
     return expand_catalog(*documents)
 
 
-def test_what_fits_and_why_not() -> None:
-    found = catalog([OWN])
-    assert found["fits"] == {
+def test_cells_have_signs_and_reasons() -> None:
+    result = catalog([OWN])
+    assert result["fits"] == {
         # KubeVirt refuses to spread a single vCPU.
         "a.one": ["any"],
         "a.three": ["any", "large"],
         "a.four": ["any", "large", "spread"],
     }
-    misses = {(one["instancetype"], one["preference"]): one["reasons"] for one in found["misses"]}
+    misses = {(item["instancetype"], item["preference"]): item["reasons"] for item in result["misses"]}
     assert len(misses["a.one", "large"]) == 2
     assert "3" in misses["a.three", "spread"][0]
 
 
 def test_the_builtin_catalog_agrees_with_requirements_and_topology() -> None:
     """The whole question asked at once, in place of part by part."""
-    found = compatibility_matrix(builtin())
-    assert (len(found.instancetypes), len(found.preferences)) == (65, 54)
-    for one, cells in zip(found.instancetypes, found.cells):
-        instancetype = schema.canonical("VirtualMachineInstancetypeSpec", one["spec"])
-        for other, cell in zip(found.preferences, cells):
+    result = compatibility_matrix(builtin())
+    assert (len(result.instancetypes), len(result.preferences)) == (65, 54)
+    for item, cells in zip(result.instancetypes, result.cells):
+        instancetype = schema.canonical("VirtualMachineInstancetypeSpec", item["spec"])
+        for other, cell in zip(result.preferences, cells):
             preference = schema.canonical("VirtualMachinePreferenceSpec", other["spec"])
             needed = preference.get("requirements", {}).get("architecture", "")
             unmet = requirements.unmet(instancetype, preference, {"architecture": needed})
@@ -93,15 +93,15 @@ def test_the_builtin_catalog_agrees_with_requirements_and_topology() -> None:
                 uneven = topology.spread_indivisible(instancetype, preference) is not None
             except Crash:
                 uneven = True
-            assert bool(cell.sign) == (unmet is not None or uneven), (one["name"], other["name"])
+            assert bool(cell.sign) == (unmet is not None or uneven), (item["name"], other["name"])
             assert bool(cell.sign) == bool(cell.reasons)
 
 
 def test_a_spread_that_crashes_kubevirt_fits_nothing() -> None:
     zero = {"spec": {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}}}
     families = {"f": {"os": "linux", "preferences": {"zero": zero}}}
-    found = compatibility_matrix(expand_catalog({"series": OWN["series"], "families": families}))
-    cells = {cell for row in found.cells for cell in row}
+    result = compatibility_matrix(expand_catalog({"series": OWN["series"], "families": families}))
+    cells = {cell for row in result.cells for cell in row}
     assert cells == {("s", ("a spread ratio of 0 divides by zero",))}
 
 
@@ -119,8 +119,8 @@ def test_a_spread_that_crashes_kubevirt_fits_nothing() -> None:
     ],
 )
 def test_figures_within_a_range(vcpus: Range, memory: Range, features: list[str], names: list[str]) -> None:
-    found = map(facts, expand_catalog({"series": OWN["series"]}))
-    assert [one["name"] for one in select_facts(found, vcpus, memory, features)] == names
+    result = map(facts, expand_catalog({"series": OWN["series"]}))
+    assert [item["name"] for item in select_facts(result, vcpus, memory, features)] == names
 
 
 def test_preferences_that_nothing_satisfies() -> None:
@@ -135,7 +135,7 @@ def test_preferences_that_nothing_satisfies() -> None:
 
 
 def test_facts() -> None:
-    by_name = {one["metadata"]["name"]: facts(one) for one in builtin()}
+    by_name = {item["metadata"]["name"]: facts(item) for item in builtin()}
     cx1 = by_name["cx1.large1gi"]
     assert (cx1["vcpus"], cx1["memory_bytes"], cx1["series"], cx1["size"]) == (2, 4 * 2**30, "cx1", "large1gi")
     assert {"dedicated_cpu", "hugepages", "numa"} <= set(cx1["features"])
@@ -214,23 +214,23 @@ def test_every_feature_is_a_field_of_the_api(type_name: str, features: dict[str,
             current = schema.field_type(schema.TYPES[current][key]).strip("*!")
 
 
-def test_markdown_has_a_row_for_each_instancetype_and_a_column_for_each_preference() -> None:
-    found = compatibility_matrix(expand_catalog(OWN))
-    lines = [line for line in markdown(found, "Own").splitlines() if line.startswith("|")]
+def test_markdown_has_instancetypes_as_rows_and_preferences_as_columns() -> None:
+    result = compatibility_matrix(expand_catalog(OWN))
+    lines = [line for line in markdown(result, "Own").splitlines() if line.startswith("|")]
     assert lines[0] == "| instancetype | vCPUs | memory | any | large | spread |"
     assert lines[3] == "| a.one | 1 | 1Gi | ✓ | b | s |"
     assert lines[4] == "| a.three | 3 | 8Gi | ✓ | ✓ | s |"
     assert len(lines) == 6
 
 
-def test_the_picture_is_well_formed_and_tells_every_pair() -> None:
-    found = compatibility_matrix(builtin())
-    root = ElementTree.fromstring(svg(found, 'A "title" & more'))
+def test_the_picture_is_well_formed_and_titles_every_pair() -> None:
+    actual = compatibility_matrix(builtin())
+    root = ElementTree.fromstring(svg(actual, 'A "title" & more'))
     assert root.get("aria-label") == 'A "title" & more'
     space = "{http://www.w3.org/2000/svg}"
-    told = {title.text for title in root.iter(f"{space}title")}
-    pairs = {text for text in told if text and " and " in text and "needs" not in text.split(":")[0]}
-    misses = as_data(found)["misses"]
+    result = {title.text for title in root.iter(f"{space}title")}
+    pairs = {text for text in result if text and " and " in text and "needs" not in text.split(":")[0]}
+    misses = as_data(actual)["misses"]
     for miss in misses:
         text = f"{miss['instancetype']} and {miss['preference']}: {'; '.join(miss['reasons'])}"
         assert text in pairs
@@ -260,11 +260,11 @@ def test_every_colour_has_its_rule_also_in_the_dark() -> None:
     assert variables <= set(re.findall(r"(--[a-z-]+):", rules))
 
 
-def test_the_data_is_the_whole_matrix() -> None:
-    found = compatibility_matrix(builtin())
-    again = from_data(as_data(found))
-    assert as_data(again) == as_data(found)
-    assert svg(again, "Catalog") == svg(found, "Catalog")
+def test_the_data_contains_the_complete_matrix() -> None:
+    result = compatibility_matrix(builtin())
+    again = from_data(as_data(result))
+    assert as_data(again) == as_data(result)
+    assert svg(again, "Catalog") == svg(result, "Catalog")
 
 
 def test_an_empty_catalog_has_a_picture_too() -> None:

@@ -44,19 +44,19 @@ def vm(name: str, instancetype: str) -> dict[str, Any]:
     }
 
 
-def test_gone_is_what_the_catalog_had_and_has_no_more() -> None:
+def test_obsolete_objects_are_no_longer_in_the_catalog() -> None:
     live = [size("a"), size("b"), size("c", catalog="other")]
     assert obsolete(live, [key_of(size("a"))], "acme") == [live[1]]
 
 
 def test_references_are_of_the_kinds_that_the_matchers_mean() -> None:
-    one = vm("web", "a")
-    one["spec"]["preference"] = {"name": "p", "kind": "virtualmachinepreferences"}
-    assert references(one) == [ObjectKey(KIND, "", "a"), ObjectKey("VirtualMachinePreference", "shop", "p")]
-    assert references({**one, "spec": {"instancetype": {"inferFromVolume": "x"}}}) == []
+    item = vm("web", "a")
+    item["spec"]["preference"] = {"name": "p", "kind": "virtualmachinepreferences"}
+    assert references(item) == [ObjectKey(KIND, "", "a"), ObjectKey("VirtualMachinePreference", "shop", "p")]
+    assert references({**item, "spec": {"instancetype": {"inferFromVolume": "x"}}}) == []
 
 
-def test_a_prediction_drops_what_was_ours_and_keeps_what_is_others() -> None:
+def test_a_prediction_drops_only_fields_that_we_own() -> None:
     live = size("a", 2, nodeSelector={"ours": "1"}, schedulerName="theirs")
     owner = {path for path in ownership.declared(live) if path[-1] not in ("schedulerName",)}
     spec = predicted(size("a", 4), live, owner)
@@ -68,20 +68,20 @@ def test_a_prediction_drops_what_was_ours_and_keeps_what_is_others() -> None:
 
 def test_another_spelling_is_no_change() -> None:
     live = size("a")
-    wanted = size("a")
-    wanted["spec"]["memory"] = {"guest": "1024Mi"}
-    assert changes(live, predicted(wanted, live, set())) == []
+    desired = size("a")
+    desired["spec"]["memory"] = {"guest": "1024Mi"}
+    assert changes(live, predicted(desired, live, set())) == []
 
 
 def test_the_vms_that_are_affected_and_how() -> None:
     now = Cluster(Objects([size("a"), size("b")]), KubeVirt(NEWEST))
     after = {key_of(size("a")): size("a", 2), key_of(size("c")): None}
-    found = affected([vm("one", "a"), vm("two", "b"), vm("three", "c")], after, now)
-    assert [(one["metadata"]["name"], places) for one, places, _drift in found] == [
+    result = affected([vm("one", "a"), vm("two", "b"), vm("three", "c")], after, now)
+    assert [(item["metadata"]["name"], places) for item, places, _drift in result] == [
         ("one", [ObjectKey(KIND, "", "a")]),
         ("three", [ObjectKey(KIND, "", "c")]),
     ]
-    assert found[0][2].effect.guest_after["vcpus"] == 2
+    assert result[0][2].effect.guest_after["vcpus"] == 2
 
 
 def preference(**spec: Any) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def preference(**spec: Any) -> dict[str, Any]:
     return {"apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": kind, "metadata": {"name": "p"}, "spec": spec}
 
 
-def test_what_is_new_is_predicted_as_declared() -> None:
+def test_a_new_object_is_predicted_as_declared() -> None:
     assert predicted(size("a", 4, schedulerName="x"), None, None) == {
         "cpu": {"guest": 4},
         "memory": {"guest": "1Gi"},
@@ -106,7 +106,7 @@ def test_a_prediction_is_about_the_spec_alone() -> None:
     assert predicted(bare, preference(preferredSubdomain="theirs"), {("spec",)}) == {}
 
 
-def test_an_object_that_is_declared_as_empty_keeps_what_others_have_in_it() -> None:
+def test_an_object_declared_as_empty_keeps_fields_of_others() -> None:
     live = preference(devices={"preferredTPM": {"persistent": True}})
     spec = predicted(preference(devices={"preferredTPM": {}, "preferredRng": {}}), live, set())
     assert spec["devices"] == {"preferredTPM": {"persistent": True}, "preferredRng": {}}

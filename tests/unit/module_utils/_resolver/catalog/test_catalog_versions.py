@@ -45,7 +45,7 @@ def catalog(*older: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def by_name(documents: list[dict[str, Any]], version: str) -> dict[str, dict[str, Any]]:
-    return {one["metadata"]["name"]: one for one in expand_catalog(*documents, version=version)}
+    return {item["metadata"]["name"]: item for item in expand_catalog(*documents, version=version)}
 
 
 @pytest.mark.parametrize(
@@ -54,11 +54,13 @@ def by_name(documents: list[dict[str, Any]], version: str) -> dict[str, dict[str
     + [("1.6.6", "v1.4.1"), ("1.7.4", "v1.5.1"), ("1.8.4", "v1.6.0"), ("1.9.0", "v1.7.0"), ("2.3", "v1.7.0")],
 )
 def test_the_builtin_version_for_a_release_of_kubevirt(kubevirt: str, version: str) -> None:
-    documents = [one for path in BUILTIN.glob("*.yml") for one in yaml.safe_load_all(path.read_text(encoding="utf-8"))]
+    documents = [
+        item for path in BUILTIN.glob("*.yml") for item in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+    ]
     assert fitting_version(documents, release.of(kubevirt)) == version
 
 
-def test_a_version_that_says_nothing_of_kubevirt_is_for_all_releases() -> None:
+def test_a_version_without_kubevirt_supports_all_releases() -> None:
     documents = catalog({"kubevirt": "1.8"}, {})
     assert fitting_version(documents, release.of("1.0")) == "v3"
     documents = [{"versions": {"v2": {"kubevirt": "1.9"}, "v1": {}}}]
@@ -75,7 +77,7 @@ def test_an_older_version_has_the_changes_of_all_newer_ones() -> None:
     assert list(by_name(documents, "v2")) == ["m1.small", "d1.small", "acme", "d1.linux"]
     assert list(by_name(documents, "v1")) == ["m1.small", "d1.small", "new.a", "acme", "d1.linux"]
     sizes = [by_name(documents, version)["d1.small"]["spec"] for version in ("v3", "v2", "v1")]
-    assert [(one["cpu"]["guest"], one["memory"]["guest"]) for one in sizes] == [(1, "2Gi"), (1, "1Gi"), (2, "1Gi")]
+    assert [(item["cpu"]["guest"], item["memory"]["guest"]) for item in sizes] == [(1, "2Gi"), (1, "1Gi"), (2, "1Gi")]
     assert by_name(documents, "") == by_name(documents, "v3")
 
 
@@ -83,14 +85,14 @@ def test_a_series_changes_in_the_document_that_has_it() -> None:
     other = {"labels": {"team": "db"}, "series": {"o1": {"sizes": {"small": {"cpu": 1, "memory": "8Gi"}}}}}
     changes = {"o1": {"sizes": {"small": {"cpu": 2}}}, "m1": {"sizes": {"small": {"cpu": 3}}}}
     new = {"n1": {"sizes": {"small": {"cpu": 4, "memory": "1Gi"}}}}
-    found = by_name([*catalog({"series": {**changes, **new}, "labels": {"team": "all"}}), other], "v2")
-    told = {
-        name: (one["spec"].get("cpu"), one["metadata"].get("labels", {}).get("team")) for name, one in found.items()
+    actual = by_name([*catalog({"series": {**changes, **new}, "labels": {"team": "all"}}), other], "v2")
+    result = {
+        name: (item["spec"].get("cpu"), item["metadata"].get("labels", {}).get("team")) for name, item in actual.items()
     }
-    assert told["o1.small"] == ({"guest": 2}, "all")
-    assert told["m1.small"] == ({"guest": 3}, "all")
-    assert told["n1.small"] == ({"guest": 4}, "all")
-    assert len(found) == 7
+    assert result["o1.small"] == ({"guest": 2}, "all")
+    assert result["m1.small"] == ({"guest": 3}, "all")
+    assert result["n1.small"] == ({"guest": 4}, "all")
+    assert len(actual) == 7
 
 
 def test_objects_go_by_their_names() -> None:
@@ -98,7 +100,7 @@ def test_objects_go_by_their_names() -> None:
     assert list(by_name(catalog({"without": ["d1.[!s]*", "acme"]}), "v2")) == ["m1.small", "d1.small"]
 
 
-def test_a_null_removes_what_an_entry_says_or_inherits() -> None:
+def test_a_null_removes_own_and_inherited_values() -> None:
     documents = catalog(
         {
             "labels": {"tier": None, "instancetype.kubevirt.io/memory": None},
@@ -119,7 +121,7 @@ def test_a_null_removes_what_an_entry_says_or_inherits() -> None:
     }
 
 
-def test_manifests_and_the_documents_given_stay_as_they_are() -> None:
+def test_input_documents_are_not_modified() -> None:
     documents = [MANIFEST, *catalog({"labels": {"team": "shop"}, "without": ["acme"]})]
     before = copy.deepcopy(documents)
     assert at_version(documents, "v2")[0] == MANIFEST
@@ -151,19 +153,19 @@ def test_manifests_and_the_documents_given_stay_as_they_are() -> None:
         ),
     ],
 )
-def test_mistakes(versions: Any, told: str) -> None:
+def test_mistakes(versions: Any, result: str) -> None:
     with pytest.raises(CatalogError) as raised:
         at_version([SIZES, SYSTEMS, {"versions": versions}])
-    assert str(raised.value) == told
+    assert str(raised.value) == result
 
 
 def test_versions_that_there_are_not() -> None:
-    for documents, told in (
+    for documents, result in (
         (catalog({}), "version: the catalog has no 'v9'; choose from v3, v2"),
         ([SIZES], "version: the catalog has no versions, so 'v9' is unknown; remove version"),
         ([*catalog(), {"versions": {"v1": {}}}], "versions: set twice; remove one of them"),
     ):
         with pytest.raises(CatalogError) as raised:
             at_version(documents, "v9")
-        assert str(raised.value) == told
+        assert str(raised.value) == result
     assert version_names([SIZES]) == []

@@ -116,7 +116,7 @@ def test_running_becomes_a_run_strategy(running: bool, strategy: str) -> None:
     assert changed(result) == {"spec.running": (running, "spec.runStrategy", strategy)}
 
 
-def test_what_is_null_goes() -> None:
+def test_null_fields_are_removed() -> None:
     old = vm(running=None, flavor=None, runStrategy="Manual")
 
     assert modernize(old).manifest == vm(runStrategy="Manual")
@@ -126,14 +126,14 @@ def test_the_old_api_version_of_vms() -> None:
     assert modernize({**vm(), "apiVersion": "kubevirt.io/v1alpha3"}).manifest == vm()
 
 
-def test_bindings_that_are_gone_are_told() -> None:
+def test_removed_bindings_are_reported() -> None:
     old = vm()
     old["spec"]["template"]["spec"]["domain"]["devices"]["interfaces"] = [{"name": "a"}, {"name": "b", "slirp": {}}]
 
     result = modernize(old)
 
     assert result.manifest == old
-    assert [left.path for left in result.left] == ["spec.template.spec.domain.devices.interfaces[1].slirp"]
+    assert [remaining.path for remaining in result.left] == ["spec.template.spec.domain.devices.interfaces[1].slirp"]
 
 
 @pytest.mark.parametrize(
@@ -158,14 +158,14 @@ def test_bindings_that_are_gone_are_told() -> None:
         (preference({"firmware": []}), "spec.firmware: expected an object"),
     ],
 )
-def test_what_has_no_counterpart(manifest: Manifest, message: str) -> None:
+def test_fields_without_a_counterpart_are_errors(manifest: Manifest, message: str) -> None:
     with pytest.raises(FieldError) as caught:
         modernize(manifest)
 
     assert str(caught.value).startswith(message)
 
 
-def test_replacements_are_only_made_for_releases_that_know_them() -> None:
+def test_replacements_require_a_release_that_supports_them() -> None:
     old = preference(
         {
             "cpu": {"preferredCPUTopology": "preferSpread"},
@@ -179,11 +179,11 @@ def test_replacements_are_only_made_for_releases_that_know_them() -> None:
     assert modernize(old, of("1.4")) == modernize(old)
 
 
-def test_launch_security_of_an_instancetype_is_left_to_the_user() -> None:
+def test_launch_security_of_an_instancetype_remains() -> None:
     old = obj("VirtualMachineInstancetype", {**SMALL, "launchSecurity": {"sev": {}}})
 
     assert modernize(old).manifest == old
-    assert [left.path for left in modernize(old).left] == ["spec.launchSecurity"]
+    assert [remaining.path for remaining in modernize(old).left] == ["spec.launchSecurity"]
 
 
 @pytest.mark.parametrize(
@@ -206,11 +206,11 @@ def test_launch_security_of_an_instancetype_is_left_to_the_user() -> None:
         ({"preferredUseBios": True, "preferredUseEfi": True}, {"preferredUseBios": True, "preferredEfi": {}}, False),
     ],
 )
-def test_firmware(firmware: Manifest, modern: Manifest, left: bool) -> None:
+def test_firmware(firmware: Manifest, modern: Manifest, remaining: bool) -> None:
     result = modernize(preference({"firmware": firmware}))
 
     assert result.manifest["spec"]["firmware"] == modern
-    assert bool(result.left) is left
+    assert bool(result.left) is remaining
 
 
 BOOTLOADERS: list[Manifest | None] = [
@@ -223,8 +223,8 @@ BOOTLOADERS: list[Manifest | None] = [
 CHOICES = (None, True, False)
 
 
-def applied(template: Manifest, instancetype: Manifest | None, wanted: Manifest | None) -> Any:
-    result = applier.apply(template, instancetype, wanted)
+def applied(template: Manifest, instancetype: Manifest | None, desired: Manifest | None) -> Any:
+    result = applier.apply(template, instancetype, desired)
     return result.template, [conflict.path for conflict in result.conflicts], result.crash
 
 
@@ -345,7 +345,7 @@ def test_modernizing_twice_changes_nothing_more() -> None:
     assert modernize(once.manifest) == (once.manifest, (), once.left)
 
 
-def test_specs_kept_alone_are_read_by_releases_up_to_1_6() -> None:
+def test_releases_up_to_1_6_read_bare_captured_specs() -> None:
     """A revision of the first form, which names neither kind nor version of its object."""
     spec = base64.b64encode(json.dumps(SMALL).encode()).decode()
     revision = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": spec}}

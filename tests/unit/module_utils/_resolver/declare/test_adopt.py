@@ -31,12 +31,12 @@ def named(kind: str, name: str, **spec: Any) -> Manifest:
 
 
 def size(name: str, cpu: int, memory: str, kind: str = CLUSTER_TYPE, **more: Any) -> Manifest:
-    given = {
+    options = {
         **more,
         "cpu": {"guest": cpu, **more.get("cpu", {})},
         "memory": {"guest": memory, **more.get("memory", {})},
     }
-    return named(kind, name, **given)
+    return named(kind, name, **options)
 
 
 def wish(name: str, **spec: Any) -> Manifest:
@@ -73,14 +73,14 @@ def adopted(
     types, preferences = TYPES if types is None else types, ALL if preferences is None else preferences
     cluster = Cluster(Objects([*types, *preferences]), KubeVirt(**{"release": NEWEST, **more}))
     before = copy.deepcopy(machine)
-    found = adopt.adopt(machine, types, preferences, cluster, accept)
+    result = adopt.adopt(machine, types, preferences, cluster, accept)
     assert machine == before
-    return found
+    return result
 
 
-def chosen(found: Adoption) -> Candidate:
-    assert found.chosen is not None, found
-    return found.chosen
+def chosen(result: Adoption) -> Candidate:
+    assert result.chosen is not None, result
+    return result.chosen
 
 
 def template(candidate: Candidate) -> Manifest:
@@ -88,15 +88,15 @@ def template(candidate: Candidate) -> Manifest:
     return result
 
 
-def test_an_instancetype_alone_where_no_preference_gives_anything() -> None:
-    found = chosen(adopted(vm()))
-    assert (found.instancetype, found.preference) == ({"kind": CLUSTER_TYPE, "name": "u1.medium"}, None)
-    assert template(found) == {"domain": {"devices": {}}}
-    assert found.removed == ("domain.cpu.sockets", "domain.cpu.cores", "domain.cpu.threads", "domain.memory.guest")
-    assert found.differences == ()
+def test_an_instancetype_alone_if_no_preference_helps() -> None:
+    result = chosen(adopted(vm()))
+    assert (result.instancetype, result.preference) == ({"kind": CLUSTER_TYPE, "name": "u1.medium"}, None)
+    assert template(result) == {"domain": {"devices": {}}}
+    assert result.removed == ("domain.cpu.sockets", "domain.cpu.cores", "domain.cpu.threads", "domain.memory.guest")
+    assert result.differences == ()
 
 
-def test_exactly_what_is_given_goes_and_all_else_stays() -> None:
+def test_only_values_of_the_pair_are_removed() -> None:
     machine = vm(
         cpu={"sockets": 1, "cores": 2, "threads": 1, "model": "host-passthrough"},
         devices={"disks": DISKS, "rng": {}, "autoattachMemBalloon": False},
@@ -105,9 +105,9 @@ def test_exactly_what_is_given_goes_and_all_else_stays() -> None:
         metadata={"labels": {"app": "web"}, "annotations": {"note": "mine"}},
     )
     both = wish("both", **CORES["spec"], devices={"preferredDiskBus": "virtio", "preferredRng": {}})
-    found = chosen(adopted(machine, [*ALL, both]))
-    assert found.preference == {"kind": CLUSTER_PREFERENCE, "name": "both"}
-    assert found.vm["spec"] == {
+    result = chosen(adopted(machine, [*ALL, both]))
+    assert result.preference == {"kind": CLUSTER_PREFERENCE, "name": "both"}
+    assert result.vm["spec"] == {
         "runStrategy": "Always",
         "instancetype": {"kind": CLUSTER_TYPE, "name": "u1.medium"},
         "preference": {"kind": CLUSTER_PREFERENCE, "name": "both"},
@@ -128,10 +128,10 @@ def test_exactly_what_is_given_goes_and_all_else_stays() -> None:
             },
         },
     }
-    assert {"domain.devices.rng", "domain.devices.disks[0].disk.bus"} <= set(found.removed)
+    assert {"domain.devices.rng", "domain.devices.disks[0].disk.bus"} <= set(result.removed)
 
 
-def test_the_preference_that_gives_most_is_taken() -> None:
+def test_the_preference_that_removes_most_is_chosen() -> None:
     machine = vm(devices={"disks": DISKS[:1], "rng": {}}, spec={"volumes": VOLUMES[:1]})
     bus = wish("a-bus", devices={"preferredDiskBus": "virtio"})
     assert (chosen(adopted(machine, [bus, VIRTIO])).preference or {})["name"] == "a-bus"
@@ -159,21 +159,21 @@ def test_the_preference_that_gives_most_is_taken() -> None:
         ({"cpu": {"sockets": 2, "features": [{"name": "vmx"}]}}, {"cpu": {"features": [{"name": "vmx"}]}}),
     ],
 )
-def test_other_spellings_of_the_same(domain: Manifest, left: Manifest) -> None:
-    found = chosen(adopted(vm(**domain)))
-    assert found.instancetype["name"] == "u1.medium"
-    assert template(found)["domain"] == {"devices": {}, **left}
+def test_other_spellings_of_the_same(domain: Manifest, remaining: Manifest) -> None:
+    result = chosen(adopted(vm(**domain)))
+    assert result.instancetype["name"] == "u1.medium"
+    assert template(result)["domain"] == {"devices": {}, **remaining}
 
 
-def test_a_request_for_the_guests_memory_counts_where_others_ask_for_less() -> None:
+def test_a_memory_request_counts_if_the_default_is_lower() -> None:
     machine = vm(resources={"requests": {"memory": "4Gi"}})
     cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, Configuration(memory_overcommit=150)))
-    found = adopt.adopt(machine, TYPES, None, cluster)
-    assert found.chosen is None
-    assert [one["field"] for one in found.nearest[0].differences] == ["domain.resources.requests"]
+    result = adopt.adopt(machine, TYPES, None, cluster)
+    assert result.chosen is None
+    assert [item["field"] for item in result.nearest[0].differences] == ["domain.resources.requests"]
 
 
-def test_a_vm_that_says_nothing_has_one_vcpu() -> None:
+def test_a_vm_without_cpu_has_one_vcpu() -> None:
     machine = vm(memory={"guest": "2Gi"})
     del machine["spec"]["template"]["spec"]["domain"]["cpu"]
     assert chosen(adopted(machine)).instancetype["name"] == "u1.small"
@@ -189,22 +189,22 @@ def test_a_vm_that_says_nothing_has_one_vcpu() -> None:
         ({"cpu": {"sockets": 1, "cores": 1, "threads": 2}}, {"domain.cpu.sockets", "domain.cpu.threads"}),
     ],
 )
-def test_what_no_instancetype_can_say_is_told(domain: Manifest, fields: set[str]) -> None:
-    found = adopted(vm(**domain), [])
-    assert found.chosen is None
-    nearest = found.nearest[0]
-    assert (nearest.instancetype["name"], {one["field"] for one in nearest.differences}) == ("u1.medium", fields)
+def test_fields_that_no_instancetype_has_are_reported(domain: Manifest, fields: set[str]) -> None:
+    result = adopted(vm(**domain), [])
+    assert result.chosen is None
+    nearest = result.nearest[0]
+    assert (nearest.instancetype["name"], {item["field"] for item in nearest.differences}) == ("u1.medium", fields)
 
 
-def test_sockets_that_are_not_said_are_accepted_if_one_says_so() -> None:
+def test_missing_sockets_can_be_an_accepted_difference() -> None:
     """Without sockets no CPU can be plugged in; with an instancetype one can."""
     machine = vm(cpu={"cores": 2})
-    found = adopted(machine)
-    assert found.chosen is None
-    assert (found.nearest[0].preference or {})["name"] == "cores"
-    assert found.nearest[0].differences == ({"field": "domain.cpu.sockets", "before": None, "after": 1},)
+    result = adopted(machine)
+    assert result.chosen is None
+    assert (result.nearest[0].preference or {})["name"] == "cores"
+    assert result.nearest[0].differences == ({"field": "domain.cpu.sockets", "before": None, "after": 1},)
     taken = chosen(adopted(machine, accept=["domain.cpu"]))
-    assert ((taken.preference or {})["name"], taken.differences) == ("cores", found.nearest[0].differences)
+    assert ((taken.preference or {})["name"], taken.differences) == ("cores", result.nearest[0].differences)
     assert adopted(machine, accept=["domain.cp", "domain.cpu.sock"]).chosen is None
 
 
@@ -223,24 +223,24 @@ def test_devices_of_an_instancetype() -> None:
     gpu = {"name": "gpu0", "deviceName": "nvidia.com/A100"}
     types = [*TYPES, size("gpu", 2, "4Gi", gpus=[gpu])]
     assert chosen(adopted(vm(), types=types)).instancetype["name"] == "u1.medium"
-    found = chosen(adopted(vm(devices={"gpus": [gpu]}), types=types))
+    result = chosen(adopted(vm(devices={"gpus": [gpu]}), types=types))
     # Both are right; that of which more comes is better.
-    assert (found.instancetype["name"], template(found)["domain"]) == ("gpu", {"devices": {}})
+    assert (result.instancetype["name"], template(result)["domain"]) == ("gpu", {"devices": {}})
 
 
 def test_a_vm_keeps_its_preference() -> None:
     machine = vm(cpu={"sockets": 1, "cores": 2, "threads": 1})
     machine["spec"]["preference"] = {"name": "cores"}
-    found = chosen(adopted(machine))
-    assert (found.preference, found.instancetype["name"]) == ({"name": "cores"}, "u1.medium")
+    result = chosen(adopted(machine))
+    assert (result.preference, result.instancetype["name"]) == ({"name": "cores"}, "u1.medium")
     machine["spec"]["preference"] = {"name": "nowhere"}
     assert "nowhere" in str(adopted(machine).problem)
 
 
-def test_what_kubevirt_would_refuse_is_not_taken() -> None:
+def test_a_pair_that_kubevirt_rejects_is_not_chosen() -> None:
     needy = wish("needy", requirements={"memory": {"guest": "8Gi"}}, devices={"preferredRng": {}})
-    found = adopted(vm(devices={"rng": {}}), [needy])
-    assert chosen(found).preference is None
+    result = adopted(vm(devices={"rng": {}}), [needy])
+    assert chosen(result).preference is None
     uneven = wish("uneven", cpu={"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 4}})
     machine = vm()
     machine["spec"]["preference"] = {"name": "uneven"}
@@ -259,9 +259,9 @@ def test_a_storage_class_of_a_preference_is_a_difference() -> None:
 
 
 def test_the_nearest_in_size_where_none_is_exact() -> None:
-    found = adopted(vm(memory={"guest": "6Gi"}), [])
-    assert [one.instancetype["name"] for one in found.nearest] == ["u1.large", "u1.medium", "u1.small"]
-    assert [one["field"] for one in found.nearest[0].differences] == ["domain.memory.guest"]
+    result = adopted(vm(memory={"guest": "6Gi"}), [])
+    assert [item.instancetype["name"] for item in result.nearest] == ["u1.large", "u1.medium", "u1.small"]
+    assert [item["field"] for item in result.nearest[0].differences] == ["domain.memory.guest"]
     assert adopted(vm(), types=[]) == Adoption()
 
 
@@ -272,19 +272,19 @@ def test_one_of_the_namespace_is_taken_too() -> None:
 
 def test_the_rewritten_vm_has_the_same_vmi() -> None:
     machine = vm(devices={"disks": DISKS, "rng": {}}, spec={"volumes": VOLUMES})
-    found = chosen(adopted(machine, [VIRTIO, wish("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})]))
+    result = chosen(adopted(machine, [VIRTIO, wish("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})]))
     lookup = Objects([*TYPES, VIRTIO, wish("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})])
-    assert found.preference is not None
-    assert vmi.build(found.vm, lookup).spec == vmi.build(machine, lookup).spec
+    assert result.preference is not None
+    assert vmi.build(result.vm, lookup).spec == vmi.build(machine, lookup).spec
 
 
 def test_the_patch_is_of_this_generation_alone() -> None:
     machine = vm()
-    found = chosen(adopted(machine))
-    assert adopt.patch(machine, found.vm) == [
+    result = chosen(adopted(machine))
+    assert adopt.patch(machine, result.vm) == [
         {"op": "test", "path": "/metadata/generation", "value": 7},
-        {"op": "add", "path": "/spec/instancetype", "value": found.instancetype},
-        {"op": "replace", "path": "/spec/template", "value": found.vm["spec"]["template"]},
+        {"op": "add", "path": "/spec/instancetype", "value": result.instancetype},
+        {"op": "replace", "path": "/spec/template", "value": result.vm["spec"]["template"]},
     ]
 
 
@@ -293,19 +293,19 @@ def test_annotations_that_the_instancetype_sets_otherwise_go() -> None:
     machine = vm(metadata={"annotations": {"a.b/c": "mine", "d": "2"}})
     changed = {"field": "annotations.a.b/c", "before": "mine", "after": "theirs"}
     assert adopted(machine, types=noted).nearest[0].differences == (changed,)
-    found = chosen(adopted(machine, types=noted, accept=["annotations.a"]))
-    assert "annotations.a.b/c" in found.removed
-    assert found.vm["spec"]["template"]["metadata"] == {"annotations": {"d": "2"}}
+    result = chosen(adopted(machine, types=noted, accept=["annotations.a"]))
+    assert "annotations.a.b/c" in result.removed
+    assert result.vm["spec"]["template"]["metadata"] == {"annotations": {"d": "2"}}
 
 
-def test_what_is_not_of_the_apis_types_is_no_choice() -> None:
+def test_manifests_that_do_not_match_the_schema_are_no_choice() -> None:
     broken = wish("broken", cpu="many")
-    found = chosen(adopted(vm(devices={"rng": {}}), [broken, wish("rng", devices={"preferredRng": {}})]))
-    assert found.preference == {"kind": CLUSTER_PREFERENCE, "name": "rng"}
+    result = chosen(adopted(vm(devices={"rng": {}}), [broken, wish("rng", devices={"preferredRng": {}})]))
+    assert result.preference == {"kind": CLUSTER_PREFERENCE, "name": "rng"}
     assert chosen(adopted(vm(), [broken])).preference is None
 
 
-def test_a_pair_on_which_kubevirt_crashes_is_not_taken() -> None:
+def test_a_pair_on_which_kubevirt_crashes_is_not_chosen() -> None:
     zero = wish(
         "zero", cpu={"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}, devices={"preferredRng": {}}
     )
@@ -330,21 +330,21 @@ def test_matchers_that_admission_does_not_take() -> None:
 OLD_CORES = wish("old.cores", cpu={"preferredCPUTopology": "preferCores"})
 
 
-def test_the_preference_has_to_mean_in_the_clusters_release_what_the_vm_says() -> None:
+def test_the_clusters_release_decides_what_a_preference_means() -> None:
     """Up to KubeVirt 1.3 a topology is called otherwise, and one that is not known gives a single vCPU."""
     machine = vm(cpu={"sockets": 1, "cores": 2, "threads": 1})
     for version, name in (("1.9", "cores"), ("1.3", "old.cores")):
-        found = chosen(adopted(machine, [CORES, OLD_CORES], release=of(version)))
-        assert (found.preference or {}).get("name") == name
-        assert (template(found)["domain"], found.differences) == ({"devices": {}}, ())
+        result = chosen(adopted(machine, [CORES, OLD_CORES], release=of(version)))
+        assert (result.preference or {}).get("name") == name
+        assert (template(result)["domain"], result.differences) == ({"devices": {}}, ())
 
 
-def test_a_vm_keeps_the_preference_that_it_has_and_its_meaning() -> None:
+def test_a_vm_keeps_its_own_preference() -> None:
     machine = vm(cpu={"sockets": 1, "cores": 2, "threads": 1})
     machine["spec"]["preference"] = {"kind": CLUSTER_PREFERENCE, "name": "cores"}
-    found = chosen(adopted(machine))
-    assert found.preference == found.vm["spec"]["preference"] == machine["spec"]["preference"]
-    assert template(found) == {"domain": {"devices": {}}}
+    result = chosen(adopted(machine))
+    assert result.preference == result.vm["spec"]["preference"] == machine["spec"]["preference"]
+    assert template(result) == {"domain": {"devices": {}}}
     # There it would have a single vCPU.
     assert adopted(machine, release=of("1.3")).chosen is None
 
@@ -352,18 +352,18 @@ def test_a_vm_keeps_the_preference_that_it_has_and_its_meaning() -> None:
 def test_the_settings_of_the_cluster_count_for_both() -> None:
     """A VM without networks gets the cluster's interface, before and after."""
     settings = Configuration(network_interface="masquerade", machine_type="pc")
-    found = chosen(adopted(vm(), configuration=settings))
-    assert (found.instancetype["name"], found.differences) == ("u1.medium", ())
+    result = chosen(adopted(vm(), configuration=settings))
+    assert (result.instancetype["name"], result.differences) == ("u1.medium", ())
     refused = adopted(vm(), configuration=Configuration(bridge_permitted=False))
     assert refused.problem == "bridge interface is not enabled in kubevirt-config"
 
 
-def test_data_volume_templates_are_part_of_what_stays() -> None:
+def test_data_volume_templates_must_stay_equal() -> None:
     machine = vm()
     machine["spec"]["dataVolumeTemplates"] = [{"metadata": {"name": "root"}, "spec": {"storage": {}}}]
-    found = chosen(adopted(machine))
-    assert found.vm["spec"]["dataVolumeTemplates"] == machine["spec"]["dataVolumeTemplates"]
-    assert found.differences == ()
+    result = chosen(adopted(machine))
+    assert result.vm["spec"]["dataVolumeTemplates"] == machine["spec"]["dataVolumeTemplates"]
+    assert result.differences == ()
 
 
 def test_all_spellings_of_the_guests_memory_are_one() -> None:
@@ -371,28 +371,28 @@ def test_all_spellings_of_the_guests_memory_are_one() -> None:
     machine = vm(
         memory={"guest": "4294967296", "maxGuest": "8589934592"}, resources={"requests": {"memory": "4294967296"}}
     )
-    found = chosen(adopted(machine, types=[named(CLUSTER_TYPE, "own", **sized)]))
-    assert (found.instancetype["name"], found.differences) == ("own", ())
+    result = chosen(adopted(machine, types=[named(CLUSTER_TYPE, "own", **sized)]))
+    assert (result.instancetype["name"], result.differences) == ("own", ())
     # With a limit the request says something.
     limited = vm(resources={"requests": {"memory": "4Gi"}, "limits": {"memory": "8Gi"}})
     refused = adopted(limited)
     assert refused.chosen is None
-    assert "domain.resources.limits" in {one["field"] for one in refused.nearest[0].differences}
+    assert "domain.resources.limits" in {item["field"] for item in refused.nearest[0].differences}
 
 
-def test_a_vm_that_cannot_be_made_has_no_pair() -> None:
+def test_a_vm_that_cannot_be_built_has_no_pair() -> None:
     machine = vm()
     machine["spec"]["preference"] = {"kind": CLUSTER_PREFERENCE, "name": "gone"}
-    told = 'virtualmachineclusterpreferences.instancetype.kubevirt.io "gone" not found'
-    assert adopted(machine).problem == told
+    result = 'virtualmachineclusterpreferences.instancetype.kubevirt.io "gone" not found'
+    assert adopted(machine).problem == result
 
 
-def test_an_annotation_that_the_instancetype_gives_goes() -> None:
-    given = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}, "annotations": {"from": "type"}}
-    found = chosen(adopted(vm({"annotations": {"from": "type"}}), types=[named(CLUSTER_TYPE, "own", **given)]))
-    assert "annotations.from" in found.removed
-    assert found.vm["spec"]["template"]["metadata"] == {}
+def test_an_annotation_of_the_instancetype_is_removed() -> None:
+    options = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}, "annotations": {"from": "type"}}
+    result = chosen(adopted(vm({"annotations": {"from": "type"}}), types=[named(CLUSTER_TYPE, "own", **options)]))
+    assert "annotations.from" in result.removed
+    assert result.vm["spec"]["template"]["metadata"] == {}
     own = chosen(
-        adopted(vm({"annotations": {"from": "type", "note": "mine"}}), types=[named(CLUSTER_TYPE, "own", **given)])
+        adopted(vm({"annotations": {"from": "type", "note": "mine"}}), types=[named(CLUSTER_TYPE, "own", **options)])
     )
     assert own.vm["spec"]["template"]["metadata"] == {"annotations": {"note": "mine"}}

@@ -176,7 +176,7 @@ def test_every_option_comes_back_as_its_field(type_name: str) -> None:
 @pytest.mark.parametrize(
     ("type_name", "manifest"), [(INSTANCETYPE, LARGE_INSTANCETYPE), (PREFERENCE, WINDOWS_PREFERENCE)]
 )
-def test_a_spec_pasted_from_a_manifest_is_taken_as_it_is(type_name: str, manifest: str) -> None:
+def test_a_spec_in_api_spelling_is_accepted(type_name: str, manifest: str) -> None:
     spec = yaml.safe_load(manifest)
     pasted = {"vm_annotations" if name == "annotations" else name: value for name, value in spec.items()}
 
@@ -215,15 +215,15 @@ def test_two_fields_of_a_type_never_share_an_option(type_name: str) -> None:
     assert len(set(names)) == len(names)
 
 
-def test_annotations_have_no_alias_as_a_module_has_annotations_of_its_own() -> None:
+def test_annotations_of_vms_have_no_alias() -> None:
     assert "aliases" not in argument_spec.options(INSTANCETYPE)["vm_annotations"]
 
 
 def test_notes_of_a_field() -> None:
-    known = {field.name: field for field in argument_spec.fields("FirmwarePreferences")}
+    existing = {field.name: field for field in argument_spec.fields("FirmwarePreferences")}
 
-    assert known["preferredEfi"].since == "1.4"
-    assert known["preferredUseBios"].since == ""
+    assert existing["preferredEfi"].since == "1.4"
+    assert existing["preferredUseBios"].since == ""
 
 
 def test_every_list_of_choices_is_in_use() -> None:
@@ -261,22 +261,22 @@ def test_only_the_outermost_options_lose_required() -> None:
 
 
 @pytest.mark.parametrize(("given", "sent"), [("4Gi", "4Gi"), (4294967296, "4294967296"), (1.5e9, "1500000000.0")])
-def test_a_quantity_may_be_a_number(given: Any, sent: str) -> None:
-    params, errors = validate(INSTANCETYPE, {"memory": {"guest": given}})
+def test_a_quantity_may_be_a_number(options: Any, sent: str) -> None:
+    params, errors = validate(INSTANCETYPE, {"memory": {"guest": options}})
 
     assert errors == []
     assert argument_spec.to_manifest(INSTANCETYPE, params) == {"memory": {"guest": sent}}
     assert schema.canonical("MemoryInstancetype", {"guest": sent})
 
 
-def test_what_is_not_given_is_left_out_and_empty_objects_stay() -> None:
+def test_none_is_left_out_and_empty_objects_stay() -> None:
     params, errors = validate(PREFERENCE, {"devices": {"preferred_tpm": {}, "preferred_rng": {}}, "machine": None})
 
     assert errors == []
     assert argument_spec.to_manifest(PREFERENCE, params) == {"devices": {"preferredTPM": {}, "preferredRng": {}}}
 
 
-def test_false_and_zero_are_given() -> None:
+def test_false_and_zero_count_as_set() -> None:
     params = {"cpu": {"guest": 0, "dedicated_cpu_placement": False, "model": ""}}
 
     assert argument_spec.to_manifest(INSTANCETYPE, params) == {
@@ -284,7 +284,7 @@ def test_false_and_zero_are_given() -> None:
     }
 
 
-def test_other_parameters_of_the_module_are_left_out() -> None:
+def test_other_parameters_of_the_module_are_ignored() -> None:
     params = {"name": "small", "annotations": {"a": "b"}, "state": "present", "scheduler_name": "mine"}
 
     assert argument_spec.to_manifest(INSTANCETYPE, params) == {"schedulerName": "mine"}

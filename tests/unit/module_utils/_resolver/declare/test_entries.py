@@ -35,8 +35,8 @@ CLUSTER = "VirtualMachineClusterInstancetype"
         ({"instancetype": {"kind": 5}}, {"instancetype": {"kind": 5}}),
     ],
 )
-def test_shorthand(given: dict[str, Any], meant: dict[str, Any]) -> None:
-    assert expand_shorthand(given, SPEC) == meant
+def test_shorthand(options: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert expand_shorthand(options, SPEC) == expected
 
 
 def test_the_kind_of_an_object_is_taken_in_every_spelling() -> None:
@@ -73,9 +73,9 @@ def test_the_kind_of_an_object_is_taken_in_every_spelling() -> None:
     ],
 )
 def test_an_entry_over_its_defaults(below: dict[str, Any], above: dict[str, Any], together: dict[str, Any]) -> None:
-    kept = repr(below)
+    retained = repr(below)
     assert merge_options(below, above, SPEC) == together
-    assert repr(below) == kept
+    assert repr(below) == retained
 
 
 def test_options_that_exclude_each_other_at_the_top() -> None:

@@ -58,8 +58,8 @@ def vm(name: str | None = "small", **spec: Any) -> Manifest:
 
 def running(**status: Any) -> Manifest:
     domain = {"cpu": {"cores": 1, "sockets": 1, "threads": 1, "maxSockets": 4}, "memory": {"guest": "1Gi"}}
-    told = {"phase": "Running", "memory": {"guestAtBoot": "1Gi", "guestCurrent": "1Gi"}, **status}
-    return {"metadata": {"name": "web"}, "spec": {"domain": domain}, "status": told}
+    result = {"phase": "Running", "memory": {"guestAtBoot": "1Gi", "guestCurrent": "1Gi"}, **status}
+    return {"metadata": {"name": "web"}, "spec": {"domain": domain}, "status": result}
 
 
 def foreseen(live: Manifest, planned: Manifest, instance: Manifest | None, cluster: Cluster) -> Impact:
@@ -81,9 +81,9 @@ def of(planned: Manifest, instance: Manifest | None = None, **cluster: Any) -> I
         (vm("nowhere"), UNKNOWN),
     ],
 )
-def test_what_a_running_guest_needs(planned: Manifest, needs: str) -> None:
-    told = of(planned, running())
-    assert (told.needs, bool(told.reason)) == (needs, needs == RESTART)
+def test_needs_of_a_running_guest(planned: Manifest, needs: str) -> None:
+    result = of(planned, running())
+    assert (result.needs, bool(result.reason)) == (needs, needs == RESTART)
 
 
 def test_a_cluster_that_changes_no_running_guest() -> None:
@@ -91,16 +91,16 @@ def test_a_cluster_that_changes_no_running_guest() -> None:
 
 
 @pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Failed")])
-def test_without_a_running_guest_every_change_comes_with_the_next_start(instance: Any) -> None:
-    told = of(vm("large"), instance)
-    assert (told.needs, told.reason) == (NOTHING, None)
-    assert [(told.guest_before or {})["memory"], (told.guest_after or {})["memory"]] == ["1Gi", "4Gi"]
+def test_changes_of_a_stopped_vm_need_nothing(instance: Any) -> None:
+    result = of(vm("large"), instance)
+    assert (result.needs, result.reason) == (NOTHING, None)
+    assert [(result.guest_before or {})["memory"], (result.guest_after or {})["memory"]] == ["1Gi", "4Gi"]
 
 
 def test_a_guest_that_cannot_be_placed_is_compared_already() -> None:
     """Recorded: KubeVirt asks for a restart of a guest that waits for a node, and does not make it anew by itself."""
-    told = of(vm("large"), running(phase="Scheduling"))
-    assert (told.needs, told.reason) == (
+    result = of(vm("large"), running(phase="Scheduling"))
+    assert (result.needs, result.reason) == (
         RESTART,
         "memory updated in template spec. Memory-hotplug is only available for migratable VMs",
     )
@@ -116,9 +116,9 @@ def claimed(name: str, claim: str = "", hot: bool = True) -> Manifest:
 
 
 def made_of(volumes: list[Manifest], disks: list[Manifest], **spec: Any) -> Manifest:
-    made = vm("small", domain={"devices": {"disks": disks}}, volumes=volumes)
-    made["spec"].update(spec)
-    return made
+    manifest = vm("small", domain={"devices": {"disks": disks}}, volumes=volumes)
+    manifest["spec"].update(spec)
+    return manifest
 
 
 def joined(*names: str, network: str = "lan", **fields: Any) -> Manifest:
@@ -181,17 +181,17 @@ def test_a_volume_that_migrates(live: bool, needs: str) -> None:
 )
 def test_volumes_where_kubevirt_plugs_none(before: Manifest, after: Manifest, field: str) -> None:
     instance = {**running(), "spec": before["spec"]["template"]["spec"]}
-    told = foreseen(before, after, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, plugs_volumes=False)))
-    assert (told.needs, told.unannounced) == (RESTART, True)
-    assert str(told.reason).startswith("KubeVirt asks for no restart, but the guest gets ")
-    assert field in str(told.reason)
+    result = foreseen(before, after, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, plugs_volumes=False)))
+    assert (result.needs, result.unannounced) == (RESTART, True)
+    assert str(result.reason).startswith("KubeVirt asks for no restart, but the guest gets ")
+    assert field in str(result.reason)
 
 
-def test_a_preference_of_a_disk_that_the_vm_does_not_list() -> None:
+def test_a_preference_applies_to_unlisted_disks() -> None:
     def preferring(bus: str) -> Manifest:
-        made = vm(volumes=[ROOT])
-        made["spec"]["preference"] = {"name": bus}
-        return made
+        manifest = vm(volumes=[ROOT])
+        manifest["spec"]["preference"] = {"name": bus}
+        return manifest
 
     kind = "VirtualMachineClusterPreference"
     preferences = [
@@ -202,14 +202,14 @@ def test_a_preference_of_a_disk_that_the_vm_does_not_list() -> None:
     devices = {"disks": [{"name": "root", "disk": {"bus": "sata"}}]}
     instance["spec"].update(domain={**instance["spec"]["domain"], "devices": devices}, volumes=[ROOT])
     cluster = Cluster(Objects([*TYPES, *preferences]), KubeVirt(NEWEST))
-    told = foreseen(preferring("sata"), preferring("virtio"), instance, cluster)
-    assert (told.needs, told.unannounced) == (RESTART, True)
-    assert "domain.devices.disks.root.disk.bus" in str(told.reason)
+    result = foreseen(preferring("sata"), preferring("virtio"), instance, cluster)
+    assert (result.needs, result.unannounced) == (RESTART, True)
+    assert "domain.devices.disks.root.disk.bus" in str(result.reason)
     # What KubeVirt asks for comes first.
-    asked = preferring("virtio")
-    asked["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 5
-    told = foreseen(preferring("sata"), asked, instance, cluster)
-    assert (told.needs, told.unannounced) == (RESTART, False)
+    requested = preferring("virtio")
+    requested["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 5
+    result = foreseen(preferring("sata"), requested, instance, cluster)
+    assert (result.needs, result.unannounced) == (RESTART, False)
     # A guest that does not run yet is not restarted for it, nor one that has it already.
     early = {**instance, "status": {**instance["status"], "phase": "Scheduling"}}
     assert foreseen(preferring("sata"), preferring("virtio"), early, cluster).needs == NOTHING
@@ -231,16 +231,16 @@ def test_a_guest_that_is_to_stop_needs_no_restart() -> None:
 
 
 def test_figures_and_changes() -> None:
-    told = of(vm("large", terminationGracePeriodSeconds=5), running())
-    assert told.guest_before == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
-    assert told.guest_after == {**told.guest_before, "memory": "4Gi"}
-    assert told.changes == (
+    result = of(vm("large", terminationGracePeriodSeconds=5), running())
+    assert result.guest_before == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
+    assert result.guest_after == {**result.guest_before, "memory": "4Gi"}
+    assert result.changes == (
         {"field": "domain.memory.guest", "before": "1Gi", "after": "4Gi"},
         {"field": "terminationGracePeriodSeconds", "before": None, "after": 5},
     )
 
 
-def test_what_counts_is_what_the_guest_was_started_with() -> None:
+def test_changes_are_compared_with_the_started_spec() -> None:
     started = {"metadata": {"name": "started", "namespace": "shop"}, "kind": "ControllerRevision"}
     started["data"] = {"spec": vm("small")["spec"]}  # type: ignore[assignment]
     cluster = Cluster(Objects([*TYPES, started]), KubeVirt(NEWEST))
@@ -250,7 +250,7 @@ def test_what_counts_is_what_the_guest_was_started_with() -> None:
     assert foreseen(changed, vm(), instance, cluster)[0] == NOTHING
     assert foreseen(changed, vm(), instance, cluster).changes == ()
     waiting = foreseen(changed, changed, instance, cluster)
-    assert (waiting.needs, [one["field"] for one in waiting.changes]) == (RESTART, ["terminationGracePeriodSeconds"])
+    assert (waiting.needs, [item["field"] for item in waiting.changes]) == (RESTART, ["terminationGracePeriodSeconds"])
     # Sockets that were plugged in since are there.
     instance["spec"]["domain"]["cpu"]["sockets"] = 2
     assert foreseen(vm("two"), vm("two"), instance, cluster) == Impact(
@@ -261,7 +261,7 @@ def test_what_counts_is_what_the_guest_was_started_with() -> None:
 
 
 def test_a_captured_revision_counts_until_the_matcher_is_another() -> None:
-    kept = {
+    retained = {
         "kind": "ControllerRevision",
         "metadata": {
             "name": "r",
@@ -272,7 +272,7 @@ def test_a_captured_revision_counts_until_the_matcher_is_another() -> None:
     }
     captured = vm()
     captured["status"] = {"instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": "r"}}}
-    cluster = Cluster(Objects([*TYPES, kept]), KubeVirt(NEWEST))
+    cluster = Cluster(Objects([*TYPES, retained]), KubeVirt(NEWEST))
     same = foreseen(captured, captured, None, cluster)
     assert (same.guest_after or {})["memory"] == "3Gi"
     spelled = copy.deepcopy(captured)
@@ -281,27 +281,27 @@ def test_a_captured_revision_counts_until_the_matcher_is_another() -> None:
     assert (foreseen(captured, spelled, None, cluster).guest_after or {})["memory"] == "1Gi"
 
 
-def test_an_expanded_vm_that_its_instancetype_has_outgrown() -> None:
+def test_an_expanded_vm_whose_instancetype_changed_size() -> None:
     expanded = vm(None, domain=running()["spec"]["domain"])
     cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST))
     assert size_mismatch(vm("small"), expanded, cluster) is None
-    told = str(size_mismatch(vm("large"), expanded, cluster))
-    assert "its values (1 vCPU, 1Gi); the instancetype now gives 1 vCPU, 4Gi" in told
+    result = str(size_mismatch(vm("large"), expanded, cluster))
+    assert "its values (1 vCPU, 1Gi); the instancetype now gives 1 vCPU, 4Gi" in result
     assert size_mismatch(vm("nowhere"), expanded, cluster) is None
 
 
-def test_what_admission_refuses_has_no_effect_that_is_known() -> None:
+def test_a_rejected_change_has_an_unknown_impact() -> None:
     planned = vm("two")
     planned["spec"]["instancetype"]["inferFromVolume"] = "root"
     assert of(planned, running()) == Impact(UNKNOWN)
 
 
-def test_a_guest_of_which_nothing_is_known_counts_as_it_was_started() -> None:
+def test_a_guest_without_reported_memory_counts_as_started() -> None:
     bare = running()
     del bare["spec"]["domain"]["memory"]
-    told = of(vm("two"), bare)
-    assert told.guest_before is not None
-    assert (told.guest_before["vcpus"], told.guest_before["memory"]) == (1, "1Gi")
+    result = of(vm("two"), bare)
+    assert result.guest_before is not None
+    assert (result.guest_before["vcpus"], result.guest_before["memory"]) == (1, "1Gi")
 
 
 def test_a_guest_that_ends_takes_no_change() -> None:
@@ -313,8 +313,8 @@ def test_a_guest_that_ends_takes_no_change() -> None:
 def test_memory_that_was_plugged_in_is_there() -> None:
     grown = running()
     grown["spec"]["domain"]["memory"]["guest"] = "2Gi"
-    told = of(vm("large"), grown)
-    assert [(told.guest_before or {})["memory"], (told.guest_after or {})["memory"]] == ["2Gi", "4Gi"]
+    result = of(vm("large"), grown)
+    assert [(result.guest_before or {})["memory"], (result.guest_after or {})["memory"]] == ["2Gi", "4Gi"]
 
 
 def test_both_sides_are_of_the_cluster_and_its_release() -> None:
@@ -334,17 +334,17 @@ def test_both_sides_are_of_the_cluster_and_its_release() -> None:
         settings = Configuration(network_interface="masquerade")
         cluster = Cluster(Objects([*TYPES, cores]), KubeVirt(release, settings))
         for present in (None, instance):
-            told = foreseen(machine, machine, present, cluster)
-            assert (told.needs, told.changes) == (NOTHING, ())
-            assert (told.guest_after or {})["vcpus"] == vcpus
+            result = foreseen(machine, machine, present, cluster)
+            assert (result.needs, result.changes) == (NOTHING, ())
+            assert (result.guest_after or {})["vcpus"] == vcpus
 
 
-def test_what_a_vm_has_outgrown_is_of_the_cluster_too() -> None:
+def test_a_size_mismatch_considers_the_clusters_configuration() -> None:
     expanded = vm(None, domain={**running()["spec"]["domain"], "machine": {"type": "q35"}})
     for settings in (Configuration(network_interface="masquerade"), Configuration(bridge_permitted=False)):
-        told = size_mismatch(vm("large"), expanded, Cluster(Objects(TYPES), KubeVirt(NEWEST, settings)))
+        result = size_mismatch(vm("large"), expanded, Cluster(Objects(TYPES), KubeVirt(NEWEST, settings)))
         # Where the cluster's interface is refused no VMI can be made, of neither.
-        assert bool(told) is settings.bridge_permitted
+        assert bool(result) is settings.bridge_permitted
     bare = vm(None)
     assert "by its values (1 vCPU, no memory)" in str(
         size_mismatch(vm("small"), bare, Cluster(Objects(TYPES), KubeVirt(NEWEST)))

@@ -49,20 +49,20 @@ def test_a_cluster_wide_kind_has_no_namespace(make: Any, kind: str) -> None:
     assert str(error.value) == (f"namespace: {kind} is cluster-wide; remove namespace, or set kind to {namespaced}")
 
 
-def test_what_shall_not_be_there_needs_no_size() -> None:
+def test_an_absent_instancetype_needs_no_size() -> None:
     assert manifests.instancetype({"name": "a", "state": "absent"})["metadata"] == {"name": "a"}
-    for options, told in (
+    for options, result in (
         ({}, "spec.cpu.guest: required in an instancetype, for example 2"),
         ({"cpu": {"guest": 1}}, "spec.memory.guest: required in an instancetype, for example 4Gi"),
         ({**SIZE, "cpu": {"guest": 0}}, "spec.cpu.guest: 0 is too small; write 1 or more"),
     ):
         with pytest.raises(FieldError) as error:
             manifests.instancetype({"name": "a", "state": "present", **options})
-        assert str(error.value) == told
+        assert str(error.value) == result
 
 
-def test_spec_says_the_rest_and_annotations_are_the_objects() -> None:
-    made = manifests.preference(
+def test_spec_is_merged_and_annotations_are_the_objects() -> None:
+    manifest = manifests.preference(
         {
             "name": "p",
             "labels": {"team": "a"},
@@ -71,15 +71,15 @@ def test_spec_says_the_rest_and_annotations_are_the_objects() -> None:
             "spec": {"annotations": {"of": "vms"}},
         }
     )
-    assert made["metadata"] == {"name": "p", "labels": {"team": "a"}, "annotations": {"note": "x"}}
-    assert made["spec"]["annotations"] == {"of": "vms"}
+    assert manifest["metadata"] == {"name": "p", "labels": {"team": "a"}, "annotations": {"note": "x"}}
+    assert manifest["spec"]["annotations"] == {"of": "vms"}
 
 
 @pytest.mark.parametrize("field", ["gpus", "hostDevices"])
 @pytest.mark.parametrize("device", [{"name": "a"}, {"deviceName": "x"}, {"name": "", "deviceName": "x"}])
 def test_a_device_has_two_names(field: str, device: dict[str, str]) -> None:
     missing = "deviceName" if device.get("name") else "name"
-    whole = {"name": "ok", "deviceName": "x"}
+    complete = {"name": "ok", "deviceName": "x"}
     with pytest.raises(FieldError) as error:
-        manifests.instancetype({"name": "a", **SIZE, "spec": {field: [whole, device]}})
+        manifests.instancetype({"name": "a", **SIZE, "spec": {field: [complete, device]}})
     assert str(error.value) == f"spec.{field}[1].{missing}: required for a device"

@@ -25,9 +25,9 @@ def live(**spec: Any) -> dict[str, Any]:
 
 
 def test_a_missing_object_is_created() -> None:
-    made = plan.present(MANIFEST, None, None)
-    assert (made.action, made.before) == (plan.CREATE, {})
-    assert made.after == {"metadata": {"labels": {"team": "a"}}, "spec": MANIFEST["spec"]}
+    manifest = plan.present(MANIFEST, None, None)
+    assert (manifest.action, manifest.before) == (plan.CREATE, {})
+    assert manifest.after == {"metadata": {"labels": {"team": "a"}}, "spec": MANIFEST["spec"]}
 
 
 def test_the_same_by_meaning_is_unchanged() -> None:
@@ -35,14 +35,14 @@ def test_the_same_by_meaning_is_unchanged() -> None:
 
 
 def test_a_different_value_is_a_change_and_shows_only_itself() -> None:
-    made = plan.present(MANIFEST, live(cpu={"guest": 4}), OWNER)
-    assert made.action == plan.APPLY
-    assert (made.before, made.after) == ({"spec": {"cpu": {"guest": 4}}}, {"spec": {"cpu": {"guest": 2}}})
+    manifest = plan.present(MANIFEST, live(cpu={"guest": 4}), OWNER)
+    assert manifest.action == plan.APPLY
+    assert (manifest.before, manifest.after) == ({"spec": {"cpu": {"guest": 4}}}, {"spec": {"cpu": {"guest": 2}}})
 
 
 def test_a_field_that_we_declared_once_is_a_change() -> None:
-    made = plan.present(MANIFEST, live(schedulerName="old"), OWNER | {("spec", "schedulerName")})
-    assert (made.action, made.before, made.after) == (plan.APPLY, {"spec": {"schedulerName": "old"}}, {})
+    manifest = plan.present(MANIFEST, live(schedulerName="old"), OWNER | {("spec", "schedulerName")})
+    assert (manifest.action, manifest.before, manifest.after) == (plan.APPLY, {"spec": {"schedulerName": "old"}}, {})
 
 
 def test_a_field_of_somebody_else_is_none() -> None:
@@ -50,8 +50,8 @@ def test_a_field_of_somebody_else_is_none() -> None:
 
 
 def test_an_object_that_we_never_applied_is_taken_over() -> None:
-    made = plan.present(MANIFEST, live(), None)
-    assert (made.action, made.before, made.after) == (plan.APPLY, {}, {})
+    manifest = plan.present(MANIFEST, live(), None)
+    assert (manifest.action, manifest.before, manifest.after) == (plan.APPLY, {}, {})
 
 
 def test_an_unclaimed_field_is_claimed() -> None:
@@ -66,7 +66,7 @@ def test_an_unknown_field_is_compared_as_it_is() -> None:
     assert plan.present(manifest, live(future={"a": 2}), owner).action == plan.APPLY
 
 
-def test_an_empty_object_only_says_that_there_is_one() -> None:
+def test_an_empty_object_declares_only_its_presence() -> None:
     manifest = {
         "kind": "VirtualMachine",
         "metadata": {"name": "web"},
@@ -77,7 +77,7 @@ def test_an_empty_object_only_says_that_there_is_one() -> None:
     assert plan.present(manifest, filled, set(ownership.declared(manifest))).action == plan.NONE
 
 
-def test_an_object_that_is_emptied_is_told_apart() -> None:
+def test_dropped_contents_of_an_empty_object_are_patched() -> None:
     def devices(**fields: Any) -> dict[str, Any]:
         spec = {"template": {"spec": {"domain": {"devices": fields}}}}
         return {"kind": "VirtualMachine", "metadata": {"name": "web"}, "spec": spec}
@@ -91,7 +91,7 @@ def test_an_object_that_is_emptied_is_told_apart() -> None:
     assert plan.present(devices(rng={}), both, owner).merge_patch == {}
 
 
-def test_what_is_taken_out_first_leaves_a_valid_object() -> None:
+def test_the_merge_patch_leaves_a_valid_object() -> None:
     """KubeVirt refuses a network without an interface, also between two requests."""
     path = ("spec", "template", "spec")
 
@@ -101,19 +101,19 @@ def test_what_is_taken_out_first_leaves_a_valid_object() -> None:
 
     both = vm({"interfaces": [{"name": "a", "bridge": {}}]}, networks=[{"name": "a"}])
     both["metadata"]["labels"] = {"old": "x"}  # type: ignore[index]
-    made = plan.present(vm({}), both, set(ownership.declared(both)))
+    manifest = plan.present(vm({}), both, set(ownership.declared(both)))
     # The label goes by the apply.
-    assert made.merge_patch == {(*path, "domain", "devices", "interfaces"): None, (*path, "networks"): None}
+    assert manifest.merge_patch == {(*path, "domain", "devices", "interfaces"): None, (*path, "networks"): None}
     # Where the apply can take out both, nothing goes first.
-    kept = vm({"interfaces": [{"name": "a", "bridge": {}}], "rng": {}}, networks=[{"name": "a"}])
-    assert plan.present(vm({"rng": {}}), kept, set(ownership.declared(kept))).merge_patch == {}
+    retained = vm({"interfaces": [{"name": "a", "bridge": {}}], "rng": {}}, networks=[{"name": "a"}])
+    assert plan.present(vm({"rng": {}}), retained, set(ownership.declared(retained))).merge_patch == {}
 
 
 def test_absent() -> None:
     assert plan.absent(MANIFEST, None).action == plan.NONE
-    made = plan.absent(MANIFEST, live())
-    assert (made.action, made.after) == (plan.DELETE, {})
-    assert made.before["spec"] == MANIFEST["spec"]
+    manifest = plan.absent(MANIFEST, live())
+    assert (manifest.action, manifest.after) == (plan.DELETE, {})
+    assert manifest.before["spec"] == MANIFEST["spec"]
 
 
 def managed(**managers: list[str]) -> dict[str, Any]:
@@ -130,11 +130,11 @@ def managed(**managers: list[str]) -> dict[str, Any]:
 OLD = ("metadata", "labels", "old")
 
 
-def test_what_others_declare_too_stays_unless_it_is_taken() -> None:
+def test_fields_of_other_managers_stay_without_force() -> None:
     shared = managed(kubectl=["old"], helm=["old", "team"], virtshape=[])
-    made = plan.present(MANIFEST, shared, OWNER | {OLD}, "virtshape")
-    assert (made.action, made.before, made.retained) == (plan.APPLY, {}, ((OLD, ("helm", "kubectl")),))
-    assert made.merge_patch == {}
+    manifest = plan.present(MANIFEST, shared, OWNER | {OLD}, "virtshape")
+    assert (manifest.action, manifest.before, manifest.retained) == (plan.APPLY, {}, ((OLD, ("helm", "kubectl")),))
+    assert manifest.merge_patch == {}
     forced = plan.present(MANIFEST, shared, OWNER | {OLD}, "virtshape", force=True)
     assert (forced.before, forced.retained, forced.merge_patch) == (
         {"metadata": {"labels": {"old": "x"}}},
@@ -143,16 +143,20 @@ def test_what_others_declare_too_stays_unless_it_is_taken() -> None:
     )
 
 
-def test_what_we_set_by_another_request_goes_by_one() -> None:
-    made = plan.present(MANIFEST, managed(virtshape=["old"]), OWNER | {OLD}, "virtshape")
-    assert (made.before, made.retained, made.merge_patch) == ({"metadata": {"labels": {"old": "x"}}}, (), {OLD: None})
+def test_fields_of_our_updates_are_removed_by_a_patch() -> None:
+    manifest = plan.present(MANIFEST, managed(virtshape=["old"]), OWNER | {OLD}, "virtshape")
+    assert (manifest.before, manifest.retained, manifest.merge_patch) == (
+        {"metadata": {"labels": {"old": "x"}}},
+        (),
+        {OLD: None},
+    )
 
 
-def test_an_object_that_would_be_left_empty_goes_as_a_whole() -> None:
+def test_an_emptied_object_is_removed() -> None:
     bare = {**MANIFEST, "metadata": {"name": "web"}}
     owner = OWNER | {OLD}
-    made = plan.present(bare, managed(kubectl=["old", "team"]), owner, "virtshape", force=True)
-    assert made.merge_patch == {("metadata", "labels"): None}
+    manifest = plan.present(bare, managed(kubectl=["old", "team"]), owner, "virtshape", force=True)
+    assert manifest.merge_patch == {("metadata", "labels"): None}
 
 
 def test_a_changed_value_of_somebody_else_is_a_conflict() -> None:
@@ -165,11 +169,11 @@ def test_a_changed_value_of_somebody_else_is_a_conflict() -> None:
     assert plan.present(MANIFEST, theirs, None, "virtshape").conflict is None
 
 
-def test_a_spec_of_which_nothing_is_declared_any_more_goes_as_a_whole() -> None:
+def test_a_spec_without_declared_fields_is_removed() -> None:
     bare = {name: value for name, value in MANIFEST.items() if name != "spec"}
     fields = {"f:spec": {"f:cpu": {"f:guest": {}}, "f:memory": {"f:guest": {}}}}
     there = live()
     there["metadata"]["managedFields"] = [{"manager": "kubectl", "operation": "Update", "fieldsV1": fields}]
-    made = plan.present(bare, there, OWNER, "virtshape", force=True)
-    assert (made.action, made.merge_patch) == (plan.APPLY, {("spec",): None})
-    assert made.before == {"spec": MANIFEST["spec"]}
+    manifest = plan.present(bare, there, OWNER, "virtshape", force=True)
+    assert (manifest.action, manifest.merge_patch) == (plan.APPLY, {("spec",): None})
+    assert manifest.before == {"spec": MANIFEST["spec"]}

@@ -79,12 +79,12 @@ TABLE: list[tuple[str, Manifest, Any, tuple[Decision, ...]]] = [
 
 
 @pytest.mark.parametrize(("seen", "instance", "decisions"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_what_is_sent(seen: Manifest, instance: Any, decisions: tuple[Decision, ...]) -> None:
+def test_what_is_sent(observed: Manifest, instance: Any, decisions: tuple[Decision, ...]) -> None:
     states = ("started", "stopped", "restarted", "paused", "unpaused")
-    assert tuple(decide(PowerRequest(state), seen, instance) for state in states) == decisions
+    assert tuple(decide(PowerRequest(state), observed, instance) for state in states) == decisions
 
 
-def test_what_keeps_an_always_vm_from_starting_is_the_refusal() -> None:
+def test_a_failing_vm_refuses_an_automatic_start() -> None:
     failing = vm(conditions=[FAILURE])
     assert decide(PowerRequest("started"), failing, None) == Decision(refusal="FailedFindInstancetype: not found")
     assert decide(PowerRequest("stopped"), failing, None) == SEND
@@ -92,18 +92,18 @@ def test_what_keeps_an_always_vm_from_starting_is_the_refusal() -> None:
 
 
 def test_a_vm_that_is_being_deleted() -> None:
-    going = vm()
-    going["metadata"]["deletionTimestamp"] = "now"
-    assert decide(PowerRequest("stopped"), going, vmi()) == NOTHING
-    assert decide(PowerRequest("started"), going, vmi()) == Decision(refusal="the VM is being deleted")
+    deleting = vm()
+    deleting["metadata"]["deletionTimestamp"] = "now"
+    assert decide(PowerRequest("stopped"), deleting, vmi()) == NOTHING
+    assert decide(PowerRequest("started"), deleting, vmi()) == Decision(refusal="the VM is being deleted")
 
 
-def test_a_stop_is_hurried_on_by_a_shorter_grace_period_only() -> None:
+def test_only_a_shorter_grace_period_repeats_a_stop() -> None:
     for grace, decision in ((0, SEND), (179, SEND), (180, NOTHING), (None, NOTHING)):
         assert decide(PowerRequest("stopped", grace_period=grace), vm("Halted"), vmi(ending=True)) == decision
 
 
-def test_a_migration_that_is_under_way_is_not_asked_for_again() -> None:
+def test_a_running_migration_is_not_requested_again() -> None:
     assert decide(PowerRequest("migrated"), vm(), vmi(migrationState={"migrationUid": "m"})) == NOTHING
     for over in ({"completed": True}, {"failed": True}, {"failed": True, "completed": True}):
         assert decide(PowerRequest("migrated"), vm(), vmi(migrationState={"migrationUid": "m", **over})) == SEND
@@ -131,8 +131,8 @@ def test_a_migration_that_is_under_way_is_not_asked_for_again() -> None:
         ),
     ],
 )
-def test_the_request(wanted: PowerRequest, sent: SubresourceRequest) -> None:
-    assert subresource_request(wanted) == sent
+def test_the_request(desired: PowerRequest, sent: SubresourceRequest) -> None:
+    assert subresource_request(desired) == sent
 
 
 @pytest.mark.parametrize(
@@ -171,14 +171,14 @@ def test_the_request(wanted: PowerRequest, sent: SubresourceRequest) -> None:
         ("started", None, Readiness(failed="the VM was deleted")),
     ],
 )
-def test_when_the_state_is_reached(state: str, seen: Any, told: Readiness) -> None:
-    assert reached(PowerRequest(state), seen) == told
+def test_when_the_state_is_reached(state: str, observed: Any, result: Readiness) -> None:
+    assert reached(PowerRequest(state), observed) == result
 
 
 def test_how_far_a_migration_is() -> None:
     old = {"migrationUid": "old", "completed": True}
     before = vmi(migrationState=old)
-    for instance, told in (
+    for instance, result in (
         (before, Readiness(pending="the migration to begin")),
         (vmi(migrationState={"migrationUid": "new", "targetNode": "n2"}), Readiness(pending="the migration to n2")),
         (vmi(migrationState={"migrationUid": "new", "completed": True}), Readiness(ready=True)),
@@ -198,7 +198,7 @@ def test_how_far_a_migration_is() -> None:
         (vmi("Failed", migrationState={"migrationUid": "new"}), ENDED),
         (None, ENDED),
     ):
-        assert migrated(before, instance) == told
+        assert migrated(before, instance) == result
     # One that had failed before is another.
     before = vmi(migrationState={"migrationUid": "old", "failed": True})
     assert migrated(before, before) == Readiness(pending="the migration to begin")
@@ -207,7 +207,7 @@ def test_how_far_a_migration_is() -> None:
     assert migrated(under_way, vmi(migrationState={"migrationUid": "new", "completed": True})).ready
 
 
-def test_what_is_left_of_a_guest() -> None:
+def test_a_guest_has_ended_without_an_active_vmi() -> None:
     ending = {"deletionTimestamp": "2026-11-22T00:00:00Z"}
     assert guest_ended(None)
     assert not guest_ended({"metadata": {}, "status": {"phase": "Running"}})

@@ -35,11 +35,11 @@ NOT_READY = condition("Ready")
         ({"spec": {"running": True}}, False),
     ],
 )
-def test_which_vms_have_a_guest(seen: dict[str, Any], runs: bool) -> None:
-    assert has_guest(seen) is runs
+def test_which_vms_have_a_guest(observed: dict[str, Any], runs: bool) -> None:
+    assert has_guest(observed) is runs
 
 
-def test_a_required_restart_is_told_by_its_condition() -> None:
+def test_a_required_restart_is_read_from_its_condition() -> None:
     waits = condition("RestartRequired", "True")
     assert restart_required(vm(conditions=[NOT_READY, waits])) == waits
     assert restart_required(vm(conditions=[condition("RestartRequired")])) is None

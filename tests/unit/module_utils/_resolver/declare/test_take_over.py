@@ -59,18 +59,18 @@ def vm(*entries: dict[str, Any], **annotations: str) -> dict[str, Any]:
         ("argocd-controller", ["argocd-controller"], ["virtctl"]),
     ],
 )
-def test_whose_fields_are_taken_over(option: Any, yes: list[str], no: list[str]) -> None:
+def test_take_over_selects_managers(option: Any, yes: list[str], no: list[str]) -> None:
     take = take_over.parse_take_over(option)
     assert all(take(name) for name in yes) and not any(take(name) for name in no)
 
 
 @pytest.mark.parametrize("option", [5, {"a": 1}, [""], [5], 0.5])
-def test_what_is_neither_true_nor_a_list(option: Any) -> None:
+def test_take_over_rejects_other_values(option: Any) -> None:
     with pytest.raises(ValueError, match=r"^take_over: expected true or a list of field managers, found "):
         take_over.parse_take_over(option)
 
 
-def test_only_who_owns_some_of_the_fields_is_a_holder() -> None:
+def test_only_owners_of_the_fields_are_taken_over() -> None:
     live = vm(
         entry("virtctl", THEIRS),
         entry("virtctl", THEIRS, "Apply"),
@@ -86,12 +86,12 @@ def test_only_who_owns_some_of_the_fields_is_a_holder() -> None:
     assert take_over.managers_to_take({"metadata": {}}, FIELDS, "virtshape", everybody) == ()
 
 
-def test_what_is_declared_becomes_ours_and_all_else_stays() -> None:
+def test_declared_fields_become_ours_and_others_stay() -> None:
     status, other = entry("virtctl", THEIRS, subresource="status"), entry("argocd", THEIRS)
     live = vm(entry("virtctl", THEIRS), status, other)
-    kept = copy.deepcopy(live)
+    retained = copy.deepcopy(live)
     managed, version = take_over.patch(live, FIELDS, "virtshape", ("virtctl",))
-    assert live == kept
+    assert live == retained
     assert version == {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"}
     assert managed["path"] == "/metadata/managedFields"
     rest, *same, ours = managed["value"]
@@ -107,7 +107,7 @@ def test_what_is_declared_becomes_ours_and_all_else_stays() -> None:
     }
 
 
-def test_it_is_added_to_what_is_ours() -> None:
+def test_moved_fields_are_added_to_our_entry() -> None:
     mine = entry("virtshape", {"f:spec": {"f:runStrategy": {}, "f:instancetype": {"f:kind": {}}}}, "Apply")
     updated = entry("virtshape", {"f:spec": {"f:running": {}}})
     all_theirs = entry("virtctl", {"f:spec": {"f:instancetype": {".": {}, "f:name": {}}}})
@@ -117,11 +117,11 @@ def test_it_is_added_to_what_is_ours() -> None:
     assert second == updated
 
 
-def test_a_list_or_object_that_is_owned_as_a_whole() -> None:
-    whole = {"f:spec": {"f:template": {}}}
-    managed, _version = take_over.patch(vm(entry("virtctl", whole)), FIELDS, "virtshape", ("virtctl",))
-    assert [one["manager"] for one in managed["value"]] == ["virtshape"]
-    assert managed["value"][0]["fieldsV1"] == whole
+def test_atomic_lists_and_objects_are_moved_completely() -> None:
+    complete = {"f:spec": {"f:template": {}}}
+    managed, _version = take_over.patch(vm(entry("virtctl", complete)), FIELDS, "virtshape", ("virtctl",))
+    assert [item["manager"] for item in managed["value"]] == ["virtshape"]
+    assert managed["value"][0]["fieldsV1"] == complete
 
 
 def test_the_last_applied_configuration_goes_with_its_owner() -> None:

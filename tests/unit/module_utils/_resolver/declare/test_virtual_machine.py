@@ -58,7 +58,7 @@ def test_manifest() -> None:
     }
 
 
-def test_template_and_spec_say_the_rest() -> None:
+def test_template_and_spec_are_merged() -> None:
     options = {
         "name": "a",
         "memory": "1024Mi",
@@ -72,7 +72,7 @@ def test_template_and_spec_say_the_rest() -> None:
     assert spec["template"]["spec"]["domain"] == {"devices": {}, "memory": {"guest": "1Gi"}, "cpu": {"cores": 2}}
 
 
-def test_saying_two_things_about_a_field_is_an_error() -> None:
+def test_contradictory_values_of_a_field_are_an_error() -> None:
     options = {"name": "a", "memory": "1Gi", "template": {"spec": {"domain": {"memory": {"guest": "2Gi"}}}}}
     with pytest.raises(
         FieldError,
@@ -103,7 +103,7 @@ def action(desired: dict[str, Any], live: dict[str, Any]) -> str:
     return planned.action
 
 
-def test_a_new_vm_runs_always_unless_it_says_otherwise() -> None:
+def test_a_new_vm_runs_always_by_default() -> None:
     desired = as_vm(OPTIONS)
     assert vms.reconcile(desired, None, "virtshape").manifest["spec"]["runStrategy"] == "Always"
     assert desired == as_vm(OPTIONS)
@@ -117,7 +117,7 @@ def created(options: dict[str, Any]) -> dict[str, Any]:
     return vms.reconcile(as_vm(options), None, "virtshape").manifest
 
 
-def test_a_stopped_vm_stays_stopped_if_the_play_does_not_mention_it() -> None:
+def test_an_undeclared_run_strategy_stays_as_it_is() -> None:
     live = applied(created(OPTIONS), runStrategy="Halted")
     # virt-api has taken the field over.
     del live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:runStrategy"]
@@ -125,7 +125,7 @@ def test_a_stopped_vm_stays_stopped_if_the_play_does_not_mention_it() -> None:
     assert action(as_vm({**OPTIONS, "run_strategy": "Always"}), live) == plan.APPLY
 
 
-def test_the_default_run_strategy_is_not_given_up() -> None:
+def test_the_default_run_strategy_stays_declared() -> None:
     assert action(as_vm(OPTIONS), applied(created(OPTIONS))) == plan.NONE
 
 
@@ -188,9 +188,9 @@ def test_an_expanded_vm_is_no_difference() -> None:
 def test_an_expanded_vm_still_follows_its_labels() -> None:
     desired = as_vm({**OPTIONS, "labels": {"tier": "other"}})
     manifest, owner = vms.reconcile(desired, expanded(), "virtshape")
-    made = plan.present(manifest, expanded(), owner)
-    assert made.action == plan.APPLY
-    assert made.after == {"metadata": {"labels": {"tier": "other"}}}
+    result = plan.present(manifest, expanded(), owner)
+    assert result.action == plan.APPLY
+    assert result.after == {"metadata": {"labels": {"tier": "other"}}}
 
 
 def test_inputs_stay_as_they_are() -> None:
@@ -245,7 +245,7 @@ def test_an_inference_that_came_to_nothing_is_not_tried_again() -> None:
     assert action(as_vm({**PLAIN, **REQUIRED}), live) == plan.APPLY
 
 
-def test_memory_that_admission_took_out_for_an_inferred_instancetype_is_no_difference() -> None:
+def test_memory_removed_by_admission_is_no_difference() -> None:
     options = {**PLAIN, **AUTO}
     live = applied(created(options), instancetype={"name": "u1.medium"}, preference={"name": "fedora"})
     del live["spec"]["template"]["spec"]["domain"]["memory"]
@@ -265,21 +265,21 @@ def test_another_instancetype_takes_kind_and_revision_along() -> None:
         one_request({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}, live).merge_patch
         == {}
     )
-    made = one_request({**PLAIN, "instancetype": {"name": "y"}}, live)
+    manifest = one_request({**PLAIN, "instancetype": {"name": "y"}}, live)
     here = ("spec", "instancetype")
     kind = "VirtualMachineClusterInstancetype"
-    assert made.merge_patch == {(*here, "name"): "y", (*here, "kind"): kind, (*here, "revisionName"): None}
-    assert made.manifest["spec"]["instancetype"] == {"name": "y", "kind": kind}
-    assert made.before["spec"]["instancetype"]["revisionName"] == "a-x-1"
+    assert manifest.merge_patch == {(*here, "name"): "y", (*here, "kind"): kind, (*here, "revisionName"): None}
+    assert manifest.manifest["spec"]["instancetype"] == {"name": "y", "kind": kind}
+    assert manifest.before["spec"]["instancetype"]["revisionName"] == "a-x-1"
     pinned = one_request({**PLAIN, "instancetype": {"name": "y", "revision_name": "a-y-1"}}, live)
     assert pinned.merge_patch == {}
 
 
-def test_an_instancetype_goes_together_with_its_revision_and_for_what_takes_its_place() -> None:
+def test_a_removed_instancetype_takes_its_revision_along() -> None:
     live = applied(created({**PLAIN, "instancetype": {"name": "x"}}))
     live["spec"]["instancetype"]["revisionName"] = "a-x-1"
-    made = one_request({**PLAIN, "memory": "2Gi"}, live)
-    assert made.merge_patch == {("spec", "instancetype"): None, (*MEMORY, "guest"): "2Gi"}
+    manifest = one_request({**PLAIN, "memory": "2Gi"}, live)
+    assert manifest.merge_patch == {("spec", "instancetype"): None, (*MEMORY, "guest"): "2Gi"}
 
 
 def with_running(value: bool, manager: str) -> dict[str, Any]:
@@ -300,23 +300,23 @@ def test_running_is_a_spelling_of_a_run_strategy() -> None:
 
 def test_running_gives_way_to_another_run_strategy_in_one_request() -> None:
     first = {("spec", "running"): None, ("spec", "runStrategy"): "Manual"}
-    wanted = {**PLAIN, "run_strategy": "Manual"}
-    refused = one_request(wanted, with_running(True, "kubectl"))
+    desired = {**PLAIN, "run_strategy": "Manual"}
+    refused = one_request(desired, with_running(True, "kubectl"))
     assert '"kubectl" owns spec.running' in str(refused.refusal)
-    for made in (
-        one_request(wanted, with_running(True, "kubectl"), force=True),
+    for manifest in (
+        one_request(desired, with_running(True, "kubectl"), force=True),
         # Someone's start or stop is taken back, as it is for run strategies.
-        one_request(wanted, with_running(True, "virt-api")),
+        one_request(desired, with_running(True, "virt-api")),
     ):
-        assert (made.refusal, made.merge_patch, made.before) == (None, first, {"spec": {"running": True}})
+        assert (manifest.refusal, manifest.merge_patch, manifest.before) == (None, first, {"spec": {"running": True}})
 
 
 def test_the_pin_of_what_others_declare_stays() -> None:
     live = applied(created(PLAIN))
     live["spec"]["instancetype"] = {"name": "x", "revisionName": "a-x-1"}
-    made = one_request({**PLAIN, "labels": {"tier": "db"}}, live)
-    assert (made.action, made.merge_patch) == (plan.APPLY, {})
-    assert made.before == {}
+    manifest = one_request({**PLAIN, "labels": {"tier": "db"}}, live)
+    assert (manifest.action, manifest.merge_patch) == (plan.APPLY, {})
+    assert manifest.before == {}
 
 
 def test_a_matcher_that_was_inferred_is_taken_over_from_others() -> None:
@@ -324,11 +324,11 @@ def test_a_matcher_that_was_inferred_is_taken_over_from_others() -> None:
     live = applied(created({**PLAIN, "labels": {"tier": "web"}}))
     live["spec"]["instancetype"] = {"name": "u1.medium"}
     desired = as_vm({**PLAIN, "instancetype": {"infer": "required"}})
-    for known in (live, {**live, "metadata": {**live["metadata"], "managedFields": []}}):
-        manifest, owner = vms.reconcile(desired, known, "virtshape")
+    for existing in (live, {**live, "metadata": {**live["metadata"], "managedFields": []}}):
+        manifest, owner = vms.reconcile(desired, existing, "virtshape")
         assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}
         assert ("spec", "instancetype", "name") not in (owner or ())
-        assert plan.present(manifest, known, owner).action == plan.APPLY
+        assert plan.present(manifest, existing, owner).action == plan.APPLY
 
 
 OWN_KIND = "VirtualMachineInstancetype"
@@ -343,10 +343,10 @@ def pinned(options: dict[str, Any]) -> dict[str, Any]:
     return live
 
 
-def test_a_pin_stays_where_something_else_changes() -> None:
+def test_a_pin_stays_if_its_matcher_stays() -> None:
     options = {**PLAIN, "instancetype": {"name": "x", "kind": OWN_KIND}, "preference": {"name": "p"}}
-    made = one_request({**options, "labels": {"tier": "db"}}, pinned(options))
-    assert (made.action, made.merge_patch, made.before) == (plan.APPLY, {}, {})
+    manifest = one_request({**options, "labels": {"tier": "db"}}, pinned(options))
+    assert (manifest.action, manifest.merge_patch, manifest.before) == (plan.APPLY, {}, {})
 
 
 @pytest.mark.parametrize(
@@ -358,14 +358,14 @@ def test_a_pin_stays_where_something_else_changes() -> None:
         ("preference", {"name": "p", "kind": "VirtualMachinePreference"}),
     ],
 )
-def test_the_pin_of_the_matcher_that_changes_goes_and_the_other_stays(matcher: str, wanted: dict[str, Any]) -> None:
+def test_only_the_changed_matcher_loses_its_pin(matcher: str, desired: dict[str, Any]) -> None:
     options = {**PLAIN, "instancetype": {"name": "x", "kind": OWN_KIND}, "preference": {"name": "p"}}
-    made = one_request({**options, matcher: wanted}, pinned(options))
-    assert made.merge_patch == {
-        ("spec", matcher, field): wanted.get(field) for field in ("name", "kind", "revisionName")
+    manifest = one_request({**options, matcher: desired}, pinned(options))
+    assert manifest.merge_patch == {
+        ("spec", matcher, field): desired.get(field) for field in ("name", "kind", "revisionName")
     }
-    assert made.before["spec"].keys() == {matcher}
-    assert made.before["spec"][matcher]["revisionName"] == f"a-{matcher}-1"
+    assert manifest.before["spec"].keys() == {matcher}
+    assert manifest.before["spec"][matcher]["revisionName"] == f"a-{matcher}-1"
 
 
 @pytest.mark.parametrize("mine", [True, False])
@@ -382,29 +382,29 @@ def test_the_kind_of_a_matcher_that_was_inferred_comes_along(mine: bool) -> None
     )
 
 
-def test_a_matcher_that_still_says_where_it_was_inferred_from_is_the_declared_one() -> None:
-    found = {"name": "u1.medium", "inferFromVolume": "iso"}
-    live = applied(created(INFERRED), instancetype=found)
+def test_a_matcher_with_name_and_volume_is_no_difference() -> None:
+    result = {"name": "u1.medium", "inferFromVolume": "iso"}
+    live = applied(created(INFERRED), instancetype=result)
     manifest = vms.reconcile(as_vm(INFERRED), live, "virtshape").manifest
     assert manifest["spec"]["instancetype"] == {"inferFromVolume": "iso"}
 
 
 @pytest.mark.parametrize("kind", [None, "VirtualMachineClusterInstancetype", OWN_KIND])
-def test_a_kind_that_others_declare_is_left_to_them(kind: str | None) -> None:
+def test_a_kind_of_other_managers_is_not_declared(kind: str | None) -> None:
     matcher = {"name": "u1.small", "kind": kind} if kind else {"name": "u1.small"}
     live = applied(created({**OPTIONS, "instancetype": {"name": "u1.small"}}), instancetype=matcher)
     desired = as_vm({**OPTIONS, "instancetype": {"name": "u1.small", "kind": kind}})
     assert vms.reconcile(desired, live, "virtshape").manifest["spec"]["instancetype"] == {"name": "u1.small"}
 
 
-def test_a_cluster_kind_is_said_where_another_kind_would_stay() -> None:
+def test_the_cluster_kind_replaces_another_kind() -> None:
     live = applied(created(OPTIONS), instancetype={"name": "u1.small", "kind": OWN_KIND})
     manifest = vms.reconcile(as_vm(OPTIONS), live, "virtshape").manifest
     assert manifest["spec"]["instancetype"] == {"name": "u1.small", "kind": "VirtualMachineClusterInstancetype"}
     assert manifest["spec"]["preference"] == {"name": "fedora"}
 
 
-def test_what_an_expansion_changed_is_declared_again() -> None:
+def test_fields_that_the_expansion_changed_are_declared() -> None:
     """Of what virt-controller owns only that is no difference which is there, with more beside it."""
     live = expanded()
     disks = live["spec"]["template"]["spec"]["domain"]["devices"]["disks"]

@@ -45,13 +45,13 @@ def made(**options: Any) -> Manifest:
 
 
 def asked(vm: Manifest, live: Manifest | None = None, **existing: Manifest) -> dict[str, tuple[str, Image]]:
-    found = from_image.image_inferences(vm, live, existing)
-    return {question.role.matcher: (question.volume, question.image) for question in found}
+    result = from_image.image_inferences(vm, live, existing)
+    return {question.role.matcher: (question.volume, question.image) for question in result}
 
 
 def completed(vm: Manifest, answer: ImageContents, live: Manifest | None = None) -> from_image.InferredVm:
-    found = from_image.image_inferences(vm, live, {})
-    return from_image.infer_from_images(vm, found, {question.image: answer for question in found})
+    result = from_image.image_inferences(vm, live, {})
+    return from_image.infer_from_images(vm, result, {question.image: answer for question in result})
 
 
 def matchers(vm: Manifest) -> Manifest:
@@ -116,17 +116,17 @@ def test_credentials_certificates_and_architecture_are_those_of_the_disk() -> No
     ],
     ids=str,
 )
-def test_nothing_is_asked_where_nothing_is_open(options: Manifest) -> None:
+def test_no_image_is_read_for_decided_matchers(options: Manifest) -> None:
     assert asked(made(**{"boot": {"container_disk": IMAGE}, **options})) == {}
 
 
-def test_what_is_named_counts_more_than_the_image() -> None:
+def test_a_matcher_by_name_precedes_the_image() -> None:
     vm = completed(made(boot={"container_disk": IMAGE}, preference={"name": "rhel.9"}), FEDORA).vm
 
     assert matchers(vm) == {"instancetype": {"name": "u1.medium"}, "preference": {"name": "rhel.9"}}
 
 
-def test_an_existing_volume_counts_by_its_labels_and_else_by_its_image() -> None:
+def test_labels_of_an_existing_volume_precede_its_image() -> None:
     vm = made(volumes=[{"name": "root", "data_volume": "disk"}], **{r: {"infer": "required"} for r in BOTH})
     volume = {
         "metadata": {"labels": {"instancetype.kubevirt.io/default-preference": "rhel.9"}},
@@ -139,7 +139,7 @@ def test_an_existing_volume_counts_by_its_labels_and_else_by_its_image() -> None
     assert from_image.existing_volumes(made(boot={"url": "docker://a/b"}), None) == []
 
 
-def test_an_image_that_says_nothing_is_an_error_with_a_way_out() -> None:
+def test_an_image_without_variables_is_an_error_with_a_remedy() -> None:
     with pytest.raises(FieldError) as error:
         completed(made(boot={"container_disk": IMAGE}), ImageContents((f"{MARK}INSTANCETYPE=u1.medium",)))
     assert str(error.value) == (
@@ -148,7 +148,7 @@ def test_an_image_that_says_nothing_is_an_error_with_a_way_out() -> None:
     )
 
 
-def test_a_registry_that_does_not_answer_is_one_error_for_both() -> None:
+def test_an_unreachable_registry_is_reported_once_for_both_roles() -> None:
     with pytest.raises(FieldError) as error:
         completed(made(boot={"container_disk": IMAGE}), ImageContents(problem="cannot reach quay.io: refused"))
     assert str(error.value) == (
@@ -170,7 +170,7 @@ def test_a_vm_that_may_do_without_is_declared_without() -> None:
     )
 
 
-def test_memory_for_want_of_an_instancetype_goes_with_it() -> None:
+def test_an_inferred_instancetype_removes_default_memory() -> None:
     """As KubeVirt does it with labels."""
     vm = made(boot={"container_disk": IMAGE}, memory="2Gi", instancetype={"infer": "auto"})
     assert set(asked(vm)) == {"preference"}, "a VM with memory of its own gets no instancetype"
@@ -184,7 +184,7 @@ def test_memory_for_want_of_an_instancetype_goes_with_it() -> None:
 
 
 @pytest.mark.parametrize("matcher", [{}, AUTO], ids=["required", "auto"])
-def test_a_live_vm_keeps_what_it_has(matcher: Manifest) -> None:
+def test_a_live_vm_keeps_its_matchers(matcher: Manifest) -> None:
     vm = made(boot={"container_disk": IMAGE}, **matcher)
     live = {**completed(vm, FEDORA).vm, "status": {}}
 
@@ -192,7 +192,7 @@ def test_a_live_vm_keeps_what_it_has(matcher: Manifest) -> None:
     assert matchers(reconcile(vm, live, "virtshape").manifest) == BOTH
 
 
-def test_a_live_vm_that_got_nothing_is_asked_again_only_where_it_must_have_something() -> None:
+def test_only_a_required_inference_is_repeated_for_a_live_vm() -> None:
     without = made(boot={"container_disk": IMAGE}, infer_from_registry=False)
 
     assert asked(made(boot={"container_disk": IMAGE}, **AUTO), without) == {}

@@ -30,7 +30,7 @@ def refused(**options: Any) -> str:
     return str(error.value)
 
 
-def test_made_names_are_the_same_for_the_same_vm_and_others_for_others() -> None:
+def test_generated_names_depend_only_on_the_vm() -> None:
     blank = {"volumes": [{"import": {"blank": True, "size": "1Gi"}}, {"import": {"blank": True, "size": "1Gi"}}]}
     names = [volume["name"] for volume in vmi(**blank)["volumes"]]
     assert names == [volume["name"] for volume in vmi(**blank)["volumes"]]
@@ -41,24 +41,24 @@ def test_made_names_are_the_same_for_the_same_vm_and_others_for_others() -> None
 
 def test_a_data_volume_is_named_after_vm_and_volume() -> None:
     source = {"blank": True, "size": "1Gi"}
-    made = manifest({"name": "a", "volumes": [{"name": "root", "import": source}]})["spec"]
-    assert made["dataVolumeTemplates"][0]["metadata"] == {"name": "a-root"}
-    assert made["template"]["spec"]["volumes"] == [{"name": "root", "dataVolume": {"name": "a-root"}}]
+    result = manifest({"name": "a", "volumes": [{"name": "root", "import": source}]})["spec"]
+    assert result["dataVolumeTemplates"][0]["metadata"] == {"name": "a-root"}
+    assert result["template"]["spec"]["volumes"] == [{"name": "root", "dataVolume": {"name": "a-root"}}]
     assert vmi(volumes=[{"name": "root", "import": {**source, "name": "own"}}])["volumes"][0]["dataVolume"] == {
         "name": "own"
     }
 
 
 def test_storage_of_an_import() -> None:
-    given = {
+    options = {
         "snapshot": {"name": "s", "namespace": "n"},
         "size": "1024Mi",
         "storage_class": "fast",
         "access_modes": ["ReadWriteMany"],
         "volume_mode": "Block",
     }
-    made = manifest({"name": "a", "volumes": [{"import": given}]})["spec"]["dataVolumeTemplates"][0]["spec"]
-    assert made == {
+    result = manifest({"name": "a", "volumes": [{"import": options}]})["spec"]["dataVolumeTemplates"][0]["spec"]
+    assert result == {
         "source": {"snapshot": {"name": "s", "namespace": "n"}},
         "storage": {
             "resources": {"requests": {"storage": "1Gi"}},
@@ -95,7 +95,7 @@ def test_boot_infers_both(boot: dict[str, str]) -> None:
     assert spec["instancetype"] == spec["preference"] == {"inferFromVolume": "boot"}
 
 
-def test_boot_infers_what_is_not_given() -> None:
+def test_boot_infers_missing_matchers() -> None:
     boot = {"pvc": "disk"}
     named = manifest({"name": "a", "boot": boot, "instancetype": {"name": "u1.small"}})["spec"]
     assert (named["instancetype"], named["preference"]) == ({"name": "u1.small"}, {"inferFromVolume": "boot"})
@@ -106,11 +106,11 @@ def test_boot_infers_what_is_not_given() -> None:
     assert "preference" in raw
     raw = manifest({"name": "a", "boot": boot, "spec": {"instancetype": {"name": "x"}}})["spec"]
     assert raw["instancetype"] == {"name": "x"}
-    one = manifest({"name": "a", "boot": boot, "preference": {"infer": "none"}})["spec"]
-    assert ("instancetype" in one, "preference" in one) == (True, False)
+    item = manifest({"name": "a", "boot": boot, "preference": {"infer": "none"}})["spec"]
+    assert ("instancetype" in item, "preference" in item) == (True, False)
 
 
-def test_boot_from_what_says_nothing_warns_unless_it_is_said() -> None:
+def test_boot_from_a_disk_without_labels_warns() -> None:
     options = {"name": "a", "boot": {"container_disk": "x"}}
     assert "instancetype" not in manifest(options)["spec"]
     assert "512Mi" in warnings(options)[0]
@@ -129,12 +129,12 @@ def test_inference_that_may_come_to_nothing() -> None:
 
 
 @pytest.mark.parametrize("text", ["a/b/c", "/a", "a/"])
-def test_a_data_source_is_a_name_with_or_without_a_namespace(text: str) -> None:
+def test_a_data_source_may_name_a_namespace(text: str) -> None:
     assert "neither a name nor namespace/name" in refused(boot={"data_source": text})
 
 
 @pytest.mark.parametrize("url", ["ftp://a/b", "example.com/a", "s3"])
-def test_other_addresses_are_told(url: str) -> None:
+def test_other_addresses_are_errors(url: str) -> None:
     assert refused(boot={"url": url}).startswith("boot.url: must begin with one of http://, ")
 
 
@@ -145,8 +145,8 @@ def test_volumes_of_the_template_can_be_inferred_from() -> None:
 
 
 def test_a_data_volume_that_is_there_can_be_inferred_from() -> None:
-    given = {"infer_from_volume": "root"}
-    spec = manifest({"name": "a", "volumes": [{"data_volume": "root"}], "preference": given})["spec"]
+    options = {"infer_from_volume": "root"}
+    spec = manifest({"name": "a", "volumes": [{"data_volume": "root"}], "preference": options})["spec"]
     assert spec["preference"] == {"inferFromVolume": "root"}
 
 
@@ -157,18 +157,18 @@ def test_memory_and_instancetype_exclude_each_other() -> None:
 @pytest.mark.parametrize(
     "text", ["a: b", "#x", "007", "yes", " x", "x ", 'it\'s: "y"', "ä #b", "a\nb", "-", "&a", "1e3"]
 )
-def test_what_yaml_would_read_otherwise_is_quoted(text: str) -> None:
-    made = vmi(cloud_init={"user": text, "password": text, "ssh_keys": [text]})["volumes"][0]
-    read = yaml.safe_load(made["cloudInitNoCloud"]["userData"])
+def test_ambiguous_yaml_scalars_are_quoted(text: str) -> None:
+    result = vmi(cloud_init={"user": text, "password": text, "ssh_keys": [text]})["volumes"][0]
+    read = yaml.safe_load(result["cloudInitNoCloud"]["userData"])
     assert (read["user"], read["password"], read["ssh_authorized_keys"]) == (text, text, [text])
 
 
-def test_what_is_plain_is_not_quoted() -> None:
+def test_plain_yaml_scalars_are_not_quoted() -> None:
     data = vmi(cloud_init={"user": "me", "ssh_keys": ["ssh-ed25519 AAAA/+= me@host"]})["volumes"][0]["cloudInitNoCloud"]
     assert '"' not in data["userData"]
 
 
-def test_a_volume_for_cloud_init_of_the_users_own_is_left_alone() -> None:
+def test_the_users_own_cloud_init_volume_stays() -> None:
     own = {"name": "init", "cloud_init": {"user_data": "x"}}
     credential = {"secret": "keys", "users": ["me"]}
     spec = vmi(volumes=[own], access_credentials=[credential])
@@ -177,8 +177,8 @@ def test_a_volume_for_cloud_init_of_the_users_own_is_left_alone() -> None:
 
 
 def test_user_data_in_clear_text() -> None:
-    made = vmi(cloud_init={"user_data": "x", "network_data": "y", "type": "configdrive"})["volumes"][0]
-    assert made == {"name": "cloudinitdisk", "cloudInitConfigDrive": {"userData": "x", "networkData": "y"}}
+    result = vmi(cloud_init={"user_data": "x", "network_data": "y", "type": "configdrive"})["volumes"][0]
+    assert result == {"name": "cloudinitdisk", "cloudInitConfigDrive": {"userData": "x", "networkData": "y"}}
 
 
 def test_networks() -> None:
@@ -230,8 +230,8 @@ def test_placement() -> None:
         ({"sysprep": {}}, "volumes[0].sysprep: requires exactly one of "),
     ],
 )
-def test_a_volume_that_cannot_be(volume: dict[str, Any], told: str) -> None:
-    assert refused(volumes=[volume]).startswith(told)
+def test_a_volume_that_cannot_be(volume: dict[str, Any], result: str) -> None:
+    assert refused(volumes=[volume]).startswith(result)
 
 
 def test_options_are_not_changed() -> None:
@@ -249,7 +249,7 @@ def test_options_are_not_changed() -> None:
     assert options == before
 
 
-def test_a_volume_without_labels_is_refused_where_it_is_named() -> None:
+def test_naming_a_volume_without_labels_is_an_error() -> None:
     volumes = [{"name": "disk", "container_disk": "x"}]
     assert refused(volumes=volumes, preference={"infer_from_volume": "disk"}).startswith(
         "preference.infer: 'disk' is neither a PVC nor a DataVolume"
@@ -269,8 +269,8 @@ def test_a_volume_without_labels_is_refused_where_it_is_named() -> None:
         ),
     ],
 )
-def test_a_credential_that_cannot_be(given: dict[str, Any], told: str) -> None:
-    assert refused(access_credentials=[given]) == told
+def test_a_credential_that_cannot_be(options: dict[str, Any], result: str) -> None:
+    assert refused(access_credentials=[options]) == result
 
 
 def test_boot_needs_a_disk() -> None:
@@ -289,5 +289,5 @@ def test_boot_needs_a_disk() -> None:
         ),
     ],
 )
-def test_an_import_that_cannot_be(source: dict[str, Any], told: str) -> None:
-    assert refused(volumes=[{"import": {"size": "1Gi", **source}}]).startswith(told)
+def test_an_import_that_cannot_be(source: dict[str, Any], result: str) -> None:
+    assert refused(volumes=[{"import": {"size": "1Gi", **source}}]).startswith(result)

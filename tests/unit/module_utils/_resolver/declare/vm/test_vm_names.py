@@ -15,7 +15,7 @@ WRONG = "must consist of a-z, 0-9 and -, with a letter or digit at both ends"
 LONG = "is longer than 63 characters"
 
 
-def test_a_name_is_made_of_its_seed_alone() -> None:
+def test_a_name_depends_only_on_its_seed() -> None:
     """It must not change between releases: a second run would make a second VM."""
     assert generated_name("vm", "a", "b") == generated_name("vm", "a", "b") == "vm-th29g"
     assert (

@@ -21,12 +21,12 @@ def paths(spec: dict[str, Any], above: str = "") -> Iterator[str]:
 
 
 def test_references_to_options_lead_somewhere() -> None:
-    found = set(re.findall(r"\bO\(([^)=]+)\)", FIELDS + virtual_machine.DOCUMENTATION)) - {"virtual_machines"}
-    assert found
-    assert found <= set(paths({**SPEC, **virtual_machine.SETTINGS, **WAIT}))
+    result = set(re.findall(r"\bO\(([^)=]+)\)", FIELDS + virtual_machine.DOCUMENTATION)) - {"virtual_machines"}
+    assert result
+    assert result <= set(paths({**SPEC, **virtual_machine.SETTINGS, **WAIT}))
 
 
-def test_what_may_be_secret_is_marked() -> None:
+def test_secret_options_are_marked_no_log() -> None:
     def marked(spec: dict[str, Any]) -> Iterator[str]:
         for name, option in spec.items():
             if option.get("no_log"):

@@ -11,7 +11,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
     Configuration,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _explain as explain
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _field_sources
 
 LARGE = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}}
 CPU = "spec.domain.cpu"
@@ -22,19 +22,19 @@ def template(domain: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any
 
 
 def explained(
-    given: dict[str, Any], instancetype: Any = None, preference: Any = None, version: str = "1.9"
-) -> dict[str, explain.Row]:
+    options: dict[str, Any], instancetype: Any = None, preference: Any = None, version: str = "1.9"
+) -> dict[str, _field_sources.Row]:
     older = release.of(version)
     if instancetype is not None:
         instancetype = release_schema.canonical("VirtualMachineInstancetypeSpec", instancetype, older)
     if preference is not None:
         preference = release_schema.canonical("VirtualMachinePreferenceSpec", preference, older)
-    rows = explain.explain(given, instancetype, preference, Configuration(), older)
+    rows = _field_sources.explain(options, instancetype, preference, Configuration(), older)
     assert len({row.field for row in rows}) == len(rows)
     return {row.field: row for row in rows}
 
 
-def told(row: explain.Row) -> tuple[Any, ...]:
+def told(row: _field_sources.Row) -> tuple[Any, ...]:
     return row.value, row.source, tuple((other.value, other.source) for other in row.instead_of)
 
 
@@ -52,7 +52,7 @@ def test_the_four_sources() -> None:
     assert "spec.domain.resources" not in rows and "spec.domain.devices" not in rows
 
 
-def test_vcpus_are_of_the_instancetype_and_their_spread_of_the_preference() -> None:
+def test_the_topology_of_vcpus_comes_from_the_preference() -> None:
     alone = explained(template(), LARGE)
     assert told(alone[f"{CPU}.sockets"]) == (4, "instancetype", ((1, "default"),))
     # The instancetype writes it, even if the default is the same.
@@ -62,31 +62,31 @@ def test_vcpus_are_of_the_instancetype_and_their_spread_of_the_preference() -> N
     assert told(both[f"{CPU}.cores"]) == (2, "preference", ((1, "instancetype"),))
 
 
-def test_what_the_vm_keeps_out() -> None:
+def test_values_that_the_vm_overrides() -> None:
     disk = {"name": "root", "disk": {"bus": "sata"}}
-    given = template(
+    options = template(
         {"machine": {"type": "pc"}, "devices": {"disks": [disk]}}, volumes=[{"name": "root", "emptyDisk": {}}]
     )
-    rows = explained(given, None, {"devices": {"preferredDiskBus": "virtio"}})
+    rows = explained(options, None, {"devices": {"preferredDiskBus": "virtio"}})
     assert told(rows["spec.domain.devices.disks[0].disk.bus"]) == ("sata", "VM", (("virtio", "preference"),))
     assert told(rows["spec.domain.machine.type"])[1] == "VM"
     # A name has to be there: nothing is instead of it.
     assert told(rows["spec.domain.devices.disks[0].name"]) == ("root", "VM", ())
 
 
-def test_what_the_vm_keeps_out_elsewhere() -> None:
-    given = template({"firmware": {"bootloader": {"bios": {}}}})
-    row = explained(given, None, {"firmware": {"preferredEfi": {"secureBoot": False}}})[
+def test_a_field_of_the_vm_may_displace_another_field() -> None:
+    options = template({"firmware": {"bootloader": {"bios": {}}}})
+    row = explained(options, None, {"firmware": {"preferredEfi": {"secureBoot": False}}})[
         "spec.domain.firmware.bootloader.bios"
     ]
     assert row.instead_of == (
-        explain.Alternative("spec.domain.firmware.bootloader.efi.secureBoot", False, "preference"),
+        _field_sources.Alternative("spec.domain.firmware.bootloader.efi.secureBoot", False, "preference"),
     )
 
 
 def test_a_preference_for_what_only_a_default_attaches() -> None:
-    given = template(volumes=[{"name": "root", "containerDisk": {"image": "example.com/web:1"}}])
-    rows = explained(given, None, {"devices": {"preferredDiskBus": "virtio"}})
+    options = template(volumes=[{"name": "root", "containerDisk": {"image": "example.com/web:1"}}])
+    rows = explained(options, None, {"devices": {"preferredDiskBus": "virtio"}})
     assert told(rows["spec.domain.devices.disks[0].name"]) == ("root", "default", ())
     assert told(rows["spec.domain.devices.disks[0].disk.bus"]) == ("virtio", "preference", ())
 
@@ -109,7 +109,7 @@ def test_without_matchers_nothing_is_added() -> None:
 
 
 def test_a_vm_that_cannot_be_expanded() -> None:
-    with pytest.raises(explain.Unexplained, match=r"spec.template.spec.domain.cpu.cores conflicts"):
+    with pytest.raises(_field_sources.NotExpandable, match=r"spec.template.spec.domain.cpu.cores conflicts"):
         explained(template({"cpu": {"cores": 2}}), LARGE)
 
 
@@ -130,19 +130,21 @@ def test_an_older_release() -> None:
 
 
 def test_inputs_stay() -> None:
-    given = template({"machine": {"type": "pc"}}, nodeSelector={"a": "b"})
-    before = copy.deepcopy(given)
-    explained(given, LARGE, {"machine": {"preferredMachineType": "q35"}})
-    assert given == before
+    options = template({"machine": {"type": "pc"}}, nodeSelector={"a": "b"})
+    before = copy.deepcopy(options)
+    explained(options, LARGE, {"machine": {"preferredMachineType": "q35"}})
+    assert options == before
 
 
 def test_table() -> None:
     rows = [
-        explain.Row("spec.a", 2, "VM", ()),
-        explain.Row("spec.boolean", None, "preference", (explain.Alternative("spec.boolean", True, "VM"),)),
-        explain.Row("spec.c", "", "VM", (explain.Alternative("spec.d", {}, "default"),)),
+        _field_sources.Row("spec.a", 2, "VM", ()),
+        _field_sources.Row(
+            "spec.boolean", None, "preference", (_field_sources.Alternative("spec.boolean", True, "VM"),)
+        ),
+        _field_sources.Row("spec.c", "", "VM", (_field_sources.Alternative("spec.d", {}, "default"),)),
     ]
-    assert explain.table(rows) == [
+    assert _field_sources.table(rows) == [
         "FIELD         VALUE      SOURCE      INSTEAD OF",
         "spec.a        2          VM",
         "spec.boolean  (removed)  preference  true (VM)",
@@ -150,13 +152,13 @@ def test_table() -> None:
     ]
 
 
-def test_an_entry_of_a_list_stays_where_its_only_field_is_left_out() -> None:
+def test_a_list_entry_without_fields_stays() -> None:
     rows = explained(template(tolerations=[{"operator": "Exists"}, {"key": "a"}]), LARGE)
     assert told(rows["spec.tolerations[0].operator"]) == ("Exists", "VM", ())
     assert told(rows["spec.tolerations[1].key"]) == ("a", "VM", ())
 
 
-def test_a_template_of_which_one_field_is_all() -> None:
+def test_a_template_with_a_single_field() -> None:
     preference = {"machine": {"preferredMachineType": "q35"}}
     rows = explained({"spec": {"domain": {"machine": {"type": "pc"}}}}, None, preference)
     assert told(rows["spec.domain.machine.type"]) == ("pc", "VM", (("q35", "preference"),))

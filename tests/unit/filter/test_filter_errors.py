@@ -24,7 +24,7 @@ def failing(error: BaseException) -> Any:
     def filter_(_value: Any) -> None:
         raise error
 
-    return _filters.netted({"mine": filter_})["mine"]
+    return _filters.report_bugs({"mine": filter_})["mine"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -44,7 +44,7 @@ def test_values_of_any_shape(name: str, value: Any) -> None:
         assert "\n" not in str(error)
 
 
-def test_what_nobody_has_foreseen() -> None:
+def test_an_unforeseen_error_is_reported_as_a_bug() -> None:
     for error in (KeyError("a-secret"), TypeError("a-secret"), ValueError("a-secret")):
         with pytest.raises(AnsibleFilterError, match=r"^mine: this is a bug in the collection \(") as caught:
             failing(error)("x")
@@ -53,7 +53,7 @@ def test_what_nobody_has_foreseen() -> None:
         failing(RecursionError())("x")
 
 
-def test_what_templates_say_passes() -> None:
+def test_errors_of_templates_pass_unchanged() -> None:
     for error in (UndefinedError("x is undefined"), AnsibleFilterError("mine: no")):
         with pytest.raises(type(error), match=str(error)):
             failing(error)("x")
@@ -64,7 +64,7 @@ def test_calls_that_do_not_fit() -> None:
         failing(KeyError())()
 
 
-def test_a_catalog_that_holds_itself_or_one_part_again_and_again() -> None:
+def test_a_catalog_that_contains_itself_is_an_error() -> None:
     own: dict[str, Any] = {}
     own["series"] = own
     with pytest.raises(AnsibleFilterError, match="the catalog is nested more than 64 levels deep or contains itself"):

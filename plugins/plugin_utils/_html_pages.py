@@ -43,8 +43,8 @@ def _memory(count: int) -> str:
     return f"{figure:,.0f} {suffix}B" if figure >= 100 else f"{figure:.3g} {suffix}B"
 
 
-def _share(part: int, whole: int) -> str:
-    percent = 100 * part / whole
+def _share(part: int, total: int) -> str:
+    percent = 100 * part / total
     return "less than 1 %" if percent < 1 else f"{percent:.0f} %"
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from markupsafe import Markup
 
 from ..module_utils._resolver.catalog.matrix import LEGEND, Matrix, label
-from ._pages import render
+from ._html_pages import render
 
 Facts = dict[str, Any]
 
@@ -55,13 +55,13 @@ class _Axis(NamedTuple):
     length: float
 
 
-def svg(found: Matrix, title: str) -> str:
+def svg(matrix: Matrix, title: str) -> str:
     """The picture: instancetypes as rows, preferences as columns. Every cell has a title in words."""
-    rows = _axis([one["series"] for one in found.instancetypes])
-    columns = _axis([one["os"] for one in found.preferences])
-    names = max((len(label(one)) for one in found.instancetypes), default=0) * _LETTER
+    rows = _axis([facts["series"] for facts in matrix.instancetypes])
+    columns = _axis([facts["os"] for facts in matrix.preferences])
+    names = max((len(label(facts)) for facts in matrix.instancetypes), default=0) * _LETTER
     left = 8 + names + _FIGURES
-    heights = max((len(label(one)) for one in found.preferences), default=0) * _LETTER
+    heights = max((len(label(facts)) for facts in matrix.preferences), default=0) * _LETTER
     # Above the columns: the operating systems; below: the requirements.
     top = 48 + heights + 2 * _CELL
     width, height = left + columns.length + _TOTAL + 60, top + rows.length + 2 * _CELL + 8
@@ -70,36 +70,36 @@ def svg(found: Matrix, title: str) -> str:
         f' viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(title)}">',
         f"<style>{_STYLE}</style>",
         f'<rect width="{width:.0f}" height="{height:.0f}" class="p"/>',
-        *_column_heads(found, columns, left, top),
-        *_rows(found, rows, columns, left, top),
-        *_column_totals(found, columns, left, top + rows.length + 16),
+        *_column_heads(matrix, columns, left, top),
+        *_rows(matrix, rows, columns, left, top),
+        *_column_totals(matrix, columns, left, top + rows.length + 16),
         "</svg>",
     ]
     return "\n".join(parts)
 
 
-def html(found: Matrix, title: str, capacity: Sequence[Facts] = ()) -> str:
+def html(matrix: Matrix, title: str, capacity: Sequence[Facts] = ()) -> str:
     """A page with the picture, its legend and the counts.
 
     capacity: `instancetypes` of capacity_info, to mark those that the nodes of a cluster can run; optional.
     """
-    fitting = sum(not cell.sign for cells in found.cells for cell in cells)
+    fit_count = sum(not cell.sign for cells in matrix.cells for cell in cells)
     legend = [{"sign": sign, "colour": name, "means": LEGEND[sign]} for sign, name in _SIGNS.items()]
-    picture = Markup(svg(found, title))
+    picture = Markup(svg(matrix, title))
     return render(
-        "catalog", title=title, found=found, fitting=fitting, legend=legend, picture=picture, capacity=capacity
+        "catalog", title=title, matrix=matrix, fitting=fit_count, legend=legend, picture=picture, capacity=capacity
     )
 
 
-def markdown(found: Matrix, title: str) -> str:
+def markdown(matrix: Matrix, title: str) -> str:
     """A heading, a table with one row for each instancetype, and the legend."""
-    head = ["instancetype", "vCPUs", "memory", *(label(one) for one in found.preferences)]
+    head = ["instancetype", "vCPUs", "memory", *(label(facts) for facts in matrix.preferences)]
     lines = [f"# {title}", "", _row(head), _row(["---"] * len(head))]
-    needs = [_needs(one) for one in found.preferences]
+    needs = [_needs(facts) for facts in matrix.preferences]
     lines.append(_row(["*needs*", "", "", *needs]))
-    for one, cells in zip(found.instancetypes, found.cells):
+    for facts, cells in zip(matrix.instancetypes, matrix.cells):
         signs = [cell.sign or "✓" for cell in cells]
-        lines.append(_row([label(one), str(one["vcpus"]), one["memory"], *signs]))
+        lines.append(_row([label(facts), str(facts["vcpus"]), facts["memory"], *signs]))
     legend = ", ".join(f"`{sign}` {text}" for sign, text in LEGEND.items())
     return "\n".join([*lines, "", f"`✓` satisfies the preference, {legend}.", ""])
 
@@ -121,7 +121,7 @@ def _axis(groups: Sequence[str]) -> _Axis:
     return _Axis(starts, spans, offset)
 
 
-def _column_heads(found: Matrix, columns: _Axis, left: float, top: float) -> list[str]:
+def _column_heads(matrix: Matrix, columns: _Axis, left: float, top: float) -> list[str]:
     parts = []
     for name, begin, length in columns.groups:
         # A name wider than its group would overlap the next name.
@@ -130,36 +130,36 @@ def _column_heads(found: Matrix, columns: _Axis, left: float, top: float) -> lis
         parts.append(f'<rect x="{left + begin:.0f}" y="26" width="{length:.0f}" height="2" class="l"/>')
     for what, row in (("vCPUs needed", 2), ("GiB needed", 1)):
         parts.append(f'<text class="r q" x="{left - 8:.0f}" y="{top - row * _CELL + 9:.0f}">{what}</text>')
-    for one, start in zip(found.preferences, columns.starts):
+    for facts, start in zip(matrix.preferences, columns.starts):
         x = left + start + _CELL / 2
         y = top - 2 * _CELL - 8
         parts.append(
-            f'<text transform="translate({x + 4:.1f} {y:.0f}) rotate(-90)">{escape(label(one))}'
-            f"<title>{escape(_preference(one))}</title></text>"
+            f'<text transform="translate({x + 4:.1f} {y:.0f}) rotate(-90)">{escape(label(facts))}'
+            f"<title>{escape(_preference(facts))}</title></text>"
         )
-        for value, row in ((one["vcpus"], 2), (_gib(one), 1)):
+        for value, row in ((facts["vcpus"], 2), (_gib(facts), 1)):
             if value:
                 parts.append(f'<text class="t q" x="{x:.1f}" y="{top - row * _CELL + 9:.0f}">{value}</text>')
     return parts
 
 
-def _rows(found: Matrix, rows: _Axis, columns: _Axis, left: float, top: float) -> list[str]:
+def _rows(matrix: Matrix, rows: _Axis, columns: _Axis, left: float, top: float) -> list[str]:
     parts = []
-    systems = [label(one) for one in found.preferences]
-    for one, cells, start in zip(found.instancetypes, found.cells, rows.starts):
+    preferences = [label(facts) for facts in matrix.preferences]
+    for facts, cells, start in zip(matrix.instancetypes, matrix.cells, rows.starts):
         y = top + start
         base = y + _CELL - 5
         shade = f'<rect class="h" x="0" y="{y:.0f}" width="{left + columns.length + 60:.0f}" height="{_CELL}"/>'
-        parts.append(f'<g class="o">{shade}<text class="n" x="8" y="{base:.0f}">{escape(label(one))}</text>')
-        parts.append(f'<text class="r q" x="{left - 56:.0f}" y="{base:.0f}">{one["vcpus"]}</text>')
-        parts.append(f'<text class="r q" x="{left - 8:.0f}" y="{base:.0f}">{escape(one["memory"])}</text>')
-        for name, cell, begin in zip(systems, cells, columns.starts):
+        parts.append(f'<g class="o">{shade}<text class="n" x="8" y="{base:.0f}">{escape(label(facts))}</text>')
+        parts.append(f'<text class="r q" x="{left - 56:.0f}" y="{base:.0f}">{facts["vcpus"]}</text>')
+        parts.append(f'<text class="r q" x="{left - 8:.0f}" y="{base:.0f}">{escape(facts["memory"])}</text>')
+        for name, cell, begin in zip(preferences, cells, columns.starts):
             x = left + begin
             colour = _SIGNS[cell.sign] if cell.sign else "f"
             words = "; ".join(cell.reasons) or "fits"
             parts.append(
                 f'<rect x="{x:.0f}" y="{y:.0f}" width="{_CELL - 1}" height="{_CELL - 1}" class="{colour}">'
-                f"<title>{escape(f'{label(one)} and {name}: {words}')}</title></rect>"
+                f"<title>{escape(f'{label(facts)} and {name}: {words}')}</title></rect>"
             )
             if cell.sign:
                 parts.append(
@@ -171,28 +171,28 @@ def _rows(found: Matrix, rows: _Axis, columns: _Axis, left: float, top: float) -
     return parts
 
 
-def _column_totals(found: Matrix, columns: _Axis, left: float, y: float) -> list[str]:
+def _column_totals(matrix: Matrix, columns: _Axis, left: float, y: float) -> list[str]:
     parts = [f'<text class="r q" x="{left - 8:.0f}" y="{y:.0f}">instancetypes that fit</text>']
     for index, start in enumerate(columns.starts):
-        fitting = sum(not cells[index].sign for cells in found.cells)
+        fitting = sum(not cells[index].sign for cells in matrix.cells)
         parts.append(f'<text class="t q" x="{left + start + (_CELL - 1) / 2:.1f}" y="{y:.0f}">{fitting}</text>')
     return parts
 
 
-def _preference(one: Facts) -> str:
-    needs = [f"{one['vcpus']} vCPUs" if one["vcpus"] else "", one["memory"] if one["memory_bytes"] else ""]
-    return f"{label(one)}: needs {' and '.join(filter(None, needs)) or 'nothing'}; topology {one['topology']}"
+def _preference(facts: Facts) -> str:
+    needs = [f"{facts['vcpus']} vCPUs" if facts["vcpus"] else "", facts["memory"] if facts["memory_bytes"] else ""]
+    return f"{label(facts)}: needs {' and '.join(filter(None, needs)) or 'nothing'}; topology {facts['topology']}"
 
 
-def _gib(one: Facts) -> str:
+def _gib(facts: Facts) -> str:
     """GiB with at most two decimals and without trailing zeros; "" for none."""
-    if not one["memory_bytes"]:
+    if not facts["memory_bytes"]:
         return ""
-    return f"{one['memory_bytes'] / 2**30:.2f}".rstrip("0").rstrip(".").lstrip("0")
+    return f"{facts['memory_bytes'] / 2**30:.2f}".rstrip("0").rstrip(".").lstrip("0")
 
 
-def _needs(one: Facts) -> str:
-    return " ".join(filter(None, (str(one["vcpus"] or ""), one["memory"] if one["memory_bytes"] else "")))
+def _needs(facts: Facts) -> str:
+    return " ".join(filter(None, (str(facts["vcpus"] or ""), facts["memory"] if facts["memory_bytes"] else "")))
 
 
 def _row(cells: list[str]) -> str:

@@ -55,12 +55,12 @@ def page(vms: list[dict[str, Any]], **options: Any) -> Page:
 
 
 def drifted(name: str, changed_at: str = "2026-02-20T08:00:00Z", **more: Any) -> dict[str, Any]:
-    made = vm(name, state="drifted", **more)
-    made["instancetype"]["changed_at"] = changed_at
-    return made
+    manifest = vm(name, state="drifted", **more)
+    manifest["instancetype"]["changed_at"] = changed_at
+    return manifest
 
 
-def test_what_is_promised_and_what_runs() -> None:
+def test_totals_of_promised_and_running_resources() -> None:
     stopped = vm("b", size="u1.large", status="Stopped")
     del stopped["instance"]
     ended = vm("c", instance={"phase": "Succeeded", "guest": {"vcpus": 1, "memory": "2Gi"}})
@@ -76,17 +76,17 @@ def test_what_is_promised_and_what_runs() -> None:
 def test_vms_by_instancetype_and_preference() -> None:
     own = vm("own", instancetype=part("VirtualMachineInstancetype", "u1.small"), preference=None)
     vms = [vm("a"), drifted("b"), vm("c", size="u1.large"), own, vm("office", namespace="office")]
-    found = fleet(vms, instancetypes=[entry("u1.large", deprecated=True)], now=NOW)
+    result = fleet(vms, instancetypes=[entry("u1.large", deprecated=True)], now=NOW)
     assert [
-        (one["kind"], one["namespace"], one["name"], one["virtual_machines"], one["drifted"], one["deprecated"])
-        for one in found["instancetypes"]
+        (item["kind"], item["namespace"], item["name"], item["virtual_machines"], item["drifted"], item["deprecated"])
+        for item in result["instancetypes"]
     ] == [
         (f"{LABEL}Instancetype", "", "u1.small", 3, 1, False),
         (f"{LABEL}Instancetype", "", "u1.large", 1, 0, True),
         ("VirtualMachineInstancetype", "shop", "u1.small", 1, 0, False),
     ]
     # b drifts from its instancetype alone; those without a preference come last.
-    assert [(one["name"], one["virtual_machines"], one["drifted"]) for one in found["preferences"]] == [
+    assert [(item["name"], item["virtual_machines"], item["drifted"]) for item in result["preferences"]] == [
         ("fedora", 4, 0),
         ("", 1, 0),
     ]
@@ -107,19 +107,19 @@ def test_vms_by_instancetype_and_preference() -> None:
     ],
 )
 def test_how_long_it_drifts(changed_at: str, age: str) -> None:
-    found = fleet([drifted("a", changed_at), vm("b")], now=NOW)
-    assert [one["age"] for one in found["drift"]["by_age"] if one["virtual_machines"]] == [age]
-    assert found["virtual_machines"][0]["drifts_since"] == changed_at
+    result = fleet([drifted("a", changed_at), vm("b")], now=NOW)
+    assert [item["age"] for item in result["drift"]["by_age"] if item["virtual_machines"]] == [age]
+    assert result["virtual_machines"][0]["drifts_since"] == changed_at
 
 
 def test_the_longer_drift_of_the_two_counts() -> None:
     both = drifted("a", "2026-02-28T09:00:00Z")
     both["preference"] = part(f"{LABEL}Preference", "fedora", "drifted", changed_at="2025-06-01T00:00:00Z")
-    found = fleet([both], now=NOW)
-    assert found["virtual_machines"][0]["drifts_since"] == "2025-06-01T00:00:00Z"
+    result = fleet([both], now=NOW)
+    assert result["virtual_machines"][0]["drifts_since"] == "2025-06-01T00:00:00Z"
 
 
-def test_drift_by_what_would_change() -> None:
+def test_drift_is_grouped_by_change() -> None:
     revisions = [
         captured("a"),
         captured("b"),
@@ -128,19 +128,19 @@ def test_drift_by_what_would_change() -> None:
         # Not among the VMs: it does not match the selectors.
         captured("other"),
     ]
-    found = fleet([drifted(name) for name in "abcde"], revisions=revisions, now=NOW)["drift"]
-    assert [(one["needs"], one["virtual_machines"]) for one in found["by_change"]] == [
+    result = fleet([drifted(name) for name in "abcde"], revisions=revisions, now=NOW)["drift"]
+    assert [(item["needs"], item["virtual_machines"]) for item in result["by_change"]] == [
         ("restart", ["shop/a", "shop/b"]),
         ("nothing", ["shop/c"]),
         # Came to be between the two readings.
         ("", ["shop/e"]),
     ]
-    assert found["by_change"][0]["changes"] == [{"field": "domain.memory.guest", "before": "2Gi", "after": "4Gi"}]
-    assert found["refused"] == ["shop/d"]
+    assert result["by_change"][0]["changes"] == [{"field": "domain.memory.guest", "before": "2Gi", "after": "4Gi"}]
+    assert result["refused"] == ["shop/d"]
 
 
-def test_what_is_unused_deprecated_and_orphaned() -> None:
-    found = fleet(
+def test_unused_deprecated_and_orphaned_objects_are_listed() -> None:
+    result = fleet(
         [
             vm("a", restart_required=True, revisions_lost_by=["backup"]),
             vm("b", revisions_lost_by=["backup", "snapshot"]),
@@ -157,17 +157,17 @@ def test_what_is_unused_deprecated_and_orphaned() -> None:
         preferences=[entry("old", kind=f"{LABEL}Preference", deprecated=True, used_by=["shop/b"])],
         now=NOW,
     )
-    assert found["restart_required"] == ["shop/a"]
-    assert (found["lost_in_snapshot"], found["totals"]["lost_in_snapshot"]) == (["shop/b"], 1)
-    assert [one["name"] for one in found["unused"]] == ["unused"]
-    assert [(one["name"], one["used_by"]) for one in found["deprecated"]] == [("old", ["shop/b"])]
-    assert [one["name"] for one in found["orphaned_revisions"]] == ["gone-1", "loose", "a-2"]
-    assert [one["name"] for one in found["kept_revisions"]] == ["a-1", "hidden-1"]
+    assert result["restart_required"] == ["shop/a"]
+    assert (result["lost_in_snapshot"], result["totals"]["lost_in_snapshot"]) == (["shop/b"], 1)
+    assert [item["name"] for item in result["unused"]] == ["unused"]
+    assert [(item["name"], item["used_by"]) for item in result["deprecated"]] == [("old", ["shop/b"])]
+    assert [item["name"] for item in result["orphaned_revisions"]] == ["gone-1", "loose", "a-2"]
+    assert [item["name"] for item in result["kept_revisions"]] == ["a-1", "hidden-1"]
 
 
-def test_vms_of_which_it_cannot_be_told() -> None:
-    found = fleet([vm("a", instancetype=part(f"{LABEL}Instancetype", "u1.small", "unknown"))], now=NOW)
-    assert (found["totals"]["unknown"], found["totals"]["drifted"]) == (1, 0)
+def test_vms_with_unknown_drift_are_counted() -> None:
+    result = fleet([vm("a", instancetype=part(f"{LABEL}Instancetype", "u1.small", "unknown"))], now=NOW)
+    assert (result["totals"]["unknown"], result["totals"]["drifted"]) == (1, 0)
     assert "1 with unknown drift" in page([vm("a", instancetype=part("", "x", "unknown"))]).text
 
 
@@ -198,7 +198,7 @@ def test_names_are_text_and_no_tags() -> None:
     assert not re.search("<(script|i|u|s|q|em)>", shown)
 
 
-def test_what_a_vm_has_is_told_in_its_line() -> None:
+def test_a_line_of_the_page_shows_the_vm() -> None:
     pinned = vm("a", instancetype=part("VirtualMachineInstancetype", "u1.small", generation=3, current_generation=5))
     pinned["instancetype"]["pinned"] = True
     bare = vm(
@@ -234,7 +234,7 @@ def test_a_thousand_vms_are_less_than_a_megabyte() -> None:
     assert not Page(shown).references
 
 
-def test_tables_are_cut_and_say_so() -> None:
+def test_long_tables_are_cut_with_a_note() -> None:
     vms = [*(vm(f"a{number}") for number in range(5)), drifted("z")]
     shown = page(vms, rows=2)
     table = shown.text.partition("All VMs")[2]
@@ -268,10 +268,10 @@ def test_an_empty_fleet() -> None:
         ({"now": "today"}, "_fleet: now: 'today' is not a time; write a time such as 2026-03-01T08:00:00Z"),
     ],
 )
-def test_bad_input(arguments: dict[str, Any], told: str) -> None:
+def test_bad_input(arguments: dict[str, Any], result: str) -> None:
     with pytest.raises(AnsibleFilterError) as caught:
         fleet(**{"value": [], **arguments})
-    assert str(caught.value) == told
+    assert str(caught.value) == result
 
 
 def test_without_a_time_it_is_now() -> None:

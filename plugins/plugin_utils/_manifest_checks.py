@@ -2,18 +2,22 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether the parts of a manifest that are read without a schema have the types that an API server gives them."""
+"""Checks of manifests that users pass: the types of what is read without a schema, and the fields of the API."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ..module_utils._resolver.api import formats
 from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.names import shown
 
 # str: text; a dictionary: the shapes of its fields; "*": of all fields. None is an absent field.
 Shape = Any
+
+# The metadata that users write; the cluster sets the rest.
+_USER_METADATA: Final = ("name", "namespace", "labels", "annotations")
 
 _TEXTS: Final[Shape] = {"*": str}
 _REFERENCE: Final[Shape] = {"kind": str, "name": str, "namespace": str}
@@ -26,7 +30,7 @@ _OBJECT: Final[Shape] = {
     "status": {},
 }
 _ORIGINS: Final[Shape] = {"pvc": _REFERENCE, "snapshot": _REFERENCE, "dataSource": _REFERENCE}
-_OF_KINDS: Final[dict[str, Shape]] = {
+_SHAPES: Final[dict[str, Shape]] = {
     "ControllerRevision": {"data": _OBJECT},
     "DataSource": {"spec": {"source": _ORIGINS}},
     "DataVolume": {"spec": {"source": _ORIGINS, "sourceRef": _REFERENCE}},
@@ -38,16 +42,16 @@ _OF_KINDS: Final[dict[str, Shape]] = {
 }
 
 
-def check(manifest: Mapping[str, Any], kind: str = "") -> None:
+def check_types(manifest: Mapping[str, Any], kind: str = "") -> None:
     """Raises FieldError for a manifest that no API server would return.
 
     kind: of a manifest that names none.
     """
-    _check(manifest, _OBJECT, "")
-    _check(manifest, _OF_KINDS.get(manifest.get("kind") or kind, {}), "")
+    _check_shape(manifest, _OBJECT, "")
+    _check_shape(manifest, _SHAPES.get(manifest.get("kind") or kind, {}), "")
 
 
-def _check(value: Any, shape: Shape, path: str) -> None:
+def _check_shape(value: Any, shape: Shape, path: str) -> None:
     if value is None:
         return
     if shape is str:
@@ -60,4 +64,26 @@ def _check(value: Any, shape: Shape, path: str) -> None:
     every = shape.get("*")
     for field in value if every else shape:
         if field in value:
-            _check(value[field], every or shape[field], f"{path}.{field}" if path else str(field))
+            _check_shape(value[field], every or shape[field], f"{path}.{field}" if path else str(field))
+
+
+def gated(manifest: dict[str, Any], accept_unknown: bool, spec_type: str = "VirtualMachineSpec") -> dict[str, Any]:
+    """The manifest unchanged, after a check that a cluster may accept it. Raises FieldError.
+
+    spec_type: the schema type of its spec.
+    """
+    metadata, spec = manifest.get("metadata"), manifest.get("spec")
+    if isinstance(metadata, Mapping):
+        written = {part: metadata[part] for part in _USER_METADATA if metadata.get(part) is not None}
+        check_fields("ObjectMeta", "metadata", written, accept_unknown)
+    if isinstance(spec, Mapping):
+        check_fields(spec_type, "spec", dict(spec), accept_unknown)
+    return manifest
+
+
+def check_fields(type_name: str, path: str, value: dict[str, Any], accept_unknown: bool) -> None:
+    """Raises FieldError, with the path below `path`, for fields or values that no cluster accepts."""
+    try:
+        formats.checked(type_name, value, accept_unknown)
+    except FieldError as error:
+        raise (error.under(path) if path else error) from error

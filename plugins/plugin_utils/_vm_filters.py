@@ -1,4 +1,4 @@
-"""What the filters answer about one VM: its expansion, the source of each field, and what is refused.
+"""What the filters compute of one VM: its expansion, the source of each field, and what is refused.
 
 The functions take plain manifests. An instancetype or preference given as a manifest or bare spec replaces the one that
 the VM's matcher names; otherwise `objects` is searched for it. release: the KubeVirt whose behaviour counts.
@@ -23,28 +23,28 @@ from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ..module_utils._resolver.kubevirt.vmi.configuration import Configuration
 from ..module_utils._resolver.kubevirt.webhooks.validate import unmet
 from ..module_utils._resolver.refresh import drift as drifting
-from . import _explain as explanation
+from . import _field_sources as field_sources
 
 Manifest = dict[str, Any]
-Given = dict[str, "Manifest | None"]
+Overrides = dict[str, "Manifest | None"]
 
 # The name of an object given as an argument; no cluster object can have it.
-_GIVEN = "(given)"
+_OVERRIDE = "(given)"
 
 
-class Unanswerable(Exception):
+class FilterProblem(Exception):
     """The input has no answer; one line names the field or object that is the reason."""
 
 
-def expand(vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST) -> Manifest:
+def expand(vm: Manifest, overrides: Overrides, objects: list[Manifest], release: Release = NEWEST) -> Manifest:
     """The VM as expand-spec returns it: without matchers, with all values from them and the defaults.
 
-    given: {"instancetype": ..., "preference": ...}, None if the matcher counts.
+    overrides: {"instancetype": ..., "preference": ...}, None if the matcher counts.
     """
-    vm, lookup = _resolved(vm, given, objects, release)
+    vm, lookup = _resolved(vm, overrides, objects, release)
     expanded = expansion.expand(vm, lookup, None, release)
     if expanded.error is not None or expanded.vm is None:
-        raise Unanswerable(expanded.error.message if expanded.error else "cannot be expanded")
+        raise FilterProblem(expanded.error.message if expanded.error else "cannot be expanded")
     return _without_empty_status(expanded.vm)
 
 
@@ -53,12 +53,12 @@ def infer(vm: Manifest, objects: list[Manifest], release: Release = NEWEST) -> M
     _check(vm)
     inferred = inference.infer(vm, Objects(objects), release)
     if inferred.error is not None or inferred.vm is None:
-        raise Unanswerable(inferred.error.message if inferred.error else "cannot be inferred")
+        raise FilterProblem(inferred.error.message if inferred.error else "cannot be inferred")
     return _without_empty_status(inferred.vm)
 
 
 def explain(
-    vm: Manifest, given: Given, objects: list[Manifest], release: Release = NEWEST, form: str = "data"
+    vm: Manifest, overrides: Overrides, objects: list[Manifest], release: Release = NEWEST, form: str = "data"
 ) -> dict[str, Any] | list[str]:
     """What KubeVirt refuses about the VM, and the source of each field of the expanded template.
 
@@ -66,30 +66,35 @@ def explain(
     paths}]. Fields, [{field, value, source, instead_of}], are there unless something conflicts; see explain.explain.
     form: data, or table, all of this as lines of text.
     """
-    instancetype, preference, template = parts(vm, given, objects, release)
-    conflicts, requirements = _refused(template, instancetype, preference, release)
+    instancetype, preference, template = parts(vm, overrides, objects, release)
+    conflicts, requirements = _refusals(template, instancetype, preference, release)
     own = vm["spec"].get("template") or {}
     try:
-        rows = [] if conflicts else explanation.explain(own, instancetype, preference, Configuration(), release)
-    except explanation.Unexplained as failed:
-        raise Unanswerable(failed.problem.message) from None
+        rows = [] if conflicts else field_sources.explain(own, instancetype, preference, Configuration(), release)
+    except field_sources.NotExpandable as failed:
+        raise FilterProblem(failed.problem.message) from None
     if form == "table":
-        return [*(one["message"] for one in (*conflicts, *requirements)), *(explanation.table(rows) if rows else ())]
+        return [
+            *(refusal["message"] for refusal in (*conflicts, *requirements)),
+            *(field_sources.table(rows) if rows else ()),
+        ]
     fields = [{**row._asdict(), "instead_of": [other._asdict() for other in row.instead_of]} for row in rows]
     return {"conflicts": conflicts, "requirements": requirements, "fields": fields}
 
 
-def _refused(
+def _refusals(
     template: Manifest, instancetype: Manifest | None, preference: Manifest | None, release: Release
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The conflicts and the unmet requirements of a canonical template. The cluster's defaults count as its own."""
     try:
         uneven = topology.spread_indivisible(instancetype, preference, release)
         missing = None if uneven else unmet(template, instancetype, preference, release=release)
-        found = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
+        conflict_list = applier.apply_in_place(
+            template["metadata"], template["spec"], instancetype, preference, release
+        )
     except Crash as crash:
-        raise Unanswerable(f"KubeVirt rejects such a VM: {crash}") from None
-    conflicts = [{"path": one.full_path(), "message": conflict.cause_message(one, release)} for one in found]
+        raise FilterProblem(f"KubeVirt rejects such a VM: {crash}") from None
+    conflicts = [{"path": item.full_path(), "message": conflict.cause_message(item, release)} for item in conflict_list]
     if uneven is not None:
         return conflicts, [{"message": uneven.message, "paths": [uneven.field]}]
     return conflicts, [{"message": missing.message, "paths": list(missing.conflicts)}] if missing else []
@@ -103,10 +108,10 @@ def drift(manifest: Manifest, current: list[Manifest], release: Release = NEWEST
     """
     if manifest.get("kind") == "ControllerRevision" or manifest.get("kind") in ROLE_OF_KIND:
         return _object_drift(manifest, Objects(current), release)
-    found = drifting.drift(_admitted(manifest, release), Objects(current), KubeVirt(release))
-    effect = found.effect
+    vm_drift = drifting.drift(_admitted(manifest, release), Objects(current), KubeVirt(release))
+    effect = vm_drift.effect
     result: dict[str, Any] = {
-        "drifted": found.drifted,
+        "drifted": vm_drift.drifted,
         "guest_before": effect.guest_before,
         "guest_after": effect.guest_after,
         "changes": list(effect.changes),
@@ -114,7 +119,7 @@ def drift(manifest: Manifest, current: list[Manifest], release: Release = NEWEST
     }
     if effect.refusal:
         result["refusal"] = effect.refusal
-    for role, part in zip(ROLES, (found.instancetype, found.preference)):
+    for role, part in zip(ROLES, (vm_drift.instancetype, vm_drift.preference)):
         if part is not None:
             result[role.matcher] = {**part._asdict(), "changes": list(part.changes)}
     return result
@@ -122,24 +127,24 @@ def drift(manifest: Manifest, current: list[Manifest], release: Release = NEWEST
 
 def _object_drift(manifest: Manifest, lookup: Objects, release: Release) -> dict[str, Any]:
     captured = manifest["kind"] == "ControllerRevision"
-    kept = manifest.get("data") if captured else manifest
-    kind = kept.get("kind") if isinstance(kept, dict) else None
-    if not isinstance(kept, dict) or kind not in ROLE_OF_KIND:
+    captured_object = manifest.get("data") if captured else manifest
+    kind = captured_object.get("kind") if isinstance(captured_object, dict) else None
+    if not isinstance(captured_object, dict) or kind not in ROLE_OF_KIND:
         raise FieldError("data.kind", f"{kind!r} is neither an instancetype nor a preference")
     role = ROLE_OF_KIND[kind]
     if captured:
         decoded = drifting.revision_spec(manifest, role, release)
         if decoded.spec is None:
-            raise Unanswerable(decoded.error or "cannot be read")
-        old = decoded.spec
+            raise FilterProblem(decoded.error or "cannot be read")
+        before = decoded.spec
     else:
-        old = _spec(role.spec_type, kept, release)
-    name = (kept.get("metadata") or {}).get("name") or ""
+        before = _spec(role.spec_type, captured_object, release)
+    name = (captured_object.get("metadata") or {}).get("name") or ""
     live = lookup.get(kind, (manifest.get("metadata") or {}).get("namespace") or "", name)
     if live is None:
-        raise Unanswerable(not_found(kind, name).message)
-    new = _spec(role.spec_type, live, release)
-    return {"drifted": not equal(role.spec_type, old, new), "changes": differences(old, new)}
+        raise FilterProblem(not_found(kind, name).message)
+    after = _spec(role.spec_type, live, release)
+    return {"drifted": not equal(role.spec_type, before, after), "changes": differences(before, after)}
 
 
 def _spec(spec_type: str, manifest: Manifest, release: Release) -> Manifest:
@@ -150,16 +155,16 @@ def _spec(spec_type: str, manifest: Manifest, release: Release) -> Manifest:
 
 
 def parts(
-    vm: Manifest, given: Given, objects: list[Manifest], release: Release
+    vm: Manifest, overrides: Overrides, objects: list[Manifest], release: Release
 ) -> tuple[Manifest | None, Manifest | None, dict[str, Any]]:
     """The canonical specs of instancetype and preference (None: none), and the template."""
-    vm, lookup = _resolved(vm, given, objects, release)
+    vm, lookup = _resolved(vm, overrides, objects, release)
     specs = []
     for role in ROLES:
-        found = find.spec(vm, role, lookup, release)
-        if found.error is not None:
-            raise Unanswerable(found.error.message)
-        specs.append(found.spec)
+        result = find.spec(vm, role, lookup, release)
+        if result.error is not None:
+            raise FilterProblem(result.error.message)
+        specs.append(result.spec)
     try:
         template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
     except FieldError as error:
@@ -167,21 +172,23 @@ def parts(
     return specs[0], specs[1], template
 
 
-def _resolved(vm: Manifest, given: Given, objects: list[Manifest], release: Release) -> tuple[Manifest, Objects]:
+def _resolved(
+    vm: Manifest, overrides: Overrides, objects: list[Manifest], release: Release
+) -> tuple[Manifest, Objects]:
     """The VM with matchers for the objects given as arguments, and a lookup that knows them."""
     vm = _admitted(vm, release)
     added = []
     for role in ROLES:
-        manifest = given.get(role.matcher)
+        manifest = overrides.get(role.matcher)
         if manifest is None:
             _check_inferred(role, vm)
             continue
         # Neither spec has a field `spec`, so a bare spec can be told from a manifest.
         spec = manifest.get("spec", manifest)
-        vm["spec"][role.matcher] = {"name": _GIVEN, "kind": role.cluster_kind}
+        vm["spec"][role.matcher] = {"name": _OVERRIDE, "kind": role.cluster_kind}
         if vm.get("status"):
             vm["status"].pop(role.reference, None)
-        added.append({"kind": role.cluster_kind, "metadata": {"name": _GIVEN}, "spec": spec})
+        added.append({"kind": role.cluster_kind, "metadata": {"name": _OVERRIDE}, "spec": spec})
     return vm, Objects([*objects, *added])
 
 

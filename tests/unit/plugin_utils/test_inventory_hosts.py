@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._host import (
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import (
     HostError,
     check_options,
     host_names,
@@ -51,10 +51,10 @@ def test_two_vms_are_not_one_host() -> None:
         ("{name}", "", "hostvars_prefix: '' cannot begin the name of a variable"),
     ],
 )
-def test_what_makes_no_hosts(pattern: str, prefix: str, told: str) -> None:
+def test_options_that_give_no_hosts(pattern: str, prefix: str, result: str) -> None:
     with pytest.raises(HostError) as raised:
         check_options(pattern, prefix)
-    assert told in str(raised.value)
+    assert result in str(raised.value)
 
 
 def test_variables_have_the_prefix() -> None:

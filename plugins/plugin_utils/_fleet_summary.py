@@ -17,7 +17,7 @@ from ..module_utils._resolver.api.quantity import parse
 from ..module_utils._resolver.refresh import drift
 from ..module_utils._resolver.refresh.controller_revisions import SNAPSHOT
 
-Told = dict[str, Any]
+Result = dict[str, Any]
 
 # Phases of a VMI without a guest.
 ENDED: Final = ("Succeeded", "Failed")
@@ -42,14 +42,14 @@ class FleetError(ValueError):
 
 
 def summary(
-    vms: Iterable[Told],
-    revisions: Iterable[Told],
-    unreferenced: Iterable[Told],
-    instancetypes: Iterable[Told],
-    preferences: Iterable[Told],
+    vms: Iterable[Result],
+    revisions: Iterable[Result],
+    unreferenced: Iterable[Result],
+    instancetypes: Iterable[Result],
+    preferences: Iterable[Result],
     now: str,
-    capacity: Iterable[Told] = (),
-) -> Told:
+    capacity: Iterable[Result] = (),
+) -> Result:
     """The fleet in plain values; see the RETURN of the filter `_fleet`.
 
     vms: from virtual_machine_info. revisions, unreferenced: `virtual_machines` and `unreferenced` from it
@@ -57,18 +57,20 @@ def summary(
     now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: `instancetypes` from capacity_info. Raises
     FleetError for other input.
     """
-    captured = _by_label(revisions, "revisions")
-    rows = [_row(vm, captured.get(label, {})) for label, vm in _by_label(vms, "virtual_machines").items()]
+    captured = _vms_by_label(revisions, "revisions")
+    rows = [_row(vm, captured.get(label, {})) for label, vm in _vms_by_label(vms, "virtual_machines").items()]
     catalogs = {"instancetype": _entries(instancetypes, "instancetypes")}
     catalogs["preference"] = _entries(preferences, "preferences")
-    known = {*captured, *(_label(row) for row in rows)}
-    orphaned: list[Told] = []
-    kept: list[Told] = []
-    for index, one in enumerate(unreferenced):
-        _need(one, ("namespace", "name", "virtual_machine"), f"unreferenced[{index}]")
-        (kept if f"{one['namespace']}/{one['virtual_machine']}" in known else orphaned).append(dict(one))
-    entries = [entry for found in catalogs.values() for entry in found]
-    result: Told = {
+    existing = {*captured, *(_label(row) for row in rows)}
+    orphaned: list[Result] = []
+    retained: list[Result] = []
+    for index, revision in enumerate(unreferenced):
+        _require(revision, ("namespace", "name", "virtual_machine"), f"unreferenced[{index}]")
+        (retained if f"{revision['namespace']}/{revision['virtual_machine']}" in existing else orphaned).append(
+            dict(revision)
+        )
+    entries = [entry for objects in catalogs.values() for entry in objects]
+    result: Result = {
         "generated_at": now,
         "instancetypes": _users(rows, "instancetype", catalogs["instancetype"]),
         "preferences": _users(rows, "preference", catalogs["preference"]),
@@ -82,22 +84,22 @@ def summary(
         "unused": [entry for entry in entries if entry["used_by"] == []],
         "deprecated": [entry for entry in entries if entry["deprecated"]],
         "orphaned_revisions": orphaned,
-        "kept_revisions": kept,
+        "kept_revisions": retained,
         "capacity": capacities(capacity),
         "virtual_machines": rows,
     }
     return {"totals": _totals(result), **result}
 
 
-def capacities(capacity: Iterable[Told], what: str = "capacity") -> list[Told]:
+def capacities(capacity: Iterable[Result], option: str = "capacity") -> list[Result]:
     """The `instancetypes` of capacity_info, checked. Raises FleetError."""
-    found = list(capacity)
-    for index, one in enumerate(found):
-        _need(one, ("name", "fits", "node_count", "nodes_in_all", "more"), f"{what}[{index}]")
-    return [{"problem": "", **one} for one in found]
+    entries = list(capacity)
+    for index, entry in enumerate(entries):
+        _require(entry, ("name", "fits", "node_count", "nodes_in_all", "more"), f"{option}[{index}]")
+    return [{"problem": "", **entry} for entry in entries]
 
 
-def _totals(result: Told) -> Told:
+def _totals(result: Result) -> Result:
     rows = result["virtual_machines"]
     running = [row for row in rows if row["running"]]
     return {
@@ -120,7 +122,7 @@ def _totals(result: Told) -> Told:
     }
 
 
-def _row(vm: Told, captured: Told) -> Told:
+def _row(vm: Result, captured: Result) -> Result:
     """A VM with its promised resources and what it needs."""
     parts = {role.matcher: vm.get(role.matcher) or {} for role in ROLES}
     drifted = bool(vm["drifted"])
@@ -128,11 +130,11 @@ def _row(vm: Told, captured: Told) -> Told:
     instance = vm.get("instance") or {}
     running = bool(instance) and instance.get("phase") not in ENDED
     actual = instance.get("guest") or {} if running else {}
-    since = _since(parts.values()) if drifted else ""
+    since = _drifts_since(parts.values()) if drifted else ""
     return {
         "namespace": vm["namespace"],
         "name": vm["name"],
-        **{role: _object(part) for role, part in parts.items()},
+        **{role: _reference(part) for role, part in parts.items()},
         "status": vm.get("status", ""),
         "run_strategy": vm.get("run_strategy", ""),
         "running": running,
@@ -153,7 +155,7 @@ def _row(vm: Told, captured: Told) -> Told:
     }
 
 
-def _object(part: Told) -> Told | None:
+def _reference(part: Result) -> Result | None:
     """The object to which a VM refers; None without one."""
     if not part:
         return None
@@ -161,22 +163,22 @@ def _object(part: Told) -> Told | None:
     return {name: part.get(name) for name in names}
 
 
-def _since(parts: Iterable[Told]) -> str:
+def _drifts_since(parts: Iterable[Result]) -> str:
     """When the object from which the VM drifts last changed, so the least age of the drift; "" if unknown."""
     changed = [part.get("changed_at") or "" for part in parts if part.get("state") == drift.DRIFTED]
-    return min((one for one in changed if one), default="")
+    return min((time for time in changed if time), default="")
 
 
-def _users(rows: list[Told], role: str, entries: list[Told]) -> list[Told]:
+def _users(rows: list[Result], role: str, entries: list[Result]) -> list[Result]:
     """The instancetypes or preferences that VMs use, most used first; VMs without one come last."""
-    deprecated = {_place(entry) for entry in entries if entry["deprecated"]}
-    groups: dict[tuple[str, str, str], list[Told]] = {}
+    deprecated = {_key(entry) for entry in entries if entry["deprecated"]}
+    groups: dict[tuple[str, str, str], list[Result]] = {}
     for row in rows:
-        one = row[role]
-        kind, name = (one["kind"] or "", one["name"] or "") if one else ("", "")
+        reference = row[role]
+        kind, name = (reference["kind"] or "", reference["name"] or "") if reference else ("", "")
         namespace = "" if not name or "Cluster" in kind else row["namespace"]
         groups.setdefault((kind, namespace, name), []).append(row)
-    told = [
+    result = [
         {
             "kind": kind,
             "namespace": namespace,
@@ -190,14 +192,22 @@ def _users(rows: list[Told], role: str, entries: list[Told]) -> list[Told]:
         }
         for (kind, namespace, name), members in groups.items()
     ]
-    return sorted(told, key=lambda one: (not one["name"], -one["virtual_machines"], one["name"], one["namespace"]))
+    return sorted(
+        result,
+        key=lambda reference: (
+            not reference["name"],
+            -reference["virtual_machines"],
+            reference["name"],
+            reference["namespace"],
+        ),
+    )
 
 
-def _drifts_from(row: Told, role: str) -> bool:
+def _drifts_from(row: Result, role: str) -> bool:
     return bool(row[role]) and row[role]["state"] == drift.DRIFTED
 
 
-def _by_age(rows: list[Told], now: str) -> list[Told]:
+def _by_age(rows: list[Result], now: str) -> list[Result]:
     counts = dict.fromkeys([*(name for name, _limit in AGES), UNKNOWN_AGE], 0)
     for row in rows:
         if row["drifted"]:
@@ -208,16 +218,16 @@ def _by_age(rows: list[Told], now: str) -> list[Told]:
 
 
 def _age(since: str, now: str) -> str:
-    times = [timegm(tuple(map(int, found.groups()))) for found in map(_TIME.fullmatch, (since, now)) if found]
+    times = [timegm(tuple(map(int, match.groups()))) for match in map(_TIME.fullmatch, (since, now)) if match]
     if len(times) < 2:
         return UNKNOWN_AGE
     days = (times[1] - times[0]) / _SECONDS_A_DAY
     return next(name for name, limit in AGES if days < limit)
 
 
-def _by_change(rows: list[Told]) -> list[Told]:
+def _by_change(rows: list[Result]) -> list[Result]:
     """Drifting VMs grouped by the same change of their VMIs, largest group first."""
-    groups: dict[str, Told] = {}
+    groups: dict[str, Result] = {}
     for row in rows:
         if row["drifted"] and not row["refusal"]:
             key = json.dumps([row["changes"], row["needs"]], sort_keys=True)
@@ -226,45 +236,45 @@ def _by_change(rows: list[Told]) -> list[Told]:
     return sorted(groups.values(), key=lambda group: -len(group["virtual_machines"]))
 
 
-def _entries(found: Iterable[Told], what: str) -> list[Told]:
+def _entries(objects: Iterable[Result], option: str) -> list[Result]:
     """What a report needs of instancetypes or preferences. used_by: None if unknown."""
     names = ("kind", "namespace", "name", "catalog", "catalog_version")
-    told = []
-    for index, one in enumerate(found):
-        _need(one, ("kind", "name"), f"{what}[{index}]")
-        used = one.get("used_by")
-        told.append(
+    result = []
+    for index, item in enumerate(objects):
+        _require(item, ("kind", "name"), f"{option}[{index}]")
+        users = item.get("used_by")
+        result.append(
             {
-                **{name: one.get(name) or "" for name in names},
-                "deprecated": bool(one.get("deprecated")),
-                "used_by": None if used is None else list(used),
+                **{name: item.get(name) or "" for name in names},
+                "deprecated": bool(item.get("deprecated")),
+                "used_by": None if users is None else list(users),
             }
         )
-    return told
+    return result
 
 
-def _place(entry: Told) -> tuple[str, str, str]:
+def _key(entry: Result) -> tuple[str, str, str]:
     return entry["kind"], entry["namespace"], entry["name"]
 
 
-def _by_label(found: Iterable[Told], what: str) -> dict[str, Told]:
-    told: dict[str, Told] = {}
-    for index, one in enumerate(found):
-        _need(one, ("namespace", "name", "drifted"), f"{what}[{index}]")
-        told[_label(one)] = one
-    return dict(sorted(told.items()))
+def _vms_by_label(vms: Iterable[Result], option: str) -> dict[str, Result]:
+    result: dict[str, Result] = {}
+    for index, vm in enumerate(vms):
+        _require(vm, ("namespace", "name", "drifted"), f"{option}[{index}]")
+        result[_label(vm)] = vm
+    return dict(sorted(result.items()))
 
 
-def _need(one: Any, names: tuple[str, ...], where: str) -> None:
-    if not isinstance(one, Mapping):
-        raise FleetError(f"{where}: expected an entry of a module's result, found {one!r}")
-    missing = [name for name in names if name not in one]
+def _require(item: Any, names: tuple[str, ...], where: str) -> None:
+    if not isinstance(item, Mapping):
+        raise FleetError(f"{where}: expected an entry of a module's result, found {item!r}")
+    missing = [name for name in names if name not in item]
     if missing:
         raise FleetError(f"{where}: {missing[0]} is missing; pass the module's result unchanged")
 
 
-def _label(one: Mapping[str, Any]) -> str:
-    return f"{one['namespace']}/{one['name']}"
+def _label(vm: Mapping[str, Any]) -> str:
+    return f"{vm['namespace']}/{vm['name']}"
 
 
 def _bytes(memory: Any) -> int | None:

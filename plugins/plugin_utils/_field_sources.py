@@ -52,7 +52,7 @@ class Row(NamedTuple):
     instead_of: tuple[Alternative, ...]
 
 
-class Unexplained(Exception):
+class NotExpandable(Exception):
     """The VM cannot be expanded. problem: the reason, in KubeVirt's words."""
 
     def __init__(self, problem: Problem) -> None:
@@ -71,25 +71,25 @@ def explain(
 
     template: the VM's own, plain. instancetype, preference: canonical specs or None; without both, no defaults are set
     (as in expand-spec). Empty objects that every template has are left out.
-    Raises Unexplained, and schema.FieldError for a template that does not match the schema.
+    Raises NotExpandable, and schema.FieldError for a template that does not match the schema.
     """
     cluster = _Cluster(config, release, sets_defaults=(instancetype, preference) != (None, None))
-    outcome = _Outcome(template, instancetype, preference, cluster)
+    outcome = _Expansion(template, instancetype, preference, cluster)
     problem = outcome.problem
     if problem is not None:
-        raise Unexplained(problem)
-    others = {
-        INSTANCETYPE: _Outcome(template, None, preference, cluster),
-        PREFERENCE: _Outcome(template, instancetype, None, cluster),
+        raise NotExpandable(problem)
+    without_source = {
+        INSTANCETYPE: _Expansion(template, None, preference, cluster),
+        PREFERENCE: _Expansion(template, instancetype, None, cluster),
     }
     rows = []
     for path in outcome.paths():
         source = outcome.source(path)
         if source == VM:
-            without = _Outcome(_without(outcome.own, path), instancetype, preference, cluster)
+            without = _Expansion(_without(outcome.own, path), instancetype, preference, cluster)
             instead = _instead_of_vm(outcome, without, path)
-        elif source in others:
-            instead = _alternatives(outcome, others[source], [path])
+        elif source in without_source:
+            instead = _alternatives(outcome, without_source[source], [path])
         else:
             instead = ()
         value = outcome.full.get(path)
@@ -108,12 +108,12 @@ class _Cluster(NamedTuple):
         return release_schema.canonical(_TEMPLATE, template, self.release)
 
 
-class _Outcome:
+class _Expansion:
     """The expansion of a template, and expansions of it without some of the sources."""
 
     def __init__(self, template: dict[str, Any], instancetype: Spec, preference: Spec, cluster: _Cluster) -> None:
         self.own = schema.declared(_TEMPLATE, template)
-        self._given = instancetype, preference
+        self._specs = instancetype, preference
         self._cluster = cluster
         self.problem: Problem | None = None
         self.full = self._expanded(instancetype, preference)
@@ -122,26 +122,30 @@ class _Outcome:
     def paths(self) -> list[Path]:
         """The fields to list: those of the expansion, and those of the VM that it removed."""
         blank = _leaves(self._cluster.canonical({}))
-        own, written = _leaves(self.own), self.written()
-        known = [path for path, value in self.full.items() if path in own or written.get(path, _MISSING) != value]
+        own_leaves, written = _leaves(self.own), self.written()
+        shown = [
+            path for path, value in self.full.items() if path in own_leaves or written.get(path, _MISSING) != value
+        ]
         parents = {path[:length] for path in self.full for length in range(len(path) + 1)}
         # Removing an empty object, such as a nodeSelector, changes nothing.
-        removed = [path for path, value in written.items() if path in own and path not in parents and value != {}]
-        return sorted((path for path in known + removed if path not in blank), key=_order)
+        removed = [
+            path for path, value in written.items() if path in own_leaves and path not in parents and value != {}
+        ]
+        return sorted((path for path in shown + removed if path not in blank), key=_order)
 
     def source(self, path: Path) -> str:
         """The source of a field's value; for a removed field, the source that removed it."""
         if self._parts is None:
-            instancetype, preference = self._given
+            instancetype, preference = self._specs
             self._parts = (
                 _leaves(self.own),
                 self._applied(instancetype, None),
                 self._applied(instancetype, preference),
                 self._expanded(instancetype, None),
             )
-        own, with_instancetype, with_both, without_preference = self._parts
+        own_leaves, with_instancetype, with_both, without_preference = self._parts
         value = self.full.get(path, _MISSING)
-        if own.get(path, _MISSING) == value:
+        if own_leaves.get(path, _MISSING) == value:
             return VM
         if with_instancetype.get(path, _MISSING) == value:
             return INSTANCETYPE
@@ -174,7 +178,7 @@ class _Outcome:
         return _leaves(template)
 
 
-def _instead_of_vm(outcome: _Outcome, without: _Outcome, path: Path) -> tuple[Alternative, ...]:
+def _instead_of_vm(outcome: _Expansion, without: _Expansion, path: Path) -> tuple[Alternative, ...]:
     """The alternatives without the VM's field, including other fields: without the VM's BIOS, a preferred EFI
     appears.
     """
@@ -186,7 +190,7 @@ def _instead_of_vm(outcome: _Outcome, without: _Outcome, path: Path) -> tuple[Al
     return _alternatives(outcome, without, [path, *sorted(set(appeared) - {path}, key=_order)])
 
 
-def _alternatives(outcome: _Outcome, without: _Outcome, paths: list[Path]) -> tuple[Alternative, ...]:
+def _alternatives(outcome: _Expansion, without: _Expansion, paths: list[Path]) -> tuple[Alternative, ...]:
     return tuple(
         Alternative(_text(path), without.full[path], without.source(path))
         for path in paths
@@ -201,10 +205,10 @@ def _leaves(value: Any, path: Path = ()) -> Leaves:
         entries = value.items()
     elif isinstance(value, list) and any(isinstance(entry, dict) for entry in value):
         entries = enumerate(value)
-    found: Leaves = {}
+    result: Leaves = {}
     for key, entry in entries:
-        found.update(_leaves(entry, (*path, key)))
-    return found if entries else {path: value}
+        result.update(_leaves(entry, (*path, key)))
+    return result if entries else {path: value}
 
 
 def _without(template: dict[str, Any], path: Path) -> dict[str, Any]:
