@@ -14,15 +14,15 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 METADATA = {"name": "web", "namespace": "shop", "uid": "u"}
 
 
-def around(version: str = "1.9", **given: Any) -> Environment:
-    """An environment. version: of KubeVirt. given: as for environment, `gates` being feature gates that are on."""
-    gates = given.pop("gates", None)
+def make_env(version: str = "1.9", **options: Any) -> Environment:
+    """An environment. version: of KubeVirt. options: as for environment, `gates` being feature gates that are on."""
+    gates = options.pop("gates", None)
     if gates is not None:
-        given["configuration"] = {"developerConfiguration": {"featureGates": gates}}
-    return environment(of(version), **given)
+        options["configuration"] = {"developerConfiguration": {"featureGates": gates}}
+    return environment(of(version), **options)
 
 
 def spec_of(domain: dict[str, Any] | None = None, version: str = "1.9", **spec: Any) -> dict[str, Any]:
     """A canonical VMI spec with a vCPU."""
-    whole = {"cpu": {"sockets": 1, "cores": 1, "threads": 1}, "devices": {}, **(domain or {})}
-    return release_schema.canonical("VirtualMachineInstanceSpec", {"domain": whole, **spec}, of(version))
+    full_domain = {"cpu": {"sockets": 1, "cores": 1, "threads": 1}, "devices": {}, **(domain or {})}
+    return release_schema.canonical("VirtualMachineInstanceSpec", {"domain": full_domain, **spec}, of(version))

@@ -8,7 +8,7 @@ from ..._resolver.api import schema
 from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
 from ..._resolver.kubevirt.find import lookup
 from ..._resolver.kubevirt.pod.pod import Unrenderable
-from ..._resolver.kubevirt.pod.resources import around, resources
+from ..._resolver.kubevirt.pod.resources import environment_of, resources
 from ..._resolver.kubevirt.vmi import expand
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt
 from ..._resolver.kubevirt.vmi.guest import guest
@@ -113,7 +113,7 @@ def _resources(vm: Inspected, cluster: KubeVirt) -> Result:
         return {"problem": problem.message}
     metadata = {**template["metadata"], "name": vm.name, "namespace": vm.namespace}
     try:
-        return {"resources": resources(metadata, template["spec"], cluster, around(cluster))}
+        return {"resources": resources(metadata, template["spec"], cluster, environment_of(cluster))}
     except Unrenderable as error:
         return {"problem": f"KubeVirt cannot create a pod for the VM: {error}"}
 

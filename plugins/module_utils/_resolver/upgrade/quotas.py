@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..kubernetes.quota.admission import QuotaObjects, check_quotas
 from ..kubevirt.pod.manifests import name_of, namespace_of
-from ..kubevirt.pod.of_vm import RESTART
+from ..kubevirt.pod.vm_pod import RESTART
 from ..kubevirt.vmi.readiness import has_guest
 from .vm import Side
 

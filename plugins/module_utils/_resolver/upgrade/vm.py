@@ -19,7 +19,7 @@ from ..kubevirt.pod.amounts import texts
 from ..kubevirt.pod.environment import Environment
 from ..kubevirt.pod.manifests import environments, label_of, labels_of, name_of, namespace_of
 from ..kubevirt.pod.pod import Unrenderable
-from ..kubevirt.pod.resources import around, launch
+from ..kubevirt.pod.resources import environment_of, launch
 from ..kubevirt.vmi import live_update, outstanding, vmi
 from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.guest import guest
@@ -90,7 +90,7 @@ class VMChange(NamedTuple):
 
 def side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaObjects | None = None) -> Side:
     """objects: what limits the pods of the VMs' namespaces, None for nothing."""
-    environment = around(cluster.kubevirt)
+    environment = environment_of(cluster.kubevirt)
     if objects is None:
         return Side(cluster, environment)
     labels = {name_of(namespace): labels_of(namespace) for namespace in objects.namespaces}

@@ -14,9 +14,9 @@ from ...api.tree import copy
 from ...kubevirt.find.lookup import Lookup
 from ...kubevirt.pod.manifests import Manifest, environments, labels_of, malformed, name_of, namespace_of
 from ...kubevirt.pod.migration import like_source
-from ...kubevirt.pod.of_vm import MIGRATE, RESTART, NoPod, launched, sample
-from ...kubevirt.pod.resources import around
+from ...kubevirt.pod.resources import environment_of
 from ...kubevirt.pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, keep_apart
+from ...kubevirt.pod.vm_pod import MIGRATE, RESTART, NoPod, render_vm, sample_pod
 from ...kubevirt.vmi.cluster import KubeVirt
 from .batch import Batch
 from .demand import DeviceObjects, demand
@@ -223,7 +223,7 @@ def placement(
         node_name = source.node if source is not None and source.node in labels else ""
         try:
             owner = source.owner if source is not None else ""
-            launch = launched(vm, lookup, kubevirt, namespace_environments[namespace], owner, labels.get(node_name))
+            launch = render_vm(vm, lookup, kubevirt, namespace_environments[namespace], owner, labels.get(node_name))
             pod = of_pod(launch.pod, name_of(vm), namespace)._replace(
                 claims=claim_names(launch.spec.get("volumes") or ())
             )
@@ -258,7 +258,7 @@ def _allocator(devices: DeviceObjects | None, deleted: frozenset[tuple[str, str]
 def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> Sample:
     name = name_of(instancetype)
     try:
-        return Sample(name, of_pod(sample(instancetype, kubevirt, around(kubevirt)), name, ""))
+        return Sample(name, of_pod(sample_pod(instancetype, kubevirt, environment_of(kubevirt)), name, ""))
     except NoPod as error:
         return Sample(name, None, str(error))
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from ...kubevirt.pod.amounts import Amounts, amounts, of_entry, requests, total
+from ...kubevirt.pod.amounts import Amounts, amounts, read_container, requests, total
 from ...kubevirt.pod.pod import Pod
 from ...kubevirt.pod.scheduling import CREATED_BY
 from .demand import Demand
@@ -110,7 +110,7 @@ def _requests(spec: Mapping[str, Any]) -> Amounts:
     A pod that is there has a request for each limit; one that is made up may not, and ``Container.stored`` is for both.
     """
     containers, init_containers = (
-        [of_entry(entry) for entry in spec.get(field) or ()] for field in ("containers", "initContainers")
+        [read_container(entry) for entry in spec.get(field) or ()] for field in ("containers", "initContainers")
     )
     own = amounts((spec.get("resources") or {}).get("requests"))
     return total({**requests(containers, init_containers), **own}, amounts(spec.get("overhead")))

@@ -13,7 +13,7 @@ from ...api.quantity import of_nanos
 from ...kubevirt.find.lookup import Lookup
 from ...kubevirt.pod.environment import Environment
 from ...kubevirt.pod.manifests import Manifest, by_namespace, environments, labels_of, malformed, name_of, namespace_of
-from ...kubevirt.pod.of_vm import KEEP, MIGRATE, Launched, NoPod, launched
+from ...kubevirt.pod.vm_pod import KEEP, MIGRATE, NoPod, RenderedVM, render_vm
 from ...kubevirt.vmi.cluster import KubeVirt
 from ..placement.workload import is_over
 from ..placement.workload import of_manifest as workload
@@ -240,7 +240,7 @@ class _NamespaceQuotas:
         if running_pod is not None and if_running == KEEP:
             return _Change([[]], [])
         # The target of a migration has the same size; its source affects only the choice of nodes.
-        launch = launched(vm, lookup, kubevirt, self._environment)
+        launch = render_vm(vm, lookup, kubevirt, self._environment)
         bare = of_pod(launch.pod, f"the pod of {name_of(vm)}")
         pods = [defaulted(bare, defaults) for defaults in self._defaults]
         if running_pod is None:
@@ -293,7 +293,7 @@ class _NamespaceQuotas:
         with _reading(manifest, "LimitRange"):
             return defaults_of(_limits(manifest))
 
-    def _counted(self, launch: Launched, pod: Item) -> Item:
+    def _counted(self, launch: RenderedVM, pod: Item) -> Item:
         return pod._replace(application=counted(self._calculator, launch.spec, pod, self._environment))
 
     def _running_item(self, running_pod: Manifest, guest: Manifest) -> Item:

@@ -13,7 +13,7 @@ from ...api.label_selector import matches
 from ...api.quantity import DECIMAL_SI, Quantity, of_nanos, parse
 from ...api.release import of
 from ...api.tree import copy
-from ...kubevirt.pod.amounts import Amounts, own
+from ...kubevirt.pod.amounts import Amounts, vmi_resources
 from ...kubevirt.pod.environment import Environment
 from ...kubevirt.pod.overhead import overhead
 from ...kubevirt.pod.traits import Spec, vcpus
@@ -124,7 +124,7 @@ def _measure_pods(item: Item) -> Amounts:
 
 def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     """The memory and CPUs of a guest; values in its status come first."""
-    requested = {**own(spec, "limits"), **own(spec, "requests")}
+    requested = {**vmi_resources(spec, "limits"), **vmi_resources(spec, "requests")}
     guest = (status.get("memory") or {}).get("guestRequested") or (spec["domain"].get("memory") or {}).get("guest")
     memory = parse(str(guest)) if guest is not None else requested.get("memory", Quantity.of(0, DECIMAL_SI))
     topology = status.get("currentCPUTopology") or spec["domain"].get("cpu")

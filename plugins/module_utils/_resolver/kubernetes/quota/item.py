@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ...api.quantity import DECIMAL_SI, Quantity, of_nanos, parse
-from ...kubevirt.pod.amounts import Amounts, Container, amounts, limits, of_entry, qos_class, requests, total
+from ...kubevirt.pod.amounts import Amounts, Container, amounts, limits, qos_class, read_container, requests, total
 from ...kubevirt.pod.pod import Pod
 
 PODS: Final = "pods"
@@ -71,7 +71,8 @@ def of_manifest(manifest: Mapping[str, Any]) -> Item:
     """Reads a Pod. Raises QuantityError."""
     spec = manifest.get("spec") or {}
     containers, init_containers = (
-        tuple(_stored(of_entry(entry)) for entry in spec.get(field) or ()) for field in ("containers", "initContainers")
+        tuple(_stored(read_container(entry)) for entry in spec.get(field) or ())
+        for field in ("containers", "initContainers")
     )
     return Item(
         PODS,

@@ -15,7 +15,7 @@ def amounts(texts: Mapping[str, Any] | None) -> Amounts:
     return {name: parse(str(text)) for name, text in (texts or {}).items()}
 
 
-def own(spec: Mapping[str, Any], kind: str) -> Amounts:
+def vmi_resources(spec: Mapping[str, Any], kind: str) -> Amounts:
     """A VMI's own resources. kind: requests or limits."""
     return amounts(spec["domain"]["resources"].get(kind))
 
@@ -77,7 +77,7 @@ class Container(NamedTuple):
         return {field: value for field, value in parts.items() if value}
 
 
-def of_entry(entry: Mapping[str, Any]) -> Container:
+def read_container(entry: Mapping[str, Any]) -> Container:
     """The Container for an item of a Pod's containers or init containers. Raises QuantityError."""
     resources = entry.get("resources") or {}
     return Container(
@@ -93,42 +93,42 @@ _QOS_RESOURCES = ("cpu", "memory")
 
 def requests(containers: Iterable[Container], init_containers: Iterable[Container]) -> Amounts:
     """The requests of the pod, as the API server stores them."""
-    return _whole(containers, init_containers, lambda container: container.stored)
+    return _pod_total(containers, init_containers, lambda container: container.stored)
 
 
 def limits(containers: Iterable[Container], init_containers: Iterable[Container]) -> Amounts:
     """The sum of the existing limits."""
-    return _whole(containers, init_containers, lambda container: container.limits)
+    return _pod_total(containers, init_containers, lambda container: container.limits)
 
 
-def _whole(
-    containers: Iterable[Container], init_containers: Iterable[Container], of: Callable[[Container], Amounts]
+def _pod_total(
+    containers: Iterable[Container], init_containers: Iterable[Container], select: Callable[[Container], Amounts]
 ) -> Amounts:
     """The maximum at any time: of all containers, or of an init container with the restartable ones before it."""
-    beside: Amounts = {}
-    most: Amounts = {}
+    sidecars: Amounts = {}
+    maximum_so_far: Amounts = {}
     for container in init_containers:
         if container.restarts:
-            beside = total(beside, of(container))
-            most = maximum(most, beside)
+            sidecars = total(sidecars, select(container))
+            maximum_so_far = maximum(maximum_so_far, sidecars)
         else:
-            most = maximum(most, total(beside, of(container)))
-    return maximum(total(*(of(container) for container in containers), beside), most)
+            maximum_so_far = maximum(maximum_so_far, total(sidecars, select(container)))
+    return maximum(total(*(select(container) for container in containers), sidecars), maximum_so_far)
 
 
 def qos_class(containers: Iterable[Container], init_containers: Iterable[Container]) -> str:
     """Guaranteed, Burstable or BestEffort."""
-    every = [*containers, *init_containers]
-    asked = total(*(_counted(container.stored) for container in every))
-    allowed = total(*(_counted(container.limits) for container in every))
-    if not asked and not allowed:
+    all_containers = [*containers, *init_containers]
+    requested = total(*(_qos_amounts(container.stored) for container in all_containers))
+    limited = total(*(_qos_amounts(container.limits) for container in all_containers))
+    if not requested and not limited:
         return "BestEffort"
-    all_limited = all(len(_counted(container.limits)) == len(_QOS_RESOURCES) for container in every)
-    same = {name: amount.nanos for name, amount in asked.items()} == {
-        name: amount.nanos for name, amount in allowed.items()
+    all_limited = all(len(_qos_amounts(container.limits)) == len(_QOS_RESOURCES) for container in all_containers)
+    same = {name: amount.nanos for name, amount in requested.items()} == {
+        name: amount.nanos for name, amount in limited.items()
     }
     return "Guaranteed" if all_limited and same else "Burstable"
 
 
-def _counted(amounts: Amounts) -> Amounts:
+def _qos_amounts(amounts: Amounts) -> Amounts:
     return {name: amounts[name] for name in _QOS_RESOURCES if name in amounts and amounts[name].nanos}

@@ -8,21 +8,21 @@ from ...api.errors import QuantityError
 from ...api.label_selector import matches
 from ...api.quantity import BINARY_SI, DECIMAL_SI, Quantity, add, of_nanos, parse
 from . import devices
-from .amounts import Amounts, Container, add_to, own
+from .amounts import Amounts, Container, add_to, vmi_resources
 from .environment import Environment
 from .traits import Spec, is_dedicated, pool_threads, vcpus
 
 _EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 
 
-def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, around: Environment) -> None:
+def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
     """Sets the CPU of a guest with dedicated CPUs, and also makes memory a limit.
 
     requests, limits: the VM's own, which are changed.
     """
-    threads = pool_threads(spec) if around.rules.pool_needs_cpu else 0
+    threads = pool_threads(spec) if env.rules.pool_needs_cpu else 0
     count = vcpus(spec)
-    if count and around.rules.dedicated_wins:
+    if count and env.rules.dedicated_wins:
         requests["cpu"] = limits["cpu"] = Quantity.of(count + threads, DECIMAL_SI)
     elif count:
         limits.setdefault("cpu", Quantity.of(count, DECIMAL_SI))
@@ -30,30 +30,30 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, ar
         for amounts in (requests, limits):
             amounts.update({"cpu": add(amounts["cpu"], Quantity.of(threads, DECIMAL_SI))} if "cpu" in amounts else {})
     if spec["domain"]["cpu"].get("isolateEmulatorThread"):
-        _isolate(metadata, spec, requests, limits, around)
+        _isolate(metadata, spec, requests, limits, env)
     if "memory" in requests:
         limits["memory"] = requests["memory"]
 
 
-def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, around: Environment) -> None:
+def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
     """Adds a CPU for the emulator, or two if the VM requests an even number."""
     limit = limits.get("cpu", Quantity.of(0, DECIMAL_SI))
-    if not around.rules.dedicated_wins:
+    if not env.rules.dedicated_wins:
         limit = Quantity.of(vcpus(spec), DECIMAL_SI)
     # KubeVirt counts the threads of the pool twice here.
-    pool = spec["domain"].get("ioThreadsPolicy") == "supplementalPool" and around.rules.pool_needs_cpu
-    counted = limit.value + (pool_threads(spec) if pool else 0)
-    even = _EVEN_PARITY in (metadata.get("annotations") or {}) and counted % 2 == 0
-    more = Quantity.of(2 if even else 1, DECIMAL_SI)
-    limits["cpu"] = add(limit, more)
+    pool = spec["domain"].get("ioThreadsPolicy") == "supplementalPool" and env.rules.pool_needs_cpu
+    vcpu_count = limit.value + (pool_threads(spec) if pool else 0)
+    even = _EVEN_PARITY in (metadata.get("annotations") or {}) and vcpu_count % 2 == 0
+    extra = Quantity.of(2 if even else 1, DECIMAL_SI)
+    limits["cpu"] = add(limit, extra)
     if "cpu" in requests:
-        requests["cpu"] = add(requests["cpu"], more)
+        requests["cpu"] = add(requests["cpu"], extra)
 
 
-def shared(spec: Spec, around: Environment, limited: bool) -> tuple[Amounts, Amounts]:
+def shared(spec: Spec, env: Environment, limited: bool) -> tuple[Amounts, Amounts]:
     """Requests and limits of a guest with shared CPUs, unless the VM sets them. limited: with an automatic limit."""
-    count = vcpus(spec) + (pool_threads(spec) if around.rules.pool_needs_cpu else 0)
-    ratio = around.cpu_allocation_ratio
+    count = vcpus(spec) + (pool_threads(spec) if env.rules.pool_needs_cpu else 0)
+    ratio = env.cpu_allocation_ratio
     if not count:
         return {}, {}
     share = count / ratio
@@ -61,21 +61,21 @@ def shared(spec: Spec, around: Environment, limited: bool) -> tuple[Amounts, Amo
     return {"cpu": request}, {"cpu": Quantity.of(count, DECIMAL_SI)} if limited else {}
 
 
-def needs_limit(spec: Spec, around: Environment, quota: bool) -> bool:
+def needs_limit(spec: Spec, env: Environment, quota: bool) -> bool:
     """Whether the pod gets an automatic CPU limit. quota: a ResourceQuota requires one."""
     if quota:
         return True
-    selector = around.configuration.get("autoCPULimitNamespaceLabelSelector")
+    selector = env.configuration.get("autoCPULimitNamespaceLabelSelector")
     if selector is None or "cpu" in (spec["domain"]["resources"].get("limits") or {}):
         return False
-    return matches(selector, around.namespace_labels)
+    return matches(selector, env.namespace_labels)
 
 
 _RATIO_LABEL: Final = "alpha.kubevirt.io/auto-memory-limits-ratio"
 _LIMIT_RATIO: Final = 2.0
 
 
-def request(spec: Spec, requests: Amounts, limits: Amounts, around: Environment) -> None:
+def request(spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
     """Sets the requests that the VM leaves out: its limit, else the guest's memory or a huge page.
 
     requests: the VM's own, which are changed.
@@ -84,11 +84,13 @@ def request(spec: Spec, requests: Amounts, limits: Amounts, around: Environment)
         return
     if "memory" in limits and limits["memory"].nanos:
         requests["memory"] = limits["memory"]
-    wanted = _guest(spec)
-    if "memory" in requests or wanted is None or wanted.value <= 0:
+    guest_memory = _guest(spec)
+    if "memory" in requests or guest_memory is None or guest_memory.value <= 0:
         return
-    percent = around.memory_overcommit
-    requests["memory"] = wanted if percent == 100 else Quantity.of(wanted.value * 100 // percent, wanted.format)
+    percent = env.memory_overcommit
+    if percent != 100:
+        guest_memory = Quantity.of(guest_memory.value * 100 // percent, guest_memory.format)
+    requests["memory"] = guest_memory
 
 
 def _guest(spec: Spec) -> Quantity | None:
@@ -103,9 +105,9 @@ def _guest(spec: Spec) -> Quantity | None:
 
 def with_overhead(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> None:
     """Adds the overhead to the request, unless the VM overcommits it, and to a limit."""
-    asked = requests.get("memory", _nothing())
+    requested = requests.get("memory", _zero())
     overcommitted = spec["domain"]["resources"].get("overcommitGuestOverhead")
-    requests["memory"] = asked if overcommitted else add(asked, overhead)
+    requests["memory"] = requested if overcommitted else add(requested, overhead)
     if "memory" in limits:
         limits["memory"] = add(limits["memory"], overhead)
 
@@ -113,10 +115,10 @@ def with_overhead(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quan
 def with_huge_pages(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> Amounts:
     """The huge pages for requests and limits. Memory becomes the rest of the request, plus the overhead."""
     memory = spec["domain"]["memory"]
-    asked = requests.get("memory", _nothing())
+    requested = requests.get("memory", _zero())
     guest = parse(memory["guest"]) if "guest" in memory else None
-    paged = guest if guest is not None and asked.value > guest.value else asked
-    requests["memory"] = add(_beyond(asked, guest), overhead)
+    paged = guest if guest is not None and requested.value > guest.value else requested
+    requests["memory"] = add(_beyond(requested, guest), overhead)
     if "memory" in limits:
         limits["memory"] = add(_beyond(limits["memory"], guest), overhead)
     return {f"hugepages-{memory['hugepages'].get('pageSize', '')}": paged}
@@ -124,23 +126,23 @@ def with_huge_pages(spec: Spec, requests: Amounts, limits: Amounts, overhead: Qu
 
 def _beyond(amount: Quantity, guest: Quantity | None) -> Quantity:
     if guest is None or amount.value <= guest.value:
-        return _nothing()
+        return _zero()
     return of_nanos(amount.nanos - guest.nanos, amount.format)
 
 
-def _nothing() -> Quantity:
+def _zero() -> Quantity:
     return Quantity.of(0, DECIMAL_SI)
 
 
-def automatic_limit(requests: Amounts, around: Environment) -> Quantity:
+def automatic_limit(requests: Amounts, env: Environment) -> Quantity:
     """The limit in a namespace whose quota has one: twice the request, or by the ratio in the namespace's label."""
     try:
-        ratio = float(around.namespace_labels.get(_RATIO_LABEL, ""))
+        ratio = float(env.namespace_labels.get(_RATIO_LABEL, ""))
     except ValueError:
         ratio = _LIMIT_RATIO
-    asked = requests.get("memory", Quantity.of(0, BINARY_SI))
+    requested = requests.get("memory", Quantity.of(0, BINARY_SI))
     # With this comparison a label of `nan` behaves as in KubeVirt: not less than 1.
-    return Quantity.of(int(float(asked.value) * (_LIMIT_RATIO if ratio < 1.0 else ratio)), asked.format)
+    return Quantity.of(int(float(requested.value) * (_LIMIT_RATIO if ratio < 1.0 else ratio)), requested.format)
 
 
 _ONE: Final = Quantity.of(1, DECIMAL_SI)
@@ -148,15 +150,15 @@ _ONE: Final = Quantity.of(1, DECIMAL_SI)
 _OWN_STORAGE: Final = parse("50M")
 
 
-def compute(metadata: dict[str, Any], spec: Spec, around: Environment, overhead: Quantity) -> Container:
+def compute(metadata: dict[str, Any], spec: Spec, env: Environment, overhead: Quantity) -> Container:
     """The compute container of a VMI. Raises devices.UnknownNetwork."""
     # The VM's own values override calculated ones.
-    requests, limits = own(spec, "requests"), own(spec, "limits")
-    quota = {name: _quota_limits(name, limits, around) for name in ("cpu", "memory")}
+    requests, limits = vmi_resources(spec, "requests"), vmi_resources(spec, "limits")
+    quota = {name: _quota_limits(name, limits, env) for name in ("cpu", "memory")}
     _add_storage(requests, limits)
-    limits.update(dict.fromkeys(devices.needed(spec, around), _ONE))
-    request(spec, requests, limits, around)
-    more_requests, more_limits = _cpu(metadata, spec, requests, limits, around, quota["cpu"])
+    limits.update(dict.fromkeys(devices.needed(spec, env), _ONE))
+    request(spec, requests, limits, env)
+    more_requests, more_limits = _cpu(metadata, spec, requests, limits, env, quota["cpu"])
     if "hugepages" in (spec["domain"].get("memory") or {}):
         pages = with_huge_pages(spec, requests, limits, overhead)
         more_requests.update(pages)
@@ -164,21 +166,21 @@ def compute(metadata: dict[str, Any], spec: Spec, around: Environment, overhead:
     else:
         with_overhead(spec, requests, limits, overhead)
     if quota["memory"]:
-        more_limits["memory"] = automatic_limit(requests, around)
-    for name in devices.plugged(metadata.get("namespace", ""), spec, around):
+        more_limits["memory"] = automatic_limit(requests, env)
+    for name in devices.plugged(metadata.get("namespace", ""), spec, env):
         add_to(more_requests, name, _ONE)
         add_to(more_limits, name, _ONE)
     return Container(
-        "compute", {**more_requests, **requests}, {**more_limits, **limits}, tuple(devices.claims(spec, around))
+        "compute", {**more_requests, **requests}, {**more_limits, **limits}, tuple(devices.claims(spec, env))
     )
 
 
-def _quota_limits(name: str, limits: Amounts, around: Environment) -> bool:
+def _quota_limits(name: str, limits: Amounts, env: Environment) -> bool:
     """Whether a ResourceQuota of the namespace requires an automatic limit."""
-    gate = around.rules.limits_gate
-    if name in limits or (gate and not around.has_gate(gate)):
+    gate = env.rules.limits_gate
+    if name in limits or (gate and not env.has_gate(gate)):
         return False
-    return any(f"limits.{name}" in hard for hard in around.quotas)
+    return any(f"limits.{name}" in hard for hard in env.quotas)
 
 
 def _add_storage(requests: Amounts, limits: Amounts) -> None:
@@ -188,9 +190,9 @@ def _add_storage(requests: Amounts, limits: Amounts) -> None:
 
 
 def _cpu(
-    metadata: dict[str, Any], spec: Spec, requests: Amounts, limits: Amounts, around: Environment, quota: bool
+    metadata: dict[str, Any], spec: Spec, requests: Amounts, limits: Amounts, env: Environment, quota: bool
 ) -> tuple[Amounts, Amounts]:
     if is_dedicated(spec):
-        dedicated(metadata, spec, requests, limits, around)
+        dedicated(metadata, spec, requests, limits, env)
         return {}, {}
-    return shared(spec, around, needs_limit(spec, around, quota))
+    return shared(spec, env, needs_limit(spec, env, quota))

@@ -24,7 +24,7 @@ _ON_BY_DEFAULT: Final = frozenset(
 )
 
 
-class Rules(NamedTuple):
+class PodRules(NamedTuple):
     """How a release makes pods. The defaults are the newest release's.
 
     gates: the feature gates that affect a pod and that the release knows. gates_on: those on by default.
@@ -141,9 +141,9 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
 
 
 @cache
-def rules(release: Release) -> Rules:
+def rules(release: Release) -> PodRules:
     """The rules of a release."""
-    return Rules(**differences(_BEFORE, release.version))
+    return PodRules(**differences(_BEFORE, release.version))
 
 
 _NOTHING: Final[Mapping[str, Any]] = {}
@@ -168,7 +168,7 @@ class Environment(NamedTuple):
     claims: Mapping[str, str] = _NOTHING
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> PodRules:
         return rules(self.release)
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 from ...api.errors import FieldError, QuantityError
 from ..vmi.cluster import KubeVirt
 from .environment import Environment
-from .resources import around
+from .resources import environment_of
 
 Manifest = dict[str, Any]
 
@@ -29,9 +29,9 @@ def environments(
     networks: NetworkAttachmentDefinitions; None if unknown. Raises FieldError.
     """
     resources = network_resources(networks)
-    own = by_namespace(quotas)
+    quotas_of = by_namespace(quotas)
     return {
-        namespace: around(kubevirt, namespaces.get(namespace), hard_of(own(namespace)), resources)
+        namespace: environment_of(kubevirt, namespaces.get(namespace), hard_of(quotas_of(namespace)), resources)
         for namespace in dict.fromkeys(map(namespace_of, vms))
     }
 
@@ -41,15 +41,15 @@ def by_namespace(manifests: Iterable[Manifest]) -> Callable[[str], list[Manifest
 
     Raises FieldError.
     """
-    places: dict[str | None, list[tuple[int, Manifest]]] = {}
-    for number, one in enumerate(manifests):
-        namespace = metadata_of(one).get("namespace") or None
+    by_place: dict[str | None, list[tuple[int, Manifest]]] = {}
+    for index, manifest in enumerate(manifests):
+        namespace = metadata_of(manifest).get("namespace") or None
         if namespace is None or isinstance(namespace, str):
-            places.setdefault(namespace, []).append((number, one))
+            by_place.setdefault(namespace, []).append((index, manifest))
 
     def within(namespace: str) -> list[Manifest]:
-        found = [*places.get(namespace, ()), *places.get(None, ())]
-        return [one for _number, one in sorted(found, key=itemgetter(0))]
+        entries = [*by_place.get(namespace, ()), *by_place.get(None, ())]
+        return [manifest for _number, manifest in sorted(entries, key=itemgetter(0))]
 
     return within
 
@@ -62,10 +62,10 @@ def malformed(kind: str, manifest: Manifest, error: Exception) -> str:
 
 def metadata_of(manifest: Manifest) -> Manifest:
     """The metadata of a manifest. Raises FieldError if they are not a mapping."""
-    found = manifest.get("metadata") or {}
-    if not isinstance(found, Mapping):
-        raise FieldError("metadata", f"expected a mapping, found {found!r}")
-    return dict(found)
+    metadata = manifest.get("metadata") or {}
+    if not isinstance(metadata, Mapping):
+        raise FieldError("metadata", f"expected a mapping, found {metadata!r}")
+    return dict(metadata)
 
 
 def namespace_of(manifest: Manifest) -> str:
@@ -88,21 +88,21 @@ def labels_of(manifest: Manifest | None) -> dict[str, str]:
 
 def hard_of(quotas: Sequence[Manifest]) -> tuple[Manifest, ...]:
     """`spec.hard` of ResourceQuotas. Raises FieldError if one has none."""
-    found = []
+    limits = []
     for quota in quotas:
         hard = (quota.get("spec") or {}).get("hard") or {}
         if not isinstance(hard, Mapping):
             raise FieldError("quotas", f"{name_of(quota)} has no spec.hard")
-        found.append(dict(hard))
-    return tuple(found)
+        limits.append(dict(hard))
+    return tuple(limits)
 
 
 def network_resources(networks: Sequence[Manifest] | None) -> dict[str, str] | None:
     """The resource name that each NetworkAttachmentDefinition needs, by namespace and name; None if unknown."""
     if networks is None:
         return None
-    found = {}
+    resources = {}
     for metadata in map(metadata_of, networks):
         name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-        found[name] = (metadata.get("annotations") or {}).get(_NETWORK_RESOURCE, "")
-    return found
+        resources[name] = (metadata.get("annotations") or {}).get(_NETWORK_RESOURCE, "")
+    return resources

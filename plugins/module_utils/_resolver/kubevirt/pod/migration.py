@@ -21,7 +21,7 @@ _HOST_FEATURE: Final = "host-model-required-features.node.kubevirt.io/"
 def target(
     metadata: Manifest,
     spec: Spec,
-    around: Environment,
+    env: Environment,
     status: Mapping[str, Any] | None = None,
     node_labels: Mapping[str, str] | None = None,
     source_selector: Mapping[str, str] | None = None,
@@ -32,19 +32,20 @@ def target(
     node_labels: of the VMI's node. source_selector: the node selector of the present pod, if it differs from a new
     pod's. added_selector: the node selector of the migration. Raises Unrenderable.
     """
-    made = pod(metadata, spec, around, status, migrated=True)
-    added = added_selector or {}
-    selector = {**added, **made.node_selector} if around.rules.added_node_selector else {**made.node_selector}
+    rendered = pod(metadata, spec, env, status, migrated=True)
+    selector = dict(rendered.node_selector)
+    if env.rules.added_node_selector:
+        selector = {**(added_selector or {}), **selector}
     host_model = (spec["domain"].get("cpu") or {}).get("model") == "host-model"
-    present = made.node_selector if source_selector is None else source_selector
+    present = rendered.node_selector if source_selector is None else source_selector
     labels = node_labels or {}
-    if host_model and around.rules.needs_host_model and not _host_model(present, labels):
-        raise Unrenderable(f"the node has no label {_HOST_MODEL}MODEL with its CPU model", made.overhead)
-    selector = like_source(selector, labels, present if host_model else None, around.rules.vendor_label)
-    affinity: dict[str, Any] = copy(made.affinity)
+    if host_model and env.rules.needs_host_model and not _host_model(present, labels):
+        raise Unrenderable(f"the node has no label {_HOST_MODEL}MODEL with its CPU model", rendered.overhead)
+    selector = like_source(selector, labels, present if host_model else None, env.rules.vendor_label)
+    affinity: dict[str, Any] = copy(rendered.affinity)
     own = {"matchLabels": {CREATED_BY: metadata.get("uid", "")}}
     keep_apart(affinity, {"labelSelector": own, "topologyKey": HOSTNAME})
-    return made._replace(node_selector=selector, affinity=affinity)
+    return rendered._replace(node_selector=selector, affinity=affinity)
 
 
 def like_source(
@@ -58,10 +59,10 @@ def like_source(
     labels: of the source's node. present: the node selector of the source's pod, if its guest has the CPU model of its
     host; else None. vendor: require CPUs of one vendor.
     """
-    found = {**selector, **(_host_model(present, labels) if present is not None else {})}
-    if vendor and not any(_vendors(found)):
-        found.update(dict.fromkeys([*_vendors(labels)][:1], "true"))
-    return found
+    result = {**selector, **(_host_model(present, labels) if present is not None else {})}
+    if vendor and not any(_vendors(result)):
+        result.update(dict.fromkeys([*_vendors(labels)][:1], "true"))
+    return result
 
 
 def _vendors(labels: Mapping[str, str]) -> Iterator[str]:
@@ -73,15 +74,15 @@ def _host_model(present: Mapping[str, str], labels: Mapping[str, str]) -> dict[s
 
     None if the source has no model: newer releases then let the guest migrate to any node.
     """
-    kept = {label: value for label, value in present.items() if _FEATURE in label or _MODEL in label}
-    if kept:
-        return kept
+    inherited = {label: value for label, value in present.items() if _FEATURE in label or _MODEL in label}
+    if inherited:
+        return inherited
     models = [label for label in labels if label.startswith(_HOST_MODEL)]
     if not models:
         return {}
-    found = {
+    features = {
         _FEATURE + label.removeprefix(_HOST_FEATURE): value
         for label, value in labels.items()
         if label.startswith(_HOST_FEATURE)
     }
-    return {**found, _MODEL + models[-1].removeprefix(_HOST_MODEL): labels[models[-1]]}
+    return {**features, _MODEL + models[-1].removeprefix(_HOST_MODEL): labels[models[-1]]}

@@ -26,17 +26,17 @@ _GUARANTEED: Final = 100
 _PASST: Final = 250
 
 
-def overhead(spec: Spec, around: Environment) -> Quantity:
+def overhead(spec: Spec, env: Environment) -> Quantity:
     """The memory overhead of a VMI's pod. spec: its canonical spec, as stored."""
     tables = _page_tables(spec)
-    nanos = tables + _mebibytes(spec, around) * _MI + _reserved(spec)
+    nanos = tables + _mebibytes(spec, env) * _MI + _reserved(spec)
     guaranteed = _GUARANTEED * _MI if is_guaranteed(spec) else 0
-    if around.rules.guaranteed_overhead_scales:
-        nanos = _scaled(nanos + guaranteed, around)
+    if env.rules.guaranteed_overhead_scales:
+        nanos = _scaled(nanos + guaranteed, env)
     else:
-        nanos = _scaled(nanos, around) + guaranteed
+        nanos = _scaled(nanos, env) + guaranteed
     # As in Go, the first summand decides the format of the sum.
-    return of_nanos(nanos + _network(spec, around), DECIMAL_SI if tables else BINARY_SI)
+    return of_nanos(nanos + _network(spec, env), DECIMAL_SI if tables else BINARY_SI)
 
 
 def _page_tables(spec: Spec) -> int:
@@ -48,13 +48,13 @@ def _page_tables(spec: Spec) -> int:
     return kilobytes * 1000 // 512 * _NANO
 
 
-def _mebibytes(spec: Spec, around: Environment) -> int:
-    domain, rules = spec["domain"], around.rules
+def _mebibytes(spec: Spec, env: Environment) -> int:
+    domain, rules = spec["domain"], env.rules
     devices = domain["devices"]
     result = rules.fixed_overhead + _VCPU * max(vcpus(spec), 1) + _IO_THREADS
     if devices.get("autoattachGraphicsDevice", True):
         result += rules.video_overhead
-    if (spec.get("architecture") or around.architecture) == "arm64":
+    if (spec.get("architecture") or env.architecture) == "arm64":
         result += _ARM_FLASH
     if devices.get("gpus") or devices.get("hostDevices") or _has_sriov(spec):
         result += _VFIO
@@ -79,9 +79,9 @@ def _reserved(spec: Spec) -> int:
     return parse(added).nanos if added is not None else 0
 
 
-def _scaled(nanos: int, around: Environment) -> int:
+def _scaled(nanos: int, env: Environment) -> int:
     """The amount times the cluster's additionalGuestMemoryOverheadRatio, in kilobytes and floats as in KubeVirt."""
-    text = around.configuration.get("additionalGuestMemoryOverheadRatio")
+    text = env.configuration.get("additionalGuestMemoryOverheadRatio")
     try:
         ratio = float(text or "")
     except ValueError:
@@ -89,12 +89,12 @@ def _scaled(nanos: int, around: Environment) -> int:
     return nanos + int(float(-(-nanos // _KILO)) * (ratio - 1.0)) * _KILO
 
 
-def _network(spec: Spec, around: Environment) -> int:
+def _network(spec: Spec, env: Environment) -> int:
     interfaces = spec["domain"]["devices"].get("interfaces", ())
     nanos = _PASST * _MI if any("passtBinding" in interface for interface in interfaces) else 0
     names = dict.fromkeys(interface["binding"]["name"] for interface in interfaces if "binding" in interface)
     for name in names:
-        plugin = around.binding_plugins.get(name) or {}
+        plugin = env.binding_plugins.get(name) or {}
         request = ((plugin.get("computeResourceOverhead") or {}).get("requests") or {}).get("memory")
         nanos += parse(str(request)).nanos if request is not None else 0
     return nanos

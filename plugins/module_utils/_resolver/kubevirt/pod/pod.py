@@ -47,59 +47,59 @@ _HOOK: Final = _Type("sidecar", {}, {})
 _HOOK_GUARANTEED: Final = _HOOK._replace(limits={"cpu": "200m", "memory": "64M"})
 
 
-def _container(name: str, kind: _Type, around: Environment, guaranteed: bool, restarts: bool = False) -> Container:
+def _container(name: str, kind: _Type, env: Environment, guaranteed: bool, restarts: bool = False) -> Container:
     """guaranteed: the requests equal the limits."""
-    requests, limits = _amounts(kind, "requests", around), _amounts(kind, "limits", around)
+    requests, limits = _amounts(kind, "requests", env), _amounts(kind, "limits", env)
     return Container(name, {**requests, **limits} if guaranteed else requests, limits, restarts=restarts)
 
 
-def _amounts(kind: _Type, field: str, around: Environment) -> Amounts:
-    given: Mapping[str, str] = getattr(kind, field)
-    found = {}
+def _amounts(kind: _Type, field: str, env: Environment) -> Amounts:
+    defaults: Mapping[str, str] = getattr(kind, field)
+    result = {}
     for resource in ("cpu", "memory"):
-        amount = around.support(kind.name, field, resource)
+        amount = env.support(kind.name, field, resource)
         if amount is not None:
-            found[resource] = amount
-        elif resource in given:
-            found[resource] = parse(given[resource])
-    return found
+            result[resource] = amount
+        elif resource in defaults:
+            result[resource] = parse(defaults[resource])
+    return result
 
 
-def console_log(spec: Spec, around: Environment) -> Container | None:
+def console_log(spec: Spec, env: Environment) -> Container | None:
     """The container that copies the serial console into a log."""
     devices = spec["domain"]["devices"]
-    disabled = "disableSerialConsoleLog" in (around.configuration.get("virtualMachineOptions") or {})
+    disabled = "disableSerialConsoleLog" in (env.configuration.get("virtualMachineOptions") or {})
     if not devices.get("autoattachSerialConsole", True) or not devices.get("logSerialConsole", not disabled):
         return None
-    restarts = around.rules.console_log_is_sidecar
-    return _container("guest-console-log", _CONSOLE_LOG, around, is_guaranteed(spec), restarts)
+    restarts = env.rules.console_log_is_sidecar
+    return _container("guest-console-log", _CONSOLE_LOG, env, is_guaranteed(spec), restarts)
 
 
-def disks(spec: Spec, around: Environment) -> Iterator[Container]:
+def disks(spec: Spec, env: Environment) -> Iterator[Container]:
     """The containers of container disks, the kernel's last; none if images are mounted as volumes."""
-    if around.has_gate("ImageVolume"):
+    if env.has_gate("ImageVolume"):
         return
     for name, _image in _images(spec):
-        yield _disk(name, spec, around)
+        yield _disk(name, spec, env)
 
 
-def disk_init_containers(spec: Spec, around: Environment, migrated: bool = False) -> Iterator[Container]:
+def disk_init_containers(spec: Spec, env: Environment, migrated: bool = False) -> Iterator[Container]:
     """The init containers that fetch the images of container disks.
 
     migrated: a migration target does not fetch images with a known digest.
     """
     images = list(_images(spec))
-    if around.has_gate("ImageVolume"):
+    if env.has_gate("ImageVolume"):
         # The kernel's container has the name of a volume too.
         named = dict(images) if migrated else {}
-        yield from (_disk(name, spec, around) for name, _image in images if "@sha256:" not in named.get(name, ""))
+        yield from (_disk(name, spec, env) for name, _image in images if "@sha256:" not in named.get(name, ""))
         return
     if images:
         guaranteed = is_guaranteed(spec)
         kind = _DISK_BINARY_GUARANTEED if guaranteed else _DISK_BINARY
-        yield _container("container-disk-binary", kind, around, guaranteed)
+        yield _container("container-disk-binary", kind, env, guaranteed)
     for name, _image in images:
-        yield _disk(f"{name}-init", spec, around)
+        yield _disk(f"{name}-init", spec, env)
 
 
 def _images(spec: Spec) -> Iterator[tuple[str, str]]:
@@ -111,25 +111,25 @@ def _images(spec: Spec) -> Iterator[tuple[str, str]]:
         yield _KERNEL_BOOT, kernel.get("image", "")
 
 
-def _disk(name: str, spec: Spec, around: Environment) -> Container:
-    container = _container(f"volume{name}", _DISK, around, is_guaranteed(spec))
+def _disk(name: str, spec: Spec, env: Environment) -> Container:
+    container = _container(f"volume{name}", _DISK, env, is_guaranteed(spec))
     return container._replace(requests={**container.requests, **_DISK_STORAGE})
 
 
-def filesystems(spec: Spec, around: Environment) -> Iterator[Container]:
+def filesystems(spec: Spec, env: Environment) -> Iterator[Container]:
     """The containers that share filesystems with the guest."""
     shared = {filesystem["name"] for filesystem in spec["domain"]["devices"].get("filesystems", ())}
     for volume in spec.get("volumes", ()):
         if volume["name"] in shared and "containerPath" not in volume:
-            yield _container(f"virtiofs-{volume['name']}", _FILESYSTEM, around, is_guaranteed(spec))
+            yield _container(f"virtiofs-{volume['name']}", _FILESYSTEM, env, is_guaranteed(spec))
 
 
-def hooks(metadata: Mapping[str, Any], spec: Spec, around: Environment) -> list[Container]:
+def hooks(metadata: Mapping[str, Any], spec: Spec, env: Environment) -> list[Container]:
     """The containers of hook sidecars and network binding plugins. Raises Unreadable."""
-    count = _hook_count(metadata) + _binding_sidecars(spec, around)
+    count = _hook_count(metadata) + _binding_sidecars(spec, env)
     guaranteed = is_guaranteed(spec)
     kind = _HOOK_GUARANTEED if guaranteed else _HOOK
-    return [_container(f"hook-sidecar-{index}", kind, around, guaranteed) for index in range(count)]
+    return [_container(f"hook-sidecar-{index}", kind, env, guaranteed) for index in range(count)]
 
 
 def _hook_count(metadata: Mapping[str, Any]) -> int:
@@ -145,13 +145,13 @@ def _hook_count(metadata: Mapping[str, Any]) -> int:
     return len(listed or ())
 
 
-def _binding_sidecars(spec: Spec, around: Environment) -> int:
+def _binding_sidecars(spec: Spec, env: Environment) -> int:
     interfaces = spec["domain"]["devices"].get("interfaces", ())
     names = {interface["binding"]["name"] for interface in interfaces if "binding" in interface}
     for name in sorted(names):
-        if name not in around.binding_plugins:
+        if name not in env.binding_plugins:
             raise Unreadable(f"couldn't find configuration for network binding: {name}")
-    return sum(bool((around.binding_plugins[name] or {}).get("sidecarImage")) for name in names)
+    return sum(bool((env.binding_plugins[name] or {}).get("sidecarImage")) for name in names)
 
 
 class Unrenderable(ValueError):
@@ -204,7 +204,7 @@ class Pod(NamedTuple):
 def pod(
     metadata: Manifest,
     spec: Spec,
-    around: Environment,
+    env: Environment,
     status: Mapping[str, Any] | None = None,
     migrated: bool = False,
 ) -> Pod:
@@ -212,41 +212,41 @@ def pod(
 
     migrated: the target of a migration, before `migration.target` completes it. Raises Unrenderable.
     """
-    extra = overhead(spec, around)
-    problems = [*_problems(spec), *not_permitted(spec, around)]
+    extra = overhead(spec, env)
+    problems = [*_problems(spec), *not_permitted(spec, env)]
     if problems:
         raise Unrenderable(" ".join(problems), extra)
     try:
-        main = compute(metadata, spec, around, extra)
-        hooked = hooks(metadata, spec, around)
+        main = compute(metadata, spec, env, extra)
+        hook_containers = hooks(metadata, spec, env)
     except (UnknownNetwork, Unreadable) as error:
         raise Unrenderable(str(error), extra) from None
-    log = console_log(spec, around)
+    log = console_log(spec, env)
     logs = [log] if log is not None else []
-    beside = around.rules.console_log_is_sidecar
+    log_is_sidecar = env.rules.console_log_is_sidecar
     return Pod(
         labels=labels(metadata, spec),
         containers=(
             main,
-            *disks(spec, around),
-            *filesystems(spec, around),
-            *(() if beside else logs),
-            *hooked,
+            *disks(spec, env),
+            *filesystems(spec, env),
+            *(() if log_is_sidecar else logs),
+            *hook_containers,
         ),
         init_containers=(
-            *(logs if beside else ()),
-            *disk_init_containers(spec, around, migrated),
+            *(logs if log_is_sidecar else ()),
+            *disk_init_containers(spec, env, migrated),
         ),
         overhead=extra,
-        node_selector=node_selector(spec, status or {}, around),
-        affinity=scheduling.affinity(spec, around),
+        node_selector=node_selector(spec, status or {}, env),
+        affinity=scheduling.affinity(spec, env),
         tolerations=spec.get("tolerations", []),
         spread=spec.get("topologySpreadConstraints", []),
         claims=spec.get("resourceClaims", []),
         scheduler=spec.get("schedulerName", ""),
         priority_class=spec.get("priorityClassName", ""),
-        runtime_class=around.configuration.get("defaultRuntimeClass") or "",
-        overhead_reported=around.has_gate("VmiMemoryOverheadReport"),
+        runtime_class=env.configuration.get("defaultRuntimeClass") or "",
+        overhead_reported=env.has_gate("VmiMemoryOverheadReport"),
     )
 
 

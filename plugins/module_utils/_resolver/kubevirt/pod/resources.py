@@ -28,7 +28,7 @@ _PCI_TOPOLOGY: Final = "kubevirt.io/pci-topology-version"
 def store(
     metadata: Spec,
     spec: Spec,
-    around: Environment,
+    env: Environment,
     live_updates: bool = True,
     kubevirt_annotations: Mapping[str, str] | None = None,
 ) -> None:
@@ -36,29 +36,29 @@ def store(
 
     live_updates: changes of VMs reach running guests in this cluster. kubevirt_annotations: of the KubeVirt object.
     """
-    config = configuration(dict(around.configuration), around.architecture)
-    allowed = (limits(dict(around.configuration)) if around.configuration else NO_LIMITS) if live_updates else None
-    set_vmi_defaults(spec, config, around.configuration.get("cpuModel") or "", allowed, around.release)
-    if not around.rules.feature_labels:
+    config = configuration(dict(env.configuration), env.architecture)
+    allowed = (limits(dict(env.configuration)) if env.configuration else NO_LIMITS) if live_updates else None
+    set_vmi_defaults(spec, config, env.configuration.get("cpuModel") or "", allowed, env.release)
+    if not env.rules.feature_labels:
         select_nodes(spec)
     added = {}
-    if around.rules.pci_topology and has_pcie(spec):
+    if env.rules.pci_topology and has_pcie(spec):
         added[_PCI_TOPOLOGY] = "v3"
-    parity = _EVEN_PARITY in (kubevirt_annotations or {}) and around.has_gate("AlignCPUs")
+    parity = _EVEN_PARITY in (kubevirt_annotations or {}) and env.has_gate("AlignCPUs")
     if parity and spec["domain"]["cpu"].get("isolateEmulatorThread"):
         added[_EVEN_PARITY] = ""
-    if around.rules.quote_socket and has_tdx(spec) and _socket(around):
-        added[_QUOTE_SOCKET] = _socket(around)
+    if env.rules.quote_socket and has_tdx(spec) and _socket(env):
+        added[_QUOTE_SOCKET] = _socket(env)
     if added:
         metadata["annotations"] = {**added, **(metadata.get("annotations") or {})}
 
 
-def _socket(around: Environment) -> str:
-    attestation = ((around.configuration.get("confidentialCompute") or {}).get("tdx") or {}).get("attestation") or {}
+def _socket(env: Environment) -> str:
+    attestation = ((env.configuration.get("confidentialCompute") or {}).get("tdx") or {}).get("attestation") or {}
     return str(attestation.get("qgsSocketPath", _DEFAULT_SOCKET))
 
 
-def expected_status(spec: Spec, around: Environment) -> dict[str, Any]:
+def expected_status(spec: Spec, env: Environment) -> dict[str, Any]:
     """The part of a new VMI's status that affects the pod: the cluster's TSC frequency in Hz, if the guest depends on
     it.
 
@@ -66,7 +66,7 @@ def expected_status(spec: Spec, around: Environment) -> dict[str, Any]:
     """
     if spec.get("architecture") != "amd64" or not needs_tsc_frequency(spec):
         return {}
-    return {"topologyHints": {"tscFrequency": int(around.developer.get("minimumClusterTSCFrequency") or 0)}}
+    return {"topologyHints": {"tscFrequency": int(env.developer.get("minimumClusterTSCFrequency") or 0)}}
 
 
 _HUGE_PAGES: Final = "hugepages-"
@@ -74,7 +74,7 @@ _HUGE_PAGES: Final = "hugepages-"
 _PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
 
 
-def around(
+def environment_of(
     kubevirt: KubeVirt,
     namespace_labels: Mapping[str, str] | None = None,
     quotas: tuple[Mapping[str, Any], ...] = (),
@@ -89,27 +89,27 @@ def launch(
     metadata: Manifest,
     spec: Spec,
     kubevirt: KubeVirt,
-    place: Environment,
+    env: Environment,
     source: Mapping[str, str] | None = None,
 ) -> tuple[Spec, Pod]:
     """The spec of a new VMI as stored, and its pod.
 
-    metadata, spec: as virt-controller would write them. place: `around` of its namespace. source: the labels of a node;
-    the pod is then the target of a migration from there. Raises Unrenderable.
+    metadata, spec: as virt-controller would write them. env: of its namespace. source: the labels of a node; the pod
+    is then the target of a migration from there. Raises Unrenderable.
     """
     metadata, spec = copy(metadata), copy(spec)
-    store(metadata, spec, place, kubevirt.live_updates, kubevirt.annotations)
-    status = expected_status(spec, place)
+    store(metadata, spec, env, kubevirt.live_updates, kubevirt.annotations)
+    status = expected_status(spec, env)
     if source is not None:
-        return spec, target(metadata, spec, place, status, source)
-    return spec, pod(metadata, spec, place, status)
+        return spec, target(metadata, spec, env, status, source)
+    return spec, pod(metadata, spec, env, status)
 
 
 def resources(
     metadata: Manifest,
     spec: Spec,
     kubevirt: KubeVirt,
-    place: Environment,
+    env: Environment,
     source: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """{guest, pod} of an expanded template's canonical metadata and spec, without absent values.
@@ -117,40 +117,40 @@ def resources(
     guest: as `guest` returns it, with memory_bytes, max_sockets, max_memory, io_threads. pod: `figures` of `launch`,
     which takes these arguments, with overcommit_percent and dedicated_cpus.
     """
-    _stored, made = launch(metadata, spec, kubevirt, place, source)
-    return {"guest": _guest(spec), "pod": {**_sharing(spec, made), **figures(made)}}
+    _stored, launcher_pod = launch(metadata, spec, kubevirt, env, source)
+    return {"guest": _guest(spec), "pod": {**_sharing(spec, launcher_pod), **figures(launcher_pod)}}
 
 
-def figures(made: Pod) -> dict[str, Any]:
+def figures(launcher_pod: Pod) -> dict[str, Any]:
     """The figures of a pod, without absent ones: cpu, memory (quantities), memory_bytes, requests, limits, overhead (a
     quantity), overhead_bytes, qos_class, hugepages (quantities by page size), devices (numbers by resource name),
     claims ([{claim, request}]), containers, init_containers, and its scheduling.
     """
-    requests = made.requests
+    requests = launcher_pod.requests
     pages, devices = _split(requests)
-    first = made.containers[0]
+    first = launcher_pod.containers[0]
     parts = {
         "cpu": requests["cpu"].text if "cpu" in requests else None,
         "memory": requests["memory"].text,
         "memory_bytes": requests["memory"].value,
         "requests": texts(requests),
-        "limits": texts(made.limits),
-        "overhead": made.overhead.text,
-        "overhead_bytes": made.overhead.value,
-        "qos_class": made.qos_class,
+        "limits": texts(launcher_pod.limits),
+        "overhead": launcher_pod.overhead.text,
+        "overhead_bytes": launcher_pod.overhead.value,
+        "qos_class": launcher_pod.qos_class,
         "hugepages": pages,
         "devices": devices,
         "claims": [{"claim": claim["name"], "request": claim.get("request", "")} for claim in first.claims],
-        "containers": [container.manifest() for container in made.containers],
-        "init_containers": [container.manifest() for container in made.init_containers],
-        "node_selector": made.node_selector,
-        "affinity": made.affinity,
-        "tolerations": made.tolerations,
-        "topology_spread_constraints": made.spread,
-        "resource_claims": made.claims,
-        "scheduler": made.scheduler,
-        "priority_class": made.priority_class,
-        "runtime_class": made.runtime_class,
+        "containers": [container.manifest() for container in launcher_pod.containers],
+        "init_containers": [container.manifest() for container in launcher_pod.init_containers],
+        "node_selector": launcher_pod.node_selector,
+        "affinity": launcher_pod.affinity,
+        "tolerations": launcher_pod.tolerations,
+        "topology_spread_constraints": launcher_pod.spread,
+        "resource_claims": launcher_pod.claims,
+        "scheduler": launcher_pod.scheduler,
+        "priority_class": launcher_pod.priority_class,
+        "runtime_class": launcher_pod.runtime_class,
     }
     return {name: value for name, value in parts.items() if value not in (None, {}, [], "")}
 
@@ -181,16 +181,16 @@ def _guest(spec: Spec) -> dict[str, Any]:
     return {name: value for name, value in parts.items() if value is not None}
 
 
-def _sharing(spec: Spec, made: Pod) -> dict[str, Any]:
+def _sharing(spec: Spec, launcher_pod: Pod) -> dict[str, Any]:
     """The guest's dedicated CPUs, and the part of its memory that the pod does not request."""
     result: dict[str, Any] = {}
-    asked, memory = made.containers[0].stored, spec["domain"].get("memory", {})
-    if is_dedicated(spec) and "cpu" in asked:
-        result["dedicated_cpus"] = asked["cpu"].value
+    requests, memory = launcher_pod.containers[0].stored, spec["domain"].get("memory", {})
+    if is_dedicated(spec) and "cpu" in requests:
+        result["dedicated_cpus"] = requests["cpu"].value
     if "guest" in memory and "hugepages" not in memory:
         without = spec["domain"]["resources"].get("overcommitGuestOverhead")
-        own = asked["memory"].nanos - (0 if without else made.overhead.nanos)
-        wanted = parse(memory["guest"]).nanos
-        if own < wanted:
-            result["overcommit_percent"] = round(100 * (1 - own / wanted), 1)
+        requested = requests["memory"].nanos - (0 if without else launcher_pod.overhead.nanos)
+        guest_memory = parse(memory["guest"]).nanos
+        if requested < guest_memory:
+            result["overcommit_percent"] = round(100 * (1 - requested / guest_memory), 1)
     return result

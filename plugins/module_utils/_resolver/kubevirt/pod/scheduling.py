@@ -38,16 +38,16 @@ _RESERVED: Final = "pr.kubevirt.io/"
 _WEIGHT: Final = 100
 
 
-def affinity(spec: Spec, around: Environment) -> dict[str, Any]:
+def affinity(spec: Spec, env: Environment) -> dict[str, Any]:
     """The affinity of a VMI's pod, {} if it has none."""
     result: dict[str, Any] = copy(spec.get("affinity") or {})
     for label in _avoided(spec):
         _reject(result, label)
-    if around.rules.separates_reservations:
-        terms = [_reserved(claim) for claim in sorted({*_reserved_claims(spec, around)})]
+    if env.rules.separates_reservations:
+        terms = [_reserved(claim) for claim in sorted({*_reserved_claims(spec, env)})]
         if terms:
             keep_apart(result, *terms)
-    if around.has_gate("CrossArchitectureVirtualization") and spec.get("architecture"):
+    if env.has_gate("CrossArchitectureVirtualization") and spec.get("architecture"):
         expression = {"key": "kubernetes.io/arch", "operator": "In", "values": [spec["architecture"].lower()]}
         term = {"weight": _WEIGHT, "preference": {"matchExpressions": [expression]}}
         result.setdefault("nodeAffinity", {}).setdefault(_PREFERRED, []).append(term)
@@ -71,12 +71,12 @@ def _reject(result: dict[str, Any], label: str) -> None:
         term.setdefault("matchExpressions", []).append({"key": label, "operator": "DoesNotExist"})
 
 
-def _reserved_claims(spec: Spec, around: Environment) -> Iterator[str]:
+def _reserved_claims(spec: Spec, env: Environment) -> Iterator[str]:
     """The UIDs of the claims with SCSI reservations of the guest."""
     volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
     for disk in spec["domain"]["devices"].get("disks", ()):
         if (disk.get("lun") or {}).get("reservation"):
-            uid = around.claims.get(_claim(volumes.get(disk["name"], {})))
+            uid = env.claims.get(_claim(volumes.get(disk["name"], {})))
             if uid:
                 yield uid
 
@@ -112,27 +112,27 @@ _HYPERV_FEATURES: Final = (
 )
 
 
-def node_selector(spec: Spec, status: Mapping[str, Any], around: Environment) -> dict[str, str]:
+def node_selector(spec: Spec, status: Mapping[str, Any], env: Environment) -> dict[str, str]:
     """The node selector of a VMI's pod. status: the VMI's, for its machine and TSC frequency."""
     selector = {"kubevirt.io/schedulable": "true"}
     architecture = spec.get("architecture", "")
-    across = around.has_gate("CrossArchitectureVirtualization") and architecture
+    across = env.has_gate("CrossArchitectureVirtualization") and architecture
     if architecture:
         selector[_ARCHITECTURE] = architecture.lower()
-    selector.update(around.developer.get("nodeSelectors") or {})
+    selector.update(env.developer.get("nodeSelectors") or {})
     selector.update(spec.get("nodeSelector") or {})
     if across:
         selector.pop(_ARCHITECTURE, None)
         selector[f"kubevirt.io/vm-arch-{architecture}"] = "true"
-    selector.update(dict.fromkeys(_labels(spec, status, around), "true"))
+    selector.update(dict.fromkeys(_labels(spec, status, env), "true"))
     return selector
 
 
-def _labels(spec: Spec, status: Mapping[str, Any], around: Environment) -> Iterator[str]:
-    rules, domain = around.rules, spec["domain"]
+def _labels(spec: Spec, status: Mapping[str, Any], env: Environment) -> Iterator[str]:
+    rules, domain = env.rules, spec["domain"]
     if is_dedicated(spec):
         yield rules.cpu_manager_label
-    if around.has_gate("HypervStrictCheck"):
+    if env.has_gate("HypervStrictCheck"):
         yield from _hyperv(domain)
     yield from _cpu(domain)
     machine = (status.get("machine") or {}).get("type") or (domain.get("machine") or {}).get("type")
@@ -141,11 +141,11 @@ def _labels(spec: Spec, status: Mapping[str, Any], around: Environment) -> Itera
     frequency = (status.get("topologyHints") or {}).get("tscFrequency") or 0
     if frequency > 0 and needs_tsc_frequency(spec):
         yield f"scheduling.node.kubevirt.io/tsc-frequency-{frequency}"
-    yield from _features(spec, around)
+    yield from _features(spec, env)
 
 
-def _features(spec: Spec, around: Environment) -> Iterator[str]:
-    rules = around.rules
+def _features(spec: Spec, env: Environment) -> Iterator[str]:
+    rules = env.rules
     if rules.feature_labels and "realtime" in (spec["domain"].get("cpu") or {}):
         yield "kubevirt.io/realtime"
     if rules.feature_labels and (has_sev(spec) or (has_snp(spec) and rules.snp_label)):

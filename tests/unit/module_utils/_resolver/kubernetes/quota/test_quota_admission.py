@@ -18,7 +18,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.manifests import (
     by_namespace,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.of_vm import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.vm_pod import (
     MIGRATE,
     RESTART,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pod_samples import METADATA, around, spec_of
+from pod_samples import METADATA, make_env, spec_of
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.application import (
@@ -35,11 +35,11 @@ def guest(**domain: Any) -> dict[str, Any]:
 
 
 def item_of(spec: dict[str, Any]) -> Item:
-    return of_pod(pod(METADATA, spec, around()), "web")
+    return of_pod(pod(METADATA, spec, make_env()), "web")
 
 
 def test_virtual_resources_are_those_of_the_guest() -> None:
-    amounts = texts(counted("VirtualResources", guest(), item_of(guest()), around()))
+    amounts = texts(counted("VirtualResources", guest(), item_of(guest()), make_env()))
     assert amounts == {
         "count/pods": "1",
         "pods": "1",
@@ -49,7 +49,7 @@ def test_virtual_resources_are_those_of_the_guest() -> None:
 
 
 def test_dedicated_resources_have_names_of_their_own() -> None:
-    amounts = texts(counted(DEDICATED, guest(), item_of(guest()), around()))
+    amounts = texts(counted(DEDICATED, guest(), item_of(guest()), make_env()))
     assert amounts == {
         f"{kind}{name}/vmi": amount
         for kind in ("", "requests.")
@@ -59,28 +59,28 @@ def test_dedicated_resources_have_names_of_their_own() -> None:
 
 def test_pod_usage_is_that_of_resource_quotas() -> None:
     spec = guest()
-    assert counted("VmiPodUsage", spec, item_of(spec), around()) == usage(item_of(spec))
+    assert counted("VmiPodUsage", spec, item_of(spec), make_env()) == usage(item_of(spec))
 
 
 def test_effective_resources_leave_out_the_overhead() -> None:
     # KubeVirt adds 220 fixed, 4 x 8 for vCPUs, 8 for IO threads, 32 for graphics: 292Mi, and AAQ takes them off.
-    amounts = texts(counted("GuestEffectiveResources", guest(), item_of(guest()), around()))
+    amounts = texts(counted("GuestEffectiveResources", guest(), item_of(guest()), make_env()))
     assert amounts["requests.memory"] == "2Gi"
     assert amounts["memory"] == "2340Mi"
     assert "limits.memory" not in amounts
     # What AAQ's copy of the formula lacks stays.
     passt = guest(devices={"interfaces": [{"name": "default", "passtBinding": {}}]})
-    assert texts(counted("GuestEffectiveResources", passt, item_of(passt), around()))["requests.memory"] == "2298Mi"
+    assert texts(counted("GuestEffectiveResources", passt, item_of(passt), make_env()))["requests.memory"] == "2298Mi"
     limited = guest(resources={"limits": {"memory": "4Gi", "cpu": "4"}, "requests": {"memory": "2Gi"}})
-    assert "limits.memory" in counted("GuestEffectiveResources", limited, item_of(limited), around())
+    assert "limits.memory" in counted("GuestEffectiveResources", limited, item_of(limited), make_env())
 
 
 def test_guest_without_memory_counts_its_requests() -> None:
     spec = {"domain": {"resources": {"limits": {"cpu": "3", "memory": "4Gi"}, "requests": {"memory": "3Gi"}}}}
-    amounts = texts(counted(DEDICATED, spec, item_of(guest()), around()))
+    amounts = texts(counted(DEDICATED, spec, item_of(guest()), make_env()))
     assert (amounts["cpu/vmi"], amounts["memory/vmi"]) == ("3", "3Gi")
     nothing = {"domain": {"resources": {}}}
-    amounts = texts(counted(DEDICATED, nothing, item_of(guest()), around()))
+    amounts = texts(counted(DEDICATED, nothing, item_of(guest()), make_env()))
     assert (amounts["cpu/vmi"], amounts["memory/vmi"]) == ("0", "0")
 
 
@@ -89,17 +89,17 @@ def test_a_migration_counts_what_the_guest_grows_by() -> None:
         "spec": guest(),
         "status": {"memory": {"guestRequested": "1536Mi"}, "currentCPUTopology": {"sockets": 1}},
     }
-    amounts = texts(growth("VirtualResources", guest(), item_of(guest()), around(), running))
+    amounts = texts(growth("VirtualResources", guest(), item_of(guest()), make_env(), running))
     assert (amounts["requests.memory"], amounts["limits.cpu"], amounts["pods"]) == ("512Mi", "3", "0")
-    assert growth("VirtualResources", guest(), item_of(guest()), around(), {}) == {}
-    assert growth("VmiPodUsage", guest(), item_of(guest()), around(), running) == {}
+    assert growth("VirtualResources", guest(), item_of(guest()), make_env(), {}) == {}
+    assert growth("VmiPodUsage", guest(), item_of(guest()), make_env(), running) == {}
     # As ResourceQuotas count.
     item = item_of(guest())
     for counts in (
-        growth("IgnoreVmiCalculator", guest(), item, around(), running),
-        counted("IgnoreVmiCalculator", guest(), item, around()),
+        growth("IgnoreVmiCalculator", guest(), item, make_env(), running),
+        counted("IgnoreVmiCalculator", guest(), item, make_env()),
     ):
-        assert counts == counted("VmiPodUsage", guest(), item, around())
+        assert counts == counted("VmiPodUsage", guest(), item, make_env())
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pod_samples import METADATA, around, spec_of
+from pod_samples import METADATA, make_env, spec_of
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.compute import compute
@@ -20,11 +20,11 @@ POOL = {"ioThreads": {"supplementalPoolThreadCount": 1}, "ioThreadsPolicy": "sup
 
 
 def container(
-    domain: dict[str, Any], place: Any = None, metadata: Any = None, version: str = "1.9", **spec: Any
+    domain: dict[str, Any], env: Any = None, metadata: Any = None, version: str = "1.9", **spec: Any
 ) -> dict[str, Any]:
-    given = spec_of(domain, version, **spec)
-    made = compute({**METADATA, **(metadata or {})}, given, place or around(version), parse("100Mi"))
-    manifest = made.manifest()
+    vmi_spec = spec_of(domain, version, **spec)
+    compute_container = compute({**METADATA, **(metadata or {})}, vmi_spec, env or make_env(version), parse("100Mi"))
+    manifest = compute_container.manifest()
     return {"requests": {}, "limits": {}, "claims": [], **manifest}
 
 
@@ -32,11 +32,11 @@ def container(
     ("vcpus", "ratio", "cpu"), [(1, 10, "100m"), (10, 10, "1"), (16, 10, "1600m"), (3, 1, "3"), (1, 3, "333333334n")]
 )
 def test_shared_cpus(vcpus: int, ratio: int, cpu: str) -> None:
-    place = around(configuration={"developerConfiguration": {"cpuAllocationRatio": ratio}})
-    assert container({"cpu": {"sockets": vcpus}}, place)["requests"]["cpu"] == cpu
+    env = make_env(configuration={"developerConfiguration": {"cpuAllocationRatio": ratio}})
+    assert container({"cpu": {"sockets": vcpus}}, env)["requests"]["cpu"] == cpu
 
 
-def test_the_vms_own_cpu_wins_and_pool_threads_count() -> None:
+def test_cpu_request_of_vm_and_io_threads() -> None:
     assert container({"cpu": {"sockets": 4}, "resources": {"requests": {"cpu": "2"}}})["requests"]["cpu"] == "2"
     assert container({"cpu": {"sockets": 4}, **POOL})["requests"]["cpu"] == "500m"
     assert container({"cpu": {"sockets": 4}, **POOL}, version="1.4")["requests"]["cpu"] == "400m"
@@ -56,26 +56,26 @@ def test_the_vms_own_cpu_wins_and_pool_threads_count() -> None:
     ],
 )
 def test_dedicated_cpus(domain: dict[str, Any], even: bool, cpus: str) -> None:
-    made = container({**domain, "memory": {"guest": "1Gi"}}, metadata=EVEN if even else None)
-    assert made["requests"]["cpu"] == made["limits"]["cpu"] == cpus
-    assert made["requests"]["memory"] == made["limits"]["memory"] == "1124Mi"
+    result = container({**domain, "memory": {"guest": "1Gi"}}, metadata=EVEN if even else None)
+    assert result["requests"]["cpu"] == result["limits"]["cpu"] == cpus
+    assert result["requests"]["memory"] == result["limits"]["memory"] == "1124Mi"
 
 
 def test_dedicated_cpus_without_a_topology() -> None:
     own = {"requests": {"cpu": "2"}, "limits": {"cpu": "2"}}
     domain = {"cpu": {"dedicatedCpuPlacement": True, "isolateEmulatorThread": True}, **POOL}
-    made = container({**domain, "resources": own})
-    assert made["requests"]["cpu"] == made["limits"]["cpu"] == "4"
+    result = container({**domain, "resources": own})
+    assert result["requests"]["cpu"] == result["limits"]["cpu"] == "4"
     assert container(domain)["limits"]["cpu"] == "1"
 
 
-def test_dedicated_cpus_in_1_4_leave_the_vms_own() -> None:
+def test_dedicated_cpus_keep_resources_of_vm_in_1_4() -> None:
     resources = {"requests": {"cpu": "2"}, "limits": {"cpu": "2"}}
-    made = container({"cpu": ALONE, "resources": resources}, version="1.4")
-    assert (made["requests"]["cpu"], made["limits"]["cpu"]) == ("2", "2")
+    result = container({"cpu": ALONE, "resources": resources}, version="1.4")
+    assert (result["requests"]["cpu"], result["limits"]["cpu"]) == ("2", "2")
     cpu = {**ALONE, "isolateEmulatorThread": True}
-    made = container({"cpu": cpu, "resources": {"requests": {"cpu": "2"}}}, version="1.4")
-    assert (made["requests"]["cpu"], made["limits"]["cpu"]) == ("3", "5")
+    result = container({"cpu": cpu, "resources": {"requests": {"cpu": "2"}}}, version="1.4")
+    assert (result["requests"]["cpu"], result["limits"]["cpu"]) == ("3", "5")
 
 
 @pytest.mark.parametrize(
@@ -92,20 +92,20 @@ def test_dedicated_cpus_in_1_4_leave_the_vms_own() -> None:
     ],
 )
 def test_memory(domain: dict[str, Any], percent: int, request_: str, limit: str | None) -> None:
-    place = around(configuration={"developerConfiguration": {"memoryOvercommit": percent}})
-    made = container(domain, place)
-    assert (made["requests"]["memory"], made["limits"].get("memory")) == (request_, limit)
+    env = make_env(configuration={"developerConfiguration": {"memoryOvercommit": percent}})
+    result = container(domain, env)
+    assert (result["requests"]["memory"], result["limits"].get("memory")) == (request_, limit)
 
 
-def test_huge_pages_are_the_guests_memory_and_memory_is_the_rest() -> None:
+def test_huge_pages_replace_guest_memory() -> None:
     memory = {"guest": "4Gi", "hugepages": {"pageSize": "2Mi"}}
     plain = container({"memory": memory})
     assert plain["requests"]["hugepages-2Mi"] == plain["limits"]["hugepages-2Mi"] == "4Gi"
     assert plain["requests"]["memory"] == "100Mi"
     both = {"requests": {"memory": "5Gi"}, "limits": {"memory": "6Gi"}}
-    more = container({"memory": memory, "resources": both})
-    assert (more["requests"]["hugepages-2Mi"], more["requests"]["memory"]) == ("4Gi", "1124Mi")
-    assert more["limits"]["memory"] == "2148Mi"
+    larger = container({"memory": memory, "resources": both})
+    assert (larger["requests"]["hugepages-2Mi"], larger["requests"]["memory"]) == ("4Gi", "1124Mi")
+    assert larger["limits"]["memory"] == "2148Mi"
 
 
 @pytest.mark.parametrize(
@@ -117,32 +117,32 @@ def test_huge_pages_are_the_guests_memory_and_memory_is_the_rest() -> None:
         ({"alpha.kubevirt.io/auto-memory-limits-ratio": "much"}, "2248Mi"),
     ],
 )
-def test_limits_for_the_sake_of_a_quota(labels: dict[str, str], memory: str) -> None:
+def test_automatic_limits_for_quota(labels: dict[str, str], memory: str) -> None:
     hard = {"limits.cpu": "10", "limits.memory": "10Gi"}
     domain = {"cpu": {"sockets": 2}, "memory": {"guest": "1Gi"}}
-    made = container(domain, around(quotas=[{"pods": "1"}, hard], namespace_labels=labels))
-    assert (made["limits"]["cpu"], made["limits"]["memory"]) == ("2", memory)
-    assert "memory" not in container(domain, around("1.4", quotas=[hard]), version="1.4")["limits"]
-    gated = around("1.4", quotas=[hard], gates=["AutoResourceLimitsGate"])
+    result = container(domain, make_env(quotas=[{"pods": "1"}, hard], namespace_labels=labels))
+    assert (result["limits"]["cpu"], result["limits"]["memory"]) == ("2", memory)
+    assert "memory" not in container(domain, make_env("1.4", quotas=[hard]), version="1.4")["limits"]
+    gated = make_env("1.4", quotas=[hard], gates=["AutoResourceLimitsGate"])
     assert container(domain, gated, version="1.4")["limits"]["cpu"] == "2"
 
 
-def test_a_namespace_selector_limits_cpu() -> None:
+def test_automatic_cpu_limit_by_namespace_labels() -> None:
     selector = {"autoCPULimitNamespaceLabelSelector": {"matchLabels": {"auto": "yes"}}}
-    chosen = around(configuration=selector, namespace_labels={"auto": "yes"})
-    assert container({}, chosen)["limits"]["cpu"] == "1"
-    assert container({"resources": {"limits": {"cpu": "3"}}}, chosen)["limits"]["cpu"] == "3"
-    assert "cpu" not in container({}, around(configuration=selector))["limits"]
+    selected = make_env(configuration=selector, namespace_labels={"auto": "yes"})
+    assert container({}, selected)["limits"]["cpu"] == "1"
+    assert container({"resources": {"limits": {"cpu": "3"}}}, selected)["limits"]["cpu"] == "3"
+    assert "cpu" not in container({}, make_env(configuration=selector))["limits"]
 
 
-def test_ephemeral_storage_is_added_to() -> None:
+def test_ephemeral_storage_is_added() -> None:
     own = {"requests": {"ephemeral-storage": "1G"}, "limits": {"ephemeral-storage": "2G"}}
-    made = container({"resources": own})
-    assert (made["requests"]["ephemeral-storage"], made["limits"]["ephemeral-storage"]) == ("1050M", "2050M")
+    result = container({"resources": own})
+    assert (result["requests"]["ephemeral-storage"], result["limits"]["ephemeral-storage"]) == ("1050M", "2050M")
 
 
-def devices_of(domain: dict[str, Any], place: Any = None, version: str = "1.9", **spec: Any) -> dict[str, str]:
-    limits: dict[str, str] = container(domain, place, version=version, **spec)["limits"]
+def devices_of(domain: dict[str, Any], env: Any = None, version: str = "1.9", **spec: Any) -> dict[str, str]:
+    limits: dict[str, str] = container(domain, env, version=version, **spec)["limits"]
     return {name.removeprefix("devices.kubevirt.io/"): count for name, count in limits.items()}
 
 
@@ -161,13 +161,13 @@ def test_devices_of_kubevirt(devices: dict[str, Any], names: set[str]) -> None:
     assert devices_of({"devices": devices}) == dict.fromkeys(names, "1")
 
 
-def test_devices_that_turn_on_the_cluster() -> None:
-    emulated = around(configuration={"developerConfiguration": {"useEmulation": True}})
+def test_devices_depend_on_cluster() -> None:
+    emulated = make_env(configuration={"developerConfiguration": {"useEmulation": True}})
     assert set(devices_of({"devices": {"interfaces": [{"name": "a", "bridge": {}}]}}, emulated)) == {"tun"}
     hyperv = {"hypervisors": [{"name": "hyperv-direct"}], "developerConfiguration": {"featureGates": ["IOMMUFD"]}}
-    assert set(devices_of({}, around(configuration=hyperv))) == {"tun", "kvm", "iommufd"}
+    assert set(devices_of({}, make_env(configuration=hyperv))) == {"tun", "kvm", "iommufd"}
     hyperv["developerConfiguration"] = {"featureGates": ["ConfigurableHypervisor"]}
-    assert set(devices_of({}, around(configuration=hyperv))) == {"tun", "mshv"}
+    assert set(devices_of({}, make_env(configuration=hyperv))) == {"tun", "mshv"}
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_devices_that_turn_on_the_cluster() -> None:
     [("sev", "1.9", "sev"), ("snp", "1.9", "sev"), ("tdx", "1.9", "tdx"), ("sev", "1.5", "sev"), ("tdx", "1.8", "")],
 )
 def test_devices_of_encrypted_guests(security: str, version: str, device: str) -> None:
-    found = set(devices_of({"launchSecurity": {security: {}}}, version=version)) - {"tun", "kvm"}
-    assert found == ({device} if device else set())
+    device_names = set(devices_of({"launchSecurity": {security: {}}}, version=version)) - {"tun", "kvm"}
+    assert device_names == ({device} if device else set())
 
 
 GPUS = [
@@ -188,10 +188,10 @@ GPUS = [
 ]
 
 
-def test_devices_and_claims_of_the_vm() -> None:
-    made = container({"devices": {"gpus": GPUS, "hostDevices": [{"name": "f", "deviceName": "x/nic"}]}})
-    assert (made["requests"]["x/gpu"], made["limits"]["x/gpu"], made["limits"]["x/nic"]) == ("2", "2", "1")
-    assert made["claims"] == [
+def test_devices_and_claims_of_vm() -> None:
+    result = container({"devices": {"gpus": GPUS, "hostDevices": [{"name": "f", "deviceName": "x/nic"}]}})
+    assert (result["requests"]["x/gpu"], result["limits"]["x/gpu"], result["limits"]["x/nic"]) == ("2", "2", "1")
+    assert result["claims"] == [
         {"name": "claim", "request": "one"},
         {"name": "claim", "request": "two"},
         {"name": "other"},
@@ -200,17 +200,17 @@ def test_devices_and_claims_of_the_vm() -> None:
 
 @pytest.mark.parametrize(("version", "requests"), [("1.8", ["one", "two"]), ("1.7", ["one"]), ("1.5", [])])
 def test_claims_in_older_releases(version: str, requests: list[str]) -> None:
-    place = around(version, gates=["GPUsWithDRA"])
-    made = container({"devices": {"gpus": GPUS}}, place, version=version)
-    assert [claim["request"] for claim in made["claims"]] == requests
+    env = make_env(version, gates=["GPUsWithDRA"])
+    result = container({"devices": {"gpus": GPUS}}, env, version=version)
+    assert [claim["request"] for claim in result["claims"]] == requests
     # What they do not know as a claim they ask for under no name.
-    assert made["limits"].get("") == ("3" if version == "1.5" else None)
+    assert result["limits"].get("") == ("3" if version == "1.5" else None)
 
 
 def test_claims_of_networks() -> None:
     networks = [{"name": "n", "resourceClaim": {"claimName": "nic", "requestName": "r"}}]
     assert container({}, networks=networks)["claims"] == []
-    gated = around(gates=["NetworkDevicesWithDRA"])
+    gated = make_env(gates=["NetworkDevicesWithDRA"])
     assert container({}, gated, networks=networks)["claims"] == [{"name": "nic", "request": "r"}]
 
 
@@ -220,24 +220,24 @@ def test_devices_of_networks() -> None:
         for name, network in (("a", "lan"), ("b", "shop/lan"), ("c", "other/fast"), ("d", "plain"))
     ]
     off = {"developerConfiguration": {"disabledFeatureGates": ["ExternalNetResourceInjection"]}}
-    known = {"lan": "x/lan", "other/fast": "x/fast", "shop/plain": ""}
-    place = around(configuration=off, networks=known)
-    made = container({}, place, networks=[*networks, {"name": "default", "pod": {}}])
-    assert (made["limits"]["x/lan"], made["limits"]["x/fast"]) == ("2", "1")
-    assert "x/lan" not in container({}, around(networks=known), networks=networks)["limits"]
-    assert "x/lan" not in container({}, around(configuration=off), networks=networks)["limits"]
+    resource_names = {"lan": "x/lan", "other/fast": "x/fast", "shop/plain": ""}
+    env = make_env(configuration=off, networks=resource_names)
+    result = container({}, env, networks=[*networks, {"name": "default", "pod": {}}])
+    assert (result["limits"]["x/lan"], result["limits"]["x/fast"]) == ("2", "1")
+    assert "x/lan" not in container({}, make_env(networks=resource_names), networks=networks)["limits"]
+    assert "x/lan" not in container({}, make_env(configuration=off), networks=networks)["limits"]
     with pytest.raises(UnknownNetwork, match="network attachment definition shop/gone"):
-        container({}, place, networks=[{"name": "a", "multus": {"networkName": "gone"}}])
+        container({}, env, networks=[{"name": "a", "multus": {"networkName": "gone"}}])
 
 
 def test_permitted_devices() -> None:
     gpus = [{"name": "a", "deviceName": "x/gpu"}, {"name": "b", "deviceName": "x/no"}, {"name": "c", "claimName": "k"}]
-    given = spec_of({"devices": {"gpus": gpus, "hostDevices": [{"name": "d", "deviceName": "x/nic"}]}})
+    vmi_spec = spec_of({"devices": {"gpus": gpus, "hostDevices": [{"name": "d", "deviceName": "x/nic"}]}})
     permitted = {"permittedHostDevices": {"pciHostDevices": [{"resourceName": "x/gpu"}], "usb": None}}
-    assert not_permitted(given, around()) == []
-    assert not_permitted(given, around(configuration=permitted)) == [
+    assert not_permitted(vmi_spec, make_env()) == []
+    assert not_permitted(vmi_spec, make_env(configuration=permitted)) == [
         "GPU x/no is not permitted in permittedHostDevices configuration",
         "HostDevice x/nic is not permitted in permittedHostDevices configuration",
     ]
     gates = {"developerConfiguration": {"featureGates": ["GPUsWithDRA"]}}
-    assert len(not_permitted(given, around("1.8", configuration={**permitted, **gates}))) == 1
+    assert len(not_permitted(vmi_spec, make_env("1.8", configuration={**permitted, **gates}))) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pod_samples import around
+from pod_samples import make_env
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import Quantity
 
@@ -25,30 +25,30 @@ def text(amount: Quantity | None) -> str | None:
 )
 def test_gates(version: str, gates: list[str], disabled: list[str], on: bool) -> None:
     developer = {"featureGates": gates, "disabledFeatureGates": disabled}
-    assert around(version, configuration={"developerConfiguration": developer}).has_gate("ImageVolume") is on
+    assert make_env(version, configuration={"developerConfiguration": developer}).has_gate("ImageVolume") is on
 
 
 def test_defaults_and_settings() -> None:
-    plain = around()
+    plain = make_env()
     assert (plain.cpu_allocation_ratio, plain.memory_overcommit, plain.emulated) == (10, 100, False)
     developer = {"cpuAllocationRatio": 4, "memoryOvercommit": 150, "useEmulation": True}
-    found = around(configuration={"developerConfiguration": developer})
-    assert (found.cpu_allocation_ratio, found.memory_overcommit, found.emulated) == (4, 150, True)
+    env = make_env(configuration={"developerConfiguration": developer})
+    assert (env.cpu_allocation_ratio, env.memory_overcommit, env.emulated) == (4, 150, True)
 
 
-def test_kubevirt_uses_nothing_of_a_configuration_that_it_refuses() -> None:
+def test_invalid_configuration_is_ignored_as_a_whole() -> None:
     developer = {"cpuAllocationRatio": -1, "memoryOvercommit": 150}
-    found = around(configuration={"developerConfiguration": developer})
-    assert (found.cpu_allocation_ratio, found.memory_overcommit) == (10, 100)
+    env = make_env(configuration={"developerConfiguration": developer})
+    assert (env.cpu_allocation_ratio, env.memory_overcommit) == (10, 100)
 
 
-def test_the_first_support_container_with_an_amount_counts() -> None:
+def test_first_support_container_with_amount_counts() -> None:
     entries = [
         {"type": "virtiofs", "resources": {"requests": {"cpu": "1"}}},
         {"type": "sidecar", "resources": {"requests": {"cpu": "0"}}},
         {"type": "sidecar", "resources": {"requests": {"cpu": "20m"}, "limits": None}},
         {"type": "sidecar", "resources": {"requests": {"cpu": "30m"}}},
     ]
-    found = around(configuration={"supportContainerResources": entries})
-    assert text(found.support("sidecar", "requests", "cpu")) == "20m"
-    assert found.support("sidecar", "limits", "cpu") is None
+    env = make_env(configuration={"supportContainerResources": entries})
+    assert text(env.support("sidecar", "requests", "cpu")) == "20m"
+    assert env.support("sidecar", "limits", "cpu") is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pod_samples import around, spec_of
+from pod_samples import make_env, spec_of
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.overhead import overhead
 
@@ -13,8 +13,8 @@ PLAIN = 220 + 8 + 8 + 32
 
 
 def mebibytes(version: str = "1.9", configuration: Any = None, domain: Any = None, **spec: Any) -> float:
-    place = around(version, configuration=configuration)
-    return overhead(spec_of(domain, version, **spec), place).nanos / 10**9 / 2**20
+    env = make_env(version, configuration=configuration)
+    return overhead(spec_of(domain, version, **spec), env).nanos / 10**9 / 2**20
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_parts(domain: Any, more: float) -> None:
     assert mebibytes(domain=domain) == PLAIN + more
 
 
-def test_a_vm_that_limits_what_it_asks_for_needs_more() -> None:
+def test_guaranteed_vm_has_more_overhead() -> None:
     both = {"cpu": "1", "memory": "512Mi"}
     assert mebibytes(domain={"resources": {"requests": both, "limits": both}}) == PLAIN + 1 + 100
     assert mebibytes(domain={"resources": {"requests": both, "limits": {"cpu": "1"}}}) == PLAIN + 1
@@ -63,7 +63,7 @@ def test_older_releases(version: str, fixed: int) -> None:
     assert mebibytes(version) == fixed + 8 + 8
 
 
-def test_a_ratio_scales_all_but_the_networks_memory() -> None:
+def test_ratio_does_not_scale_network_memory() -> None:
     ratio = {"additionalGuestMemoryOverheadRatio": "2"}
     passt = {"devices": {"interfaces": [{"name": "a", "passtBinding": {}}]}}
     # KubeVirt scales whole kilobytes.
@@ -71,11 +71,11 @@ def test_a_ratio_scales_all_but_the_networks_memory() -> None:
     assert mebibytes(configuration={"additionalGuestMemoryOverheadRatio": "much"}) == PLAIN
     dedicated = {"cpu": {"sockets": 1, "dedicatedCpuPlacement": True}}
     assert mebibytes(configuration=ratio, domain=dedicated) == pytest.approx(2 * (PLAIN + 100), abs=0.001)
-    old = mebibytes("1.4", ratio, dedicated)
-    assert old == pytest.approx(2 * (215 + 16 + 16) + 100, abs=0.001)
+    before_1_5 = mebibytes("1.4", ratio, dedicated)
+    assert before_1_5 == pytest.approx(2 * (215 + 16 + 16) + 100, abs=0.001)
 
 
-def test_a_binding_plugin_counts_once() -> None:
+def test_binding_plugin_counts_once() -> None:
     plugin = {"computeResourceOverhead": {"requests": {"memory": "40Mi"}}}
     binding = {"network": {"binding": {"passt": plugin, "plain": {}}}}
     interfaces = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pod_samples import METADATA, around, spec_of
+from pod_samples import METADATA, make_env, spec_of
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.migration import target
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.pod import Unrenderable
@@ -19,14 +19,14 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CROSS = ["CrossArchitectureVirtualization"]
 
 
-def selector(domain: Any = None, version: str = "1.9", status: Any = None, place: Any = None, **spec: Any) -> set[str]:
-    found = node_selector(spec_of(domain, version, **spec), status or {}, place or around(version))
-    assert found.pop("kubevirt.io/schedulable") == "true"
-    return {label if value == "true" else f"{label}={value}" for label, value in found.items()}
+def selector(domain: Any = None, version: str = "1.9", status: Any = None, env: Any = None, **spec: Any) -> set[str]:
+    labels_of_node = node_selector(spec_of(domain, version, **spec), status or {}, env or make_env(version))
+    assert labels_of_node.pop("kubevirt.io/schedulable") == "true"
+    return {label if value == "true" else f"{label}={value}" for label, value in labels_of_node.items()}
 
 
 @pytest.mark.parametrize(
-    ("domain", "version", "wanted"),
+    ("domain", "version", "expected"),
     [
         ({}, "1.9", set()),
         ({"cpu": {"dedicatedCpuPlacement": True}}, "1.9", {"kubevirt.io/cpumanager"}),
@@ -53,24 +53,24 @@ def selector(domain: Any = None, version: str = "1.9", status: Any = None, place
         ({"launchSecurity": {"sev": {}}}, "1.4", set()),
     ],
 )
-def test_labels_of_nodes(domain: dict[str, Any], version: str, wanted: set[str]) -> None:
-    assert selector(domain, version) == wanted
+def test_labels_of_nodes(domain: dict[str, Any], version: str, expected: set[str]) -> None:
+    assert selector(domain, version) == expected
 
 
 def test_architecture_and_secure_execution() -> None:
     assert selector(architecture="AMD64") == {"kubernetes.io/arch=amd64"}
     assert selector({"launchSecurity": {}}, architecture="s390x") == {"kubernetes.io/arch=s390x", "kubevirt.io/s390-pv"}
-    across = around(gates=CROSS)
-    assert selector(architecture="arm64", place=across) == {"kubevirt.io/vm-arch-arm64"}
-    assert selector(place=across) == set()
+    across = make_env(gates=CROSS)
+    assert selector(architecture="arm64", env=across) == {"kubevirt.io/vm-arch-arm64"}
+    assert selector(env=across) == set()
 
 
-def test_selectors_of_the_cluster_and_the_vm() -> None:
-    place = around(configuration={"developerConfiguration": {"nodeSelectors": {"disk": "ssd", "zone": "a"}}})
-    assert selector(place=place, nodeSelector={"zone": "b"}) == {"disk=ssd", "zone=b"}
+def test_node_selectors_of_cluster_and_vm() -> None:
+    env = make_env(configuration={"developerConfiguration": {"nodeSelectors": {"disk": "ssd", "zone": "a"}}})
+    assert selector(env=env, nodeSelector={"zone": "b"}) == {"disk=ssd", "zone=b"}
 
 
-def test_the_machine_of_the_status_wins() -> None:
+def test_machine_type_of_status_wins() -> None:
     status = {"machine": {"type": "pc-q35-9.0"}}
     assert selector({"machine": {"type": "q35"}}, status=status) == {"machine-type.node.kubevirt.io/pc-q35-9.0"}
 
@@ -86,40 +86,40 @@ def test_the_machine_of_the_status_wins() -> None:
     ],
 )
 def test_tsc_frequency(domain: dict[str, Any], counts: bool) -> None:
-    found = selector(domain, status={"topologyHints": {"tscFrequency": 5}})
-    assert ("scheduling.node.kubevirt.io/tsc-frequency-5" in found) is counts
+    node_labels = selector(domain, status={"topologyHints": {"tscFrequency": 5}})
+    assert ("scheduling.node.kubevirt.io/tsc-frequency-5" in node_labels) is counts
     assert not selector(
         {"features": {"hyperv": {"reenlightenment": {}}}}, status={"topologyHints": {"tscFrequency": 0}}
     )
 
 
-def test_hyperv_features_count_if_the_cluster_is_strict() -> None:
+def test_hyperv_features_need_strict_check() -> None:
     hyperv = {"features": {"hyperv": {"ipi": {"enabled": True}, "reset": {"enabled": False}, "evmcs": {}}}}
     assert selector(hyperv) == set()
-    strict = around(gates=["HypervStrictCheck"])
-    assert selector({"features": {"hyperv": {"evmcs": {"enabled": False}}}}, place=strict) == set()
-    assert selector(hyperv, place=strict) == {"hyperv.node.kubevirt.io/ipi", "cpu-vendor.node.kubevirt.io/Intel"}
+    strict = make_env(gates=["HypervStrictCheck"])
+    assert selector({"features": {"hyperv": {"evmcs": {"enabled": False}}}}, env=strict) == set()
+    assert selector(hyperv, env=strict) == {"hyperv.node.kubevirt.io/ipi", "cpu-vendor.node.kubevirt.io/Intel"}
 
 
 def rejected(key: str) -> dict[str, str]:
     return {"key": key, "operator": "DoesNotExist"}
 
 
-def test_obsolete_models_and_forbidden_features_are_avoided() -> None:
+def test_obsolete_models_and_forbidden_features_are_rejected() -> None:
     obsolete = rejected("node-labeller.kubevirt.io/obsolete-host-model")
-    assert affinity(spec_of(), around()) == {
+    assert affinity(spec_of(), make_env()) == {
         "nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [obsolete]}]}}
     }
     cpu = {"model": "Haswell", "features": [{"name": "vmx", "policy": "forbid"}, {"name": "aes", "policy": "optional"}]}
     zones = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": [zone]}]} for zone in "ab"]
     own = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": zones}}}
-    given = spec_of({"cpu": cpu}, affinity=own)
-    terms = affinity(given, around())["nodeAffinity"][REQUIRED]["nodeSelectorTerms"]
+    vmi_spec = spec_of({"cpu": cpu}, affinity=own)
+    terms = affinity(vmi_spec, make_env())["nodeAffinity"][REQUIRED]["nodeSelectorTerms"]
     assert [term["matchExpressions"][1] for term in terms] == [rejected("cpu-feature.node.kubevirt.io/vmx")] * 2
-    assert given["affinity"] == own
+    assert vmi_spec["affinity"] == own
 
 
-def test_guests_with_one_reserved_volume_stay_apart() -> None:
+def test_pods_sharing_a_reserved_volume_stay_apart() -> None:
     lun = {"reservation": True}
     disks = [{"name": name, "lun": lun} for name in ("d", "p", "m", "gone")] + [{"name": "x", "disk": {}}]
     volumes = [
@@ -127,17 +127,17 @@ def test_guests_with_one_reserved_volume_stay_apart() -> None:
         {"name": "p", "persistentVolumeClaim": {"claimName": "pvc"}},
         {"name": "m", "memoryDump": {"claimName": "unknown"}},
     ]
-    given = spec_of({"cpu": {"model": "Haswell"}, "devices": {"disks": disks}}, volumes=volumes)
-    known = {"dv": "2", "pvc": "1"}
-    terms = affinity(given, around(claims=known))["podAntiAffinity"][REQUIRED]
+    vmi_spec = spec_of({"cpu": {"model": "Haswell"}, "devices": {"disks": disks}}, volumes=volumes)
+    claims = {"dv": "2", "pvc": "1"}
+    terms = affinity(vmi_spec, make_env(claims=claims))["podAntiAffinity"][REQUIRED]
     keys = [term["labelSelector"]["matchExpressions"][0]["key"] for term in terms]
     assert keys == ["pr.kubevirt.io/1", "pr.kubevirt.io/2"]
-    assert affinity(given, around("1.8", claims=known)) == {}
+    assert affinity(vmi_spec, make_env("1.8", claims=claims)) == {}
 
 
-def test_the_own_architecture_is_preferred_where_others_do() -> None:
-    found = affinity(spec_of({"cpu": {"model": "max"}}, architecture="arm64"), around(gates=CROSS))
-    (term,) = found["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+def test_own_architecture_is_preferred() -> None:
+    result = affinity(spec_of({"cpu": {"model": "max"}}, architecture="arm64"), make_env(gates=CROSS))
+    (term,) = result["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
     assert (term["weight"], term["preference"]["matchExpressions"][0]["values"]) == (100, ["arm64"])
 
 
@@ -161,16 +161,16 @@ NODE = {
 HOST = {"cpu": {"sockets": 1, "model": "host-model"}}
 
 
-def migrated(domain: Any = None, version: str = "1.9", **given: Any) -> dict[str, str]:
-    found = target(METADATA, spec_of(domain, version), around(version), **given)
-    assert found.affinity["podAntiAffinity"][REQUIRED][-1] == {
+def migrated(domain: Any = None, version: str = "1.9", **options: Any) -> dict[str, str]:
+    target_pod = target(METADATA, spec_of(domain, version), make_env(version), **options)
+    assert target_pod.affinity["podAntiAffinity"][REQUIRED][-1] == {
         "labelSelector": {"matchLabels": {"kubevirt.io/created-by": "u"}},
         "topologyKey": "kubernetes.io/hostname",
     }
-    return {label: value for label, value in found.node_selector.items() if label != "kubevirt.io/schedulable"}
+    return {label: value for label, value in target_pod.node_selector.items() if label != "kubevirt.io/schedulable"}
 
 
-def test_a_target_has_the_sources_cpu() -> None:
+def test_migration_target_needs_cpu_of_source() -> None:
     vendor = {"cpu-vendor.node.kubevirt.io/Intel": "true"}
     model = {"cpu-model-migration.node.kubevirt.io/Haswell": "true", "cpu-feature.node.kubevirt.io/aes": "true"}
     assert migrated(HOST, node_labels=NODE) == {**vendor, **model}
@@ -179,7 +179,7 @@ def test_a_target_has_the_sources_cpu() -> None:
     assert migrated() == {}
 
 
-def test_a_guest_that_has_migrated_keeps_the_first_cpu() -> None:
+def test_migrated_guest_keeps_first_cpu_model() -> None:
     first = {"cpu-model-migration.node.kubevirt.io/Skylake": "true", "zone": "a"}
     assert migrated(HOST, node_labels=NODE, source_selector=first) == {
         "cpu-vendor.node.kubevirt.io/Intel": "true",
@@ -187,19 +187,19 @@ def test_a_guest_that_has_migrated_keeps_the_first_cpu() -> None:
     }
 
 
-def test_a_node_without_a_model() -> None:
+def test_source_node_without_cpu_model() -> None:
     assert migrated(HOST, node_labels={}) == {}
     with pytest.raises(Unrenderable, match="host-model-cpu"):
         migrated(HOST, "1.5", node_labels={})
 
 
-def test_the_selector_of_the_migration() -> None:
+def test_node_selector_of_migration() -> None:
     added = {"zone": "b", "kubevirt.io/schedulable": "no"}
     assert migrated(added_selector=added) == {"zone": "b"}
     assert migrated(version="1.5", added_selector=added) == {}
 
 
-def test_a_target_fetches_no_image_that_is_known() -> None:
+def test_migration_target_skips_images_with_digest() -> None:
     volumes = [{"name": name, "containerDisk": {"image": image}} for name, image in (("a", "x@sha256:1"), ("b", "x:1"))]
-    found = target(METADATA, spec_of(volumes=volumes), around())
-    assert [one.name for one in found.init_containers] == ["guest-console-log", "volumeb"]
+    target_pod = target(METADATA, spec_of(volumes=volumes), make_env())
+    assert [container.name for container in target_pod.init_containers] == ["guest-console-log", "volumeb"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pod_samples import around, spec_of
+from pod_samples import make_env, spec_of
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.resources import (
     expected_status,
@@ -17,12 +17,17 @@ ISOLATED = {"cpu": {"sockets": 1, "isolateEmulatorThread": True}}
 
 
 def stored(
-    domain: Any = None, version: str = "1.9", place: Any = None, live: bool = True, marks: Any = None, **spec: Any
+    domain: Any = None,
+    version: str = "1.9",
+    env: Any = None,
+    live: bool = True,
+    kubevirt_annotations: Any = None,
+    **spec: Any,
 ) -> tuple[dict[str, str], dict[str, Any]]:
     metadata: dict[str, Any] = {"name": "web"}
-    given = spec_of(domain, version, **spec)
-    store(metadata, given, place or around(version), live, marks)
-    return metadata.get("annotations", {}), given
+    vmi_spec = spec_of(domain, version, **spec)
+    store(metadata, vmi_spec, env or make_env(version), live, kubevirt_annotations)
+    return metadata.get("annotations", {}), vmi_spec
 
 
 def test_defaults_and_maximums() -> None:
@@ -34,13 +39,13 @@ def test_defaults_and_maximums() -> None:
     assert "maxSockets" not in fixed["domain"]["cpu"] and "maxGuest" not in fixed["domain"]["memory"]
 
 
-def test_the_clusters_settings_count() -> None:
-    place = around(configuration={"cpuModel": "Haswell", "liveUpdateConfiguration": {"maxCpuSockets": 8}})
-    cpu = stored(place=place)[1]["domain"]["cpu"]
+def test_settings_of_cluster() -> None:
+    env = make_env(configuration={"cpuModel": "Haswell", "liveUpdateConfiguration": {"maxCpuSockets": 8}})
+    cpu = stored(env=env)[1]["domain"]["cpu"]
     assert (cpu["model"], cpu["maxSockets"]) == ("Haswell", 8)
 
 
-def test_older_releases_select_nodes_and_store_the_request() -> None:
+def test_older_releases_set_node_selector_and_memory_request() -> None:
     domain = {"memory": {"guest": "1Gi"}, "cpu": {"sockets": 1, "realtime": {}}}
     annotations, spec = stored(domain, "1.4")
     assert (annotations, spec["nodeSelector"]) == ({}, {"kubevirt.io/realtime": ""})
@@ -49,34 +54,34 @@ def test_older_releases_select_nodes_and_store_the_request() -> None:
 
 
 def test_parity() -> None:
-    gated = around(gates=["AlignCPUs"])
-    assert EVEN.items() <= stored(ISOLATED, place=gated, marks=EVEN)[0].items()
+    gated = make_env(gates=["AlignCPUs"])
+    assert EVEN.items() <= stored(ISOLATED, env=gated, kubevirt_annotations=EVEN)[0].items()
     for other in (
-        stored(ISOLATED, marks=EVEN),
-        stored(ISOLATED, place=gated),
-        stored(place=gated, marks=EVEN),
+        stored(ISOLATED, kubevirt_annotations=EVEN),
+        stored(ISOLATED, env=gated),
+        stored(env=gated, kubevirt_annotations=EVEN),
     ):
         assert not EVEN.keys() & other[0].keys()
 
 
-def test_the_socket_for_quotes() -> None:
+def test_tdx_quote_socket() -> None:
     tdx = {"launchSecurity": {"tdx": {}}}
     key = "kubevirt.io/qgs-socket-path"
     assert stored(tdx)[0][key] == "/var/run/tdx-qgs/qgs.socket"
     assert key not in stored(tdx, "1.8")[0]
     for path, expected in (("/x", "/x"), ("", None)):
         attestation = {"confidentialCompute": {"tdx": {"attestation": {"qgsSocketPath": path}}}}
-        assert stored(tdx, place=around(configuration=attestation))[0].get(key) == expected
+        assert stored(tdx, env=make_env(configuration=attestation))[0].get(key) == expected
 
 
-def test_no_pcie_no_topology() -> None:
+def test_no_pci_topology_without_pcie() -> None:
     assert stored(architecture="s390x")[0] == {}
 
 
 @pytest.mark.parametrize(("architecture", "frequency"), [("amd64", 7), ("arm64", None)])
 def test_tsc_frequency(architecture: str, frequency: int | None) -> None:
-    place = around(configuration={"developerConfiguration": {"minimumClusterTSCFrequency": 7}})
+    env = make_env(configuration={"developerConfiguration": {"minimumClusterTSCFrequency": 7}})
     spec = spec_of({"features": {"hyperv": {"reenlightenment": {}}}}, architecture=architecture)
-    hints = expected_status(spec, place).get("topologyHints") or {}
+    hints = expected_status(spec, env).get("topologyHints") or {}
     assert hints.get("tscFrequency") == frequency
-    assert expected_status(spec_of(architecture="amd64"), place) == {}
+    assert expected_status(spec_of(architecture="amd64"), env) == {}

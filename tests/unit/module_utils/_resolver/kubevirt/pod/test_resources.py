@@ -7,7 +7,7 @@ from typing import Any
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.resources import (
-    around,
+    environment_of,
     resources,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
@@ -18,22 +18,22 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 GIB = 1 << 30
 
 
-def answer(kubevirt: KubeVirt | None = None, source: Any = None, spec: Any = None, **domain: Any) -> dict[str, Any]:
+def result_of(kubevirt: KubeVirt | None = None, source: Any = None, spec: Any = None, **domain: Any) -> dict[str, Any]:
     template = {"metadata": {}, "spec": {"domain": {"devices": {}, **domain}, **(spec or {})}}
     canonical = schema.canonical("VirtualMachineInstanceTemplateSpec", template)
     cluster = kubevirt or KubeVirt(NEWEST)
     metadata = {"name": "web", "namespace": "shop"}
-    return resources(metadata, canonical["spec"], cluster, around(cluster), source)
+    return resources(metadata, canonical["spec"], cluster, environment_of(cluster), source)
 
 
-def pod(**given: Any) -> dict[str, Any]:
-    found: dict[str, Any] = answer(**given)["pod"]
-    return found
+def pod(**options: Any) -> dict[str, Any]:
+    figures: dict[str, Any] = result_of(**options)["pod"]
+    return figures
 
 
 def test_plain() -> None:
-    found = answer(cpu={"sockets": 2, "cores": 2, "threads": 1, "maxSockets": 4}, memory={"guest": "4Gi"})
-    assert found["guest"] == {
+    result = result_of(cpu={"sockets": 2, "cores": 2, "threads": 1, "maxSockets": 4}, memory={"guest": "4Gi"})
+    assert result["guest"] == {
         "vcpus": 4,
         "sockets": 2,
         "cores": 2,
@@ -42,20 +42,23 @@ def test_plain() -> None:
         "memory_bytes": 4 * GIB,
         "max_sockets": 4,
     }
-    shown = found["pod"]
-    assert shown["overhead"] == "292Mi" and shown["overhead_bytes"] == 292 << 20
+    figures = result["pod"]
+    assert figures["overhead"] == "292Mi" and figures["overhead_bytes"] == 292 << 20
     # The console's log beside the guest.
-    assert (shown["cpu"], shown["memory_bytes"]) == ("405m", 4 * GIB + (292 << 20) + 35_000_000)
-    assert shown["requests"]["memory"] == shown["memory"]
-    assert shown["qos_class"] == "Burstable"
-    assert shown["devices"] == {
+    assert (figures["cpu"], figures["memory_bytes"]) == ("405m", 4 * GIB + (292 << 20) + 35_000_000)
+    assert figures["requests"]["memory"] == figures["memory"]
+    assert figures["qos_class"] == "Burstable"
+    assert figures["devices"] == {
         "devices.kubevirt.io/kvm": 1,
         "devices.kubevirt.io/tun": 1,
         "devices.kubevirt.io/vhost-net": 1,
     }
-    assert [one["name"] for one in shown["containers"] + shown["init_containers"]] == ["compute", "guest-console-log"]
-    assert shown["node_selector"]["kubernetes.io/arch"] == "amd64"
-    assert not shown.keys() & {
+    assert [container["name"] for container in figures["containers"] + figures["init_containers"]] == [
+        "compute",
+        "guest-console-log",
+    ]
+    assert figures["node_selector"]["kubernetes.io/arch"] == "amd64"
+    assert not figures.keys() & {
         "claims",
         "hugepages",
         "tolerations",
@@ -65,18 +68,18 @@ def test_plain() -> None:
     }
 
 
-def test_the_vms_spec_is_not_changed() -> None:
+def test_spec_of_vm_stays_unchanged() -> None:
     spec = schema.canonical("VirtualMachineInstanceSpec", {"domain": {"devices": {}}})
     before = repr(spec)
-    resources({}, spec, KubeVirt(NEWEST), around(KubeVirt(NEWEST)))
+    resources({}, spec, KubeVirt(NEWEST), environment_of(KubeVirt(NEWEST)))
     assert repr(spec) == before
 
 
 def test_dedicated_cpus_and_io_threads() -> None:
     cpu = {"sockets": 4, "cores": 1, "threads": 1, "dedicatedCpuPlacement": True}
     pool = {"ioThreads": {"supplementalPoolThreadCount": 2}, "ioThreadsPolicy": "supplementalPool"}
-    found = answer(cpu=cpu, **pool)
-    assert (found["pod"]["dedicated_cpus"], found["guest"]["io_threads"]) == (6, 2)
+    result = result_of(cpu=cpu, **pool)
+    assert (result["pod"]["dedicated_cpus"], result["guest"]["io_threads"]) == (6, 2)
 
 
 def test_overcommit() -> None:
@@ -93,23 +96,23 @@ def test_huge_pages_devices_and_claims() -> None:
         "hostDevices": [{"name": "d", "claimName": "claim", "requestName": "one"}],
     }
     memory = {"guest": "4Gi", "hugepages": {"pageSize": "2Mi"}}
-    found = pod(devices=devices, memory=memory, spec={"tolerations": [{"operator": "Exists"}]})
-    assert found["devices"]["example.com/gpu"] == 2
-    assert found["claims"] == [{"claim": "claim", "request": "one"}]
-    assert found["hugepages"] == {"2Mi": "4Gi"}
-    assert found["tolerations"] == [{"operator": "Exists"}]
-    assert "overcommit_percent" not in found
+    figures = pod(devices=devices, memory=memory, spec={"tolerations": [{"operator": "Exists"}]})
+    assert figures["devices"]["example.com/gpu"] == 2
+    assert figures["claims"] == [{"claim": "claim", "request": "one"}]
+    assert figures["hugepages"] == {"2Mi": "4Gi"}
+    assert figures["tolerations"] == [{"operator": "Exists"}]
+    assert "overcommit_percent" not in figures
 
 
-def test_the_clusters_kubevirt_counts() -> None:
+def test_settings_and_release_of_cluster() -> None:
     developer = {"cpuAllocationRatio": 1, "useEmulation": True, "nodeSelectors": {"disk": "ssd"}}
     manifest = {"spec": {"configuration": {"developerConfiguration": developer}}}
-    found = pod(kubevirt=kubevirt_of(manifest, "v1.6.2"), cpu={"sockets": 4, "cores": 1, "threads": 1})
-    assert (found["cpu"], found["node_selector"]["disk"]) == ("4005m", "ssd")
-    assert list(found["devices"]) == ["devices.kubevirt.io/tun"]
+    figures = pod(kubevirt=kubevirt_of(manifest, "v1.6.2"), cpu={"sockets": 4, "cores": 1, "threads": 1})
+    assert (figures["cpu"], figures["node_selector"]["disk"]) == ("4005m", "ssd")
+    assert list(figures["devices"]) == ["devices.kubevirt.io/tun"]
 
 
-def test_the_target_of_a_migration() -> None:
-    found = pod(source={"cpu-vendor.node.kubevirt.io/AMD": "true"})
-    assert found["node_selector"]["cpu-vendor.node.kubevirt.io/AMD"] == "true"
-    assert "podAntiAffinity" in found["affinity"]
+def test_migration_target() -> None:
+    figures = pod(source={"cpu-vendor.node.kubevirt.io/AMD": "true"})
+    assert figures["node_selector"]["cpu-vendor.node.kubevirt.io/AMD"] == "true"
+    assert "podAntiAffinity" in figures["affinity"]

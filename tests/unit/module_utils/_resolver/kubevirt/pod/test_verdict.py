@@ -15,7 +15,7 @@ UNKNOWN = {"judged": False, "fits": False, "problem": "gone"}
 
 
 @pytest.mark.parametrize(
-    ("answers", "judged", "fits", "problem"),
+    ("results", "judged", "fits", "problem"),
     [
         ([FITS], True, True, ""),
         ([FITS, FITS], True, True, ""),
@@ -27,5 +27,5 @@ UNKNOWN = {"judged": False, "fits": False, "problem": "gone"}
         ([UNKNOWN, FULL], True, False, "gone; full"),
     ],
 )
-def test_verdict(answers: list[dict[str, Any]], judged: bool, fits: bool, problem: str) -> None:
-    assert verdict(answers) == {"judged": judged, "fits": fits, "problem": problem}
+def test_verdict(results: list[dict[str, Any]], judged: bool, fits: bool, problem: str) -> None:
+    assert verdict(results) == {"judged": judged, "fits": fits, "problem": problem}

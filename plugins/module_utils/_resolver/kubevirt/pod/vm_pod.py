@@ -26,21 +26,21 @@ class NoPod(ValueError):
     """The VM has no pod; one line says why."""
 
 
-class Launched(NamedTuple):
+class RenderedVM(NamedTuple):
     """The spec of a VM's VMI as stored, and the VMI's pod."""
 
     spec: Manifest
     pod: Pod
 
 
-def launched(
+def render_vm(
     vm: Manifest,
     lookup: Lookup,
     kubevirt: KubeVirt,
-    environment: Environment,
+    env: Environment,
     uid: str = "",
     source: Mapping[str, str] | None = None,
-) -> Launched:
+) -> RenderedVM:
     """The VMI and the pod of a VM that starts or migrates.
 
     lookup: instancetypes, preferences and revisions. uid: of the running VMI, if any. source: the labels of the node
@@ -57,40 +57,40 @@ def launched(
         matcher = role.matcher_of(vm) or {}
         if matcher.get("inferFromVolume") and not matcher.get("name"):
             raise NoPod(f"its {role.matcher} is to be inferred from the volume {matcher['inferFromVolume']}")
-        found = find.spec(vm, role, lookup, release)
-        if found.error is not None:
-            raise NoPod(found.error.message)
-        specs.append(found.spec)
+        effective = find.spec(vm, role, lookup, release)
+        if effective.error is not None:
+            raise NoPod(effective.error.message)
+        specs.append(effective.spec)
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
-    return _launched(metadata_of(vm), template, specs[0], specs[1], kubevirt, environment, uid, source)
+    return _render(metadata_of(vm), template, specs[0], specs[1], kubevirt, env, uid, source)
 
 
-def sample(instancetype: Manifest, kubevirt: KubeVirt, environment: Environment) -> Pod:
+def sample_pod(instancetype: Manifest, kubevirt: KubeVirt, env: Environment) -> Pod:
     """The pod of a VM that has only an instancetype. Raises NoPod, FieldError."""
     release = kubevirt.release
     template = release_schema.canonical(
         "VirtualMachineInstanceTemplateSpec", {"spec": {"domain": {"devices": {}}}}, release
     )
     spec = release_schema.canonical(INSTANCETYPE.spec_type, instancetype.get("spec", instancetype), release)
-    return _launched({"name": name_of(instancetype)}, template, spec, None, kubevirt, environment).pod
+    return _render({"name": name_of(instancetype)}, template, spec, None, kubevirt, env).pod
 
 
-def _launched(
-    own: Manifest,
+def _render(
+    vm_metadata: Manifest,
     template: Manifest,
     instancetype: Manifest | None,
     preference: Manifest | None,
     kubevirt: KubeVirt,
-    environment: Environment,
+    env: Environment,
     uid: str = "",
     source: Mapping[str, str] | None = None,
-) -> Launched:
+) -> RenderedVM:
     problem = expand.fill_new(template, instancetype, preference, kubevirt.configuration, kubevirt.release)
     if problem is not None:
         raise NoPod(problem.message)
-    name, namespace = str(own.get("name") or ""), str(own.get("namespace") or "")
+    name, namespace = str(vm_metadata.get("name") or ""), str(vm_metadata.get("namespace") or "")
     metadata = {**template["metadata"], "name": name, "namespace": namespace, "uid": uid}
     try:
-        return Launched(*launch(metadata, template["spec"], kubevirt, environment, source))
+        return RenderedVM(*launch(metadata, template["spec"], kubevirt, env, source))
     except Unrenderable as error:
         raise NoPod(f"KubeVirt cannot create a pod for the VM: {error}") from None
