@@ -63,7 +63,7 @@ def _call_problem(error: TypeError) -> str:
 def vm_filter(name: str, compute: Callable[..., Any], **checks: Check) -> Callable[..., Any]:
     """A filter for one VM or a list of VMs.
 
-    compute: called with (vm, given, objects, release) and the given options that `checks` names. The release is that of
+    compute: called with (vm, overrides, objects, release) and the options that `checks` names. The release is that of
     the option `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another.
     checks: option → function that converts its value, or raises ValueError.
     """
@@ -88,10 +88,10 @@ def vm_filter(name: str, compute: Callable[..., Any], **checks: Check) -> Callab
             option: check_option(name, option, option_value, checks.get(option))
             for option, option_value in options.items()
         }
-        manifests_ = manifests(name, "objects", objects)
+        object_manifests = manifests(name, "objects", objects)
         version = release_option(name, kubevirt_version or version_of(checked_options.get("kubevirt") or {}) or None)
         return each(
-            name, value, lambda vm: compute(gated(vm, accept), overrides, manifests_, version, **checked_options)
+            name, value, lambda vm: compute(gated(vm, accept), overrides, object_manifests, version, **checked_options)
         )
 
     return apply

@@ -44,14 +44,14 @@ class _Launch(NamedTuple):
     metadata: Manifest
     spec: Manifest
     kubevirt: KubeVirt
-    around: Environment
+    environment: Environment
 
 
 def resources(
-    vm: Manifest, overrides: Overrides, objects: list[Manifest], release: Release = NEWEST, **environment: Any
+    vm: Manifest, overrides: Overrides, objects: list[Manifest], release: Release = NEWEST, **options: Any
 ) -> dict[str, Any]:
-    """{guest, pod}: the resources of guest and pod; see resources.resources. environment: as in Place."""
-    environment = PodEnvironment(**environment)
+    """{guest, pod}: the resources of guest and pod; see resources.resources. options: see PodEnvironment."""
+    environment = PodEnvironment(**options)
     source = labels_of(environment.migrates_from) if environment.migrates_from is not None else None
     launch = _launch(vm, overrides, objects, release, environment)
     return _render(resource.resources, launch, source, environment)  # type: ignore[no-any-return]
@@ -69,7 +69,7 @@ def evaluate_vms(
     objects: Any,
     accept_unknown_fields: Any,
 ) -> dict[str, Any]:
-    """The answer of a filter to a list of VMs. Raises AnsibleFilterError.
+    """The result of a filter for a list of VMs. Raises AnsibleFilterError.
 
     name: of the filter. evaluate: placement or check_quotas, with the objects that it takes. The rest are options of
     the filter: the release is that of `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another; objects
@@ -98,10 +98,10 @@ def _launch(
     problem = expansion.fill_new(template, instancetype, preference, kubevirt.configuration, release)
     if problem is not None:
         raise FilterProblem(problem.message)
-    metadata_ = metadata_of(vm)
+    own = metadata_of(vm)
     metadata = {
         **template["metadata"],
-        **{part: metadata_[part] for part in ("name", "namespace") if metadata_.get(part)},
+        **{part: own[part] for part in ("name", "namespace") if own.get(part)},
     }
     pod_environment = resource.environment_of(
         kubevirt, labels_of(environment.namespace), hard_of(environment.quotas), network_resources(environment.networks)

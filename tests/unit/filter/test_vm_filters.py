@@ -323,7 +323,7 @@ def test_a_field_of_a_wrong_type_is_named() -> None:
 
 @pytest.mark.parametrize("name", ["expand", "explain", "infer", "resources"])
 def test_invalid_vms_are_rejected_like_by_the_modules(name: str) -> None:
-    def told(manifest: dict[str, Any], *value: Any, **options: Any) -> str:
+    def error_of(manifest: dict[str, Any], *value: Any, **options: Any) -> str:
         arguments = ([],) if name == "infer" else value
         with pytest.raises(AnsibleFilterError) as error:
             load(name)(manifest, *arguments, **options)
@@ -332,20 +332,20 @@ def test_invalid_vms_are_rejected_like_by_the_modules(name: str) -> None:
 
     bad = vm()
     bad["metadata"]["name"] = "größe"
-    assert told(bad, LARGE).startswith(f"{name}: shop/größe: metadata.name: 'größe' must consist of a-z")
+    assert error_of(bad, LARGE).startswith(f"{name}: shop/größe: metadata.name: 'größe' must consist of a-z")
     bad = vm()
     bad["metadata"]["labels"] = {"app": "a b"}
-    assert told(bad, LARGE).startswith(f"{name}: shop/web: metadata.labels.app: 'a b' must consist of")
+    assert error_of(bad, LARGE).startswith(f"{name}: shop/web: metadata.labels.app: 'a b' must consist of")
     bad = vm(memory={"guest": "-1Gi"})
-    assert "spec.template.spec.domain.memory.guest: '-1Gi' is too small" in told(bad, LARGE)
+    assert "spec.template.spec.domain.memory.guest: '-1Gi' is too small" in error_of(bad, LARGE)
     bad = vm()
     bad["spec"]["template"]["spec"]["nodeselector"] = {}
-    assert "spec.template.spec.nodeselector: unknown field; did you mean nodeSelector?" in told(bad, LARGE)
-    assert "accept_unknown_fields: expected true or false, found 'perhaps'" in told(
+    assert "spec.template.spec.nodeselector: unknown field; did you mean nodeSelector?" in error_of(bad, LARGE)
+    assert "accept_unknown_fields: expected true or false, found 'perhaps'" in error_of(
         vm(), LARGE, accept_unknown_fields="perhaps"
     )
     if name != "infer":
-        assert told(vm(), {"cpu": {"guest": 1}, "memory": {"guest": "0"}}).startswith(
+        assert error_of(vm(), {"cpu": {"guest": 1}, "memory": {"guest": "0"}}).startswith(
             f"{name}: instancetype: memory.guest: '0' is too small"
         )
         load(name)(bad, LARGE, accept_unknown_fields="true")

@@ -34,7 +34,7 @@ def explained(
     return {row.field: row for row in rows}
 
 
-def told(row: _field_sources.Row) -> tuple[Any, ...]:
+def value_and_source(row: _field_sources.Row) -> tuple[Any, ...]:
     return row.value, row.source, tuple((other.value, other.source) for other in row.instead_of)
 
 
@@ -44,22 +44,22 @@ def test_the_four_sources() -> None:
         LARGE,
         {"machine": {"preferredMachineType": "pc"}, "preferredSubdomain": "shop"},
     )
-    assert told(rows["spec.terminationGracePeriodSeconds"]) == (0, "VM", ())
-    assert told(rows["spec.domain.memory.guest"]) == ("8Gi", "instancetype", ())
-    assert told(rows["spec.subdomain"]) == ("shop", "preference", ())
-    assert told(rows["spec.domain.machine.type"]) == ("pc", "preference", (("q35", "default"),))
-    assert told(rows["spec.architecture"]) == ("amd64", "default", ())
+    assert value_and_source(rows["spec.terminationGracePeriodSeconds"]) == (0, "VM", ())
+    assert value_and_source(rows["spec.domain.memory.guest"]) == ("8Gi", "instancetype", ())
+    assert value_and_source(rows["spec.subdomain"]) == ("shop", "preference", ())
+    assert value_and_source(rows["spec.domain.machine.type"]) == ("pc", "preference", (("q35", "default"),))
+    assert value_and_source(rows["spec.architecture"]) == ("amd64", "default", ())
     assert "spec.domain.resources" not in rows and "spec.domain.devices" not in rows
 
 
 def test_the_topology_of_vcpus_comes_from_the_preference() -> None:
     alone = explained(template(), LARGE)
-    assert told(alone[f"{CPU}.sockets"]) == (4, "instancetype", ((1, "default"),))
+    assert value_and_source(alone[f"{CPU}.sockets"]) == (4, "instancetype", ((1, "default"),))
     # The instancetype writes it, even if the default is the same.
-    assert told(alone[f"{CPU}.cores"]) == (1, "instancetype", ())
+    assert value_and_source(alone[f"{CPU}.cores"]) == (1, "instancetype", ())
     both = explained(template(), LARGE, {"cpu": {"preferredCPUTopology": "spread"}})
-    assert told(both[f"{CPU}.sockets"]) == (2, "preference", ((4, "instancetype"),))
-    assert told(both[f"{CPU}.cores"]) == (2, "preference", ((1, "instancetype"),))
+    assert value_and_source(both[f"{CPU}.sockets"]) == (2, "preference", ((4, "instancetype"),))
+    assert value_and_source(both[f"{CPU}.cores"]) == (2, "preference", ((1, "instancetype"),))
 
 
 def test_values_that_the_vm_overrides() -> None:
@@ -68,10 +68,14 @@ def test_values_that_the_vm_overrides() -> None:
         {"machine": {"type": "pc"}, "devices": {"disks": [disk]}}, volumes=[{"name": "root", "emptyDisk": {}}]
     )
     rows = explained(options, None, {"devices": {"preferredDiskBus": "virtio"}})
-    assert told(rows["spec.domain.devices.disks[0].disk.bus"]) == ("sata", "VM", (("virtio", "preference"),))
-    assert told(rows["spec.domain.machine.type"])[1] == "VM"
+    assert value_and_source(rows["spec.domain.devices.disks[0].disk.bus"]) == (
+        "sata",
+        "VM",
+        (("virtio", "preference"),),
+    )
+    assert value_and_source(rows["spec.domain.machine.type"])[1] == "VM"
     # A name has to be there: nothing is instead of it.
-    assert told(rows["spec.domain.devices.disks[0].name"]) == ("root", "VM", ())
+    assert value_and_source(rows["spec.domain.devices.disks[0].name"]) == ("root", "VM", ())
 
 
 def test_a_field_of_the_vm_may_displace_another_field() -> None:
@@ -87,21 +91,21 @@ def test_a_field_of_the_vm_may_displace_another_field() -> None:
 def test_a_preference_for_what_only_a_default_attaches() -> None:
     options = template(volumes=[{"name": "root", "containerDisk": {"image": "example.com/web:1"}}])
     rows = explained(options, None, {"devices": {"preferredDiskBus": "virtio"}})
-    assert told(rows["spec.domain.devices.disks[0].name"]) == ("root", "default", ())
-    assert told(rows["spec.domain.devices.disks[0].disk.bus"]) == ("virtio", "preference", ())
+    assert value_and_source(rows["spec.domain.devices.disks[0].name"]) == ("root", "default", ())
+    assert value_and_source(rows["spec.domain.devices.disks[0].disk.bus"]) == ("virtio", "preference", ())
 
 
 def test_a_field_of_the_vm_that_is_overridden() -> None:
     preference = {"devices": {"preferredDisableHotplug": False}}
     rows = explained(template({"devices": {"disableHotplug": True}}), None, preference)
-    assert told(rows["spec.domain.devices.disableHotplug"]) == (None, "preference", ((True, "VM"),))
+    assert value_and_source(rows["spec.domain.devices.disableHotplug"]) == (None, "preference", ((True, "VM"),))
     rows = explained(template({"cpu": {"maxSockets": 2}}), {**LARGE, "cpu": {"guest": 4, "maxSockets": 8}})
-    assert told(rows[f"{CPU}.maxSockets"]) == (8, "instancetype", ((2, "VM"),))
+    assert value_and_source(rows[f"{CPU}.maxSockets"]) == (8, "instancetype", ((2, "VM"),))
 
 
 def test_an_instancetype_beats_a_preference() -> None:
     rows = explained(template(), {**LARGE, "annotations": {"a.b/c": "it"}}, {"annotations": {"a.b/c": "pref"}})
-    assert told(rows["metadata.annotations.a.b/c"]) == ("it", "instancetype", (("pref", "preference"),))
+    assert value_and_source(rows["metadata.annotations.a.b/c"]) == ("it", "instancetype", (("pref", "preference"),))
 
 
 def test_without_matchers_nothing_is_added() -> None:
@@ -117,13 +121,13 @@ def test_features_without_instancetype() -> None:
     """KubeVirt crashes without the VM's cpu, so that there is no answer to what would be without it."""
     features = {"cpu": {"preferredCPUFeatures": [{"name": "vmx"}]}}
     rows = explained(template({"cpu": {"model": "host-model"}}), None, features)
-    assert told(rows[f"{CPU}.features[0].name"]) == ("vmx", "preference", ())
-    assert told(rows[f"{CPU}.model"]) == ("host-model", "VM", ())
+    assert value_and_source(rows[f"{CPU}.features[0].name"]) == ("vmx", "preference", ())
+    assert value_and_source(rows[f"{CPU}.model"]) == ("host-model", "VM", ())
 
 
 def test_an_older_release() -> None:
     rows = explained(template(), LARGE, {"devices": {"preferredVideoType": "vga"}})
-    assert told(rows["spec.domain.devices.video.type"]) == ("vga", "preference", ())
+    assert value_and_source(rows["spec.domain.devices.video.type"]) == ("vga", "preference", ())
     assert "spec.domain.devices.video.type" not in explained(
         template(), LARGE, {"devices": {"preferredVideoType": "vga"}}, "1.6"
     )
@@ -154,11 +158,11 @@ def test_table() -> None:
 
 def test_a_list_entry_without_fields_stays() -> None:
     rows = explained(template(tolerations=[{"operator": "Exists"}, {"key": "a"}]), LARGE)
-    assert told(rows["spec.tolerations[0].operator"]) == ("Exists", "VM", ())
-    assert told(rows["spec.tolerations[1].key"]) == ("a", "VM", ())
+    assert value_and_source(rows["spec.tolerations[0].operator"]) == ("Exists", "VM", ())
+    assert value_and_source(rows["spec.tolerations[1].key"]) == ("a", "VM", ())
 
 
 def test_a_template_with_a_single_field() -> None:
     preference = {"machine": {"preferredMachineType": "q35"}}
     rows = explained({"spec": {"domain": {"machine": {"type": "pc"}}}}, None, preference)
-    assert told(rows["spec.domain.machine.type"]) == ("pc", "VM", (("q35", "preference"),))
+    assert value_and_source(rows["spec.domain.machine.type"]) == ("pc", "VM", (("q35", "preference"),))

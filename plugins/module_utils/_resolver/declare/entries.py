@@ -44,19 +44,19 @@ def merge_options(below: Options, above: Options, spec: Spec, exclusive: Iterabl
     group below.
     """
     result = dict(below)
-    given = {own_name(key, spec): value for key, value in above.items()}
+    overrides = {own_name(key, spec): value for key, value in above.items()}
     for group in exclusive:
-        if any(given.get(name) is not None for name in group):
+        if any(overrides.get(name) is not None for name in group):
             for name in group:
                 result.pop(name, None)
-    for name, value in given.items():
+    for name, value in overrides.items():
         if value is None:
             result.pop(name, None)
         elif isinstance(value, dict):
             inner = spec.get(name) or {}
-            under = result.get(name)
+            inherited = result.get(name)
             result[name] = merge_options(
-                under if isinstance(under, dict) else {},
+                inherited if isinstance(inherited, dict) else {},
                 value,
                 inner.get("options") or {},
                 inner.get("mutually_exclusive") or (),

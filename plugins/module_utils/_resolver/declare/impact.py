@@ -77,14 +77,14 @@ def size_mismatch(declared: Manifest, live: Manifest, cluster: Cluster) -> str |
     The cluster's reference policy replaced the matchers, so the VM does not follow them. Whether the play or the
     instancetype changed is unknown.
     """
-    wanted = mutate.mutate(declared, cluster.objects, release=cluster.release).vm
-    made = vmi.build(wanted, cluster.objects, cluster.configuration, cluster.release).spec if wanted else None
-    found = vmi.build(live, cluster.objects, cluster.configuration, cluster.release).spec
-    if made is None or found is None or _size(made) == _size(found):
+    admitted = mutate.mutate(declared, cluster.objects, release=cluster.release).vm
+    intended = vmi.build(admitted, cluster.objects, cluster.configuration, cluster.release).spec if admitted else None
+    actual = vmi.build(live, cluster.objects, cluster.configuration, cluster.release).spec
+    if intended is None or actual is None or _size(intended) == _size(actual):
         return None
     return (
-        f"the cluster's reference policy replaced the instancetype by its values ({_size(found)}); the instancetype now"
-        f" gives {_size(made)}, which the VM does not get: declare cpu and memory to change the VM"
+        f"the cluster's reference policy replaced the instancetype by its values ({_size(actual)}); the instancetype"
+        f" now gives {_size(intended)}, which the VM does not get: declare cpu and memory to change the VM"
     )
 
 
@@ -115,9 +115,9 @@ def _started(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest:
 def _add_hotplugged(spec: Manifest, running: Manifest) -> None:
     """Adds the sockets and memory that KubeVirt has hotplugged since the guest's start."""
     for part, field in (("cpu", "sockets"), ("memory", "guest")):
-        now = (running["domain"].get(part) or {}).get(field)
-        if now is not None and spec["domain"].get(part):
-            spec["domain"][part][field] = now
+        hotplugged = (running["domain"].get(part) or {}).get(field)
+        if hotplugged is not None and spec["domain"].get(part):
+            spec["domain"][part][field] = hotplugged
 
 
 def _redacted(change: Manifest) -> Manifest:

@@ -145,7 +145,7 @@ def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:
 
 
 def _emptied_parents(desired: dict[Field, Any], dropped: set[Field], live: dict[str, Any]) -> tuple[Field, ...]:
-    """Dropped fields that are the whole contents of an object that stays declared as empty.
+    """Dropped fields that are the entire contents of an object that stays declared as empty.
 
     Server-side apply would set the object to null (`devices: null`), which KubeVirt's schema rejects.
     """

@@ -1,4 +1,4 @@
-"""Decides which request takes a VM to a wanted power state, and whether the VM has reached it.
+"""Decides which request takes a VM to a requested power state, and whether the VM has reached it.
 
 virt-api decides what it accepts: a request that it would reject is sent, so that the error is its own. Only unnecessary
 requests (KubeVirt responds with 409) and premature ones are held back.
@@ -78,7 +78,7 @@ _STILL_STARTING: Final = Decision(needed=True, wait_for=STARTED)
 
 
 def subresource_request(power: PowerRequest) -> SubresourceRequest:
-    """The request for a wanted state."""
+    """The request for a power state."""
     if power.state == STARTED:
         return SubresourceRequest("virtualmachines", "start", {"paused": True} if power.paused else {})
     if power.state == STOPPED:
@@ -213,7 +213,7 @@ def _stop(state: _PowerState, power: PowerRequest) -> Decision:
 
 
 def reached(power: PowerRequest, vm: Manifest | None) -> Readiness:
-    """How close a VM is to a wanted state; for MIGRATED see `migrated`."""
+    """How close a VM is to a requested state; for MIGRATED see `migrated`."""
     if vm is None:
         return Readiness(ready=power.state == STOPPED, failed=None if power.state == STOPPED else "the VM was deleted")
     status: Manifest = vm.get("status") or {}

@@ -179,8 +179,8 @@ def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str
         result["spec"].pop(role.matcher, None)
     controller_fields = ownership.updated(live, _CONTROLLER)
     for field, value in ownership.declared(result).items():
-        theirs = any(field[: len(other)] == other for other in controller_fields)
-        if theirs and _within(value, ownership.lookup(live, field)):
+        expanded_field = any(field[: len(other)] == other for other in controller_fields)
+        if expanded_field and _within(value, ownership.lookup(live, field)):
             _remove(result, field)
     return result
 

@@ -39,14 +39,16 @@ def size(name: str, cpu: int, memory: str, kind: str = CLUSTER_TYPE, **more: Any
     return named(kind, name, **options)
 
 
-def wish(name: str, **spec: Any) -> Manifest:
+def preference(name: str, **spec: Any) -> Manifest:
     return named(CLUSTER_PREFERENCE, name, **spec)
 
 
 TYPES = [size("u1.small", 1, "2Gi"), size("u1.medium", 2, "4Gi"), size("u1.large", 2, "8Gi")]
-CORES = wish("cores", cpu={"preferredCPUTopology": "cores"})
-VIRTIO = wish("virtio", devices={"preferredDiskBus": "virtio", "preferredRng": {}, "preferredInterfaceModel": "virtio"})
-EFI = wish("efi", firmware={"preferredEfi": {"secureBoot": True}}, features={"preferredSmm": {}})
+CORES = preference("cores", cpu={"preferredCPUTopology": "cores"})
+VIRTIO = preference(
+    "virtio", devices={"preferredDiskBus": "virtio", "preferredRng": {}, "preferredInterfaceModel": "virtio"}
+)
+EFI = preference("efi", firmware={"preferredEfi": {"secureBoot": True}}, features={"preferredSmm": {}})
 ALL = [CORES, VIRTIO, EFI]
 
 DISKS = [{"name": "root", "disk": {"bus": "virtio"}}, {"name": "init", "cdrom": {"bus": "sata"}}]
@@ -104,7 +106,7 @@ def test_only_values_of_the_pair_are_removed() -> None:
         spec={"volumes": VOLUMES, "evictionStrategy": "None", "terminationGracePeriodSeconds": 0},
         metadata={"labels": {"app": "web"}, "annotations": {"note": "mine"}},
     )
-    both = wish("both", **CORES["spec"], devices={"preferredDiskBus": "virtio", "preferredRng": {}})
+    both = preference("both", **CORES["spec"], devices={"preferredDiskBus": "virtio", "preferredRng": {}})
     result = chosen(adopted(machine, [*ALL, both]))
     assert result.preference == {"kind": CLUSTER_PREFERENCE, "name": "both"}
     assert result.vm["spec"] == {
@@ -133,7 +135,7 @@ def test_only_values_of_the_pair_are_removed() -> None:
 
 def test_the_preference_that_removes_most_is_chosen() -> None:
     machine = vm(devices={"disks": DISKS[:1], "rng": {}}, spec={"volumes": VOLUMES[:1]})
-    bus = wish("a-bus", devices={"preferredDiskBus": "virtio"})
+    bus = preference("a-bus", devices={"preferredDiskBus": "virtio"})
     assert (chosen(adopted(machine, [bus, VIRTIO])).preference or {})["name"] == "a-bus"
     # The interface that KubeVirt adds would get a model from the other one.
     named_model = vm(
@@ -238,10 +240,10 @@ def test_a_vm_keeps_its_preference() -> None:
 
 
 def test_a_pair_that_kubevirt_rejects_is_not_chosen() -> None:
-    needy = wish("needy", requirements={"memory": {"guest": "8Gi"}}, devices={"preferredRng": {}})
+    needy = preference("needy", requirements={"memory": {"guest": "8Gi"}}, devices={"preferredRng": {}})
     result = adopted(vm(devices={"rng": {}}), [needy])
     assert chosen(result).preference is None
-    uneven = wish("uneven", cpu={"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 4}})
+    uneven = preference("uneven", cpu={"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 4}})
     machine = vm()
     machine["spec"]["preference"] = {"name": "uneven"}
     refused = adopted(machine, [uneven])
@@ -250,7 +252,7 @@ def test_a_pair_that_kubevirt_rejects_is_not_chosen() -> None:
 
 
 def test_a_storage_class_of_a_preference_is_a_difference() -> None:
-    classy = wish("classy", volumes={"preferredStorageClassName": "fast"}, devices={"preferredRng": {}})
+    classy = preference("classy", volumes={"preferredStorageClassName": "fast"}, devices={"preferredRng": {}})
     machine = vm(devices={"rng": {}})
     source = {"metadata": {"name": "root"}, "spec": {"storage": {}, "source": {"blank": {}}}}
     assert (chosen(adopted(machine, [classy])).preference or {})["name"] == "classy"
@@ -272,8 +274,10 @@ def test_one_of_the_namespace_is_taken_too() -> None:
 
 def test_the_rewritten_vm_has_the_same_vmi() -> None:
     machine = vm(devices={"disks": DISKS, "rng": {}}, spec={"volumes": VOLUMES})
-    result = chosen(adopted(machine, [VIRTIO, wish("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})]))
-    lookup = Objects([*TYPES, VIRTIO, wish("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})])
+    result = chosen(
+        adopted(machine, [VIRTIO, preference("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})])
+    )
+    lookup = Objects([*TYPES, VIRTIO, preference("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})])
     assert result.preference is not None
     assert vmi.build(result.vm, lookup).spec == vmi.build(machine, lookup).spec
 
@@ -299,14 +303,14 @@ def test_annotations_that_the_instancetype_sets_otherwise_go() -> None:
 
 
 def test_manifests_that_do_not_match_the_schema_are_no_choice() -> None:
-    broken = wish("broken", cpu="many")
-    result = chosen(adopted(vm(devices={"rng": {}}), [broken, wish("rng", devices={"preferredRng": {}})]))
+    broken = preference("broken", cpu="many")
+    result = chosen(adopted(vm(devices={"rng": {}}), [broken, preference("rng", devices={"preferredRng": {}})]))
     assert result.preference == {"kind": CLUSTER_PREFERENCE, "name": "rng"}
     assert chosen(adopted(vm(), [broken])).preference is None
 
 
 def test_a_pair_on_which_kubevirt_crashes_is_not_chosen() -> None:
-    zero = wish(
+    zero = preference(
         "zero", cpu={"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}, devices={"preferredRng": {}}
     )
     assert chosen(adopted(vm(devices={"rng": {}}), [zero])).preference is None
@@ -327,7 +331,7 @@ def test_matchers_that_admission_does_not_take() -> None:
     assert refused.nearest[0].refusal == "Name already set, should be cleared before setting inferFromVolume"
 
 
-OLD_CORES = wish("old.cores", cpu={"preferredCPUTopology": "preferCores"})
+OLD_CORES = preference("old.cores", cpu={"preferredCPUTopology": "preferCores"})
 
 
 def test_the_clusters_release_decides_what_a_preference_means() -> None:

@@ -115,7 +115,7 @@ def claimed(name: str, claim: str = "", hot: bool = True) -> Manifest:
     }
 
 
-def made_of(volumes: list[Manifest], disks: list[Manifest], **spec: Any) -> Manifest:
+def vm_with_volumes(volumes: list[Manifest], disks: list[Manifest], **spec: Any) -> Manifest:
     manifest = vm("small", domain={"devices": {"disks": disks}}, volumes=volumes)
     manifest["spec"].update(spec)
     return manifest
@@ -134,8 +134,8 @@ def requesting(**memory: str) -> Manifest:
 
 ROOT, DATA, ISO = claimed("root", hot=False), claimed("data"), claimed("iso")
 ROOT_DISK, DATA_DISK, DRIVE = ({"name": "root", "disk": {}}, {"name": "data", "disk": {}}, {"name": "iso", "cdrom": {}})
-ROOTED = made_of([ROOT], [ROOT_DISK])
-LOADED, EMPTY = made_of([ROOT, ISO], [ROOT_DISK, DRIVE]), made_of([ROOT], [ROOT_DISK, DRIVE])
+ROOTED = vm_with_volumes([ROOT], [ROOT_DISK])
+LOADED, EMPTY = vm_with_volumes([ROOT, ISO], [ROOT_DISK, DRIVE]), vm_with_volumes([ROOT], [ROOT_DISK, DRIVE])
 
 
 @pytest.mark.parametrize("live", [True, False])
@@ -147,13 +147,13 @@ LOADED, EMPTY = made_of([ROOT, ISO], [ROOT_DISK, DRIVE]), made_of([ROOT], [ROOT_
         (joined("one"), joined("one", network="wan"), LIVE),
         (joined("one"), joined("one", model="e1000"), RESTART),
         (joined("one", "two"), joined("one"), RESTART),
-        (ROOTED, made_of([ROOT, DATA], [ROOT_DISK, DATA_DISK]), LIVE),
-        (ROOTED, made_of([ROOT, claimed("data", hot=False)], [ROOT_DISK, DATA_DISK]), RESTART),
+        (ROOTED, vm_with_volumes([ROOT, DATA], [ROOT_DISK, DATA_DISK]), LIVE),
+        (ROOTED, vm_with_volumes([ROOT, claimed("data", hot=False)], [ROOT_DISK, DATA_DISK]), RESTART),
         (EMPTY, LOADED, LIVE),
         (LOADED, EMPTY, LIVE),
-        (LOADED, made_of([ROOT, claimed("iso", "other")], [ROOT_DISK, DRIVE]), LIVE),
+        (LOADED, vm_with_volumes([ROOT, claimed("iso", "other")], [ROOT_DISK, DRIVE]), LIVE),
         (LOADED, ROOTED, RESTART),
-        (ROOTED, made_of([claimed("root", "other", hot=False)], [ROOT_DISK]), RESTART),
+        (ROOTED, vm_with_volumes([claimed("root", "other", hot=False)], [ROOT_DISK]), RESTART),
     ],
 )
 def test_changes_of_devices_as_recorded(before: Manifest, after: Manifest, needs: str, live: bool) -> None:
@@ -165,7 +165,7 @@ def test_changes_of_devices_as_recorded(before: Manifest, after: Manifest, needs
 
 @pytest.mark.parametrize(("live", "needs"), [(True, LIVE), (False, NOTHING)])
 def test_a_volume_that_migrates(live: bool, needs: str) -> None:
-    moved = made_of([claimed("root", "other", hot=False)], [ROOT_DISK], updateVolumesStrategy="Migration")
+    moved = vm_with_volumes([claimed("root", "other", hot=False)], [ROOT_DISK], updateVolumesStrategy="Migration")
     instance = {**running(), "spec": ROOTED["spec"]["template"]["spec"]}
     cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, live_updates=live))
     assert foreseen(ROOTED, moved, instance, cluster).needs == needs
@@ -174,8 +174,12 @@ def test_a_volume_that_migrates(live: bool, needs: str) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "field"),
     [
-        (ROOTED, made_of([ROOT, DATA], [ROOT_DISK, DATA_DISK]), "volumes.data"),
-        (LOADED, made_of([ROOT, claimed("iso", "other")], [ROOT_DISK, DRIVE]), "volumes.iso.persistentVolumeClaim"),
+        (ROOTED, vm_with_volumes([ROOT, DATA], [ROOT_DISK, DATA_DISK]), "volumes.data"),
+        (
+            LOADED,
+            vm_with_volumes([ROOT, claimed("iso", "other")], [ROOT_DISK, DRIVE]),
+            "volumes.iso.persistentVolumeClaim",
+        ),
         (LOADED, EMPTY, "volumes.iso"),
     ],
 )

@@ -21,7 +21,7 @@ def entry(manager: str, fields: dict[str, Any], operation: str = "Update", **mor
     return {"manager": manager, "operation": operation, "apiVersion": "v1", "fieldsV1": fields, **more}
 
 
-THEIRS = {
+KUBECTL_FIELDS = {
     "f:metadata": {"f:labels": {".": {}, "f:app": {}, "f:note": {}}},
     "f:spec": {
         "f:instancetype": {".": {}, "f:name": {}},
@@ -72,13 +72,13 @@ def test_take_over_rejects_other_values(option: Any) -> None:
 
 def test_only_owners_of_the_fields_are_taken_over() -> None:
     live = vm(
-        entry("virtctl", THEIRS),
-        entry("virtctl", THEIRS, "Apply"),
+        entry("virtctl", KUBECTL_FIELDS),
+        entry("virtctl", KUBECTL_FIELDS, "Apply"),
         entry("kubectl-edit", {"f:metadata": {"f:labels": {"f:note": {}}}}),
         entry("kubectl-create", {"f:spec": {"f:template": {"f:spec": {"f:domain": {"f:devices": {"f:disks": {}}}}}}}),
-        entry("OpenAPI-Generator", THEIRS, subresource="status"),
-        entry("argocd", THEIRS),
-        entry("virtshape", THEIRS),
+        entry("OpenAPI-Generator", KUBECTL_FIELDS, subresource="status"),
+        entry("argocd", KUBECTL_FIELDS),
+        entry("virtshape", KUBECTL_FIELDS),
     )
     everybody = take_over.parse_take_over(True)
     assert take_over.managers_to_take(live, FIELDS, "virtshape", everybody) == ("virtctl",)
@@ -87,8 +87,8 @@ def test_only_owners_of_the_fields_are_taken_over() -> None:
 
 
 def test_declared_fields_become_ours_and_others_stay() -> None:
-    status, other = entry("virtctl", THEIRS, subresource="status"), entry("argocd", THEIRS)
-    live = vm(entry("virtctl", THEIRS), status, other)
+    status, other = entry("virtctl", KUBECTL_FIELDS, subresource="status"), entry("argocd", KUBECTL_FIELDS)
+    live = vm(entry("virtctl", KUBECTL_FIELDS), status, other)
     retained = copy.deepcopy(live)
     managed, version = take_over.patch(live, FIELDS, "virtshape", ("virtctl",))
     assert live == retained
@@ -126,7 +126,7 @@ def test_atomic_lists_and_objects_are_moved_completely() -> None:
 
 def test_the_last_applied_configuration_goes_with_its_owner() -> None:
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{}"}
-    live = vm(entry("kubectl-client-side-apply", THEIRS), **annotations)
+    live = vm(entry("kubectl-client-side-apply", KUBECTL_FIELDS), **annotations)
     *_others, removed = take_over.patch(live, FIELDS, "virtshape", ("kubectl-client-side-apply",))
     path = "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration"
     assert removed == {"op": "remove", "path": path}

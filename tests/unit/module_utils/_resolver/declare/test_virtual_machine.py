@@ -252,7 +252,7 @@ def test_memory_removed_by_admission_is_no_difference() -> None:
     assert action(as_vm(options), live) == plan.NONE
 
 
-def one_request(options: dict[str, Any], live: dict[str, Any], force: bool = False) -> plan.Plan:
+def plan_with_merge_patch(options: dict[str, Any], live: dict[str, Any], force: bool = False) -> plan.Plan:
     manifest, owner = vms.reconcile(as_vm(options), live, "virtshape")
     return vms.with_merge_patch(plan.present(manifest, live, owner, "virtshape", force), live, "virtshape", force)
 
@@ -262,23 +262,25 @@ def test_another_instancetype_takes_kind_and_revision_along() -> None:
     live = applied(created({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}))
     live["spec"]["instancetype"]["revisionName"] = "a-x-1"
     assert (
-        one_request({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}, live).merge_patch
+        plan_with_merge_patch(
+            {**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}, live
+        ).merge_patch
         == {}
     )
-    manifest = one_request({**PLAIN, "instancetype": {"name": "y"}}, live)
+    manifest = plan_with_merge_patch({**PLAIN, "instancetype": {"name": "y"}}, live)
     here = ("spec", "instancetype")
     kind = "VirtualMachineClusterInstancetype"
     assert manifest.merge_patch == {(*here, "name"): "y", (*here, "kind"): kind, (*here, "revisionName"): None}
     assert manifest.manifest["spec"]["instancetype"] == {"name": "y", "kind": kind}
     assert manifest.before["spec"]["instancetype"]["revisionName"] == "a-x-1"
-    pinned = one_request({**PLAIN, "instancetype": {"name": "y", "revision_name": "a-y-1"}}, live)
+    pinned = plan_with_merge_patch({**PLAIN, "instancetype": {"name": "y", "revision_name": "a-y-1"}}, live)
     assert pinned.merge_patch == {}
 
 
 def test_a_removed_instancetype_takes_its_revision_along() -> None:
     live = applied(created({**PLAIN, "instancetype": {"name": "x"}}))
     live["spec"]["instancetype"]["revisionName"] = "a-x-1"
-    manifest = one_request({**PLAIN, "memory": "2Gi"}, live)
+    manifest = plan_with_merge_patch({**PLAIN, "memory": "2Gi"}, live)
     assert manifest.merge_patch == {("spec", "instancetype"): None, (*MEMORY, "guest"): "2Gi"}
 
 
@@ -294,19 +296,22 @@ def with_running(value: bool, manager: str) -> dict[str, Any]:
 
 def test_running_is_a_spelling_of_a_run_strategy() -> None:
     for value, strategy in ((True, "Always"), (False, "Halted")):
-        assert one_request({**PLAIN, "run_strategy": strategy}, with_running(value, "kubectl")).action == plan.NONE
-        assert one_request(PLAIN, with_running(value, "kubectl")).action == plan.NONE
+        assert (
+            plan_with_merge_patch({**PLAIN, "run_strategy": strategy}, with_running(value, "kubectl")).action
+            == plan.NONE
+        )
+        assert plan_with_merge_patch(PLAIN, with_running(value, "kubectl")).action == plan.NONE
 
 
 def test_running_gives_way_to_another_run_strategy_in_one_request() -> None:
     first = {("spec", "running"): None, ("spec", "runStrategy"): "Manual"}
     desired = {**PLAIN, "run_strategy": "Manual"}
-    refused = one_request(desired, with_running(True, "kubectl"))
+    refused = plan_with_merge_patch(desired, with_running(True, "kubectl"))
     assert '"kubectl" owns spec.running' in str(refused.refusal)
     for manifest in (
-        one_request(desired, with_running(True, "kubectl"), force=True),
+        plan_with_merge_patch(desired, with_running(True, "kubectl"), force=True),
         # Someone's start or stop is taken back, as it is for run strategies.
-        one_request(desired, with_running(True, "virt-api")),
+        plan_with_merge_patch(desired, with_running(True, "virt-api")),
     ):
         assert (manifest.refusal, manifest.merge_patch, manifest.before) == (None, first, {"spec": {"running": True}})
 
@@ -314,7 +319,7 @@ def test_running_gives_way_to_another_run_strategy_in_one_request() -> None:
 def test_the_pin_of_what_others_declare_stays() -> None:
     live = applied(created(PLAIN))
     live["spec"]["instancetype"] = {"name": "x", "revisionName": "a-x-1"}
-    manifest = one_request({**PLAIN, "labels": {"tier": "db"}}, live)
+    manifest = plan_with_merge_patch({**PLAIN, "labels": {"tier": "db"}}, live)
     assert (manifest.action, manifest.merge_patch) == (plan.APPLY, {})
     assert manifest.before == {}
 
@@ -345,7 +350,7 @@ def pinned(options: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_pin_stays_if_its_matcher_stays() -> None:
     options = {**PLAIN, "instancetype": {"name": "x", "kind": OWN_KIND}, "preference": {"name": "p"}}
-    manifest = one_request({**options, "labels": {"tier": "db"}}, pinned(options))
+    manifest = plan_with_merge_patch({**options, "labels": {"tier": "db"}}, pinned(options))
     assert (manifest.action, manifest.merge_patch, manifest.before) == (plan.APPLY, {}, {})
 
 
@@ -360,7 +365,7 @@ def test_a_pin_stays_if_its_matcher_stays() -> None:
 )
 def test_only_the_changed_matcher_loses_its_pin(matcher: str, desired: dict[str, Any]) -> None:
     options = {**PLAIN, "instancetype": {"name": "x", "kind": OWN_KIND}, "preference": {"name": "p"}}
-    manifest = one_request({**options, matcher: desired}, pinned(options))
+    manifest = plan_with_merge_patch({**options, matcher: desired}, pinned(options))
     assert manifest.merge_patch == {
         ("spec", matcher, field): desired.get(field) for field in ("name", "kind", "revisionName")
     }

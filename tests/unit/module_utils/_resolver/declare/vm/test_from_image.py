@@ -40,18 +40,18 @@ REGISTRY = {
 }
 
 
-def made(**options: Any) -> Manifest:
+def manifest_from(**options: Any) -> Manifest:
     return manifest({"name": "web", "namespace": "shop", "infer_from_registry": True, **options})
 
 
-def asked(vm: Manifest, live: Manifest | None = None, **existing: Manifest) -> dict[str, tuple[str, Image]]:
+def images_to_read(vm: Manifest, live: Manifest | None = None, **existing: Manifest) -> dict[str, tuple[str, Image]]:
     result = from_image.image_inferences(vm, live, existing)
-    return {question.role.matcher: (question.volume, question.image) for question in result}
+    return {inference.role.matcher: (inference.volume, inference.image) for inference in result}
 
 
-def completed(vm: Manifest, answer: ImageContents, live: Manifest | None = None) -> from_image.InferredVm:
+def inferred(vm: Manifest, answer: ImageContents, live: Manifest | None = None) -> from_image.InferredVm:
     result = from_image.image_inferences(vm, live, {})
-    return from_image.infer_from_images(vm, result, {question.image: answer for question in result})
+    return from_image.infer_from_images(vm, result, {inference.image: answer for inference in result})
 
 
 def matchers(vm: Manifest) -> Manifest:
@@ -59,11 +59,11 @@ def matchers(vm: Manifest) -> Manifest:
 
 
 def test_a_container_disk_is_all_that_is_needed() -> None:
-    vm = made(boot={"container_disk": IMAGE})
+    vm = manifest_from(boot={"container_disk": IMAGE})
 
     image = Image(IMAGE, "shop")
-    assert asked(vm) == {"instancetype": ("boot", image), "preference": ("boot", image)}
-    assert matchers(completed(vm, FEDORA).vm) == BOTH
+    assert images_to_read(vm) == {"instancetype": ("boot", image), "preference": ("boot", image)}
+    assert matchers(inferred(vm, FEDORA).vm) == BOTH
     assert matchers(vm) != BOTH, "the declared VM stays as it is"
 
 
@@ -83,24 +83,24 @@ def test_a_container_disk_is_all_that_is_needed() -> None:
     ids=["boot.url", "import", "volume", "boot order"],
 )
 def test_the_disk_that_the_vm_boots_from_decides(options: Manifest) -> None:
-    vm = made(**options)
+    vm = manifest_from(**options)
 
-    assert {image.name for _volume, image in asked(vm).values()} == {"registry.example/own:1"}
-    assert matchers(completed(vm, OWN).vm) == {
+    assert {image.name for _volume, image in images_to_read(vm).values()} == {"registry.example/own:1"}
+    assert matchers(inferred(vm, OWN).vm) == {
         "instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"},
         "preference": {"name": "linux"},
     }
 
 
 def test_credentials_certificates_and_architecture_are_those_of_the_disk() -> None:
-    vm = made(volumes=[{"name": "root", "import": {"registry": REGISTRY, "size": "10Gi"}}])
+    vm = manifest_from(volumes=[{"name": "root", "import": {"registry": REGISTRY, "size": "10Gi"}}])
     vm["spec"]["dataVolumeTemplates"][0]["spec"]["source"]["registry"]["platform"] = {"architecture": "arm64"}
 
-    assert asked(vm)["preference"][1] == Image("registry.example/own:1", "shop", "pull", "ca", "arm64")
+    assert images_to_read(vm)["preference"][1] == Image("registry.example/own:1", "shop", "pull", "ca", "arm64")
 
     disk = {"containerDisk": {"image": IMAGE, "imagePullSecret": "pull"}, "name": "root"}
-    vm = made(template={"spec": {"volumes": [disk]}})
-    assert asked(vm)["preference"][1] == Image(IMAGE, "shop", "pull")
+    vm = manifest_from(template={"spec": {"volumes": [disk]}})
+    assert images_to_read(vm)["preference"][1] == Image(IMAGE, "shop", "pull")
 
 
 @pytest.mark.parametrize(
@@ -117,31 +117,31 @@ def test_credentials_certificates_and_architecture_are_those_of_the_disk() -> No
     ids=str,
 )
 def test_no_image_is_read_for_decided_matchers(options: Manifest) -> None:
-    assert asked(made(**{"boot": {"container_disk": IMAGE}, **options})) == {}
+    assert images_to_read(manifest_from(**{"boot": {"container_disk": IMAGE}, **options})) == {}
 
 
 def test_a_matcher_by_name_precedes_the_image() -> None:
-    vm = completed(made(boot={"container_disk": IMAGE}, preference={"name": "rhel.9"}), FEDORA).vm
+    vm = inferred(manifest_from(boot={"container_disk": IMAGE}, preference={"name": "rhel.9"}), FEDORA).vm
 
     assert matchers(vm) == {"instancetype": {"name": "u1.medium"}, "preference": {"name": "rhel.9"}}
 
 
 def test_labels_of_an_existing_volume_precede_its_image() -> None:
-    vm = made(volumes=[{"name": "root", "data_volume": "disk"}], **{r: {"infer": "required"} for r in BOTH})
+    vm = manifest_from(volumes=[{"name": "root", "data_volume": "disk"}], **{r: {"infer": "required"} for r in BOTH})
     volume = {
         "metadata": {"labels": {"instancetype.kubevirt.io/default-preference": "rhel.9"}},
         "spec": {"source": {"registry": {"url": f"docker://{IMAGE}"}}},
     }
 
     assert from_image.existing_volumes(vm, None) == ["disk"]
-    assert asked(vm) == {}
-    assert asked(vm, disk=volume) == {"instancetype": ("root", Image(IMAGE, "shop"))}
-    assert from_image.existing_volumes(made(boot={"url": "docker://a/b"}), None) == []
+    assert images_to_read(vm) == {}
+    assert images_to_read(vm, disk=volume) == {"instancetype": ("root", Image(IMAGE, "shop"))}
+    assert from_image.existing_volumes(manifest_from(boot={"url": "docker://a/b"}), None) == []
 
 
 def test_an_image_without_variables_is_an_error_with_a_remedy() -> None:
     with pytest.raises(FieldError) as error:
-        completed(made(boot={"container_disk": IMAGE}), ImageContents((f"{MARK}INSTANCETYPE=u1.medium",)))
+        inferred(manifest_from(boot={"container_disk": IMAGE}), ImageContents((f"{MARK}INSTANCETYPE=u1.medium",)))
     assert str(error.value) == (
         f"infer_from_registry: preference: the image {IMAGE} of the volume boot has no variable"
         f" {MARK}PREFERENCE; set preference.name, or infer: auto for a VM that may do without"
@@ -150,7 +150,7 @@ def test_an_image_without_variables_is_an_error_with_a_remedy() -> None:
 
 def test_an_unreachable_registry_is_reported_once_for_both_roles() -> None:
     with pytest.raises(FieldError) as error:
-        completed(made(boot={"container_disk": IMAGE}), ImageContents(problem="cannot reach quay.io: refused"))
+        inferred(manifest_from(boot={"container_disk": IMAGE}), ImageContents(problem="cannot reach quay.io: refused"))
     assert str(error.value) == (
         f"infer_from_registry: instancetype and preference: cannot ask for the image {IMAGE} of the volume boot: cannot"
         " reach quay.io: refused; set instancetype.name and preference.name, or infer: auto for a VM that may do"
@@ -159,11 +159,11 @@ def test_an_unreachable_registry_is_reported_once_for_both_roles() -> None:
 
 
 def test_a_vm_that_may_do_without_is_declared_without() -> None:
-    vm = made(boot={"container_disk": IMAGE}, **AUTO)
+    vm = manifest_from(boot={"container_disk": IMAGE}, **AUTO)
 
-    silent = completed(vm, ImageContents())
+    silent = inferred(vm, ImageContents())
     assert matchers(silent.vm) == {} and silent.warnings == []
-    unknown = completed(vm, ImageContents(problem="cannot reach quay.io: refused"))
+    unknown = inferred(vm, ImageContents(problem="cannot reach quay.io: refused"))
     assert matchers(unknown.vm) == {}
     assert unknown.warnings[0].startswith(
         f"the VM gets no instancetype: cannot ask for the image {IMAGE} of the volume"
@@ -172,12 +172,12 @@ def test_a_vm_that_may_do_without_is_declared_without() -> None:
 
 def test_an_inferred_instancetype_removes_default_memory() -> None:
     """As KubeVirt does it with labels."""
-    vm = made(boot={"container_disk": IMAGE}, memory="2Gi", instancetype={"infer": "auto"})
-    assert set(asked(vm)) == {"preference"}, "a VM with memory of its own gets no instancetype"
-    vm = made(boot={"container_disk": IMAGE}, **AUTO)
+    vm = manifest_from(boot={"container_disk": IMAGE}, memory="2Gi", instancetype={"infer": "auto"})
+    assert set(images_to_read(vm)) == {"preference"}, "a VM with memory of its own gets no instancetype"
+    vm = manifest_from(boot={"container_disk": IMAGE}, **AUTO)
     vm["spec"]["template"]["spec"]["domain"]["memory"] = {"guest": "2Gi"}
 
-    live = completed(vm, FEDORA).vm
+    live = inferred(vm, FEDORA).vm
 
     assert matchers(live) == BOTH
     assert "memory" not in live["spec"]["template"]["spec"]["domain"]
@@ -185,18 +185,18 @@ def test_an_inferred_instancetype_removes_default_memory() -> None:
 
 @pytest.mark.parametrize("matcher", [{}, AUTO], ids=["required", "auto"])
 def test_a_live_vm_keeps_its_matchers(matcher: Manifest) -> None:
-    vm = made(boot={"container_disk": IMAGE}, **matcher)
-    live = {**completed(vm, FEDORA).vm, "status": {}}
+    vm = manifest_from(boot={"container_disk": IMAGE}, **matcher)
+    live = {**inferred(vm, FEDORA).vm, "status": {}}
 
-    assert asked(vm, live) == {}
+    assert images_to_read(vm, live) == {}
     assert matchers(reconcile(vm, live, "virtshape").manifest) == BOTH
 
 
 def test_only_a_required_inference_is_repeated_for_a_live_vm() -> None:
-    without = made(boot={"container_disk": IMAGE}, infer_from_registry=False)
+    without = manifest_from(boot={"container_disk": IMAGE}, infer_from_registry=False)
 
-    assert asked(made(boot={"container_disk": IMAGE}, **AUTO), without) == {}
-    assert set(asked(made(boot={"container_disk": IMAGE}), without)) == {"instancetype", "preference"}
+    assert images_to_read(manifest_from(boot={"container_disk": IMAGE}, **AUTO), without) == {}
+    assert set(images_to_read(manifest_from(boot={"container_disk": IMAGE}), without)) == {"instancetype", "preference"}
 
 
 def test_the_warning_of_a_small_guest_names_the_option() -> None:
