@@ -44,9 +44,9 @@ def test_amounts_for_people(text: str, binary: str, decimal: str) -> None:
 def test_quantity_of_a_number_equals_its_parsed_text() -> None:
     for number in (0, 1, 1024, 1500, -3, 2**40):
         for form in (quantity.BINARY_SI, quantity.DECIMAL_SI, quantity.DECIMAL_EXPONENT):
-            made = Quantity.of(number, form)
-            assert (made.value, made.nanos, made.format) == (number, number * 10**9, form)
-            assert quantity.parse(made.text).nanos == made.nanos
+            quantity_ = Quantity.of(number, form)
+            assert (quantity_.value, quantity_.nanos, quantity_.format) == (number, number * 10**9, form)
+            assert quantity.parse(quantity_.text).nanos == quantity_.nanos
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_quantity_of_a_number_equals_its_parsed_text() -> None:
     ],
 )
 def test_the_canonical_text_of_a_number(number: int, binary: str, decimal: str, exponent: str) -> None:
-    made = [
+    quantities = [
         Quantity.of(number, form).text for form in (quantity.BINARY_SI, quantity.DECIMAL_SI, quantity.DECIMAL_EXPONENT)
     ]
-    assert made == [binary, decimal, exponent]
+    assert quantities == [binary, decimal, exponent]
 
 
 @pytest.mark.parametrize(

@@ -24,14 +24,14 @@ def instancetype(name: str, vcpus: int = 2, guest: str = "4Gi", **more: Any) -> 
     return {"metadata": {"name": name}, "spec": spec}
 
 
-def names(manifests: Any, **wanted: Any) -> list[str]:
-    return [manifest["metadata"]["name"] for manifest in fitting(manifests, Constraints(**wanted), NEWEST)]
+def names(manifests: Any, **constraints: Any) -> list[str]:
+    return [manifest["metadata"]["name"] for manifest in fitting(manifests, Constraints(**constraints), NEWEST)]
 
 
 def test_order() -> None:
     """Each differs from the one before in the one point that is next in the rule."""
     in_order = [
-        instancetype("z.wanted", 8),
+        instancetype("z.series", 8),
         instancetype("b", 1, "64Gi", gpus=[{"name": "gpu"}]),
         instancetype("c", 2, "3Gi", gpus=[{"name": "gpu"}]),
         instancetype("e", memory={"overcommitPercent": 50}),
@@ -39,7 +39,7 @@ def test_order() -> None:
         instancetype("d", cpu={"dedicatedCPUPlacement": True, "isolateEmulatorThread": False}, nodeSelector={"a": "b"}),
         instancetype("g", cpu={"dedicatedCPUPlacement": True}, nodeSelector={"a": "b"}),
     ]
-    expected = ["z.wanted", "b", "c", "e", "f", "d", "g"]
+    expected = ["z.series", "b", "c", "e", "f", "d", "g"]
     for some in permutations(in_order):
         assert names(some, series="z") == expected
 
@@ -60,16 +60,16 @@ def test_order() -> None:
     ],
     ids=str,
 )
-def test_what_demands_something_of_the_node_comes_last(demand: dict[str, Any]) -> None:
+def test_demands_on_the_node_come_last(demand: dict[str, Any]) -> None:
     assert names([instancetype("a", **demand), instancetype("b")]) == ["b", "a"]
     # Though not after one that wastes more.
     assert names([instancetype("a", **demand), instancetype("b", 3)]) == ["a", "b"]
 
 
-def test_those_that_are_alike_stay_in_their_order() -> None:
+def test_equal_instancetypes_keep_their_order() -> None:
     first, second = instancetype("a"), {**instancetype("a"), "kind": "second"}
     assert fitting([second, first], Constraints(), NEWEST) == [second, first]
-    assert [one.get("kind") for one in fitting([first, second], Constraints(), NEWEST)] == [None, "second"]
+    assert [manifest.get("kind") for manifest in fitting([first, second], Constraints(), NEWEST)] == [None, "second"]
 
 
 def test_less_overcommit_comes_first() -> None:
@@ -100,7 +100,7 @@ def test_architecture_counts_only_with_a_vm() -> None:
     assert names([instancetype("a")], preference=preference, spec={"architecture": "amd64"}) == []
 
 
-def test_what_is_no_instancetype_fits_nothing() -> None:
+def test_invalid_instancetypes_fit_nothing() -> None:
     assert names([{"metadata": {"name": "a"}, "spec": {"cpu": 1}}, instancetype("b")]) == ["b"]
 
 

@@ -27,7 +27,9 @@ def size(vcpus: Any) -> dict[str, Any]:
         ("many", {}, "", "many"),
     ],
 )
-def test_why_they_do_not(vcpus: Any, preference: dict[str, Any], architecture: str, expected: str) -> None:
+def test_rejection_of_pair_in_the_words_of_kubevirt(
+    vcpus: Any, preference: dict[str, Any], architecture: str, expected: str
+) -> None:
     answer = rejection_of_pair(size(vcpus), {"spec": preference}, architecture, release.NEWEST)
     assert expected in answer
     assert bool(answer) == bool(expected)

@@ -49,21 +49,21 @@ TYPES = [
 ]
 
 
-def told(options: dict[str, Any], *objects: dict[str, Any]) -> list[str]:
+def issue_texts(options: dict[str, Any], *objects: dict[str, Any]) -> list[str]:
     there = [*TYPES, *objects]
 
-    def listed(kind: str, namespace: str) -> Iterable[dict[str, Any]]:
+    def lister(kind: str, namespace: str) -> Iterable[dict[str, Any]]:
         places = ((entry["kind"], entry["metadata"].get("namespace", "")) for entry in there)
         return [entry for entry, place in zip(there, places) if place == (kind, namespace)]
 
-    made = reconcile(manifest({"name": "web", "namespace": "shop", **options}), None, "virtshape").manifest
+    vm = reconcile(manifest({"name": "web", "namespace": "shop", **options}), None, "virtshape").manifest
     cluster = Cluster(Objects(there), KubeVirt(NEWEST))
-    found = preflight.issues(admit(made, None, cluster), None, cluster, listed)
-    return [issue.text for issue in found]
+    issues = preflight.issues(admit(vm, None, cluster), None, cluster, lister)
+    return [issue.text for issue in issues]
 
 
-def test_a_disk_that_says_nothing() -> None:
-    text = told({"boot": {"pvc": "fedora-root"}}, disk("PersistentVolumeClaim", "fedora-root"))[0]
+def test_disk_without_labels() -> None:
+    text = issue_texts({"boot": {"pvc": "fedora-root"}}, disk("PersistentVolumeClaim", "fedora-root"))[0]
     assert text.startswith("spec.instancetype.inferFromVolume, spec.preference.inferFromVolume: ")
     # No preference is known, so every type would do, the smallest first.
     assert "add instancetype.name, for example small, own (kind VirtualMachineInstancetype) or large" in text
@@ -71,47 +71,50 @@ def test_a_disk_that_says_nothing() -> None:
     assert "add preference.name, for example fedora, or label" in text
 
 
-def test_a_data_source_that_only_says_the_preference() -> None:
-    text = told({"boot": {"data_source": "fedora"}}, disk("DataSource", "fedora", preference="fedora"))[0]
+def test_data_source_with_only_a_preference() -> None:
+    text = issue_texts({"boot": {"data_source": "fedora"}}, disk("DataSource", "fedora", preference="fedora"))[0]
     assert text.startswith("spec.instancetype.inferFromVolume: ")
     assert "for example own (kind VirtualMachineInstancetype) or large, or label" in text
     assert "add preference" not in text
 
 
-def test_preferences_that_are_called_like_the_disk_come_first() -> None:
+def test_preferences_named_like_the_disk_come_first() -> None:
     """Also where the volume is a DataVolume, whose template says what it is made from."""
-    text = told({"boot": {"data_source": "windows"}}, disk("DataSource", "windows", instancetype="large"))[0]
+    text = issue_texts({"boot": {"data_source": "windows"}}, disk("DataSource", "windows", instancetype="large"))[0]
     assert "add preference.name, for example windows.11, or label" in text
-    text = told({"boot": {"pvc": "rhel9"}}, disk("PersistentVolumeClaim", "rhel9", instancetype="large"))[0]
+    text = issue_texts({"boot": {"pvc": "rhel9"}}, disk("PersistentVolumeClaim", "rhel9", instancetype="large"))[0]
     assert "add preference.name, for example rhel.9, or label" in text
 
 
-def test_an_instancetype_has_to_suit_the_rest_of_the_vm() -> None:
+def test_suggested_instancetypes_suit_the_vm() -> None:
     """What the VM says of CPUs and memory would go with an instancetype; its architecture would not."""
     arm = {**preference("arm"), "spec": {"requirements": {"architecture": "arm64"}}}
     options = {"boot": {"pvc": "d"}, "preference": {"name": "arm"}}
     for architecture, example in (("arm64", ", for example small, own "), ("amd64", ", or label the volume ")):
-        wanted = {**options, "template": {"spec": {"architecture": architecture}}}
-        assert f"add instancetype.name{example}" in told(wanted, arm, disk("PersistentVolumeClaim", "d"))[0]
+        with_architecture = {**options, "template": {"spec": {"architecture": architecture}}}
+        assert (
+            f"add instancetype.name{example}"
+            in issue_texts(with_architecture, arm, disk("PersistentVolumeClaim", "d"))[0]
+        )
 
 
-def test_a_preference_that_is_named_counts() -> None:
-    text = told({"boot": {"pvc": "d"}, "preference": {"name": "fedora"}}, disk("PersistentVolumeClaim", "d"))[0]
+def test_suggestions_respect_the_preference() -> None:
+    text = issue_texts({"boot": {"pvc": "d"}, "preference": {"name": "fedora"}}, disk("PersistentVolumeClaim", "d"))[0]
     assert "for example own (kind VirtualMachineInstancetype) or large, or label" in text
 
 
-def test_a_preference_that_asks_for_more_than_the_default_memory() -> None:
-    text = told({"boot": {"container_disk": "x"}, "preference": {"name": "fedora"}})[0]
+def test_preference_requires_more_than_the_default_memory() -> None:
+    text = issue_texts({"boot": {"container_disk": "x"}, "preference": {"name": "fedora"}})[0]
     assert "preference requires 2Gi" in text
     assert text.endswith("add instancetype.name, for example own (kind VirtualMachineInstancetype) or large")
 
 
-def test_nothing_is_told_of_a_vm_that_can_be() -> None:
+def test_valid_vms_get_no_suggestion() -> None:
     labels = {"instancetype": "large", "preference": "fedora"}
-    assert told({"boot": {"pvc": "d"}}, disk("PersistentVolumeClaim", "d", **labels)) == []
+    assert issue_texts({"boot": {"pvc": "d"}}, disk("PersistentVolumeClaim", "d", **labels)) == []
     auto = {"infer": "auto"}
     assert (
-        told(
+        issue_texts(
             {"boot": {"pvc": "d"}, "instancetype": auto, "preference": auto},
             disk("PersistentVolumeClaim", "d"),
         )
@@ -119,32 +122,32 @@ def test_nothing_is_told_of_a_vm_that_can_be() -> None:
     )
 
 
-def test_a_disk_that_is_not_there() -> None:
-    text = told({"boot": {"pvc": "gone"}})[0]
+def test_missing_disk() -> None:
+    text = issue_texts({"boot": {"pvc": "gone"}})[0]
     assert text.endswith(
         'persistentvolumeclaims "gone" not found; create the PersistentVolumeClaim gone in the namespace shop first, '
         "or name another PersistentVolumeClaim"
     )
     # An instancetype would not bring it about.
     others = [disk("DataSource", name) for name in ("fedora", "rhel9", "centos")]
-    text = told({"boot": {"data_source": "fedra"}}, *others)[0]
+    text = issue_texts({"boot": {"data_source": "fedra"}}, *others)[0]
     assert text.endswith(
         "create the DataSource fedra in the namespace shop first, or name another DataSource, for example fedora"
     )
-    text = told({"boot": {"data_source": "shop/x"}}, *others)[0]
+    text = issue_texts({"boot": {"data_source": "shop/x"}}, *others)[0]
     assert text.endswith("for example centos, fedora or rhel9")
 
 
 @pytest.mark.parametrize("name", ["nothing-like-it", ""])
-def test_without_a_likeness_the_first_preferences_are_told(name: str) -> None:
-    found = told({"boot": {"pvc": name or "x"}}, disk("PersistentVolumeClaim", name or "x"))[0]
-    assert "add preference.name, for example fedora, rhel.9 or windows.11" in found
+def test_without_similar_names_the_first_preferences_are_suggested(name: str) -> None:
+    text = issue_texts({"boot": {"pvc": name or "x"}}, disk("PersistentVolumeClaim", name or "x"))[0]
+    assert "add preference.name, for example fedora, rhel.9 or windows.11" in text
 
 
-def test_of_what_is_no_vm_nothing_is_missing() -> None:
-    """Something else is wrong with these, and told."""
-    asking = {"inferFromVolume": "root"}
-    for spec in ({"instancetype": asking, "runStrategy": 5, "template": {}}, {"instancetype": asking}):
+def test_invalid_vms_have_no_uninferred_roles() -> None:
+    """Something else is wrong with these, and reported."""
+    inferred = {"inferFromVolume": "root"}
+    for spec in ({"instancetype": inferred, "runStrategy": 5, "template": {}}, {"instancetype": inferred}):
         assert (
             suggestions.uninferred_roles(
                 {"metadata": {"name": "web"}, "spec": spec}, Cluster(Objects([]), KubeVirt(NEWEST))
@@ -153,9 +156,9 @@ def test_of_what_is_no_vm_nothing_is_missing() -> None:
         )
 
 
-def test_a_vm_without_a_template_suits_every_instancetype() -> None:
+def test_vm_without_template_suits_every_instancetype() -> None:
     spec = {"instancetype": {"name": "none"}, "template": None}
-    found = suggestions.best_instancetypes(
+    best = suggestions.best_instancetypes(
         TYPES[:2], {"metadata": {}, "spec": spec}, None, Cluster(Objects([]), KubeVirt(NEWEST))
     )
-    assert [one["metadata"]["name"] for one in found] == ["small", "large"]
+    assert [manifest["metadata"]["name"] for manifest in best] == ["small", "large"]

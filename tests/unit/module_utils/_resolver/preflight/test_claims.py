@@ -12,7 +12,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 
 
-def test_claims_of_all_sorts_of_volumes_each_once() -> None:
+def test_claims_of_all_volumes_without_duplicates() -> None:
     volumes = [
         {"name": "a", "persistentVolumeClaim": {"claimName": "disk"}},
         {"name": "b", "dataVolume": {"name": "imported"}},
@@ -26,6 +26,6 @@ def test_claims_of_all_sorts_of_volumes_each_once() -> None:
 
 
 @pytest.mark.parametrize(("owners", "only"), [(["1"], "1"), (["1", "2"], ""), ([], "")])
-def test_an_object_goes_with_its_only_owner(owners: list[str], only: str) -> None:
+def test_sole_owner(owners: list[str], only: str) -> None:
     manifest: dict[str, Any] = {"metadata": {"ownerReferences": [{"uid": uid} for uid in owners]}}
     assert sole_owner(manifest) == only

@@ -36,7 +36,7 @@ def source(name: str, **more: str) -> dict[str, Any]:
     return vm(sourceRef={"kind": "DataSource", "name": name, **more})
 
 
-def found(manifest: dict[str, Any], live: dict[str, Any] | None = None) -> list[str]:
+def missing_lines(manifest: dict[str, Any], live: dict[str, Any] | None = None) -> list[str]:
     cluster = Cluster()
     return list(missing_sources(manifest, live, cluster, cluster.list))
 
@@ -45,7 +45,7 @@ PATH = "spec.dataVolumeTemplates[0].spec"
 
 
 @pytest.mark.parametrize(
-    ("manifest", "told"),
+    ("manifest", "message"),
     [
         (
             source("fedora"),
@@ -62,8 +62,8 @@ PATH = "spec.dataVolumeTemplates[0].spec"
         ),
     ],
 )
-def test_what_is_missing(manifest: dict[str, Any], told: str) -> None:
-    assert found(manifest) == [told]
+def test_missing_sources(manifest: dict[str, Any], message: str) -> None:
+    assert missing_lines(manifest) == [message]
 
 
 @pytest.mark.parametrize(
@@ -78,21 +78,21 @@ def test_what_is_missing(manifest: dict[str, Any], told: str) -> None:
         {"metadata": {"name": "web"}, "spec": {}},
     ],
 )
-def test_what_is_not(manifest: dict[str, Any]) -> None:
-    assert found(manifest) == []
+def test_existing_sources(manifest: dict[str, Any]) -> None:
+    assert missing_lines(manifest) == []
 
 
-def test_what_a_vm_has_copied_already_may_be_gone() -> None:
-    assert found(source("fedora"), live=source("fedora")) == []
+def test_copied_sources_may_be_gone() -> None:
+    assert missing_lines(source("fedora"), live=source("fedora")) == []
 
 
-@pytest.mark.parametrize(("size", "told"), [("2Gi", True), ("512Mi", True), ("1024Mi", False), ("", False)])
+@pytest.mark.parametrize(("size", "reported"), [("2Gi", True), ("512Mi", True), ("1024Mi", False), ("", False)])
 @pytest.mark.parametrize("field", ["storage", "pvc"])
-def test_a_disk_that_exists_keeps_its_size(size: str, told: bool, field: str) -> None:
+def test_a_disk_that_exists_keeps_its_size(size: str, reported: bool, field: str) -> None:
     def sized(text: str) -> dict[str, Any]:
         return vm(**{field: {"resources": {"requests": {"storage": text} if text else {}}}})
 
     assert [line.partition(",")[0] for line in ignored_sizes(sized(size), sized("1Gi"))] == (
-        ["spec.dataVolumeTemplates[0]: the disk web-boot keeps its size of 1Gi"] if told else []
+        ["spec.dataVolumeTemplates[0]: the disk web-boot keeps its size of 1Gi"] if reported else []
     )
     assert not list(ignored_sizes(sized(size), {"spec": {}}))

@@ -34,8 +34,8 @@ def preference(name: str, **spec: Any) -> dict[str, Any]:
     return {"kind": "VirtualMachineClusterPreference", "metadata": {"name": name}, "spec": spec}
 
 
-TODAY = KubeVirt(NEWEST)
-THERE = (
+KUBEVIRT = KubeVirt(NEWEST)
+CLUSTER_OBJECTS = (
     instancetype("u1.small", 1, "1Gi"),
     instancetype("u1.odd", 3, "4Gi"),
     instancetype("u1.large", 4, "8Gi"),
@@ -76,47 +76,47 @@ def issues(
     manifest: dict[str, Any],
     live: dict[str, Any] | None = None,
     forbidden: str = "",
-    there: Iterable[dict[str, Any]] = THERE,
-    kubevirt: KubeVirt = TODAY,
+    there: Iterable[dict[str, Any]] = CLUSTER_OBJECTS,
+    kubevirt: KubeVirt = KUBEVIRT,
 ) -> list[preflight.Issue]:
-    def listed(kind: str, namespace: str) -> list[dict[str, Any]]:
-        return [one for one in there if (one["kind"], one["metadata"].get("namespace", "")) == (kind, namespace)]
+    def lister(kind: str, namespace: str) -> list[dict[str, Any]]:
+        return [item for item in there if (item["kind"], item["metadata"].get("namespace", "")) == (kind, namespace)]
 
     planned = plan.present(manifest, live, None)
     cluster = Cluster(Lookup(there, forbidden), kubevirt)
-    return preflight.issues(admit(plan.merged(planned, live), live, cluster), live, cluster, listed)
+    return preflight.issues(admit(plan.merged(planned, live), live, cluster), live, cluster, lister)
 
 
-def told(*arguments: Any, **options: Any) -> str:
+def issue_text(*arguments: Any, **options: Any) -> str:
     (issue,) = issues(*arguments, **options)
     assert issue.certain
     return issue.text
 
 
-def test_nothing_is_wrong() -> None:
+def test_valid_vms_have_no_issues() -> None:
     assert issues(vm(instancetype={"name": "u1.large"}, preference={"name": "windows"})) == []
 
 
-def test_a_name_that_is_nearly_right() -> None:
-    assert told(vm(instancetype={"name": "u1.larg"})) == (
+def test_similar_names_are_suggested() -> None:
+    assert issue_text(vm(instancetype={"name": "u1.larg"})) == (
         'spec.instancetype.name: virtualmachineclusterinstancetypes.instancetype.kubevirt.io "u1.larg" not found;'
         " did you mean u1.large, m1.large or u1.small?"
     )
-    assert told(vm(instancetype={"name": "nothing-like-it", "kind": OWN})).endswith(f"; the cluster has 1 {OWN}s")
+    assert issue_text(vm(instancetype={"name": "nothing-like-it", "kind": OWN})).endswith(f"; the cluster has 1 {OWN}s")
 
 
-def test_both_names_are_told() -> None:
+def test_both_matchers_are_reported() -> None:
     fields = [
         issue.text.partition(":")[0] for issue in issues(vm(instancetype={"name": "x"}, preference={"name": "y"}))
     ]
     assert fields == ["spec.instancetype.name", "spec.preference.name"]
 
 
-def test_a_kind_or_a_revision_that_is_not_there() -> None:
-    assert told(vm(instancetype={"name": "u1.large", "kind": "Flavor"})) == (
+def test_unknown_kind_or_revision() -> None:
+    assert issue_text(vm(instancetype={"name": "u1.large", "kind": "Flavor"})) == (
         "spec.instancetype.name: got unexpected kind in InstancetypeMatcher: Flavor"
     )
-    assert told(vm(instancetype={"name": "u1.large", "revisionName": "r"})) == (
+    assert issue_text(vm(instancetype={"name": "u1.large", "revisionName": "r"})) == (
         'spec.instancetype.revisionName: controllerrevisions.apps "r" not found'
     )
 
@@ -143,13 +143,13 @@ def test_a_captured_revision_that_was_deleted(strategy: str, created: bool, cert
     assert refused.certain and "not found" in refused.text
 
 
-def test_what_may_not_be_read_is_not_certain() -> None:
+def test_unreadable_objects_are_not_certain() -> None:
     (issue,) = issues(vm(instancetype={"name": "u1.large"}), forbidden=CLUSTER)
     assert issue == preflight.Issue("spec.instancetype: could not be checked: may not read u1.large", certain=False)
 
 
-def test_fields_that_the_instancetype_decides() -> None:
-    assert told(vm({"cpu": {"cores": 2}, "memory": {"guest": "1Gi"}}, instancetype={"name": "u1.large"})) == (
+def test_conflicts_with_the_instancetype() -> None:
+    assert issue_text(vm({"cpu": {"cores": 2}, "memory": {"guest": "1Gi"}}, instancetype={"name": "u1.large"})) == (
         "spec.template.spec.domain.cpu.cores, spec.template.spec.domain.memory.guest: VM field(s)"
         " spec.template.spec.domain.cpu.cores conflicts with selected instance type, VM field(s)"
         " spec.template.spec.domain.memory.guest conflicts with selected instance type;"
@@ -157,95 +157,97 @@ def test_fields_that_the_instancetype_decides() -> None:
     )
 
 
-def test_an_instancetype_that_is_too_small() -> None:
-    text = told(vm(instancetype={"name": "u1.small"}, preference={"name": "windows"}))
+def test_too_small_instancetype() -> None:
+    text = issue_text(vm(instancetype={"name": "u1.small"}, preference={"name": "windows"}))
     # Those of the series first.
     assert text.endswith(" preference requires 2 vCPU; use for example u1.odd, u1.large or m1.large")
 
 
-def test_what_would_do_is_of_the_kind_and_the_namespace_that_the_vm_names() -> None:
-    wanted = vm(instancetype={"name": "tiny", "kind": OWN}, preference={"name": "windows"})
-    there = [instancetype("tiny", 1, "1Gi", OWN), *THERE]
-    assert told(wanted, there=there).endswith(" preference requires 2 vCPU; use for example own")
-    elsewhere = [{**one, "metadata": {**one["metadata"], "namespace": "office"}} for one in there if one["kind"] == OWN]
-    here = [one for one in there if one["metadata"]["name"] != "own"]
-    assert told(wanted, there=[*here, *elsewhere]).endswith(" preference requires 2 vCPU")
+def test_examples_have_the_kind_and_namespace_of_the_matcher() -> None:
+    manifest = vm(instancetype={"name": "tiny", "kind": OWN}, preference={"name": "windows"})
+    there = [instancetype("tiny", 1, "1Gi", OWN), *CLUSTER_OBJECTS]
+    assert issue_text(manifest, there=there).endswith(" preference requires 2 vCPU; use for example own")
+    elsewhere = [
+        {**item, "metadata": {**item["metadata"], "namespace": "office"}} for item in there if item["kind"] == OWN
+    ]
+    here = [item for item in there if item["metadata"]["name"] != "own"]
+    assert issue_text(manifest, there=[*here, *elsewhere]).endswith(" preference requires 2 vCPU")
     typo = vm(instancetype={"name": "ownn", "kind": OWN})
-    assert told(typo, there=there).endswith("; did you mean own?")
+    assert issue_text(typo, there=there).endswith("; did you mean own?")
 
 
-def test_what_the_vm_itself_gets_wrong_no_instancetype_mends() -> None:
-    for architecture, would_do in (("arm64", "; use for example u1.odd, u1.large or m1.large"), ("amd64", "")):
-        wanted = vm(instancetype={"name": "u1.small"}, preference={"name": "arm"})
-        wanted["spec"]["template"]["spec"]["architecture"] = architecture
-        assert told(wanted).endswith(f"preference requires 2 vCPU{would_do}")
+def test_no_examples_if_no_instancetype_helps() -> None:
+    for architecture, examples in (("arm64", "; use for example u1.odd, u1.large or m1.large"), ("amd64", "")):
+        manifest = vm(instancetype={"name": "u1.small"}, preference={"name": "arm"})
+        manifest["spec"]["template"]["spec"]["architecture"] = architecture
+        assert issue_text(manifest).endswith(f"preference requires 2 vCPU{examples}")
 
 
-def test_what_cannot_be_inferred_from_either() -> None:
+def test_missing_volume_of_both_inferred_matchers() -> None:
     volumes = [{"name": "root", "dataVolume": {"name": "none"}}]
-    wanted = vm(instancetype={"inferFromVolume": "root"}, preference={"inferFromVolume": "root"})
-    wanted["spec"]["template"]["spec"]["volumes"] = volumes
-    assert told(wanted) == (
+    manifest = vm(instancetype={"inferFromVolume": "root"}, preference={"inferFromVolume": "root"})
+    manifest["spec"]["template"]["spec"]["volumes"] = volumes
+    assert issue_text(manifest) == (
         'spec.instancetype.inferFromVolume, spec.preference.inferFromVolume: persistentvolumeclaims "none" not found;'
         " create the PersistentVolumeClaim none in the namespace shop first, or name another PersistentVolumeClaim"
     )
 
 
-def test_where_nothing_would_do_nothing_is_said() -> None:
-    assert told(vm(instancetype={"name": "u1.large"}, preference={"name": "huge"})).endswith(
+def test_no_remedy_without_a_fitting_instancetype() -> None:
+    assert issue_text(vm(instancetype={"name": "u1.large"}, preference={"name": "huge"})).endswith(
         "preference requires 64 vCPU"
     )
 
 
 def test_a_crash_of_kubevirt_has_no_remedy() -> None:
-    assert told(vm(preference={"name": "picky"})) == (
+    assert issue_text(vm(preference={"name": "picky"})) == (
         "preferred CPU features need an instancetype or a cpu object in the VM"
     )
 
 
-def test_vcpus_that_cannot_be_spread() -> None:
-    text = told(vm(instancetype={"name": "u1.odd"}, preference={"name": "spread"}))
+def test_indivisible_spread() -> None:
+    text = issue_text(vm(instancetype={"name": "u1.odd"}, preference={"name": "spread"}))
     assert text.startswith("instancetype.spec.cpu.guest: 3 vCPUs provided by the instance type are not divisible")
     assert text.endswith("; use for example u1.large or m1.large")
 
 
-def test_a_vm_without_instancetype_that_has_too_little() -> None:
-    text = told(vm({"cpu": {"sockets": 2}}, preference={"name": "windows"}))
+def test_unmet_requirements_without_instancetype() -> None:
+    text = issue_text(vm({"cpu": {"sockets": 2}}, preference={"name": "windows"}))
     assert text.startswith("spec.template.spec.domain.memory: failure checking preference requirements:")
     assert "; add instancetype.name, for example " in text
 
 
-def test_a_change_is_judged_as_the_vm_will_be() -> None:
+def test_changes_are_judged_by_their_result() -> None:
     live = vm(instancetype={"name": "u1.large"}, preference={"name": "windows"})
-    wanted = vm({"memory": {"guest": "1Gi"}}, instancetype={"name": "u1.large"}, preference={"name": "windows"})
-    assert told(wanted, live).startswith("spec.template.spec.domain.memory.guest: ")
+    manifest = vm({"memory": {"guest": "1Gi"}}, instancetype={"name": "u1.large"}, preference={"name": "windows"})
+    assert issue_text(manifest, live).startswith("spec.template.spec.domain.memory.guest: ")
     assert issues(live, live) == []
 
 
-def test_the_result_of_a_plan() -> None:
+def test_merged_plan() -> None:
     live = vm({"cpu": {"cores": 2}}, instancetype={"name": "u1.large"})
     live["metadata"]["labels"] = {"team": "a"}
-    taken = plan.Plan(
+    planned = plan.Plan(
         plan.APPLY,
         {"metadata": {"labels": {"tier": "b"}}, "spec": {"template": {"spec": {"domain": {"devices": {}}}}}},
         before={"metadata": {"labels": {"team": "a"}}},
         after={},
         merge_patch={("spec", "template", "spec", "domain", "cpu"): None, ("spec", "runStrategy"): "Halted"},
     )
-    found = plan.merged(taken, live)
-    assert found["metadata"]["labels"] == {"tier": "b"}
-    assert found["spec"]["template"]["spec"]["domain"] == {"devices": {}}
-    assert (found["spec"]["runStrategy"], found["spec"]["instancetype"]) == ("Halted", {"name": "u1.large"})
+    merged = plan.merged(planned, live)
+    assert merged["metadata"]["labels"] == {"tier": "b"}
+    assert merged["spec"]["template"]["spec"]["domain"] == {"devices": {}}
+    assert (merged["spec"]["runStrategy"], merged["spec"]["instancetype"]) == ("Halted", {"name": "u1.large"})
     assert live["metadata"]["labels"] == {"team": "a"}
 
 
-def test_a_name_of_the_other_scope_is_named() -> None:
+def test_object_of_the_other_kind_is_suggested() -> None:
     here = [
-        {**one, "kind": one["kind"].replace("Cluster", ""), "metadata": {**one["metadata"], "namespace": "shop"}}
-        for one in THERE
-        if one["metadata"]["name"] == "u1.large"
+        {**item, "kind": item["kind"].replace("Cluster", ""), "metadata": {**item["metadata"], "namespace": "shop"}}
+        for item in CLUSTER_OBJECTS
+        if item["metadata"]["name"] == "u1.large"
     ]
-    assert told(vm(instancetype={"name": "u1.large"}), there=here).endswith(
+    assert issue_text(vm(instancetype={"name": "u1.large"}), there=here).endswith(
         "a VirtualMachineInstancetype has this name; set instancetype.kind to VirtualMachineInstancetype"
     )
 
@@ -259,31 +261,31 @@ NO_QXL = (
 
 def test_a_vm_without_memory_never_starts() -> None:
     path = "spec.template.spec.domain"
-    assert told(vm()) == (
+    assert issue_text(vm()) == (
         f"no memory requested, at least one of '{path}.memory.guest', '{path}.memory.hugepages.pageSize' or"
         f" '{path}.resources.requests.memory' must be set{NEVER}"
     )
 
 
-def test_the_bus_that_only_the_vmi_gets_counts() -> None:
+def test_bus_of_the_vmi_counts() -> None:
     """As KubeVirt 1.9.0 does: it sets SATA in the VMI, which cannot have such a thread."""
     disk = {"name": "root", "disk": {}, "dedicatedIOThread": True}
     manifest = vm({"devices": {"disks": [disk]}, "memory": {"guest": "1Gi"}})
     manifest["spec"]["template"]["spec"]["volumes"] = [{"name": "root", "emptyDisk": {"capacity": "1Gi"}}]
-    assert "IOThreads are not supported for disks on a sata bus" in told(manifest)
+    assert "IOThreads are not supported for disks on a sata bus" in issue_text(manifest)
 
 
-def test_what_the_controller_cannot_make_is_told_in_its_words() -> None:
+def test_failures_of_the_controller_have_its_words() -> None:
     own = {"kubevirt.io/cluster-instancetype-name": "other"}
     odd = instancetype("odd", 1, "1Gi")
     odd["spec"]["annotations"] = own
-    assert told(vm(instancetype={"name": "odd"}), there=[odd]) == (
+    assert issue_text(vm(instancetype={"name": "odd"}), there=[odd]) == (
         f"VMI conflicts with instancetype spec in fields: [annotations.{next(iter(own))}]{NEVER}"
     )
 
 
 @pytest.mark.parametrize("run_strategy", ["Halted", "Manual"])
-def test_a_vm_that_is_not_started_yet_may_change_first(run_strategy: str) -> None:
+def test_stopped_vms_may_change_before_their_start(run_strategy: str) -> None:
     (issue,) = issues(vm(QXL, runStrategy=run_strategy))
     assert issue == preflight.Issue(NO_QXL, certain=False, starts=False)
 
@@ -297,11 +299,11 @@ def test_a_running_guest_is_not_started_again() -> None:
 
 @pytest.mark.parametrize(("version", "certain"), [("v1.9.7", True), ("v1.10.0", False), ("", True), ("main", True)])
 def test_a_newer_kubevirt_may_permit_more(version: str, certain: bool) -> None:
-    assert [issue.certain for issue in issues(vm(QXL), kubevirt=TODAY._replace(version=version))] == [certain]
+    assert [issue.certain for issue in issues(vm(QXL), kubevirt=KUBEVIRT._replace(version=version))] == [certain]
 
 
 def test_an_unknown_configuration_leaves_a_doubt() -> None:
-    assert [issue.certain for issue in issues(vm(QXL), kubevirt=TODAY._replace(doubt="unreadable"))] == [False]
+    assert [issue.certain for issue in issues(vm(QXL), kubevirt=KUBEVIRT._replace(doubt="unreadable"))] == [False]
 
 
 def test_kubevirt_crashes_on_a_vm_before_it_starts() -> None:

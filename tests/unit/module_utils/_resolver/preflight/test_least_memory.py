@@ -31,8 +31,8 @@ def applied(memory: str | None, preference: str | None = None) -> dict[str, Any]
     ],
 )
 def test_least_memory(memory: str | None, preference: str | None, least: str | None) -> None:
-    found = too_little_memory(applied(memory, preference), {} if preference else None)
-    assert (found is None) if least is None else (found or "").endswith(f"give it {least} or more")
+    warning = too_little_memory(applied(memory, preference), {} if preference else None)
+    assert (warning is None) if least is None else (warning or "").endswith(f"give it {least} or more")
 
 
 def test_requirements_of_the_preference_are_checked_by_kubevirt() -> None:

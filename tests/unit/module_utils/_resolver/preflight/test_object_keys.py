@@ -1,4 +1,4 @@
-"""What has to be read to judge a VM, and what that leads to."""
+"""The keys of the objects to read before a VM is judged, and the further keys of what was read."""
 
 from __future__ import annotations
 
@@ -16,33 +16,35 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 CLUSTER = "VirtualMachineClusterInstancetype"
 
 
-def asked(**spec: Any) -> list[tuple[str, str, str]]:
+def keys_of(**spec: Any) -> list[tuple[str, str, str]]:
     vm = {"metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
     return [key[:3] for key in keys_for_admission(vm, NEWEST)]
 
 
 def inferred(volume: dict[str, Any], *templates: dict[str, Any]) -> list[tuple[str, str, str]]:
     volumes = [{"name": "root", **volume}]
-    return asked(
+    return keys_of(
         instancetype={"inferFromVolume": "root"},
         template={"spec": {"volumes": volumes}},
         dataVolumeTemplates=list(templates),
     )
 
 
-def test_what_is_named() -> None:
-    assert asked(instancetype={"name": "small"}) == [(CLUSTER, "", "small")]
-    assert asked(instancetype={"name": "small", "revisionName": "kept"}) == [("ControllerRevision", "shop", "kept")]
-    assert asked(instancetype={"name": "small", "kind": "nonsense"}) == []
+def test_keys_of_named_objects() -> None:
+    assert keys_of(instancetype={"name": "small"}) == [(CLUSTER, "", "small")]
+    assert keys_of(instancetype={"name": "small", "revisionName": "pinned"}) == [
+        ("ControllerRevision", "shop", "pinned")
+    ]
+    assert keys_of(instancetype={"name": "small", "kind": "nonsense"}) == []
 
 
-def test_what_is_inferred_from() -> None:
+def test_keys_of_inferred_volumes() -> None:
     assert inferred({"persistentVolumeClaim": {"claimName": "disk"}}) == [("PersistentVolumeClaim", "shop", "disk")]
     assert inferred({"dataVolume": {"name": "disk"}}) == [("DataVolume", "shop", "disk")]
     assert inferred({"cloudInitNoCloud": {}}) == []
 
 
-def test_what_a_template_is_copied_from() -> None:
+def test_keys_of_a_templates_sources() -> None:
     def copied(**spec: Any) -> list[tuple[str, str, str]]:
         other = {"metadata": {"name": "other"}, "spec": {}}
         return inferred({"dataVolume": {"name": "disk"}}, other, {"metadata": {"name": "disk"}, "spec": spec})
@@ -54,24 +56,24 @@ def test_what_a_template_is_copied_from() -> None:
     assert copied(sourceRef=reference) == [("DataSource", "shop", "os")] * 2
 
 
-def test_what_disks_are_copied_from_is_not_needed_to_expand_a_vm() -> None:
+def test_expansion_needs_no_sources_of_disks() -> None:
     template = {"spec": {"sourceRef": {"kind": "DataSource", "name": "os"}}}
     vm = {"metadata": {"namespace": "shop"}, "spec": {"dataVolumeTemplates": [template]}}
-    assert [one.kind for one in keys_for_admission(vm, NEWEST)] == ["DataSource"]
+    assert [key.kind for key in keys_for_admission(vm, NEWEST)] == ["DataSource"]
     assert keys_for_expansion(vm, NEWEST) == []
 
 
-def test_a_vm_that_is_none_needs_nothing() -> None:
+def test_invalid_vms_have_no_keys() -> None:
     assert keys_for_admission({"spec": 5}, NEWEST) == keys_for_expansion({"spec": 5}, NEWEST) == []
     assert further_keys(ObjectKey("DataSource", "shop", "os", "shop"), {"metadata": 5}) == []
 
 
-def test_what_an_object_leads_to() -> None:
+def test_further_keys_of_an_object() -> None:
     source = ObjectKey("DataSource", "images", "os", "shop")
     labels = {"instancetype.kubevirt.io/default-instancetype": "small"}
     spec = {"source": {"pvc": {"name": "gold", "namespace": "images"}}}
-    found = [key[:3] for key in further_keys(source, {"metadata": {"labels": labels}, "spec": spec})]
-    assert found == [(CLUSTER, "", "small"), ("PersistentVolumeClaim", "images", "gold")]
+    further = [key[:3] for key in further_keys(source, {"metadata": {"labels": labels}, "spec": spec})]
+    assert further == [(CLUSTER, "", "small"), ("PersistentVolumeClaim", "images", "gold")]
     volume = source._replace(kind="DataVolume")
     assert [key[:3] for key in further_keys(volume, {"metadata": {}, "spec": {"sourceRef": {}}})] == []
     assert [key[:3] for key in further_keys(volume, None)] == [("PersistentVolumeClaim", "images", "os")]
@@ -80,8 +82,8 @@ def test_what_an_object_leads_to() -> None:
     assert further_keys(source._replace(kind=CLUSTER), None) == []
 
 
-def test_a_revision_of_another_object_leads_to_the_one_that_is_named() -> None:
-    revision = ObjectKey("ControllerRevision", "shop", "kept", "shop", instead=(CLUSTER, "", "small"))
+def test_fallback_of_a_revision_of_another_object() -> None:
+    revision = ObjectKey("ControllerRevision", "shop", "pinned", "shop", fallback=(CLUSTER, "", "small"))
     name = "instancetype.kubevirt.io/object-name"
     assert further_keys(revision, {"metadata": {"labels": {name: "small"}}}) == []
     assert further_keys(revision, {"metadata": {"labels": {name: "other"}}}) == [
@@ -90,21 +92,21 @@ def test_a_revision_of_another_object_leads_to_the_one_that_is_named() -> None:
     assert further_keys(revision, None) == []
 
 
-def test_what_a_guest_is_compared_by() -> None:
+def test_keys_for_guest() -> None:
     vm = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"instancetype": {"name": "small"}}}
     start = "revision-start-vm-1234-1"
-    assert [one[:3] for one in keys_for_guest(vm, {"status": {"virtualMachineRevisionName": start}}, NEWEST)] == [
+    assert [key[:3] for key in keys_for_guest(vm, {"status": {"virtualMachineRevisionName": start}}, NEWEST)] == [
         (CLUSTER, "", "small"),
         ("ControllerRevision", "shop", start),
     ]
-    assert [one[:3] for one in keys_for_guest(vm, {}, NEWEST)] == [(CLUSTER, "", "small")]
+    assert [key[:3] for key in keys_for_guest(vm, {}, NEWEST)] == [(CLUSTER, "", "small")]
 
 
-def test_a_start_leads_to_the_revisions_of_that_time() -> None:
+def test_further_keys_of_a_start_revision() -> None:
     key = ObjectKey("ControllerRevision", "shop", "revision-start-vm-1234-1", "shop")
-    spec = {"instancetype": {"name": "small", "revisionName": "kept"}, "preference": {"name": "linux"}}
-    assert [one[:3] for one in further_keys(key, {"metadata": {}, "data": {"spec": spec}})] == [
-        ("ControllerRevision", "shop", "kept"),
+    spec = {"instancetype": {"name": "small", "revisionName": "pinned"}, "preference": {"name": "linux"}}
+    assert [key[:3] for key in further_keys(key, {"metadata": {}, "data": {"spec": spec}})] == [
+        ("ControllerRevision", "shop", "pinned"),
         ("VirtualMachineClusterPreference", "", "linux"),
     ]
     assert further_keys(key, None) == further_keys(key, {"metadata": {}, "data": None}) == []

@@ -48,19 +48,19 @@ def existing(kind: str, name: str, namespace: str = "shop") -> Objects:
         (volume(sysprep={"configMap": {"name": "x"}}), "sysprep.configMap.name", "ConfigMap"),
     ],
 )
-def test_an_object_of_a_volume(manifest: dict[str, Any], path: str, kind: str) -> None:
-    told = f"spec.template.spec.volumes[0].{path}: no {kind} x in the namespace shop; create it before the VM starts"
-    assert list(missing_references(manifest, NOTHING)) == [told]
+def test_missing_object_of_a_volume(manifest: dict[str, Any], path: str, kind: str) -> None:
+    message = f"spec.template.spec.volumes[0].{path}: no {kind} x in the namespace shop; create it before the VM starts"
+    assert list(missing_references(manifest, NOTHING)) == [message]
     assert list(missing_references(manifest, existing(kind, "x"))) == []
-    assert list(missing_references(manifest, existing(kind, "x", "lab"))) == [told]
+    assert list(missing_references(manifest, existing(kind, "x", "lab"))) == [message]
 
 
-def test_objects_beside_the_volumes() -> None:
+def test_missing_networks_and_priority_classes() -> None:
     networks = [{"name": "pod", "pod": {}}, {"name": "a", "multus": {"networkName": "red"}}]
     networks.append({"name": "b", "multus": {"networkName": "lab/blue"}})
-    found = references(vm(networks=networks, priorityClassName="high"))
+    actual = references(vm(networks=networks, priorityClassName="high"))
     network = ("NetworkAttachmentDefinition",)
-    assert [tuple(one) for one in found] == [
+    assert [tuple(reference) for reference in actual] == [
         ("spec.template.spec.networks[1].multus.networkName", network, "shop", "red"),
         ("spec.template.spec.networks[2].multus.networkName", network, "lab", "blue"),
         ("spec.template.spec.priorityClassName", ("PriorityClass",), "", "high"),
@@ -70,7 +70,7 @@ def test_objects_beside_the_volumes() -> None:
     ]
 
 
-def test_what_the_vm_creates_or_may_lack_needs_not_exist() -> None:
+def test_created_and_optional_objects_may_be_missing() -> None:
     disk, claim = {"name": "a", "dataVolume": {"name": "x"}}, {"name": "b", "persistentVolumeClaim": {"claimName": "x"}}
     optional = {"name": "c", "configMap": {"name": "m", "optional": True}}
     assert list(references(vm("x", volumes=[disk, claim, optional]))) == []
@@ -80,16 +80,16 @@ def test_the_claim_of_a_data_volume_is_enough() -> None:
     assert list(missing_references(volume(dataVolume={"name": "x"}), existing("PersistentVolumeClaim", "x"))) == []
 
 
-def test_what_is_read_beforehand() -> None:
-    wanted = keys_for_start(vm(volumes=[{"name": "a", "dataVolume": {"name": "x"}}], priorityClassName="high"))
-    assert [tuple(key)[:4] for key in wanted] == [
+def test_keys_for_start() -> None:
+    keys = keys_for_start(vm(volumes=[{"name": "a", "dataVolume": {"name": "x"}}], priorityClassName="high"))
+    assert [tuple(key)[:4] for key in keys] == [
         ("DataVolume", "shop", "x", "shop"),
         ("PersistentVolumeClaim", "shop", "x", "shop"),
         ("PriorityClass", "", "high", "shop"),
     ]
 
 
-def test_what_may_not_be_read_may_exist() -> None:
+def test_unreadable_objects_count_as_existing() -> None:
     class Closed:
         def get(self, kind: str, namespace: str, name: str) -> Problem:
             return Problem(f"{kind} is forbidden", "Forbidden", 403)
@@ -97,7 +97,7 @@ def test_what_may_not_be_read_may_exist() -> None:
     assert list(missing_references(volume(configMap={"name": "x"}), Closed())) == []
 
 
-def test_secrets_are_not_looked_for() -> None:
+def test_secrets_are_not_looked_up() -> None:
     key = {"sshPublicKey": {"source": {"secret": {"secretName": "keys"}}}}
     volumes = [
         {"name": "a", "cloudInitNoCloud": {"secretRef": {"name": "x"}}},

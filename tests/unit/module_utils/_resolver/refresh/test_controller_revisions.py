@@ -33,20 +33,20 @@ class Counted(list[Manifest]):
 
 
 def test_by_name_and_by_owner() -> None:
-    one, two, alone = revision("one", "a"), revision("two", "a", "b", "b"), {"metadata": {"name": "alone"}}
-    found = RevisionIndex([one, two, alone])
-    assert found.by_owner == {"a": [one, two], "b": [two]}
-    assert (found.get("ControllerRevision", "shop", "two"), found.by_name.get("three")) == (two, None)
-    assert list(found) == [one, two, alone]
+    first, second, alone = revision("first", "a"), revision("second", "a", "b", "b"), {"metadata": {"name": "alone"}}
+    index = RevisionIndex([first, second, alone])
+    assert index.by_owner == {"a": [first, second], "b": [second]}
+    assert (index.get("ControllerRevision", "shop", "second"), index.by_name.get("three")) == (second, None)
+    assert list(index) == [first, second, alone]
 
 
-def test_what_vms_ask_goes_through_no_revision_of_another() -> None:
+def test_revisions_are_iterated_once_for_all_vms() -> None:
     every = Counted(revision(f"{vm}-{number}", vm) for vm in "abc" for number in range(3))
     revisions = RevisionIndex(every)
     unknown = drift.Drift(None, None, drift.Specs(None, None), drift.Effect({}, {}))
     for uid in "abc":
         vm: Manifest = {"metadata": {"uid": uid, "generation": 1}, "spec": {"instancetype": {"name": "big"}}}
         recapture.must_bump_generation(vm, revisions)
-        for wanted in (revision_change.PREVIOUS, f"{uid}-1"):
-            revision_change.pin(vm, unknown, [INSTANCETYPE], wanted, revisions, KubeVirt(NEWEST))
+        for requested in (revision_change.PREVIOUS, f"{uid}-1"):
+            revision_change.pin(vm, unknown, [INSTANCETYPE], requested, revisions, KubeVirt(NEWEST))
     assert every.rounds == 1

@@ -37,111 +37,111 @@ def instancetype(guest: int, memory: str, generation: int, uid: str = "it") -> d
     }
 
 
-def captured(kept: dict[str, Any], *others: dict[str, Any], keep: bool = True) -> drift.Drift:
-    made = {**revision.controller_revision(VM, kept), "kind": "ControllerRevision", "apiVersion": "apps/v1"}
+def captured(manifest: dict[str, Any], *others: dict[str, Any], lost: bool = False) -> drift.Drift:
+    stored = {**revision.controller_revision(VM, manifest), "kind": "ControllerRevision", "apiVersion": "apps/v1"}
     vm = {
         **VM,
-        "status": {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": made["metadata"]["name"]}}},
+        "status": {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": stored["metadata"]["name"]}}},
     }
-    return drift.drift(vm, Objects([*([made] if keep else []), *others]), KubeVirt(NEWEST))
+    return drift.drift(vm, Objects([*([] if lost else [stored]), *others]), KubeVirt(NEWEST))
 
 
 def test_no_drift() -> None:
-    found = captured(instancetype(2, "4Gi", 1), instancetype(2, "4096Mi", 2))
-    assert found.instancetype is not None
-    assert (found.instancetype.state, found.drifted, found.effect.changes) == (drift.CURRENT, False, ())
-    assert (found.instancetype.generation, found.instancetype.current_generation) == (1, 2)
+    result = captured(instancetype(2, "4Gi", 1), instancetype(2, "4096Mi", 2))
+    assert result.instancetype is not None
+    assert (result.instancetype.state, result.drifted, result.effect.changes) == (drift.CURRENT, False, ())
+    assert (result.instancetype.generation, result.instancetype.current_generation) == (1, 2)
 
 
-def test_drift_and_what_it_means_for_the_guest() -> None:
-    found = captured(instancetype(2, "4Gi", 1), instancetype(4, "8Gi", 2))
-    assert found.drifted
-    assert found.instancetype is not None
-    assert [change["field"] for change in found.instancetype.changes] == ["cpu.guest", "memory.guest"]
-    assert (found.effect.guest_before["vcpus"], found.effect.guest_before["memory"]) == (2, "4Gi")
-    assert (found.effect.guest_after["vcpus"], found.effect.guest_after["memory"]) == (4, "8Gi")
-    assert found.effect.changes == (
+def test_drift_and_its_effect_on_the_guest() -> None:
+    result = captured(instancetype(2, "4Gi", 1), instancetype(4, "8Gi", 2))
+    assert result.drifted
+    assert result.instancetype is not None
+    assert [change["field"] for change in result.instancetype.changes] == ["cpu.guest", "memory.guest"]
+    assert (result.effect.guest_before["vcpus"], result.effect.guest_before["memory"]) == (2, "4Gi")
+    assert (result.effect.guest_after["vcpus"], result.effect.guest_after["memory"]) == (4, "8Gi")
+    assert result.effect.changes == (
         {"field": "domain.cpu.sockets", "before": 2, "after": 4},
         {"field": "domain.memory.guest", "before": "4Gi", "after": "8Gi"},
     )
 
 
 def test_a_deleted_instancetype() -> None:
-    found = captured(instancetype(2, "4Gi", 1))
-    assert found.instancetype is not None
-    assert (found.instancetype.state, found.drifted, found.effect.guest_before["vcpus"]) == (drift.GONE, False, 2)
+    result = captured(instancetype(2, "4Gi", 1))
+    assert result.instancetype is not None
+    assert (result.instancetype.state, result.drifted, result.effect.guest_before["vcpus"]) == (drift.GONE, False, 2)
 
 
 def test_a_recreated_instancetype() -> None:
-    found = captured(instancetype(2, "4Gi", 1), instancetype(2, "4Gi", 1, uid="other"))
-    assert found.instancetype is not None
-    assert (found.instancetype.state, found.instancetype.recreated) == (drift.CURRENT, True)
+    result = captured(instancetype(2, "4Gi", 1), instancetype(2, "4Gi", 1, uid="other"))
+    assert result.instancetype is not None
+    assert (result.instancetype.state, result.instancetype.recreated) == (drift.CURRENT, True)
 
 
 def test_a_lost_revision() -> None:
-    found = captured(instancetype(2, "4Gi", 1), instancetype(2, "4Gi", 1), keep=False)
-    assert found.instancetype is not None
-    assert found.instancetype.state == drift.REVISION_LOST
+    result = captured(instancetype(2, "4Gi", 1), instancetype(2, "4Gi", 1), lost=True)
+    assert result.instancetype is not None
+    assert result.instancetype.state == drift.REVISION_LOST
 
 
 @pytest.mark.parametrize("hidden", ["ControllerRevision", "VirtualMachineInstancetype"])
-def test_what_may_not_be_read_is_unknown_and_says_why(hidden: str) -> None:
+def test_unreadable_objects_are_unknown_with_the_reason(hidden: str) -> None:
     class Hidden(Objects):
         def get(self, kind: str, namespace: str, name: str) -> Any:
             return Problem("no", "Forbidden", 403) if kind == hidden else super().get(kind, namespace, name)
 
     live = instancetype(2, "4Gi", 1)
-    made = {**revision.controller_revision(VM, live), "kind": "ControllerRevision"}
-    reference = {"name": "big", "controllerRevisionRef": {"name": made["metadata"]["name"]}}
-    found = drift.drift({**VM, "status": {"instancetypeRef": reference}}, Hidden([made, live]), KubeVirt(NEWEST))
-    assert found.instancetype is not None
-    assert (found.instancetype.state, found.instancetype.problem) == (drift.UNKNOWN, "no")
+    stored = {**revision.controller_revision(VM, live), "kind": "ControllerRevision"}
+    reference = {"name": "big", "controllerRevisionRef": {"name": stored["metadata"]["name"]}}
+    result = drift.drift({**VM, "status": {"instancetypeRef": reference}}, Hidden([stored, live]), KubeVirt(NEWEST))
+    assert result.instancetype is not None
+    assert (result.instancetype.state, result.instancetype.problem) == (drift.UNKNOWN, "no")
 
 
-def test_a_revision_of_an_older_api_version_can_be_compared() -> None:
-    old = {**revision.controller_revision(VM, instancetype(2, "4Gi", 1)), "kind": "ControllerRevision"}
-    old["data"] = {**old["data"], "apiVersion": "instancetype.kubevirt.io/v1alpha2"}
-    reference = {"name": "big", "controllerRevisionRef": {"name": old["metadata"]["name"]}}
-    found = drift.drift(
-        {**VM, "status": {"instancetypeRef": reference}}, Objects([old, instancetype(4, "4Gi", 2)]), KubeVirt(NEWEST)
+def test_revisions_of_older_api_versions_are_compared() -> None:
+    alpha = {**revision.controller_revision(VM, instancetype(2, "4Gi", 1)), "kind": "ControllerRevision"}
+    alpha["data"] = {**alpha["data"], "apiVersion": "instancetype.kubevirt.io/v1alpha2"}
+    reference = {"name": "big", "controllerRevisionRef": {"name": alpha["metadata"]["name"]}}
+    result = drift.drift(
+        {**VM, "status": {"instancetypeRef": reference}}, Objects([alpha, instancetype(4, "4Gi", 2)]), KubeVirt(NEWEST)
     )
-    assert found.instancetype is not None
-    assert found.instancetype.state == drift.DRIFTED
-    assert (found.effect.guest_before["vcpus"], found.effect.guest_after["vcpus"]) == (2, 4)
+    assert result.instancetype is not None
+    assert result.instancetype.state == drift.DRIFTED
+    assert (result.effect.guest_before["vcpus"], result.effect.guest_after["vcpus"]) == (2, 4)
 
 
-def test_a_refresh_that_would_be_refused_says_why() -> None:
+def test_effect_has_the_refusal_of_a_refresh() -> None:
     now = instancetype(2, "4Gi", 2)
     now["spec"]["cpu"]["model"] = "EPYC"
     vm = {
         **VM,
         "spec": {**VM["spec"], "template": {"spec": {"domain": {"devices": {}, "cpu": {"model": "host-model"}}}}},
     }
-    made = {**revision.controller_revision(vm, instancetype(2, "4Gi", 1)), "kind": "ControllerRevision"}
-    vm["status"] = {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": made["metadata"]["name"]}}}
-    found = drift.drift(vm, Objects([made, now]), KubeVirt(NEWEST))
-    assert found.drifted
-    assert found.effect.refusal == (
+    stored = {**revision.controller_revision(vm, instancetype(2, "4Gi", 1)), "kind": "ControllerRevision"}
+    vm["status"] = {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": stored["metadata"]["name"]}}}
+    result = drift.drift(vm, Objects([stored, now]), KubeVirt(NEWEST))
+    assert result.drifted
+    assert result.effect.refusal == (
         "VM field(s) spec.template.spec.domain.cpu.model conflicts with selected instance type"
     )
-    assert found.effect.changes == ()
+    assert result.effect.changes == ()
 
 
 def test_a_vm_without_matchers() -> None:
     vm = {**VM, "spec": {"template": {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}}}}
-    found = drift.drift(vm, Objects([]), KubeVirt(NEWEST))
-    assert (found.instancetype, found.preference, found.drifted) == (None, None, False)
-    assert found.effect.guest_before == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
+    result = drift.drift(vm, Objects([]), KubeVirt(NEWEST))
+    assert (result.instancetype, result.preference, result.drifted) == (None, None, False)
+    assert result.effect.guest_before == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
 
 
-def test_when_it_was_captured_and_the_object_changed() -> None:
-    made = {**revision.controller_revision(VM, instancetype(2, "4Gi", 1)), "kind": "ControllerRevision"}
-    made["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+def test_captured_at_and_changed_at() -> None:
+    stored = {**revision.controller_revision(VM, instancetype(2, "4Gi", 1)), "kind": "ControllerRevision"}
+    stored["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
     live = instancetype(4, "8Gi", 2)
     live["metadata"]["managedFields"] = [{"manager": "kubectl", "time": "2026-03-01T00:00:00Z"}]
-    name = made["metadata"]["name"]
+    name = stored["metadata"]["name"]
     vm = {**VM, "status": {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": name}}}}
-    part = drift.drift(vm, Objects([made, live]), KubeVirt(NEWEST)).instancetype
+    part = drift.drift(vm, Objects([stored, live]), KubeVirt(NEWEST)).instancetype
     assert part is not None
     assert (part.captured_at, part.changed_at) == ("2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z")
     gone = drift.drift(VM, Objects([]), KubeVirt(NEWEST)).instancetype
@@ -149,7 +149,7 @@ def test_when_it_was_captured_and_the_object_changed() -> None:
     assert (gone.captured_at, gone.changed_at) == ("", "")
 
 
-def test_a_vm_without_instancetype_is_judged_with_the_defaults_of_the_cluster() -> None:
+def test_vm_without_instancetype_gets_the_defaults_of_the_cluster() -> None:
     preference: dict[str, Any] = {
         "kind": "VirtualMachineClusterPreference",
         "metadata": {"name": "p"},
@@ -168,7 +168,7 @@ def test_a_vm_without_instancetype_is_judged_with_the_defaults_of_the_cluster() 
     )
 
 
-def test_what_the_refresh_would_be_refused_for_comes_in_the_order_of_kubevirt() -> None:
+def test_refusals_come_in_the_order_of_kubevirt() -> None:
     def refused(preference: dict[str, Any], **domain: Any) -> str | None:
         spec = {"template": {"spec": {"domain": {"devices": {}, **domain}}}}
         after = drift.Specs({"cpu": {"guest": 3}, "memory": {"guest": "1Gi"}}, preference)
@@ -197,7 +197,7 @@ def test_what_the_refresh_would_be_refused_for_comes_in_the_order_of_kubevirt() 
         ),
     ],
 )
-def test_a_preference_applies_to_disks_and_interfaces_that_the_vm_does_not_list(
+def test_preference_applies_to_unlisted_disks_and_interfaces(
     devices: dict[str, Any], field: str, after: list[dict[str, Any]]
 ) -> None:
     vm = {
@@ -211,14 +211,14 @@ def test_a_preference_applies_to_disks_and_interfaces_that_the_vm_does_not_list(
             }
         },
     }
-    found = drift.effect(vm, drift.Specs(None, {}), drift.Specs(None, {"devices": devices}), KubeVirt(NEWEST))
-    assert [(change["field"], change["after"]) for change in found.changes] == [(field, after)]
+    result = drift.effect(vm, drift.Specs(None, {}), drift.Specs(None, {"devices": devices}), KubeVirt(NEWEST))
+    assert [(change["field"], change["after"]) for change in result.changes] == [(field, after)]
     # KubeVirt asks for no restart, and yet the guest has it only after one.
-    assert drift.needs(found) == "restart"
+    assert drift.needs(result) == "restart"
     assert drift.needs(drift.effect(vm, drift.Specs(None, {}), drift.Specs(None, {}), KubeVirt(NEWEST))) == "nothing"
 
 
-def test_the_interface_is_the_one_that_the_cluster_adds() -> None:
+def test_interface_is_that_of_the_cluster() -> None:
     vm = {**VM, "spec": {"template": {"spec": {"domain": {"devices": {}}}}}}
     masquerade = KubeVirt(NEWEST, Configuration(network_interface="masquerade"))
     specs = drift.Specs(None, {}), drift.Specs(None, {"devices": {"preferredInterfaceModel": "e1000"}})

@@ -69,34 +69,34 @@ def vm(**spec: Any) -> Manifest:
     }
 
 
-def captured(machine: Manifest, of: Manifest, known: release.Release = NEWEST) -> tuple[Manifest, Manifest]:
+def captured(machine: Manifest, of: Manifest, version: release.Release = NEWEST) -> tuple[Manifest, Manifest]:
     """The VM as virt-controller leaves it, and the revision that it makes."""
     machine["spec"]["instancetype"].pop("inferFromVolume", None)
-    done = store(machine, Objects([of]), known)
-    kept = next(one.manifest for one in done.actions if isinstance(one, Create))
-    spec = {**machine["spec"], "instancetype": done.instancetype}
-    status = {"instancetypeRef": done.instancetype_ref} if done.instancetype_ref else {}
-    return {**machine, "spec": spec, "status": status}, {**kept, "kind": "ControllerRevision"}
+    stored = store(machine, Objects([of]), version)
+    revision = next(action.manifest for action in stored.actions if isinstance(action, Create))
+    spec = {**machine["spec"], "instancetype": stored.instancetype}
+    status = {"instancetypeRef": stored.instancetype_ref} if stored.instancetype_ref else {}
+    return {**machine, "spec": spec, "status": status}, {**revision, "kind": "ControllerRevision"}
 
 
-def test_the_guest_is_the_same_where_the_instancetype_is_another() -> None:
-    for known in (NEWEST, release.of("1.4")):
-        machine, kept = captured(vm(), instancetype(2, 1), known)
-        here = Objects([kept, instancetype(4, 2)])
-        made = manifests([export_vm(machine, here, known, "archive")])
+def test_exported_guest_ignores_other_instancetypes() -> None:
+    for version in (NEWEST, release.of("1.4")):
+        machine, revision = captured(vm(), instancetype(2, 1), version)
+        here = Objects([revision, instancetype(4, 2)])
+        exported = manifests([export_vm(machine, here, version, "archive")])
         other = {**instancetype(8, 5), "metadata": {"name": "small", "namespace": "archive", "uid": "other"}}
-        for there in (Objects([*made, other]), Objects(made)):
+        for there in (Objects([*exported, other]), Objects(exported)):
             for running in (NEWEST, release.of("1.4")):
-                built = build(made[-1], there, None, running).spec
+                built = build(exported[-1], there, None, running).spec
                 assert built is not None
                 assert built["domain"]["cpu"]["sockets"] == 2
-        assert build(machine, here, None, known).spec == build(made[-1], Objects(made), None, known).spec
+        assert build(machine, here, None, version).spec == build(exported[-1], Objects(exported), None, version).spec
 
 
-def test_nothing_is_left_of_the_cluster() -> None:
-    machine, kept = captured(vm(), instancetype(2, 1))
-    kept["metadata"] = {**kept["metadata"], **SERVER}
-    kept_manifest, manifest = manifests([export_vm(machine, Objects([kept]), NEWEST, "archive", "Halted")])
+def test_export_has_no_fields_of_the_cluster() -> None:
+    machine, revision = captured(vm(), instancetype(2, 1))
+    revision["metadata"] = {**revision["metadata"], **SERVER}
+    exported_revision, manifest = manifests([export_vm(machine, Objects([revision]), NEWEST, "archive", "Halted")])
     name = "web-small-v1beta1-type-uid-1"
     assert manifest["metadata"] == {
         "name": "web",
@@ -115,7 +115,7 @@ def test_nothing_is_left_of_the_cluster() -> None:
         False,
     )
     assert manifest["spec"]["template"]["metadata"] == {}
-    assert kept_manifest["metadata"] == {
+    assert exported_revision["metadata"] == {
         "name": name,
         "namespace": "archive",
         "labels": {
@@ -126,7 +126,7 @@ def test_nothing_is_left_of_the_cluster() -> None:
             f"{LABEL}version": "v1beta1",
         },
     }
-    assert kept_manifest["data"]["metadata"] == {
+    assert exported_revision["data"]["metadata"] == {
         "name": "small",
         "namespace": "archive",
         "uid": "type-uid",
@@ -135,15 +135,15 @@ def test_nothing_is_left_of_the_cluster() -> None:
     assert "running" in machine["spec"]
 
 
-def test_a_vm_that_has_captured_nothing_yet_takes_what_it_is_about_to() -> None:
+def test_export_creates_revisions_that_are_not_captured_yet() -> None:
     machine = vm()
     del machine["spec"]["instancetype"]["inferFromVolume"]
-    kept, manifest = manifests([export_vm(machine, Objects([instancetype(2, 1)]), NEWEST)])
-    assert kept["metadata"]["name"] == manifest["spec"]["instancetype"]["revisionName"]
-    assert kept["data"]["spec"] == {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}
+    revision, manifest = manifests([export_vm(machine, Objects([instancetype(2, 1)]), NEWEST)])
+    assert revision["metadata"]["name"] == manifest["spec"]["instancetype"]["revisionName"]
+    assert revision["data"]["spec"] == {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}
 
 
-def test_revisions_of_kubevirt_before_1_0_become_readable() -> None:
+def test_alpha_revisions_are_converted() -> None:
     spec = base64.b64encode(json.dumps({"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}).encode()).decode()
     old = {
         "kind": "ControllerRevision",
@@ -151,29 +151,29 @@ def test_revisions_of_kubevirt_before_1_0_become_readable() -> None:
         "data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": spec},
     }
     pin = {"name": "small", "kind": "VirtualMachineInstancetype", "revisionName": "old"}
-    found = export_vm(vm(instancetype=pin), Objects([old]), NEWEST)
-    kept = found.revisions["instancetype"]
-    assert (kept["data"]["apiVersion"], kept["data"]["kind"]) == (
+    export = export_vm(vm(instancetype=pin), Objects([old]), NEWEST)
+    revision = export.revisions["instancetype"]
+    assert (revision["data"]["apiVersion"], revision["data"]["kind"]) == (
         "instancetype.kubevirt.io/v1beta1",
         "VirtualMachineInstancetype",
     )
-    assert kept["metadata"]["labels"][f"{LABEL}name"] == "small"
-    assert kept["metadata"]["labels"][f"{LABEL}version"] == "v1beta1"
-    there = build(found.vm or {}, Objects([kept]), None, NEWEST)
+    assert revision["metadata"]["labels"][f"{LABEL}name"] == "small"
+    assert revision["metadata"]["labels"][f"{LABEL}version"] == "v1beta1"
+    there = build(export.vm or {}, Objects([revision]), None, NEWEST)
     assert there.spec is not None and there.spec["domain"]["cpu"]["sockets"] == 2
 
 
-def test_vms_that_share_a_revision_bring_it_once() -> None:
-    machine, kept = captured(vm(), instancetype(2, 1))
-    pin = {"name": "small", "kind": "VirtualMachineInstancetype", "revisionName": kept["metadata"]["name"]}
+def test_shared_revisions_are_exported_once() -> None:
+    machine, revision = captured(vm(), instancetype(2, 1))
+    pin = {"name": "small", "kind": "VirtualMachineInstancetype", "revisionName": revision["metadata"]["name"]}
     second = vm(instancetype=pin)
     second["metadata"] = {"name": "next", "namespace": "shop"}
-    objects = Objects([kept])
-    made = manifests([export_vm(one, objects, NEWEST) for one in (machine, second)])
-    assert [one["kind"] for one in made] == ["ControllerRevision", "VirtualMachine", "VirtualMachine"]
+    objects = Objects([revision])
+    exported = manifests([export_vm(item, objects, NEWEST) for item in (machine, second)])
+    assert [manifest["kind"] for manifest in exported] == ["ControllerRevision", "VirtualMachine", "VirtualMachine"]
 
 
-def test_a_vm_without_instancetype_travels_as_it_is() -> None:
+def test_vm_without_instancetype_is_exported_unchanged() -> None:
     plain = vm()
     del plain["spec"]["instancetype"]
     (only,) = manifests([export_vm(plain, Objects([]), NEWEST)])
@@ -181,22 +181,22 @@ def test_a_vm_without_instancetype_travels_as_it_is() -> None:
     assert copies_without_revisions(plain, NEWEST) == []
 
 
-def test_what_is_lost_cannot_be_exported() -> None:
-    machine, kept = captured(vm(), instancetype(2, 1))
-    found = export_vm(machine, Objects([instancetype(2, 1)]), NEWEST)
-    assert found.vm is None
-    assert found.problem == f'instancetype: controllerrevisions.apps "{kept["metadata"]["name"]}" not found'
-    broken = {**kept, "data": {"apiVersion": "v1", "kind": "Pod"}}
+def test_lost_revisions_prevent_the_export() -> None:
+    machine, revision = captured(vm(), instancetype(2, 1))
+    export = export_vm(machine, Objects([instancetype(2, 1)]), NEWEST)
+    assert export.vm is None
+    assert export.problem == f'instancetype: controllerrevisions.apps "{revision["metadata"]["name"]}" not found'
+    broken = {**revision, "data": {"apiVersion": "v1", "kind": "Pod"}}
     assert export_vm(machine, Objects([broken]), NEWEST).problem.startswith("instancetype: failed to decode")
     unknown = export_vm(vm(instancetype={"name": "x", "kind": "Thing"}), Objects([]), NEWEST)
     assert unknown.problem == "instancetype: got unexpected kind in InstancetypeMatcher: Thing"
 
 
-def test_which_copies_lose_the_revisions() -> None:
-    machine, kept = captured(vm(), instancetype(2, 1))
+def test_copies_without_revisions() -> None:
+    machine, revision = captured(vm(), instancetype(2, 1))
     assert copies_without_revisions(machine, NEWEST) == ["backup", "snapshot"]
     assert copies_without_revisions({**machine, "status": {**machine["status"], "created": True}}, NEWEST) == ["backup"]
-    pin = {"name": "small", "revisionName": kept["metadata"]["name"]}
+    pin = {"name": "small", "revisionName": revision["metadata"]["name"]}
     assert copies_without_revisions({**machine, "spec": {**machine["spec"], "instancetype": pin}}, NEWEST) == []
     old, _kept = captured(vm(), instancetype(2, 1), release.of("1.4"))
     assert copies_without_revisions(old, release.of("1.4")) == []

@@ -33,25 +33,27 @@ def captured(name: str, kind: str = "VirtualMachineInstancetype") -> Manifest:
 
 
 def part(state: str, revision: str, now: int, **more: Any) -> drift.Drift:
-    found = drift.RoleDrift(state, "k", "big", revision, False, 1, now, False, (), "", "")._replace(**more)
-    return drift.Drift(found, None, drift.Specs(None, None), drift.Effect({}, {}))
+    role_drift = drift.RoleDrift(state, "k", "big", revision, False, 1, now, False, (), "", "")._replace(**more)
+    return drift.Drift(role_drift, None, drift.Specs(None, None), drift.Effect({}, {}))
 
 
-def test_raising_the_generation_leaves_no_trace() -> None:
-    begun, ended = (one["spec"]["template"]["metadata"]["annotations"] for one in recapture.BUMP_PATCHES)
+def test_bump_patches_remove_their_annotation() -> None:
+    begun, ended = (patch["spec"]["template"]["metadata"]["annotations"] for patch in recapture.BUMP_PATCHES)
     assert begun == {recapture.REFRESH_ANNOTATION: "begun"} and ended == {recapture.REFRESH_ANNOTATION: None}
     assert recapture.bump_patches(vm()) == recapture.BUMP_PATCHES
 
 
-def test_a_mark_that_an_interrupted_run_left_is_removed() -> None:
-    left = vm()
-    left["spec"]["template"] = {"metadata": {"annotations": {recapture.REFRESH_ANNOTATION: "begun"}}}
-    assert recapture.bump_patches(left) == recapture.BUMP_PATCHES[1:]
-    assert recapture.must_bump_generation(left, RevisionIndex()) and recapture.keeps_restart_required(left, None)
+def test_annotation_of_an_interrupted_bump_is_removed() -> None:
+    interrupted = vm()
+    interrupted["spec"]["template"] = {"metadata": {"annotations": {recapture.REFRESH_ANNOTATION: "begun"}}}
+    assert recapture.bump_patches(interrupted) == recapture.BUMP_PATCHES[1:]
+    assert recapture.must_bump_generation(interrupted, RevisionIndex()) and recapture.keeps_restart_required(
+        interrupted, None
+    )
 
 
 @pytest.mark.parametrize(
-    ("kind", "noted", "there"),
+    ("kind", "noted", "respelled"),
     [
         ("VirtualMachineInstancetype", "VirtualMachineInstancetype", "virtualmachineinstancetype"),
         # An earlier run was cut off before it spelt it back.
@@ -61,21 +63,21 @@ def test_a_mark_that_an_interrupted_run_left_is_removed() -> None:
         (None, None, "VirtualMachineClusterInstancetype"),
     ],
 )
-def test_a_kind_is_spelt_as_neither_matcher_nor_status_has_it(kind: str | None, noted: str | None, there: str) -> None:
+def test_respelled_kind_differs_from_matcher_and_status(kind: str | None, noted: str | None, respelled: str) -> None:
     matcher = {"name": "big", **({"kind": kind} if kind else {})}
     reference = {"name": "big", **({"kind": noted} if noted else {})}
     patches = recapture.respell_patches(vm(matcher, reference), [INSTANCETYPE])
-    assert patches.respell == {"spec": {"instancetype": {"kind": there}}}
+    assert patches.respell == {"spec": {"instancetype": {"kind": respelled}}}
     assert patches.restore == {"spec": {"instancetype": {"kind": kind}}}
 
 
-def test_a_reference_is_released_in_the_status() -> None:
+def test_release_patch_clears_the_status() -> None:
     patch = recapture.release_patch(ROLES)
     released = {"controllerRevisionRef": None}
     assert patch == {"status": {"instancetypeRef": released, "preferenceRef": released}}
 
 
-def test_what_is_captured() -> None:
+def test_is_captured() -> None:
     assert not recapture.is_captured(vm(), INSTANCETYPE)
     assert not recapture.is_captured(vm(reference={"name": "big", "kind": SIZE["kind"]}), INSTANCETYPE)
     assert not recapture.is_captured(vm(reference=captured("r", "virtualmachineinstancetype")), INSTANCETYPE)
@@ -86,7 +88,7 @@ def test_what_is_captured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "found", "stale"),
+    ("name", "before", "stale"),
     [
         ("db-big-v1beta1-uid-2", part(drift.DRIFTED, "db-big-v1beta1-uid-1", 2), False),
         ("db-big-v1beta1-uid-3", part(drift.DRIFTED, "db-big-v1beta1-uid-1", 2), False),
@@ -97,8 +99,8 @@ def test_what_is_captured() -> None:
         ("of-my-own", part(drift.DRIFTED, "db-big-v1beta1-uid-1", 2), False),
     ],
 )
-def test_what_was_captured_from_an_old_cache_is_stale(name: str, found: drift.Drift, stale: bool) -> None:
-    assert bool(recapture.stale_roles(vm(reference=captured(name)), found, [INSTANCETYPE])) is stale
+def test_roles_captured_from_an_old_cache_are_stale(name: str, before: drift.Drift, stale: bool) -> None:
+    assert bool(recapture.stale_roles(vm(reference=captured(name)), before, [INSTANCETYPE])) is stale
 
 
 def start(generation: int, revision: str | None) -> Manifest:
@@ -106,7 +108,7 @@ def start(generation: int, revision: str | None) -> Manifest:
     return {"metadata": {"name": f"revision-start-vm-u-{generation}"}, "data": {"spec": spec}}
 
 
-def test_the_start_revision_of_a_generation_is_kept() -> None:
+def test_start_revision_of_a_generation_demands_a_bump() -> None:
     assert recapture.must_bump_generation(vm(), RevisionIndex([start(3, "r")]))
     assert not recapture.must_bump_generation(vm(), RevisionIndex([start(2, "r")]))
     assert recapture.keeps_restart_required(vm(reference=captured("new")), start(3, "old"))
@@ -114,7 +116,7 @@ def test_the_start_revision_of_a_generation_is_kept() -> None:
     assert not recapture.keeps_restart_required(vm(reference=captured("new")), None)
 
 
-def test_what_is_taken_back_is_pinned_with_the_kind_that_it_had() -> None:
+def test_rollback_patch_pins_with_the_previous_kind() -> None:
     before = vm({"name": "big"}, captured("old"))
     assert recapture.rollback_patch(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE]) == {
         "spec": {"instancetype": {"kind": None, "revisionName": "old"}}
@@ -125,7 +127,7 @@ def test_what_is_taken_back_is_pinned_with_the_kind_that_it_had() -> None:
     assert recapture.rollback_patch(before, part(drift.DRIFTED, "old", 2), [PREFERENCE]) is None
 
 
-def test_the_captured_name_is_in_the_spec_where_the_status_has_none() -> None:
-    named = {"spec": {"instancetype": {"name": "small", "revisionName": "kept"}}, "status": {}}
-    assert recapture.captured_name(named, INSTANCETYPE) == "kept"
+def test_captured_name_of_older_releases_is_in_the_spec() -> None:
+    named = {"spec": {"instancetype": {"name": "small", "revisionName": "pinned"}}, "status": {}}
+    assert recapture.captured_name(named, INSTANCETYPE) == "pinned"
     assert recapture.captured_name({"spec": {}, "status": {}}, INSTANCETYPE) == ""
