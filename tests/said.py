@@ -17,7 +17,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import predict as preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import judge
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Place

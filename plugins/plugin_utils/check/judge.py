@@ -19,7 +19,7 @@ from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks import validate
 from ...module_utils._resolver.kubevirt.webhooks.admission import Cause
-from ...module_utils._resolver.preflight import predict as preflight
+from ...module_utils._resolver.preflight import issues as preflight
 from ...module_utils._resolver.preflight.admit import admit
 from .._manifest_checks import check_types, gated
 from .findings import ERROR, NOTE, WARNING, Finding, Place

@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Cluster,
     kubevirt_of,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import predict as preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import (
     admission_cache_key,
     admit,

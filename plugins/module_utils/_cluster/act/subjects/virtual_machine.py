@@ -14,7 +14,7 @@ from ...._resolver.declare.plan import Plan
 from ...._resolver.kubevirt.find import naming
 from ...._resolver.kubevirt.vmi.cluster import Cluster
 from ...._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets, readiness, run_strategy, same_status
-from ...._resolver.preflight import predict as rules
+from ...._resolver.preflight import issues as rules
 from ...._resolver.preflight.admit import AdmissionResult, admission_cache_key, admit
 from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
 from ...._resolver.preflight.references import keys_for_start

@@ -17,7 +17,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Cluster,
     KubeVirt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import predict as preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
 
 CLUSTER = "VirtualMachineClusterInstancetype"

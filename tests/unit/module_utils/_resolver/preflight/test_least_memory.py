@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.predict import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.issues import (
     too_little_memory,
 )
 
