@@ -70,18 +70,18 @@ def screen(store: Store, folder: Path, *arguments: str, no_log: bool = False, **
 
 def test_two_of_three_hundred_on_ten_lines(tmp_path: Path) -> None:
     lines = screen(Store({SIZES: []}, dict(REFUSED)), tmp_path)
-    told = "\n".join(lines)
-    assert len(lines) <= 10 and len(told) < 3000, told
-    assert "2 of 300 instancetypes failed: shop/size-077: the quota of size-077 is used up; shop/size-200: " in told
-    assert "; 298 created" in told and "size-076" not in told
+    message = "\n".join(lines)
+    assert len(lines) <= 10 and len(message) < 3000, message
+    assert "2 of 300 instancetypes failed: shop/size-077: the quota of size-077 is used up; shop/size-200: " in message
+    assert "; 298 created" in message and "size-076" not in message
 
 
-def test_the_diffs_of_the_others_are_shown_and_those_of_no_other(tmp_path: Path) -> None:
+def test_a_failed_task_shows_the_diffs_of_written_objects(tmp_path: Path) -> None:
     sizes = [live(f"size-{number:03}", 2) for number in range(300) if number not in (76, 77, 78)]
     sizes += [live(f"size-{number:03}", 1) for number in (76, 77, 78)]
     lines = screen(Store({SIZES: sizes}, {("PATCH", "/size-077"): REFUSED["PATCH", "/size-077"]}), tmp_path, "--diff")
-    told = "\n".join(lines)
-    assert "1 of 300 instancetypes failed: shop/size-077: " in told and "; 2 changed, 297 unchanged" in told
+    message = "\n".join(lines)
+    assert "1 of 300 instancetypes failed: shop/size-077: " in message and "; 2 changed, 297 unchanged" in message
     heads = [line for line in lines if line.startswith("+++ ")]
     assert heads == [
         f"+++ after: VirtualMachineInstancetype shop/size-{number} (declared)" for number in ("076", "078")
@@ -104,13 +104,13 @@ def test_all_results_for_plays_that_go_on(tmp_path: Path) -> None:
     lines = screen(Store({SIZES: []}, dict(REFUSED)), tmp_path, results_on_failure="all")
     fatal = next(line for line in lines if line.startswith("fatal:"))
     results = json.loads(fatal.partition("=> ")[2])["results"]
-    assert [one["name"] for one in results if one["failed"]] == list(BAD) and len(results) == 300
+    assert [item["name"] for item in results if item["failed"]] == list(BAD) and len(results) == 300
 
 
 def test_a_diff_has_both_headers_and_only_what_differs() -> None:
     diff = {"before": {"cpu": 1, "memory": "1Gi"}, "after": {"cpu": 2, "memory": "1Gi"}}
-    (told,) = unified([{**diff, "before_header": "VM a (live)", "after_header": "VM a (declared)"}])
-    assert told.splitlines()[:2] == ["--- before: VM a (live)", "+++ after: VM a (declared)"]
-    assert [line for line in told.splitlines()[3:] if line[0] in "+-"] == ['-    "cpu": 1,', '+    "cpu": 2,']
-    (made,) = unified([{"before": {}, "after": {"cpu": 2}}])
-    assert "-" not in [line[0] for line in made.splitlines()[3:]]
+    (message,) = unified([{**diff, "before_header": "VM a (live)", "after_header": "VM a (declared)"}])
+    assert message.splitlines()[:2] == ["--- before: VM a (live)", "+++ after: VM a (declared)"]
+    assert [line for line in message.splitlines()[3:] if line[0] in "+-"] == ['-    "cpu": 1,', '+    "cpu": 2,']
+    (created,) = unified([{"before": {}, "after": {"cpu": 2}}])
+    assert "-" not in [line[0] for line in created.splitlines()[3:]]

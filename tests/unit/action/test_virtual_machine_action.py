@@ -34,30 +34,30 @@ def ran(answers: dict[str, Answer] | None = None, **options: Any) -> tuple[Answe
     """(the task's result, the options that each check and the module were run with)."""
     task = mock.Mock(args=options, action=MODULE, async_val=0, diff=False)
     action = ActionModule(task, mock.Mock(), mock.Mock(check_mode=False), mock.Mock(), mock.Mock(), mock.Mock())
-    told = {MODULE: {"changed": True}, QUOTA: answer(), PLACEMENT: answer(), **(answers or {})}
-    asked: dict[str, Answer] = {}
+    output = {MODULE: {"changed": True}, QUOTA: answer(), PLACEMENT: answer(), **(answers or {})}
+    requested: dict[str, Answer] = {}
 
     def executed(module_name: str, module_args: Answer, **_more: Any) -> Answer:
         (name,) = module_args["checks"] if module_name == CAPACITY else [module_name]
-        asked[name] = module_args
-        return told[name]
+        requested[name] = module_args
+        return output[name]
 
     with mock.patch.object(action, "_execute_module", side_effect=executed):
         result = action.run(task_vars={})
-    return result, asked
+    return result, requested
 
 
-def names(asked: Answer) -> list[str]:
-    return [manifest["metadata"]["name"] for manifest in asked["manifests"]]
+def names(requested: Answer) -> list[str]:
+    return [manifest["metadata"]["name"] for manifest in requested["manifests"]]
 
 
-def test_nothing_is_asked_unless_it_is_wanted() -> None:
+def test_checks_are_off_by_default() -> None:
     for options in ({}, {"quota": "off"}, {"quota": False}, {"preflight_placement": True, "preflight": "off"}):
-        result, asked = ran(namespace="shop", **vm("a"), **options)
-        assert (result["changed"], list(asked)) == (True, [MODULE]), options
+        result, requested = ran(namespace="shop", **vm("a"), **options)
+        assert (result["changed"], list(requested)) == (True, [MODULE]), options
 
 
-def test_both_are_asked_about_the_vms_that_are_to_run() -> None:
+def test_both_checks_judge_the_vms_that_will_run() -> None:
     entries = [
         vm("a"),
         vm("b", run_strategy="Halted"),
@@ -67,7 +67,7 @@ def test_both_are_asked_about_the_vms_that_are_to_run() -> None:
         vm("f", cloud_init={"user": "me", "password_file": "/etc/shadow"}),
         "g",
     ]
-    result, asked = ran(
+    result, requested = ran(
         api_key="k",
         verify_ssl=False,
         defaults={"labels": {"team": "shop"}},
@@ -77,20 +77,20 @@ def test_both_are_asked_about_the_vms_that_are_to_run() -> None:
         preflight_placement="yes",
     )
     assert result["changed"] is True
-    assert names(asked[QUOTA]) == names(asked[PLACEMENT]) == ["a", "f"]
-    first, second = asked[QUOTA]["manifests"]
+    assert names(requested[QUOTA]) == names(requested[PLACEMENT]) == ["a", "f"]
+    first, second = requested[QUOTA]["manifests"]
     assert first["metadata"] == {"name": "a", "namespace": "shop", "labels": {"team": "shop"}}
     assert first["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
     assert not second["spec"]["template"]["spec"].get("volumes")
-    assert {name: asked[QUOTA][name] for name in asked[QUOTA] if name not in ("manifests", "checks")} == {
+    assert {name: requested[QUOTA][name] for name in requested[QUOTA] if name not in ("manifests", "checks")} == {
         "api_key": "k",
         "verify_ssl": False,
     }
 
 
 def test_strict_fails_before_anything_is_sent() -> None:
-    result, asked = ran({QUOTA: answer(*map(unfit, "abcdefg"))}, namespace="shop", **vm("a"), quota="strict")
-    assert result["failed"] and MODULE not in asked
+    result, requested = ran({QUOTA: answer(*map(unfit, "abcdefg"))}, namespace="shop", **vm("a"), quota="strict")
+    assert result["failed"] and MODULE not in requested
     assert result["msg"].startswith("quota: shop/a: too large; shop/b: too large; ")
     assert result["msg"].endswith("shop/e: too large; and 2 more. Nothing was sent")
 
@@ -109,20 +109,20 @@ def test_a_vm_without_a_pod_is_a_warning() -> None:
     assert (result["changed"], result["warnings"]) == (True, ["quota: shop/a: too large"])
 
 
-def test_what_cannot_be_asked() -> None:
+def test_an_invalid_level_is_refused() -> None:
     failed = {PLACEMENT: {"failed": True, "msg": "cannot list nodes", "warnings": ["doubt"]}}
-    result, asked = ran(failed, namespace="shop", **vm("a"), preflight_placement=True)
+    result, requested = ran(failed, namespace="shop", **vm("a"), preflight_placement=True)
     assert (result["msg"], result["warnings"]) == (
         "preflight_placement: cannot list nodes. Nothing was sent",
         ["doubt"],
     )
-    assert MODULE not in asked
+    assert MODULE not in requested
 
 
-def test_vms_that_the_module_refuses_are_left_to_it() -> None:
+def test_invalid_vms_are_not_judged() -> None:
     for options in ({"virtual_machines": "a"}, {"name": None, "virtual_machines": []}, {}):
-        _result, asked = ran(namespace="shop", quota="strict", **options)
-        assert list(asked) == [MODULE]
+        _result, requested = ran(namespace="shop", quota="strict", **options)
+        assert list(requested) == [MODULE]
 
 
 def test_options_that_make_no_sense() -> None:
@@ -136,30 +136,30 @@ def test_each_vm_gets_its_answer() -> None:
     sent = {"changed": True, "results": [{"namespace": "shop", "name": name, "action": "create"} for name in "ab"]}
     unknown = {"name": "b", "namespace": "shop", "judged": False, "fits": False, "problem": "no such instancetype"}
     fit = {"name": "a", "namespace": "shop", "judged": True, "fits": True}
-    told = {QUOTA: answer(fit, unknown), PLACEMENT: answer(fit, unfit("b")), MODULE: sent}
+    message = {QUOTA: answer(fit, unknown), PLACEMENT: answer(fit, unfit("b")), MODULE: sent}
     entries = [vm("a"), vm("b")]
     result, _asked = ran(
-        told, namespace="shop", virtual_machines=entries, quota="warn", preflight_placement=True, preflight="warn"
+        message, namespace="shop", virtual_machines=entries, quota="warn", preflight_placement=True, preflight="warn"
     )
-    assert [one["will_run"] for one in result["results"]] == [
+    assert [item["will_run"] for item in result["results"]] == [
         {"judged": True, "fits": True, "problem": ""},
         # What nodes know for certain counts.
         {"judged": True, "fits": False, "problem": "no such instancetype; too large"},
     ]
 
 
-def test_a_task_that_sends_nothing_has_the_answers_of_both() -> None:
+def test_a_refused_task_has_the_verdicts_of_both_checks() -> None:
     fit = {"name": "a", "namespace": "shop", "judged": True, "fits": True}
-    told = {QUOTA: answer(fit, unfit("b")), PLACEMENT: answer(unfit("a", judged=False), unfit("b"))}
+    message = {QUOTA: answer(fit, unfit("b")), PLACEMENT: answer(unfit("a", judged=False), unfit("b"))}
     entries = [vm("a"), vm("b")]
-    result, _asked = ran(told, namespace="shop", virtual_machines=entries, quota="strict", preflight_placement=True)
+    result, _asked = ran(message, namespace="shop", virtual_machines=entries, quota="strict", preflight_placement=True)
     assert result["msg"] == ("quota: shop/b: too large; preflight_placement: shop/b: too large. Nothing was sent")
-    assert [(one["action"], one["failed"], one.get("msg")) for one in result["results"]] == [
+    assert [(item["action"], item["failed"], item.get("msg")) for item in result["results"]] == [
         ("none", False, None),
         ("none", True, "too large"),
     ]
     warned, _asked = ran(
-        told, namespace="shop", virtual_machines=entries, quota="strict", preflight_placement=True, preflight="warn"
+        message, namespace="shop", virtual_machines=entries, quota="strict", preflight_placement=True, preflight="warn"
     )
-    assert [one["failed"] for one in warned["results"]] == [False, True]
+    assert [item["failed"] for item in warned["results"]] == [False, True]
     assert result["results"][0]["will_run"] == {"judged": False, "fits": False, "problem": "too large"}

@@ -20,12 +20,14 @@ from scripted_server import Answer, session_with  # noqa: E402
 def run() -> Callable[..., dict[str, Any]]:
     """run(module, answer, check=False, **options): the module's result where a server answers like that."""
 
-    def one(module: str, answer: Answer, /, *, check: bool = False, **options: Any) -> dict[str, Any]:
+    def run_module(module: str, answer: Answer, /, *, check: bool = False, **options: Any) -> dict[str, Any]:
         with session_with(answer) as session:
             where = {"host": session.host, "api_key": "scripted-token", "retry_timeout": 0}
             result = execute(module, {**where, **options}, check=check)
         # From ansible-core 2.19 on a warning is more than its text.
-        warnings = [told if isinstance(told, str) else told["event"]["msg"] for told in result.get("warnings", [])]
+        warnings = [
+            output if isinstance(output, str) else output["event"]["msg"] for output in result.get("warnings", [])
+        ]
         return {**result, "warnings": warnings}
 
-    return one
+    return run_module

@@ -53,13 +53,13 @@ def test_alike_entries_are_validated_once(run: Run) -> None:
 def test_a_name_that_is_no_text_is_validated(run: Run) -> None:
     together, count = planned(run, {"name": "a"}, {"name": 7})
 
-    assert [one["name"] for one in together["results"]] == ["a", "7"]
+    assert [item["name"] for item in together["results"]] == ["a", "7"]
     assert count == 2
 
 
 def test_each_invalid_entry_is_named(run: Run) -> None:
     wrong = {"run_strategy": "Sometimes"}
-    told, _count = planned(run, {"name": "a", **wrong}, {"name": "b", **wrong}, {"name": "c"})
+    result, _count = planned(run, {"name": "a", **wrong}, {"name": "b", **wrong}, {"name": "c"})
 
-    assert "virtual_machines[0] (shop/a)" in told["msg"]
-    assert "virtual_machines[1] (shop/b)" in told["msg"]
+    assert "virtual_machines[0] (shop/a)" in result["msg"]
+    assert "virtual_machines[1] (shop/b)" in result["msg"]

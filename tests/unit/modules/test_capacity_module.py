@@ -59,25 +59,25 @@ def store(*vms: Manifest, memory: str = "100Gi", nodes: int = 1, pods: tuple[Man
 
 
 def test_a_vm_fits_where_quotas_and_nodes_permit_it(run: Run) -> None:
-    found = run("capacity_info", store(vm("a"), vm("b"), vm("c"), memory="6Gi"), namespace="shop")
-    assert (found["changed"], found["fits"], found["warnings"]) == (False, False, [])
-    first, second, third = found["virtual_machines"]
+    result = run("capacity_info", store(vm("a"), vm("b"), vm("c"), memory="6Gi"), namespace="shop")
+    assert (result["changed"], result["fits"], result["warnings"]) == (False, False, [])
+    first, second, third = result["virtual_machines"]
     assert (first["fits"], first["problem"], first["placement"]["node"]) == (True, "", "x")
     assert second["placement"]["fits"] and not second["quota"]["fits"]
     assert (second["judged"], second["fits"], second["problem"]) == (True, False, second["quota"]["problem"])
     assert third["problem"] == f"{third['quota']['problem']}; {third['placement']['problem']}"
-    assert (found["quotas"][0]["name"], found["drained"], found["instancetypes"]) == ("team", [], [])
+    assert (result["quotas"][0]["name"], result["drained"], result["instancetypes"]) == ("team", [], [])
 
 
 def test_only_what_is_checked_is_read(run: Run) -> None:
     cluster = store(vm("a"))
     cluster.answers["GET", "/api/v1/nodes"] = forbidden("nodes")
-    (one,) = run("capacity_info", cluster, namespace="shop", checks=["quota"])["virtual_machines"]
-    assert one["fits"] and "placement" not in one
+    (item,) = run("capacity_info", cluster, namespace="shop", checks=["quota"])["virtual_machines"]
+    assert item["fits"] and "placement" not in item
     cluster = store(vm("a"))
     cluster.answers["GET", f"{SPACE}/limitranges"] = forbidden("limitranges")
-    (one,) = run("capacity_info", cluster, namespace="shop", checks=["placement"])["virtual_machines"]
-    assert one["fits"] and "quota" not in one
+    (item,) = run("capacity_info", cluster, namespace="shop", checks=["placement"])["virtual_machines"]
+    assert item["fits"] and "quota" not in item
     assert run("capacity_info", cluster, checks=[])["msg"] == "checks: is empty; name quota, placement or both"
 
 
@@ -89,8 +89,8 @@ def test_what_running_guests_do(run: Run) -> None:
         ("restart", 1, True),
     ):
         cluster = store(vm("a"), nodes=nodes, pods=(launcher("a"),))
-        found = run("capacity_info", cluster, namespace="shop", running=running)
-        (one,) = found["virtual_machines"]
-        assert (found["fits"], one["fits"], one["judged"]) == (fits, fits, True), running
-        assert bool(one["problem"]) is not fits
-        assert ("migration" in one["placement"]) is (running != "restart")
+        result = run("capacity_info", cluster, namespace="shop", running=running)
+        (item,) = result["virtual_machines"]
+        assert (result["fits"], item["fits"], item["judged"]) == (fits, fits, True), running
+        assert bool(item["problem"]) is not fits
+        assert ("migration" in item["placement"]) is (running != "restart")

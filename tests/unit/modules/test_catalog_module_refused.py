@@ -46,15 +46,15 @@ def cluster(*sizes: Manifest, vms: tuple[Manifest, ...] = ()) -> Store:
 
 @pytest.fixture
 def deploy(run: Run) -> Run:
-    def one(store: Store, **options: Any) -> dict[str, Any]:
-        given = {"namespaces": ["shop"], "catalog": "acme", "source": "definitions", "definitions": [DEFINITION]}
-        return run("catalog", store, **{**given, **options})
+    def run_module(store: Store, **options: Any) -> dict[str, Any]:
+        provided = {"namespaces": ["shop"], "catalog": "acme", "source": "definitions", "definitions": [DEFINITION]}
+        return run("catalog", store, **{**provided, **options})
 
-    return one
+    return run_module
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (
             {"catalog": None, "prune": "unused"},
@@ -77,11 +77,11 @@ def deploy(run: Run) -> Run:
         ),
     ],
 )
-def test_a_source_that_says_too_little_or_too_much(deploy: Run, options: dict[str, Any], told: str) -> None:
+def test_incomplete_and_contradictory_sources_are_refused(deploy: Run, options: dict[str, Any], message: str) -> None:
     store = cluster()
     refused = deploy(store, **options)
     assert refused["failed"]
-    assert (refused["msg"], store.asked) == (told, [])
+    assert (refused["msg"], store.asked) == (message, [])
 
 
 def test_nobody_is_there(deploy: Run) -> None:
@@ -92,7 +92,7 @@ def test_nobody_is_there(deploy: Run) -> None:
     assert refused["msg"] == "kubeconfig /nowhere: no such file; set kubeconfig or K8S_AUTH_KUBECONFIG"
 
 
-def test_what_cannot_be_listed_fails_each_object_and_nothing_is_sent(deploy: Run) -> None:
+def test_a_forbidden_list_fails_each_object_without_writes(deploy: Run) -> None:
     store = cluster()
     store.answers["GET", "/virtualmachineinstancetypes"] = forbidden("virtualmachineinstancetypes")
     refused = deploy(store, prune="always")
@@ -112,13 +112,13 @@ def test_more_than_five_failures_and_warnings_are_counted(deploy: Run) -> None:
     assert refused["counts"]["failed"] == 7
 
 
-def test_who_uses_what_goes_has_to_be_known_before_it_goes(deploy: Run) -> None:
+def test_pruning_needs_the_right_to_list_vms(deploy: Run) -> None:
     store = cluster(live("web.small"), live("web.gone"), vms=(user("a", "web.gone"),))
-    told = deploy(store, prune="unused", check=True)
-    assert told["upgrade"]["gone"][0]["kept"] == "in use by 1 virtual machine (shop/a)"
+    result = deploy(store, prune="unused", check=True)
+    assert result["upgrade"]["gone"][0]["kept"] == "in use by 1 virtual machine (shop/a)"
     store.answers["GET", "/virtualmachines"] = None
-    told = deploy(store, prune="unused", check=True)
-    [gone] = told["upgrade"]["gone"]
+    result = deploy(store, prune="unused", check=True)
+    [gone] = result["upgrade"]["gone"]
     assert (gone["kept"], gone["used_by"], gone["pruned"]) == (
         "cannot tell which virtual machines use the object",
         None,
@@ -126,22 +126,22 @@ def test_who_uses_what_goes_has_to_be_known_before_it_goes(deploy: Run) -> None:
     )
     [warned] = [
         text
-        for text in told["warnings"]
+        for text in result["warnings"]
         if text.startswith("cannot tell which virtual machines use the changed and removed objects")
     ]
     assert "cannot reach the API server" in warned
-    assert (told["virtual_machines"], store.writes) == ([], [])
+    assert (result["virtual_machines"], store.writes) == ([], [])
 
 
 def test_another_catalogs_object_is_left_alone(deploy: Run) -> None:
     store = cluster(live("web.small", catalog="other", memory="4Gi"))
-    told = deploy(store)
-    assert not told["changed"]
-    assert told["msg"].endswith("; left alone: 1 (the object belongs to the catalog other)")
+    result = deploy(store)
+    assert not result["changed"]
+    assert result["msg"].endswith("; left alone: 1 (the object belongs to the catalog other)")
     assert store.writes == []
 
 
-def test_a_deletion_that_fails_is_told_and_the_version_stays(deploy: Run) -> None:
+def test_a_failed_deletion_keeps_the_version(deploy: Run) -> None:
     store = cluster(live("web.small"))
     store.answers["DELETE", "/web.small"] = status(422, "a webhook says no", "Invalid")
     refused = deploy(store, state="absent")
@@ -149,17 +149,20 @@ def test_a_deletion_that_fails_is_told_and_the_version_stays(deploy: Run) -> Non
     assert refused["deployed_versions"] == {"before": {"1": 1}, "after": {"1": 1}}
 
 
-def test_a_live_object_that_cannot_be_understood_fails_alone(deploy: Run) -> None:
+def test_an_unreadable_live_object_fails_alone(deploy: Run) -> None:
     newer = live("web.small")
     newer["spec"]["cpu"] = {"guest": ["1"]}
     sizes = {name: {"cpu": 1, "memory": "2Gi"} for name in ("small", "large")}
-    told = deploy(cluster(newer), definitions=[{"series": {"web": {"sizes": sizes}}}], existing="apply")
-    assert told["msg"].startswith(
+    result = deploy(cluster(newer), definitions=[{"series": {"web": {"sizes": sizes}}}], existing="apply")
+    assert result["msg"].startswith(
         "1 of 2 objects failed: shop/web.small: cannot read the object in the cluster: "
         "spec.cpu.guest: expected a whole number, found a list; if the cluster's KubeVirt is newer than this"
         " collection, upgrade the collection"
     )
-    assert [(one["name"], one["changed"]) for one in told["results"]] == [("web.small", False), ("web.large", True)]
+    assert [(item["name"], item["changed"]) for item in result["results"]] == [
+        ("web.small", False),
+        ("web.large", True),
+    ]
 
 
 def test_an_address_of_a_file_that_is_not_there(deploy: Run, tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ CATALOG = {
 def kubevirt_1_8(architecture: str = "amd64") -> Store:
     """A cluster whose preferences have no video type."""
     status = {"observedKubeVirtVersion": "v1.8.4", "defaultArchitecture": architecture}
-    known = {"properties": {"devices": {"properties": {}}, "requirements": {"properties": {"architecture": {}}}}}
-    served = {"name": "v1beta1", "served": True, "schema": {"openAPIV3Schema": {"properties": {"spec": known}}}}
+    existing = {"properties": {"devices": {"properties": {}}, "requirements": {"properties": {"architecture": {}}}}}
+    served = {"name": "v1beta1", "served": True, "schema": {"openAPIV3Schema": {"properties": {"spec": existing}}}}
     name = "virtualmachinepreferences.instancetype.kubevirt.io"
     return Store(
         {
@@ -44,26 +44,26 @@ def kubevirt_1_8(architecture: str = "amd64") -> Store:
 
 @pytest.fixture
 def deploy(run: Run) -> Run:
-    def one(store: Store, **options: Any) -> dict[str, Any]:
-        given = {"namespaces": ["shop"], "source": "definitions", "definitions": [CATALOG], "kinds": ["preference"]}
-        return run("catalog", store, **{**given, **options})
+    def run_module(store: Store, **options: Any) -> dict[str, Any]:
+        provided = {"namespaces": ["shop"], "source": "definitions", "definitions": [CATALOG], "kinds": ["preference"]}
+        return run("catalog", store, **{**provided, **options})
 
-    return one
+    return run_module
 
 
-@pytest.mark.parametrize("asked", [{}, {"version": "auto"}])
-def test_the_version_for_the_cluster_is_deployed_and_said(deploy: Run, asked: dict[str, str]) -> None:
+@pytest.mark.parametrize("requested", [{}, {"version": "auto"}])
+def test_the_matching_version_is_deployed(deploy: Run, requested: dict[str, str]) -> None:
     store = kubevirt_1_8()
-    told = deploy(store, **asked)
-    assert told["msg"] == (
+    result = deploy(store, **requested)
+    assert result["msg"] == (
         "catalog custom v1 (the cluster runs KubeVirt v1.8.4): 0 instancetypes, 1 preferences: 1 created"
     )
-    assert (told["catalog_version"], told["version_reason"]) == ("v1", "the cluster runs KubeVirt v1.8.4")
-    assert (told["lost_fields"], told["deployed_versions"]["after"]) == ([], {"v1": 1})
+    assert (result["catalog_version"], result["version_reason"]) == ("v1", "the cluster runs KubeVirt v1.8.4")
+    assert (result["lost_fields"], result["deployed_versions"]["after"]) == ([], {"v1": 1})
     assert [path.rpartition("/")[2] for _method, path in store.writes] == ["acme"]
 
 
-def test_a_version_that_was_asked_for_does_not_change_by_itself(deploy: Run) -> None:
+def test_a_requested_version_stays(deploy: Run) -> None:
     store = kubevirt_1_8()
     refused = deploy(store, version="v2")
     assert refused["msg"].startswith(
@@ -71,22 +71,22 @@ def test_a_version_that_was_asked_for_does_not_change_by_itself(deploy: Run) -> 
     )
     assert refused["version_reason"] == ""
     assert store.writes == []
-    told = deploy(store, version="v2", on_lost_fields="warn")
-    assert told["msg"] == "catalog custom v2: 0 instancetypes, 2 preferences: 2 created"
+    result = deploy(store, version="v2", on_lost_fields="warn")
+    assert result["msg"] == "catalog custom v2: 0 instancetypes, 2 preferences: 2 created"
 
 
-def test_a_preference_for_another_architecture_is_no_reason_to_fail(deploy: Run) -> None:
+def test_a_preference_of_another_architecture_does_not_fail(deploy: Run) -> None:
     arm64 = {"version": "v2", "preferences": ["acme.arm64"]}
-    told = deploy(kubevirt_1_8(), **arm64)
-    assert told["msg"] == "catalog custom v2: 0 instancetypes, 1 preferences: 1 created"
-    [warned] = told["warnings"]
+    result = deploy(kubevirt_1_8(), **arm64)
+    assert result["msg"] == "catalog custom v2: 0 instancetypes, 1 preferences: 1 created"
+    [warned] = result["warnings"]
     assert warned.startswith(
         "VirtualMachinePreference shop/acme.arm64: the cluster's KubeVirt does not know spec.devices"
     )
     assert warned.endswith(
         "; the task deploys it without these fields, because it is for arm64 and the cluster runs amd64"
     )
-    assert [one["name"] for one in told["lost_fields"]] == ["acme.arm64"]
+    assert [item["name"] for item in result["lost_fields"]] == ["acme.arm64"]
     assert deploy(kubevirt_1_8(), on_lost_fields="ignore", **arm64)["warnings"] == []
 
 

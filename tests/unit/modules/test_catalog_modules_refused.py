@@ -25,7 +25,7 @@ def size(name: str, memory: Any = "2Gi", **metadata: Any) -> Manifest:
 
 
 def catalog(*namespaced: Manifest) -> Store:
-    own = [{**one, "metadata": {**one["metadata"], "namespace": "shop"}} for one in namespaced]
+    own = [{**item, "metadata": {**item["metadata"], "namespace": "shop"}} for item in namespaced]
     vm = {
         "metadata": {"name": "web", "namespace": "shop"},
         "spec": {"instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"}},
@@ -34,33 +34,33 @@ def catalog(*namespaced: Manifest) -> Store:
 
 
 def names(result: dict[str, Any]) -> list[str]:
-    return [one["name"] for one in result["instancetypes"]]
+    return [item["name"] for item in result["instancetypes"]]
 
 
-def test_what_cannot_be_understood_is_left_out_with_a_warning(run: Run) -> None:
-    found = run("instancetype_info", catalog(size("small"), size("odd", memory=["2Gi"])), namespace="shop")
-    assert names(found) == ["small"]
-    assert [text.partition(":")[0] for text in found["warnings"]] == ["VirtualMachineInstancetype odd cannot be read"]
-    told = run("catalog_info", catalog(size("small"), size("odd", memory=["2Gi"])), namespace="shop")
-    assert [one["name"] for one in told["matrix"]["instancetypes"]] == ["small"]
-    assert len(told["warnings"]) == 1
+def test_unreadable_objects_are_skipped_with_a_warning(run: Run) -> None:
+    matches = run("instancetype_info", catalog(size("small"), size("odd", memory=["2Gi"])), namespace="shop")
+    assert names(matches) == ["small"]
+    assert [text.partition(":")[0] for text in matches["warnings"]] == ["VirtualMachineInstancetype odd cannot be read"]
+    result = run("catalog_info", catalog(size("small"), size("odd", memory=["2Gi"])), namespace="shop")
+    assert [item["name"] for item in result["matrix"]["instancetypes"]] == ["small"]
+    assert len(result["warnings"]) == 1
 
 
-def test_who_uses_them_is_not_known_where_vms_may_not_be_listed(run: Run) -> None:
+def test_users_are_unknown_without_the_right_to_list_vms(run: Run) -> None:
     store = catalog(size("small"), size("large"))
-    found = run("instancetype_info", store, namespace="shop")
-    assert {one["name"]: one["used_by"] for one in found["instancetypes"]} == {"small": ["shop/web"], "large": []}
+    result = run("instancetype_info", store, namespace="shop")
+    assert {item["name"]: item["used_by"] for item in result["instancetypes"]} == {"small": ["shop/web"], "large": []}
     store.answers[("GET", "/virtualmachines")] = forbidden("virtualmachines")
-    found = run("instancetype_info", store, namespace="shop")
-    assert [one["used_by"] for one in found["instancetypes"]] == [None, None]
-    assert found["warnings"] == [
+    result = run("instancetype_info", store, namespace="shop")
+    assert [item["used_by"] for item in result["instancetypes"]] == [None, None]
+    assert result["warnings"] == [
         "cannot tell which virtual machines use them: virtualmachines is forbidden. To permit the request, grant "
         '{apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}'
     ]
 
 
 @pytest.mark.parametrize(("option", "value"), [("in_use", False), ("used_by", ["shop/web"])])
-def test_a_question_about_users_fails_where_vms_may_not_be_listed(run: Run, option: str, value: Any) -> None:
+def test_filters_by_users_need_the_right_to_list_vms(run: Run, option: str, value: Any) -> None:
     store = catalog(size("small"), size("large"))
     assert names(run("instancetype_info", store, namespace="shop", **{option: value})) == [
         "large" if option == "in_use" else "small"
@@ -71,7 +71,7 @@ def test_a_question_about_users_fails_where_vms_may_not_be_listed(run: Run, opti
     assert refused["msg"].startswith(f"{option}: virtualmachines is forbidden. To permit the request, grant ")
 
 
-def test_a_kind_that_may_not_be_listed_fails_with_the_right_that_is_missing(run: Run) -> None:
+def test_a_forbidden_list_names_the_missing_right(run: Run) -> None:
     store = catalog(size("small"))
     store.answers[("GET", "/virtualmachineclusterpreferences")] = forbidden("virtualmachineclusterpreferences")
     for module in ("preference_info", "catalog_info"):

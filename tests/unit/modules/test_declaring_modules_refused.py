@@ -39,16 +39,16 @@ def user(name: str, captured: str = "") -> Manifest:
     return {"metadata": metadata, "spec": spec, "status": status if captured else {}}
 
 
-def test_five_mistakes_are_spelled_out_and_the_others_counted(run: Run) -> None:
+def test_a_message_names_five_invalid_entries(run: Run) -> None:
     store = Store({})
     wrong = [{"name": f"n{number}", "namespace": "shop", "cpus": 2} for number in range(7)]
     refused = run("instancetype", store, instancetypes=wrong)
-    told = refused["msg"].split("; ")
-    assert told[0].startswith("instancetypes[0] (shop/n0): unknown option cpus")
-    assert (len(told), told[-1], store.asked) == (6, "and 2 more", [])
+    result = refused["msg"].split("; ")
+    assert result[0].startswith("instancetypes[0] (shop/n0): unknown option cpus")
+    assert (len(result), result[-1], store.asked) == (6, "and 2 more", [])
 
 
-def test_five_failures_are_spelled_out_and_the_others_counted(run: Run) -> None:
+def test_a_message_names_five_failures(run: Run) -> None:
     store = Store({SIZES: []}, {("PATCH", ""): status(422, "not today", "Invalid")})
     refused = run("instancetype", store, namespace="shop", instancetypes=[{"name": n, **ENTRY} for n in "abcdefg"])
     assert refused["msg"].startswith("7 of 7 instancetypes failed: shop/a: not today; ")
@@ -62,22 +62,22 @@ def test_one_name_twice_and_one_without_a_namespace(run: Run) -> None:
     assert "b: namespace: required; set the namespace of the object" in refused["msg"]
 
 
-def test_the_vms_that_will_drift_are_named_as_far_as_they_are_known(run: Run) -> None:
+def test_warnings_name_the_vms_that_will_drift(run: Run) -> None:
     store = Store({SIZES: [size("small")], VMS: [user("a"), user("b", "b-small-1")]})
-    told = run("instancetype", store, namespace="shop", name="small", check=True, **ENTRY)
-    assert told["result"]["warnings"] == [
+    output = run("instancetype", store, namespace="shop", name="small", check=True, **ENTRY)
+    assert output["result"]["warnings"] == [
         "1 virtual machine (shop/b) will drift: they keep their captured revision until they are refreshed"
     ]
     store.lists[VMS] = [user("a")]
     assert "warnings" not in run("instancetype", store, namespace="shop", name="small", check=True, **ENTRY)["result"]
     store.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")
-    told = run("instancetype", store, namespace="shop", name="small", check=True, **ENTRY)
-    [warned] = told["result"]["warnings"]
+    output = run("instancetype", store, namespace="shop", name="small", check=True, **ENTRY)
+    [warned] = output["result"]["warnings"]
     assert warned.startswith("cannot tell which virtual machines use the object: virtualmachines is forbidden")
     assert warned.endswith(RIGHT)
 
 
-def test_what_vms_use_is_deleted_by_force_only_also_where_they_are_not_known(run: Run) -> None:
+def test_used_objects_are_deleted_by_force_only(run: Run) -> None:
     store = Store({SIZES: [size("small")], VMS: [user("a")]})
     gone = {"namespace": "shop", "name": "small", "state": "absent"}
     used = (
@@ -94,19 +94,19 @@ def test_what_vms_use_is_deleted_by_force_only_also_where_they_are_not_known(run
     assert store.writes == [("DELETE", f"{SIZES}/small")]
 
 
-def test_one_that_is_not_there_is_unchanged_and_one_of_others_left_alone(run: Run) -> None:
+def test_deletion_skips_missing_and_foreign_objects(run: Run) -> None:
     store = Store({SIZES: [{**size("small"), "metadata": {"name": "small", "namespace": "shop", "generation": 1}}]})
     assert run("instancetype", store, namespace="shop", name="none", state="absent")["msg"].endswith("1 unchanged")
-    told = run("instancetype", store, namespace="shop", name="small", existing="keep", **ENTRY)
-    assert told["result"]["left"] == "the object exists and was not declared by this collection"
-    assert (told["changed"], store.writes) == (False, [])
+    output = run("instancetype", store, namespace="shop", name="small", existing="keep", **ENTRY)
+    assert output["result"]["left"] == "the object exists and was not declared by this collection"
+    assert (output["changed"], store.writes) == (False, [])
 
 
-def test_what_a_change_means_for_a_guest_that_may_not_be_read_is_not_known(run: Run) -> None:
+def test_needs_is_unknown_without_the_right_to_read_guests(run: Run) -> None:
     entry = {"name": "a", "namespace": "shop", "run_strategy": "Always", "preflight": "off"}
     store = Store({VMS: [user("a")], SIZES: [size("small")], VMIS: []})
-    known = run("virtual_machine", store, check=True, **entry)
-    assert known["result"]["needs"] != "unknown"
+    existing = run("virtual_machine", store, check=True, **entry)
+    assert existing["result"]["needs"] != "unknown"
     store.answers["GET", "/virtualmachineinstances/a"] = forbidden("virtualmachineinstances")
     unknown = run("virtual_machine", store, check=True, **entry)
     assert (unknown["result"]["needs"], unknown["result"]["changes"]) == ("unknown", [])

@@ -28,7 +28,7 @@ def refused(run: Run, module: str, **options: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "message"),
     [
         ({"name": ""}, "shop: name: '' is empty; write a name such as web-1"),
         ({"name": "größe"}, "shop/größe: name: 'größe' must consist of a-z"),
@@ -64,26 +64,26 @@ def refused(run: Run, module: str, **options: Any) -> str:
         ({"name": "web", "instancetype": ""}, "shop/web: instancetype.name: is empty"),
     ],
 )
-def test_one_wrong_entry_of_many(run: Run, entry: dict[str, Any], told: str) -> None:
+def test_an_invalid_entry_is_named(run: Run, entry: dict[str, Any], message: str) -> None:
     good = [{"name": f"ok-{number}"} for number in range(3)]
-    assert told in refused(run, "virtual_machine", namespace="shop", virtual_machines=[*good, entry])
+    assert message in refused(run, "virtual_machine", namespace="shop", virtual_machines=[*good, entry])
 
 
 @pytest.mark.parametrize("module", ["instancetype", "preference"])
 def test_a_wrong_name_of_a_catalogs_object(run: Run, module: str) -> None:
     options = SIZE if module == "instancetype" else {}
-    told = refused(run, module, **{f"{module}s": [{"name": "Ä", **options}]})
-    assert told.startswith("Ä: name: 'Ä' must consist of")
+    message = refused(run, module, **{f"{module}s": [{"name": "Ä", **options}]})
+    assert message.startswith("Ä: name: 'Ä' must consist of")
 
 
 def test_a_wrong_label_of_a_catalog(run: Run) -> None:
     catalog = {"labels": {"a b": "x"}, "series": {"web": {"sizes": {"s": {"cpu": 1, "memory": "1Gi"}}}}}
-    told = refused(run, "catalog", source="definitions", definitions=[catalog])
-    assert told.startswith("instancetype web.s: labels: the key 'a b' must consist of")
+    message = refused(run, "catalog", source="definitions", definitions=[catalog])
+    assert message.startswith("instancetype web.s: labels: the key 'a b' must consist of")
 
 
 @pytest.mark.parametrize(
-    ("module", "options", "told"),
+    ("module", "options", "message"),
     [
         (
             "instancetype",
@@ -100,20 +100,20 @@ def test_a_wrong_label_of_a_catalog(run: Run) -> None:
         ),
     ],
 )
-def test_text_where_a_dictionary_is_due(run: Run, module: str, options: dict[str, Any], told: str) -> None:
-    assert refused(run, module, namespace="shop", name="a", **options) == told
+def test_text_instead_of_a_dictionary_is_refused(run: Run, module: str, options: dict[str, Any], message: str) -> None:
+    assert refused(run, module, namespace="shop", name="a", **options) == message
     many = {f"{module}s": [{"name": "a", **options}]}
-    assert refused(run, module, namespace="shop", **many) == f"{module}s[0] (shop/a): {told}"
+    assert refused(run, module, namespace="shop", **many) == f"{module}s[0] (shop/a): {message}"
 
 
-def test_a_label_that_a_catalog_makes_of_a_wrong_size_is_not_what_is_named(run: Run) -> None:
+def test_a_wrong_size_is_named_not_its_label(run: Run) -> None:
     catalog = {"series": {"web": {"sizes": {"s": {"cpu": -1, "memory": "1Gi"}}}}}
-    told = refused(run, "catalog", source="definitions", definitions=[catalog])
-    assert told.startswith("instancetype web.s: spec.cpu.guest: -1 is not between")
+    message = refused(run, "catalog", source="definitions", definitions=[catalog])
+    assert message.startswith("instancetype web.s: spec.cpu.guest: -1 is not between")
 
 
 @pytest.mark.parametrize(
-    ("module", "options", "told"),
+    ("module", "options", "message"),
     [
         ("virtual_machine_info", {"namespace": "a.b"}, "namespace: 'a.b' must consist of"),
         ("virtual_machine_info", {"namespace": "shop", "names": ["ä"]}, "names: 'ä' must consist of"),
@@ -136,8 +136,8 @@ def test_a_label_that_a_catalog_makes_of_a_wrong_size_is_not_what_is_named(run: 
         ),
     ],
 )
-def test_the_options_of_a_task(run: Run, module: str, options: dict[str, Any], told: str) -> None:
-    assert refused(run, module, **options).startswith(told)
+def test_invalid_task_options_are_named(run: Run, module: str, options: dict[str, Any], message: str) -> None:
+    assert refused(run, module, **options).startswith(message)
 
 
 @pytest.mark.parametrize("entry", [{"name": "ä"}, {"name": "a", "namespace": "B"}, {"name": "a", "grace_period": -1}])
@@ -179,7 +179,7 @@ def test_entries_over_the_top_level_over_defaults(run: Run) -> None:
     assert spec["template"]["spec"]["nodeSelector"] == {"a": "1"}
 
 
-def test_a_default_of_ansible_is_none_of_the_users(run: Run) -> None:
+def test_defaults_of_ansible_do_not_override_the_users(run: Run) -> None:
     """`state` has the default `present`, which `defaults` may change."""
     store = Store({VMS: []})
     options = {"namespace": "shop", "defaults": {"state": "absent"}, "virtual_machines": [{"name": "a"}]}
@@ -187,8 +187,8 @@ def test_a_default_of_ansible_is_none_of_the_users(run: Run) -> None:
 
 
 def test_defaults_are_for_lists(run: Run) -> None:
-    told = refused(run, "virtual_machine", name="a", namespace="shop", defaults={"memory": "1Gi"})
-    assert told == "parameters are mutually exclusive: name|defaults"
+    message = refused(run, "virtual_machine", name="a", namespace="shop", defaults={"memory": "1Gi"})
+    assert message == "parameters are mutually exclusive: name|defaults"
 
 
 def test_unknown_fields_pass_where_they_are_accepted(run: Run) -> None:
@@ -198,20 +198,22 @@ def test_unknown_fields_pass_where_they_are_accepted(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (KeyError("a-secret"), "this is a bug in the collection (KeyError"),
         (RecursionError("a-secret"), "the options or an answer of the API server are nested more deeply"),
         (MemoryError("a-secret"), "not enough memory"),
     ],
 )
-def test_what_nobody_has_foreseen(run: Run, monkeypatch: pytest.MonkeyPatch, error: BaseException, told: str) -> None:
+def test_unforeseen_exceptions_are_reported_as_bugs(
+    run: Run, monkeypatch: pytest.MonkeyPatch, error: BaseException, message: str
+) -> None:
     def fail(*_arguments: Any) -> None:
         raise error
 
     monkeypatch.setattr(lease, "take", fail)
     result = run("lease", Store({}), name="a", namespace="b", holder="c")
-    assert result["failed"] and result["msg"].startswith(told) and "a-secret" not in result["msg"]
+    assert result["failed"] and result["msg"].startswith(message) and "a-secret" not in result["msg"]
     if isinstance(error, KeyError):
         assert "in module_utils/_cluster/entry/lease.py, line " in result["msg"]
         assert "https://github.com/virtshape/instancetypes/issues" in result["msg"]

@@ -62,30 +62,30 @@ def store(*vms: Manifest, pods: list[Manifest] | None = None) -> Store:
 
 def placement_info(run: Run, cluster: Store, **options: Any) -> Manifest:
     """What the module says with this check alone; the check's answer about a VM beside the VM's name."""
-    found = run("capacity_info", cluster, checks=["placement"], **options)
-    for one in found.get("virtual_machines", []):
-        assert (one["judged"], one["fits"]) == (one["placement"]["judged"], one["placement"]["fits"])
-        one.update(one.pop("placement"))
-    return found
+    result = run("capacity_info", cluster, checks=["placement"], **options)
+    for item in result.get("virtual_machines", []):
+        assert (item["judged"], item["fits"]) == (item["placement"]["judged"], item["placement"]["fits"])
+        item.update(item.pop("placement"))
+    return result
 
 
 def test_vms_of_the_cluster(run: Run) -> None:
     cluster = store(vm("a"), vm("b"), vm("c"), pods=[launcher("a", "x")])
-    found = placement_info(run, cluster, namespace="shop", instancetypes=["small"])
-    assert (found["changed"], found["fits"], found["warnings"]) == (False, True, [])
-    first, second, third = found["virtual_machines"]
+    result = placement_info(run, cluster, namespace="shop", instancetypes=["small"])
+    assert (result["changed"], result["fits"], result["warnings"]) == (False, True, [])
+    first, second, third = result["virtual_machines"]
     assert (first["node"], first["migration"]["nodes"]) == ("x", ["x", "y"][1:])
     assert (second["node"], third["node"]) == ("y", "y")
     small = {"name": "small", "fits": True, "node_count": 2, "nodes_in_all": 2, "more": 1}
-    assert found["instancetypes"] == [small]
+    assert result["instancetypes"] == [small]
     assert placement_info(run, cluster, manifests=[], instancetypes=["*"])["instancetypes"][0]["more"] == 3
 
 
 def test_restarts_of_all_that_run(run: Run) -> None:
     cluster = store(vm("a"), vm("b"), vm("c"), pods=[launcher("a", "x"), launcher("b", "y")])
-    found = placement_info(run, cluster, namespace="shop", running="restart")
-    assert [one.get("node") for one in found["virtual_machines"]] == ["x", "y", "x"]
-    assert not any("migration" in one for one in found["virtual_machines"])
+    result = placement_info(run, cluster, namespace="shop", running="restart")
+    assert [item.get("node") for item in result["virtual_machines"]] == ["x", "y", "x"]
+    assert not any("migration" in item for item in result["virtual_machines"])
     # Of those that are not asked about, the pods stay.
     (only,) = placement_info(run, cluster, namespace="shop", running="restart", names=["c"])["virtual_machines"]
     assert only["node"] in ("x", "y") and only["node_count"] == 2
@@ -94,30 +94,33 @@ def test_restarts_of_all_that_run(run: Run) -> None:
 def test_the_current_instancetype_instead_of_the_captured_one(run: Run) -> None:
     pinned = vm("a")
     pinned["spec"]["instancetype"]["revisionName"] = "gone"
-    (one,) = placement_info(run, store(pinned), namespace="shop")["virtual_machines"]
-    assert (one["judged"], one["fits"]) == (False, False)
+    (item,) = placement_info(run, store(pinned), namespace="shop")["virtual_machines"]
+    assert (item["judged"], item["fits"]) == (False, False)
     for refreshed, judged in (("preference", False), ("instancetype", True), ("both", True)):
-        (one,) = placement_info(run, store(pinned), namespace="shop", refreshed=refreshed)["virtual_machines"]
-        assert (one["judged"], one["fits"]) == (judged, judged), refreshed
+        (item,) = placement_info(run, store(pinned), namespace="shop", refreshed=refreshed)["virtual_machines"]
+        assert (item["judged"], item["fits"]) == (judged, judged), refreshed
 
 
 def test_manifests_and_a_drained_node(run: Run) -> None:
     cluster = store(pods=[launcher("far", "x")])
     manifests = [vm("new"), {**vm("next"), "metadata": {"name": "next"}}]
-    found = placement_info(run, cluster, namespace="shop", manifests=manifests, drain=["x"])
-    assert [(one["name"], one["target"]) for one in found["drained"]] == [("far", "y")]
-    assert [(one["namespace"], one["fits"]) for one in found["virtual_machines"]] == [("shop", True), ("shop", False)]
-    assert found["fits"] is False
-    assert "y lacks" in found["virtual_machines"][1]["problem"]
+    result = placement_info(run, cluster, namespace="shop", manifests=manifests, drain=["x"])
+    assert [(item["name"], item["target"]) for item in result["drained"]] == [("far", "y")]
+    assert [(item["namespace"], item["fits"]) for item in result["virtual_machines"]] == [
+        ("shop", True),
+        ("shop", False),
+    ]
+    assert result["fits"] is False
+    assert "y lacks" in result["virtual_machines"][1]["problem"]
 
 
 def test_volumes_that_one_node_reaches(run: Run) -> None:
     def disk(name: str) -> Manifest:
         volume = {"name": "root", "persistentVolumeClaim": {"claimName": name}}
-        made = vm(name)
-        made["spec"]["template"]["spec"]["volumes"] = [volume]
-        made["spec"]["template"]["spec"]["domain"]["devices"] = {"disks": [{"name": "root", "disk": {}}]}
-        return made
+        created = vm(name)
+        created["spec"]["template"]["spec"]["volumes"] = [volume]
+        created["spec"]["template"]["spec"]["domain"]["devices"] = {"disks": [{"name": "root", "disk": {}}]}
+        return created
 
     bound = {"pv.kubernetes.io/bind-completed": "yes"}
     term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["y"]}]}
@@ -131,21 +134,21 @@ def test_volumes_that_one_node_reaches(run: Run) -> None:
         {"metadata": {"name": "waits", "namespace": "shop"}, "spec": {}},
     ]
     cluster.lists["/api/v1/persistentvolumes"] = [{"metadata": {"name": "pv"}, "spec": {"nodeAffinity": affinity}}]
-    found = placement_info(run, cluster, namespace="shop")
-    local, waits = found["virtual_machines"]
-    assert (local["nodes"], found["warnings"]) == (["y"], [])
+    result = placement_info(run, cluster, namespace="shop")
+    local, waits = result["virtual_machines"]
+    assert (local["nodes"], result["warnings"]) == (["y"], [])
     assert waits["problem"] == "its claim waits is not bound"
     cluster.answers["GET", "/persistentvolumes"] = forbidden("persistentvolumes")
-    found = placement_info(run, cluster, namespace="shop")
-    assert [one["node_count"] for one in found["virtual_machines"]] == [2, 2]
-    assert found["warnings"][0].startswith("persistentvolumes are not taken into account: ")
+    result = placement_info(run, cluster, namespace="shop")
+    assert [item["node_count"] for item in result["virtual_machines"]] == [2, 2]
+    assert result["warnings"][0].startswith("persistentvolumes are not taken into account: ")
 
 
 def test_what_may_not_be_read(run: Run) -> None:
     cluster = store(vm("a"))
     cluster.answers["GET", "/resourcequotas"] = forbidden("resourcequotas")
-    found = placement_info(run, cluster, namespace="shop")
-    assert found["fits"] and found["warnings"][0].startswith("resourcequotas are not taken into account: ")
+    result = placement_info(run, cluster, namespace="shop")
+    assert result["fits"] and result["warnings"][0].startswith("resourcequotas are not taken into account: ")
     for path, name in (("/api/v1/nodes", "nodes"), ("/api/v1/pods", "pods")):
         cluster = store(vm("a"))
         cluster.answers["GET", path] = forbidden(name)
@@ -155,8 +158,8 @@ def test_what_may_not_be_read(run: Run) -> None:
 def test_all_instancetypes_have_to_be_read(run: Run) -> None:
     cluster = store()
     cluster.answers["GET", TYPES] = forbidden("virtualmachineclusterinstancetypes")
-    found = placement_info(run, cluster, manifests=[], instancetypes=["*"])
-    assert found["msg"].startswith("instancetypes: ") and "virtualmachineclusterinstancetypes" in found["msg"]
+    result = placement_info(run, cluster, manifests=[], instancetypes=["*"])
+    assert result["msg"].startswith("instancetypes: ") and "virtualmachineclusterinstancetypes" in result["msg"]
 
 
 def test_what_is_refused(run: Run) -> None:
@@ -192,11 +195,11 @@ def test_claims_of_devices(run: Run) -> None:
         ("resourceclaimtemplates", [template]),
     ):
         cluster.lists[f"/apis/resource.k8s.io/v1beta1/{name}"] = some
-    (one,) = placement_info(run, cluster, namespace="shop")["virtual_machines"]
-    assert (one["judged"], one["fits"], one["node"]) == (True, True, "y")
+    (item,) = placement_info(run, cluster, namespace="shop")["virtual_machines"]
+    assert (item["judged"], item["fits"], item["node"]) == (True, True, "y")
 
     cluster.answers["GET", "/resourceslices"] = forbidden("resourceslices")
-    found = placement_info(run, cluster, namespace="shop")
-    assert [(one["judged"], one["fits"]) for one in found["virtual_machines"]] == [(False, False)]
-    assert "the devices of the cluster are not known" in found["virtual_machines"][0]["problem"]
-    assert found["warnings"][0].startswith("resourceslices are not taken into account: ")
+    result = placement_info(run, cluster, namespace="shop")
+    assert [(item["judged"], item["fits"]) for item in result["virtual_machines"]] == [(False, False)]
+    assert "the devices of the cluster are not known" in result["virtual_machines"][0]["problem"]
+    assert result["warnings"][0].startswith("resourceslices are not taken into account: ")

@@ -57,25 +57,25 @@ def store(*vms: Manifest, **objects: list[Manifest]) -> Store:
 
 def quota_info(run: Run, cluster: Store, **options: Any) -> Manifest:
     """What the module says with this check alone; the check's answer about a VM beside the VM's name."""
-    found = run("capacity_info", cluster, checks=["quota"], **options)
-    for one in found.get("virtual_machines", []):
-        assert (one["judged"], one["fits"]) == (one["quota"]["judged"], one["quota"]["fits"])
-        one.update(one.pop("quota"))
-    return found
+    result = run("capacity_info", cluster, checks=["quota"], **options)
+    for item in result.get("virtual_machines", []):
+        assert (item["judged"], item["fits"]) == (item["quota"]["judged"], item["quota"]["fits"])
+        item.update(item.pop("quota"))
+    return result
 
 
 def test_vms_of_the_cluster(run: Run) -> None:
     team = quota("team", {"requests.memory": "12Gi", "pods": "5"}, {"requests.memory": "5Gi", "pods": "1"})
     cluster = store(vm("a"), vm("b"), vm("c"), quotas=[team], pods=[launcher("a")])
-    found = quota_info(run, cluster, namespace="shop")
-    assert (found["changed"], found["fits"], found["warnings"]) == (False, False, [])
-    assert [(one["runs"], one["fits"]) for one in found["virtual_machines"]] == [
+    result = quota_info(run, cluster, namespace="shop")
+    assert (result["changed"], result["fits"], result["warnings"]) == (False, False, [])
+    assert [(item["runs"], item["fits"]) for item in result["virtual_machines"]] == [
         (True, True),
         (False, True),
         (False, False),
     ]
-    assert found["virtual_machines"][2]["problem"].startswith("ResourceQuota team lacks 1.")
-    (line,) = found["quotas"]
+    assert result["virtual_machines"][2]["problem"].startswith("ResourceQuota team lacks 1.")
+    (line,) = result["quotas"]
     assert (line["kind"], line["name"], line["fits"]) == ("ResourceQuota", "team", False)
     assert line["resources"]["pods"] == {"hard": "5", "used": "1", "wanted": "2", "left": "2"}
     assert "lacks" in line["resources"]["requests.memory"]
@@ -85,8 +85,8 @@ def test_a_restart_gives_back_what_the_present_pod_has(run: Run) -> None:
     team = quota("team", {"requests.memory": "6Gi"}, {"requests.memory": "5Gi"})
     for running, fits in (("keep", True), ("restart", True), ("migrate", False)):
         cluster = store(vm("a"), quotas=[team], pods=[launcher("a")])
-        found = quota_info(run, cluster, namespace="shop", running=running)
-        assert found["fits"] is fits, running
+        result = quota_info(run, cluster, namespace="shop", running=running)
+        assert result["fits"] is fits, running
 
 
 def test_manifests_bring_their_volumes(run: Run) -> None:
@@ -95,20 +95,20 @@ def test_manifests_bring_their_volumes(run: Run) -> None:
     fast = {"metadata": {"name": "fast", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}}
     cluster = store(quotas=[quota("disks", hard, {})], classes=[fast])
     manifests = [vm(name, dataVolumeTemplates=[template]) for name in ("a", "b")]
-    found = quota_info(run, cluster, namespace="shop", manifests=manifests)
-    first, second = found["virtual_machines"]
+    result = quota_info(run, cluster, namespace="shop", manifests=manifests)
+    first, second = result["virtual_machines"]
     assert first["fits"]
     assert second["problem"] == (
         "ResourceQuota disks lacks 5Gi of fast.storageclass.storage.k8s.io/requests.storage (10Gi wanted, 5Gi left)"
     )
-    assert found["quotas"][0]["resources"]["count/virtualmachines.kubevirt.io"]["wanted"] == "2"
+    assert result["quotas"][0]["resources"]["count/virtualmachines.kubevirt.io"]["wanted"] == "2"
 
 
 def test_limit_ranges(run: Run) -> None:
     limits = {"limits": [{"type": "Container", "default": {"memory": "1Gi"}}]}
     cluster = store(vm("a"), limits=[{"metadata": {"name": "small", "namespace": "shop"}, "spec": limits}])
-    (found,) = quota_info(run, cluster, namespace="shop")["virtual_machines"]
-    assert "more than its limit of 1Gi" in found["problem"]
+    (result,) = quota_info(run, cluster, namespace="shop")["virtual_machines"]
+    assert "more than its limit of 1Gi" in result["problem"]
 
 
 def test_quotas_of_aaq(run: Run) -> None:
@@ -118,8 +118,8 @@ def test_quotas_of_aaq(run: Run) -> None:
         {"metadata": {"name": "aaq"}, "spec": {"namespaceSelector": {}}}
     ]
     cluster.lists["/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances"] = []
-    found = quota_info(run, cluster, namespace="shop")
-    assert [one["problem"] for one in found["virtual_machines"]] == [
+    result = quota_info(run, cluster, namespace="shop")
+    assert [item["problem"] for item in result["virtual_machines"]] == [
         "ApplicationAwareResourceQuota guests lacks 1Gi of requests.memory/vmi (4Gi wanted, 3Gi left)",
         "",
     ]
@@ -128,9 +128,9 @@ def test_quotas_of_aaq(run: Run) -> None:
 def test_what_may_not_be_read(run: Run) -> None:
     cluster = store(vm("a"))
     cluster.answers["GET", "/applicationawareresourcequotas"] = forbidden("applicationawareresourcequotas")
-    found = quota_info(run, cluster, namespace="shop")
-    assert found["fits"]
-    assert found["warnings"][0].startswith("applicationawareresourcequotas are not taken into account: ")
+    result = quota_info(run, cluster, namespace="shop")
+    assert result["fits"]
+    assert result["warnings"][0].startswith("applicationawareresourcequotas are not taken into account: ")
     for path, name in ((QUOTAS, "resourcequotas"), (LIMITS, "limitranges"), (PODS, "pods")):
         cluster = store(vm("a"))
         cluster.answers["GET", path] = forbidden(name)
@@ -142,8 +142,11 @@ def test_vms_of_several_namespaces_are_read_at_once(run: Run) -> None:
     for path in (VMS, QUOTAS, LIMITS, PODS):
         cluster.lists[path.replace("/namespaces/shop", "")] = []
     manifests = [{**vm("a"), "metadata": {"name": "a", "namespace": space}} for space in ("shop", "office")]
-    found = quota_info(run, cluster, manifests=manifests)
-    assert [(one["namespace"], one["fits"]) for one in found["virtual_machines"]] == [("shop", True), ("office", True)]
+    result = quota_info(run, cluster, manifests=manifests)
+    assert [(item["namespace"], item["fits"]) for item in result["virtual_machines"]] == [
+        ("shop", True),
+        ("office", True),
+    ]
 
 
 def test_cluster_quotas_or_their_copies(run: Run) -> None:
@@ -160,5 +163,5 @@ def test_cluster_quotas_or_their_copies(run: Run) -> None:
         "applicationawareclusterresourcequotas"
     )
     cluster.lists[copies] = [{"metadata": {"name": "both", "namespace": "shop"}, "spec": spec}]
-    found = quota_info(run, cluster, namespace="shop")
-    assert (found["virtual_machines"][0]["problem"], found["warnings"]) == (problem, [])
+    result = quota_info(run, cluster, namespace="shop")
+    assert (result["virtual_machines"][0]["problem"], result["warnings"]) == (problem, [])

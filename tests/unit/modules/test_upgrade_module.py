@@ -53,32 +53,32 @@ def store() -> Store:
 
 def test_another_release_and_another_catalog(run: Run) -> None:
     cluster = store()
-    found = run("upgrade_info", cluster, kubevirt_version="1.9.0", catalog=[small(4)])
-    assert (found["changed"], found["kubevirt"]) == (False, {"before": "1.8.4", "after": "1.9.0"})
+    result = run("upgrade_info", cluster, kubevirt_version="1.9.0", catalog=[small(4)])
+    assert (result["changed"], result["kubevirt"]) == (False, {"before": "1.8.4", "after": "1.9.0"})
     assert cluster.writes == []
-    (web,) = found["virtual_machines"]
+    (web,) = result["virtual_machines"]
     # It has captured nothing yet, so that the new catalog counts at once.
     assert (web["guest_before"]["vcpus"], web["guest_after"]["vcpus"], web["concerned"]) == (1, 4, True)
-    assert "domain.devices.panicDevices" in [one["field"] for one in web["changes"]]
-    assert [(one["name"], one["becomes"], one["used_by"]) for one in found["objects"]] == [
+    assert "domain.devices.panicDevices" in [item["field"] for item in web["changes"]]
+    assert [(item["name"], item["becomes"], item["used_by"]) for item in result["objects"]] == [
         ("small", "changed", ["shop/web"]),
         ("linux", "kept", ["shop/web"]),
     ]
-    assert [one["when"] for one in found["steps"]] == ["before", "after"]
+    assert [item["when"] for item in result["steps"]] == ["before", "after"]
 
 
 def test_nothing_changes_without_an_upgrade(run: Run) -> None:
-    found = run("upgrade_info", store())
-    assert [one["concerned"] for one in found["virtual_machines"]] == [False]
-    assert (found["steps"], found["settings"], found["objects"]) == ([], [], [])
+    result = run("upgrade_info", store())
+    assert [item["concerned"] for item in result["virtual_machines"]] == [False]
+    assert (result["steps"], result["settings"], result["objects"]) == ([], [], [])
 
 
 def test_what_may_not_be_read(run: Run) -> None:
     cluster = store()
     cluster.answers["GET", f"{TYPES}/virtualmachineclusterpreferences"] = forbidden("virtualmachineclusterpreferences")
-    found = run("upgrade_info", cluster, kubevirt_version="1.9.0")
-    assert found["virtual_machines"][0]["problem"]
-    assert any("virtualmachineclusterpreferences" in one for one in found["warnings"])
+    result = run("upgrade_info", cluster, kubevirt_version="1.9.0")
+    assert result["virtual_machines"][0]["problem"]
+    assert any("virtualmachineclusterpreferences" in item for item in result["warnings"])
     cluster.answers["GET", VMS] = forbidden("virtualmachines")
     assert 'resources: ["virtualmachines"], verbs: ["list"]' in run("upgrade_info", cluster)["msg"]
 
@@ -108,15 +108,15 @@ def test_templates_of_either_version(run: Run) -> None:
     for version in ("v1alpha1", "v1beta1"):
         cluster = store()
         cluster.lists[TEMPLATES.format(version)] = [plan("web")]
-        found = run("upgrade_info", cluster, kubevirt_version="1.9.0")
-        (template,) = found["templates"]
+        result = run("upgrade_info", cluster, kubevirt_version="1.9.0")
+        (template,) = result["templates"]
         assert (template["name"], template["concerned"]) == ("web", True)
-        assert [one["field"] for one in template["changes"]] == ["domain.devices.panicDevices"]
-        assert "warnings" not in found or not any("templates" in one for one in found["warnings"])
+        assert [item["field"] for item in template["changes"]] == ["domain.devices.panicDevices"]
+        assert "warnings" not in result or not any("templates" in item for item in result["warnings"])
     cluster.answers["GET", TEMPLATES.format("v1beta1")] = forbidden("virtualmachinetemplates")
-    found = run("upgrade_info", cluster)
-    assert found["templates"] == []
-    assert any("virtualmachinetemplates are not taken into account" in one for one in found["warnings"])
+    result = run("upgrade_info", cluster)
+    assert result["templates"] == []
+    assert any("virtualmachinetemplates are not taken into account" in item for item in result["warnings"])
 
 
 def test_quotas(run: Run) -> None:
@@ -127,9 +127,9 @@ def test_quotas(run: Run) -> None:
     (web,) = run("upgrade_info", cluster, kubevirt_version="1.9.0")["virtual_machines"]
     assert web["quota_after"] == web["quota_before"] and "ResourceQuota team lacks" in web["quota_after"]
     cluster.answers["GET", PODS] = forbidden("pods")
-    found = run("upgrade_info", cluster)
-    assert "quota_after" not in found["virtual_machines"][0]
-    assert any(one.startswith("quotas are not taken into account: ") for one in found["warnings"])
+    result = run("upgrade_info", cluster)
+    assert "quota_after" not in result["virtual_machines"][0]
+    assert any(item.startswith("quotas are not taken into account: ") for item in result["warnings"])
     cluster.answers["GET", QUOTAS] = forbidden("resourcequotas")
-    found = run("upgrade_info", cluster)
-    assert any(one.startswith("resourcequotas are not taken into account: ") for one in found["warnings"])
+    result = run("upgrade_info", cluster)
+    assert any(item.startswith("resourcequotas are not taken into account: ") for item in result["warnings"])

@@ -22,7 +22,7 @@ SMALL = {
 
 
 def vm(name: str, matcher: dict[str, str] | None = None, *conditions: str, revision: str = "") -> Manifest:
-    status: Manifest = {"conditions": [{"type": one, "status": "True"} for one in conditions]}
+    status: Manifest = {"conditions": [{"type": item, "status": "True"} for item in conditions]}
     spec: Manifest = {"runStrategy": "Halted", "template": {"spec": {"domain": {"devices": {}}}}}
     if matcher:
         spec["instancetype"] = matcher
@@ -49,24 +49,24 @@ def store(*vms: Manifest) -> Store:
     )
 
 
-def told(run: Run, cluster: Store, **options: Any) -> list[str]:
+def message(run: Run, cluster: Store, **options: Any) -> list[str]:
     return [
-        one["name"] for one in run("virtual_machine_info", cluster, namespace="shop", **options)["virtual_machines"]
+        item["name"] for item in run("virtual_machine_info", cluster, namespace="shop", **options)["virtual_machines"]
     ]
 
 
 def test_filters_alone_and_together(run: Run) -> None:
     cluster = store(vm("a", sized("small")), vm("b", sized("other"), "RestartRequired"), vm("c"))
-    assert told(run, cluster) == ["a", "b", "c"]
-    assert told(run, cluster, instancetype="small") == ["a"]
-    assert told(run, cluster, instancetype="small", preference="linux") == []
-    assert told(run, cluster, restart_required=True) == ["b"]
-    assert told(run, cluster, restart_required=False, drifted=False) == ["a", "c"]
+    assert message(run, cluster) == ["a", "b", "c"]
+    assert message(run, cluster, instancetype="small") == ["a"]
+    assert message(run, cluster, instancetype="small", preference="linux") == []
+    assert message(run, cluster, restart_required=True) == ["b"]
+    assert message(run, cluster, restart_required=False, drifted=False) == ["a", "c"]
 
 
-def test_where_no_vm_is_told_of_nothing_more_is_asked(run: Run) -> None:
+def test_no_further_requests_without_matching_vms(run: Run) -> None:
     cluster = store(vm("a"))
-    assert told(run, cluster, instancetype="small") == []
+    assert message(run, cluster, instancetype="small") == []
     assert not any(path.endswith("virtualmachineinstances") for _method, path in cluster.asked)
 
 
@@ -82,11 +82,11 @@ def test_where_no_vm_is_told_of_nothing_more_is_asked(run: Run) -> None:
     ],
 )
 def test_why_its_resources_cannot_be_told(run: Run, machine: Manifest, problem: str) -> None:
-    [found] = run("virtual_machine_info", store(machine), namespace="shop")["virtual_machines"]
-    assert (found["problem"], "resources" in found) == (problem, False)
+    [result] = run("virtual_machine_info", store(machine), namespace="shop")["virtual_machines"]
+    assert (result["problem"], "resources" in result) == (problem, False)
 
 
-def test_one_without_an_instancetype_has_what_it_says_itself(run: Run) -> None:
-    [found] = run("virtual_machine_info", store(vm("a")), namespace="shop")["virtual_machines"]
-    guest = found["resources"]["guest"]
-    assert (guest["vcpus"], guest["memory"], "problem" in found) == (1, "2Gi", False)
+def test_a_vm_without_an_instancetype_has_its_own_resources(run: Run) -> None:
+    [result] = run("virtual_machine_info", store(vm("a")), namespace="shop")["virtual_machines"]
+    guest = result["resources"]["guest"]
+    assert (guest["vcpus"], guest["memory"], "problem" in result) == (1, "2Gi", False)

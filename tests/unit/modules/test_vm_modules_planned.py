@@ -31,8 +31,8 @@ def instancetype(name: str, memory: str, generation: int = 1) -> Manifest:
 
 def captured(name: str, memory: str, generation: int = 1) -> Manifest:
     """A revision as KubeVirt makes it, but for its name: of an instancetype as it was."""
-    made = controller_revision(vm("any"), instancetype("small", memory, generation))
-    return {**made, "metadata": {**made["metadata"], "name": name}}
+    created = controller_revision(vm("any"), instancetype("small", memory, generation))
+    return {**created, "metadata": {**created["metadata"], "name": name}}
 
 
 def vm(name: str, printed: str = "Stopped", sized: bool = True, revision: str = "") -> Manifest:
@@ -42,17 +42,17 @@ def vm(name: str, printed: str = "Stopped", sized: bool = True, revision: str = 
     if not sized:
         domain.update(cpu={"sockets": 1, "cores": 1, "threads": 1}, memory={"guest": "2Gi"})
     spec: Manifest = {"runStrategy": "Halted", "template": {"spec": {"domain": domain}}}
-    told: Manifest = {"printableStatus": printed}
+    result: Manifest = {"printableStatus": printed}
     if sized:
         spec["instancetype"] = matcher
-        told["instancetypeRef"] = {**matcher, "controllerRevisionRef": {"name": revision}}
+        result["instancetypeRef"] = {**matcher, "controllerRevisionRef": {"name": revision}}
     metadata = {"name": name, "namespace": "shop", "uid": name, "generation": 1, "resourceVersion": "1"}
     return {
         "apiVersion": "kubevirt.io/v1",
         "kind": "VirtualMachine",
         "metadata": metadata,
         "spec": spec,
-        "status": told,
+        "status": result,
     }
 
 
@@ -68,7 +68,7 @@ def store(*vms: Manifest, types: list[Manifest] | None = None, revisions: list[M
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"names": ["a"], "state": "started"}, "namespace: required with names"),
         (
@@ -106,12 +106,12 @@ def store(*vms: Manifest, types: list[Manifest] | None = None, revisions: list[M
         ),
     ],
 )
-def test_power_options_that_contradict_each_other_ask_nothing(run: Run, options: Manifest, told: str) -> None:
+def test_power_options_that_contradict_each_other_ask_nothing(run: Run, options: Manifest, message: str) -> None:
     nothing = store(vm("a"))
     chosen = {} if {"names", "label_selectors", "virtual_machines"} & options.keys() else {"names": ["a"]}
     where = {"namespace": "shop"} if chosen else {}
     refused = run("virtual_machine_power", nothing, **chosen, **where, **options)
-    assert (refused["failed"], refused["msg"], nothing.asked) == (True, told, [])
+    assert (refused["failed"], refused["msg"], nothing.asked) == (True, message, [])
 
 
 def test_a_power_state_has_to_be_given(run: Run) -> None:
@@ -124,13 +124,13 @@ def test_power_in_check_mode(run: Run) -> None:
     cluster.answers["PUT", "/start"] = (202, {})
     planned = run("virtual_machine_power", cluster, check=True, state="started", namespace="shop", names=["a", "b"])
     assert planned["msg"] == "2 virtual machines: 2 would be changed, 0 unchanged"
-    assert [(one["verb"], one["status"]) for one in planned["results"]] == [("start", "Stopped")] * 2
+    assert [(item["verb"], item["status"]) for item in planned["results"]] == [("start", "Stopped")] * 2
     same = run("virtual_machine_power", cluster, state="stopped", namespace="shop", virtual_machines=[{"name": "a"}])
     assert same["msg"] == "1 virtual machine: 0 changed, 1 unchanged"
     labelled = run(
         "virtual_machine_power", cluster, state="stopped", namespace="shop", label_selectors=["x"], names=["b"]
     )
-    assert [one["name"] for one in labelled["results"]] == ["b"]
+    assert [item["name"] for item in labelled["results"]] == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_power_in_check_mode(run: Run) -> None:
         ("started", {"paused": True}, {"status": "Paused", "instance": "new"}),
     ],
 )
-def test_the_diff_of_check_mode_has_what_kubevirt_would_report(
+def test_check_mode_diff_has_the_status_kubevirt_would_report(
     run: Run, state: str, more: Manifest, after: Manifest
 ) -> None:
     running = state != "started"
@@ -153,18 +153,18 @@ def test_the_diff_of_check_mode_has_what_kubevirt_would_report(
     guest = {"metadata": {"name": "a", "namespace": "shop", "uid": "guest"}, "status": {"phase": "Running"}}
     cluster.lists["/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances"] = [guest] if running else []
     cluster.answers["PUT", ""] = (202, {})
-    told = run("virtual_machine_power", cluster, check=True, state=state, namespace="shop", names=["a"], **more)
-    (diff,) = told["diff"]
+    result = run("virtual_machine_power", cluster, check=True, state=state, namespace="shop", names=["a"], **more)
+    (diff,) = result["diff"]
     before = {"status": "Running", "instance": "guest"} if running else {"status": "Stopped"}
     assert (diff["before"], diff["after"]) == (before, after)
 
 
 def test_what_adopting_would_do(run: Run) -> None:
     cluster = store(vm("own", sized=False), vm("has"), types=[instancetype("small", "2Gi")])
-    told = run("virtual_machine_adopt", cluster, check=True, namespace="shop")
-    assert told["msg"] == "2 virtual machines: 1 would be adopted, 1 already have an instancetype"
-    assert told["changed"]
-    by_name = {one["name"]: one for one in told["results"]}
+    result = run("virtual_machine_adopt", cluster, check=True, namespace="shop")
+    assert result["msg"] == "2 virtual machines: 1 would be adopted, 1 already have an instancetype"
+    assert result["changed"]
+    by_name = {item["name"]: item for item in result["results"]}
     assert by_name["has"]["instancetype"] == {"name": "small", "kind": KIND}
     assert (by_name["own"]["proof"], by_name["own"]["fits"]) == ([], True)
     assert by_name["own"]["manifest"]["spec"]["instancetype"] == {"name": "small", "kind": KIND}
@@ -179,9 +179,9 @@ def test_what_a_refresh_or_a_pin_would_do(run: Run) -> None:
         types=[instancetype("small", "4Gi", 2)],
         revisions=[captured("a-small-1", "2Gi"), captured("b-small-2", "4Gi", 2), captured("idle-1", "1Gi")],
     )
-    seen = run("virtual_machine_info", cluster, namespace="shop", include=["refresh"])
-    assert [one["drifted"] for one in seen["virtual_machines"]] == [True, False]
-    assert [one["name"] for one in seen["unreferenced"]] == ["idle-1"]
+    observed = run("virtual_machine_info", cluster, namespace="shop", include=["refresh"])
+    assert [item["drifted"] for item in observed["virtual_machines"]] == [True, False]
+    assert [item["name"] for item in observed["unreferenced"]] == ["idle-1"]
     refreshed = run("controller_revision", cluster, check=True, namespace="shop")
     assert refreshed["msg"] == "2 virtual machines: 1 would be refreshed, 1 unchanged"
     (change,) = refreshed["results"][0]["changes"]
@@ -198,7 +198,7 @@ def test_what_a_refresh_or_a_pin_would_do(run: Run) -> None:
     unpinned = run("controller_revision", cluster, check=True, state="unpinned", namespace="shop", names=["b"])
     assert unpinned["msg"] == "1 virtual machine: 0 unpinned, 1 unchanged"
     pruned = run("controller_revision", cluster, check=True, state="pruned", namespace="shop")
-    assert [one["name"] for one in pruned["results"]] == ["idle-1"]
+    assert [item["name"] for item in pruned["results"]] == ["idle-1"]
     assert cluster.writes == []
 
 
@@ -209,14 +209,14 @@ def test_a_warning_about_many_vms_is_one_line(run: Run) -> None:
         revisions=[captured("small-1", "2Gi")],
     )
     cluster.answers["PATCH", "/status"] = status(400, "the webhook does not support dry run", "BadRequest")
-    told = run("controller_revision", cluster, check=True, namespace="shop")
-    assert [len(one["warnings"]) for one in told["results"]] == [1] * 7
-    (warning,) = told["warnings"]
+    result = run("controller_revision", cluster, check=True, namespace="shop")
+    assert [len(item["warnings"]) for item in result["results"]] == [1] * 7
+    (warning,) = result["warnings"]
     assert warning.startswith("shop/a, shop/b, shop/c, shop/d, shop/e and 2 more: the dry run could not check")
 
 
-def test_a_guest_that_is_too_small_to_boot_is_a_warning(run: Run) -> None:
+def test_a_guest_too_small_to_boot_is_a_warning(run: Run) -> None:
     for memory, warned in (("4Mi", True), ("64Mi", False)):
-        made = run("virtual_machine", store(), check=True, namespace="shop", name="a", memory=memory)
-        assert not made.get("failed"), made
-        assert any("4Mi is too little for a guest to boot" in warning for warning in made["warnings"]) is warned
+        created = run("virtual_machine", store(), check=True, namespace="shop", name="a", memory=memory)
+        assert not created.get("failed"), created
+        assert any("4Mi is too little for a guest to boot" in warning for warning in created["warnings"]) is warned

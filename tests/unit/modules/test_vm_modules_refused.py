@@ -66,17 +66,17 @@ def test_a_connection_that_is_cut(run: Run, module: str) -> None:
 
 
 @pytest.mark.parametrize("module", ABOUT_VMS)
-def test_names_without_a_namespace_and_names_that_are_not_there(run: Run, module: str) -> None:
+def test_names_need_a_namespace_and_existing_vms(run: Run, module: str) -> None:
     refused = run(module, store(vm("a")), names=["a"])
     assert refused["msg"] == "namespace: required with names"
     missing = run(module, store(vm("a")), names=["a", "b", "c"], namespace="shop")
     if module == "virtual_machine_info":
-        assert [one["name"] for one in missing["virtual_machines"]] == ["a"]
+        assert [item["name"] for item in missing["virtual_machines"]] == ["a"]
     else:
         assert missing["msg"] == "names: no such virtual machine in shop: b, c"
 
 
-def test_revisions_that_may_not_be_listed_are_no_lost_ones(run: Run) -> None:
+def test_revisions_that_may_not_be_listed_are_not_lost(run: Run) -> None:
     denied = store(vm("a"))
     denied.answers["GET", "/controllerrevisions"] = forbidden("controllerrevisions")
     for module in ("virtual_machine_info", "controller_revision"):
@@ -86,7 +86,7 @@ def test_revisions_that_may_not_be_listed_are_no_lost_ones(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (
             {"revisions": {"a": "x"}},
@@ -106,13 +106,13 @@ def test_revisions_that_may_not_be_listed_are_no_lost_ones(run: Run) -> None:
         ),
     ],
 )
-def test_revisions_that_say_too_little(run: Run, options: dict[str, Any], told: str) -> None:
+def test_revisions_that_say_too_little(run: Run, options: dict[str, Any], message: str) -> None:
     nothing = store(vm("a"))
     refused = run("controller_revision", nothing, state="pinned", namespace="shop", **options)
-    assert (refused["msg"], nothing.asked) == (told, [])
+    assert (refused["msg"], nothing.asked) == (message, [])
 
 
-def test_revisions_are_pruned_of_whole_namespaces_that_can_be_seen(run: Run) -> None:
+def test_pruning_needs_a_whole_readable_namespace(run: Run) -> None:
     chosen = run("controller_revision", store(), state="pruned", namespace="shop", names=["a"])
     assert chosen["msg"] == "state: pruned applies to a whole namespace; remove names and label_selectors"
     denied = store()
@@ -123,16 +123,16 @@ def test_revisions_are_pruned_of_whole_namespaces_that_can_be_seen(run: Run) -> 
     assert nowhere["msg"].startswith("kubeconfig /nowhere: no such file")
 
 
-def test_a_revision_that_is_lost_cannot_be_upgraded_and_a_vm_without_one_is_unchanged(run: Run) -> None:
+def test_upgrade_fails_without_the_revision(run: Run) -> None:
     matcher = {"name": "small", "kind": "VirtualMachineInstancetype"}
     lost = vm("b", instancetype=matcher)
     lost["status"]["instancetypeRef"] = {**matcher, "controllerRevisionRef": {"name": "b-small-1"}}
     cluster = store(vm("a"), lost)
     cluster.lists[f"{TYPES}/namespaces/shop/virtualmachineinstancetypes"] = []
-    told = run("controller_revision", cluster, state="upgraded", namespace="shop")
+    result = run("controller_revision", cluster, state="upgraded", namespace="shop")
     missing = 'shop/b: controllerrevisions.apps "b-small-1" not found'
-    assert told["msg"] == f"1 of 2 virtual machines failed: {missing}; 1 unchanged"
-    assert [(one["changed"], one["failed"]) for one in told["results"]] == [(False, False), (False, True)]
+    assert result["msg"] == f"1 of 2 virtual machines failed: {missing}; 1 unchanged"
+    assert [(item["changed"], item["failed"]) for item in result["results"]] == [(False, False), (False, True)]
     none = run("controller_revision", cluster, state="upgraded", namespace="shop", names=["a"])
     assert not none["changed"] and none["msg"].endswith(": 0 upgraded, 1 unchanged")
     assert cluster.writes == []
@@ -143,12 +143,12 @@ def test_revisions_of_several_vms_are_upgraded_at_once(run: Run) -> None:
     metadata = {"name": "small", "uid": "s", "generation": 1}
     small = {"apiVersion": TYPES[len("/apis/") :], "kind": matcher["kind"], "metadata": metadata, "spec": {}}
     vms, old = [vm(name, instancetype=matcher) for name in "ab"], []
-    for one in vms:
-        made = controller_revision(one, small)
-        del made["metadata"]["labels"]["instancetype.kubevirt.io/object-version"]
-        old.append({**made, "metadata": {**made["metadata"], "name": f"{one['metadata']['name']}-old"}})
+    for item in vms:
+        created = controller_revision(item, small)
+        del created["metadata"]["labels"]["instancetype.kubevirt.io/object-version"]
+        old.append({**created, "metadata": {**created["metadata"], "name": f"{item['metadata']['name']}-old"}})
         reference = {**matcher, "controllerRevisionRef": {"name": old[-1]["metadata"]["name"]}}
-        one["status"]["instancetypeRef"] = reference
+        item["status"]["instancetypeRef"] = reference
     cluster = store(*vms)
     cluster.lists[REVISIONS] = old
     cluster.lists[f"{TYPES}/namespaces/shop/virtualmachineinstancetypes"] = []
@@ -162,11 +162,11 @@ def test_revisions_of_several_vms_are_upgraded_at_once(run: Run) -> None:
             return 200, {}
         return cluster(method, path, query)
 
-    told = run("controller_revision", answer, state="upgraded", namespace="shop")
-    assert [(one["name"], one["changed"]) for one in told["results"]] == [("a", True), ("b", True)]
+    result = run("controller_revision", answer, state="upgraded", namespace="shop")
+    assert [(item["name"], item["changed"]) for item in result["results"]] == [("a", True), ("b", True)]
 
 
-def test_an_upgrade_of_revisions_that_stops_halfway_has_changed_something(run: Run) -> None:
+def test_a_partial_upgrade_of_revisions_is_a_change(run: Run) -> None:
     matcher = {"name": "small", "kind": "VirtualMachineInstancetype"}
     machine = vm("a", instancetype=matcher)
     machine["status"]["instancetypeRef"] = {**matcher, "controllerRevisionRef": {"name": "old"}}
@@ -179,12 +179,12 @@ def test_an_upgrade_of_revisions_that_stops_halfway_has_changed_something(run: R
     refusal = status(422, "the server rejected our request", "Invalid")
     for method, written in (("PATCH", True), ("POST", False)):
         cluster.answers = {(method, ""): refusal}
-        told = run("controller_revision", cluster, state="upgraded", namespace="shop")
-        assert told["failed"] and (told["changed"], told["results"][0]["changed"]) == (written, written)
-        assert told["msg"] == "shop/a: the server rejected our request"
+        result = run("controller_revision", cluster, state="upgraded", namespace="shop")
+        assert result["failed"] and (result["changed"], result["results"][0]["changed"]) == (written, written)
+        assert result["msg"] == "shop/a: the server rejected our request"
 
 
-def test_five_vms_that_cannot_be_stopped_are_spelled_out(run: Run) -> None:
+def test_a_message_names_five_vms_that_cannot_stop(run: Run) -> None:
     running = store(*(vm(name, "Always") for name in "abcdefg"))
     running.answers["PUT", "/stop"] = status(409, "not today", "Conflict")
     refused = run("virtual_machine_power", running, state="stopped", namespace="shop", names=[*"abcdefg"])
@@ -201,7 +201,7 @@ def test_power_of_vms_that_cannot_be_chosen(run: Run) -> None:
     assert nowhere["failed"] and "\n" not in nowhere["msg"]
 
 
-def test_five_vms_that_cannot_be_adopted_are_spelled_out_with_what_comes_nearest(run: Run) -> None:
+def test_five_refused_adoptions_have_their_nearest_match(run: Run) -> None:
     many = store(*(vm(name) for name in "abcdefg"))
     small = {"metadata": {"name": "small"}, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "4Gi"}}}
     many.lists[f"{TYPES}/virtualmachineclusterinstancetypes"] = [small]
@@ -214,17 +214,17 @@ def test_five_vms_that_cannot_be_adopted_are_spelled_out_with_what_comes_nearest
     assert many.writes == []
 
 
-def test_guests_that_may_not_be_listed_keep_vms_from_being_adopted(run: Run) -> None:
+def test_adoption_fails_without_the_right_to_list_guests(run: Run) -> None:
     denied = store(vm("a"))
     denied.answers["GET", "/virtualmachineinstances"] = forbidden("virtualmachineinstances")
     refused = run("virtual_machine_adopt", denied, namespace="shop")
     assert 'resources: ["virtualmachineinstances"], verbs: ["list"]' in refused["msg"]
     nothing = run("virtual_machine_adopt", store(vm("a")), namespace="shop", instancetypes=["smal*"])
-    told = "instancetypes: no instancetype that the namespace shop can use matches 'smal*'"
-    assert (nothing["failed"], nothing["msg"]) == (True, told)
+    message = "instancetypes: no instancetype that the namespace shop can use matches 'smal*'"
+    assert (nothing["failed"], nothing["msg"]) == (True, message)
 
 
-def test_what_the_server_may_not_be_asked_to_expand(run: Run) -> None:
+def test_expansion_needs_the_right_to_expand(run: Run) -> None:
     denied = store(vm("a"))
     denied.answers["GET", "/expand-spec"] = forbidden("virtualmachines/expand-spec")
     refused = run("virtual_machine_info", denied, namespace="shop", include=["expansion"])
@@ -232,7 +232,7 @@ def test_what_the_server_may_not_be_asked_to_expand(run: Run) -> None:
     assert run("virtual_machine_info", store(), namespace="shop", include=["expansion"])["virtual_machines"] == []
 
 
-def test_a_lease_of_another_is_not_taken_in_check_mode_either(run: Run) -> None:
+def test_check_mode_does_not_take_a_held_lease(run: Run) -> None:
     held = store()
     held.lists[LEASES] = [lease("other")]
     mine = {"namespace": "shop", "name": "turn", "holder": "me"}

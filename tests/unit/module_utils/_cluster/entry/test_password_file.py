@@ -17,22 +17,23 @@ def options(path: str, **more: Any) -> dict[str, Any]:
     return {"name": "a", "cloud_init": {"user": "me", "password_file": path, **more}}
 
 
-def test_white_space_around_it_does_not_count(tmp_path: Path) -> None:
+def test_white_space_around_the_password_is_ignored(tmp_path: Path) -> None:
     file = tmp_path / "password"
     file.write_text("\u2003 my pass word\u00a0\r\n\n", encoding="utf-8")
-    given = options(str(file))
-    assert with_password(given)["cloud_init"]["password"] == "my pass word"
-    assert "password" not in given["cloud_init"]
+    provided = options(str(file))
+    assert with_password(provided)["cloud_init"]["password"] == "my pass word"
+    assert "password" not in provided["cloud_init"]
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"cloud_init": None}, options(""), options("/x", type="none"), {**options("/x"), "state": "absent"}]
+    "provided",
+    [{}, {"cloud_init": None}, options(""), options("/x", type="none"), {**options("/x"), "state": "absent"}],
 )
-def test_nothing_is_read_where_nothing_is_needed(given: dict[str, Any]) -> None:
-    assert with_password(given) is given
+def test_no_file_is_read_without_need(provided: dict[str, Any]) -> None:
+    assert with_password(provided) is provided
 
 
-def test_what_cannot_be_read_is_told_without_its_content(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported_without_its_content(tmp_path: Path) -> None:
     file = tmp_path / "password"
     with pytest.raises(FieldError, match=r"cloud_init\.password_file: cannot be read: No such file"):
         with_password(options(str(file)))

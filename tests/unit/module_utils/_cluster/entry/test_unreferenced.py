@@ -17,22 +17,22 @@ UNKNOWN = drift.Drift(None, None, drift.Specs(None, None), drift.Effect({}, {}))
 EVERYTHING = {"names": None, "label_selectors": []}
 
 
-def seen(namespaces: int) -> list[Inspected]:
+def inspected_vms(namespaces: int) -> list[Inspected]:
     """A VM and an unreferenced revision in each namespace."""
     names = sorted(f"ns-{number}" for number in range(namespaces))
     idle = [{"metadata": {"name": f"idle-{name}", "labels": {naming.NAME_LABEL: "big"}}} for name in names]
     vms = [{"metadata": {"name": "web", "namespace": name}, "spec": {}} for name in names]
-    return [Inspected(vm, UNKNOWN, RevisionIndex([one]), KubeVirt(NEWEST)) for vm, one in zip(vms, idle)]
+    return [Inspected(vm, UNKNOWN, RevisionIndex([item]), KubeVirt(NEWEST)) for vm, item in zip(vms, idle)]
 
 
 def test_each_namespace_has_its_own() -> None:
-    told = virtual_machine_info._unreferenced(EVERYTHING, seen(2))
-    assert [(one["namespace"], one["name"]) for one in told] == [("ns-0", "idle-ns-0"), ("ns-1", "idle-ns-1")]
+    message = virtual_machine_info._unreferenced(EVERYTHING, inspected_vms(2))
+    assert [(item["namespace"], item["name"]) for item in message] == [("ns-0", "idle-ns-0"), ("ns-1", "idle-ns-1")]
 
 
-def test_many_namespaces_do_not_go_through_the_vms_of_each_other() -> None:
+def test_namespaces_do_not_iterate_over_each_others_vms() -> None:
     def work(count: int) -> object:
-        every = seen(count)
+        every = inspected_vms(count)
         return lambda: virtual_machine_info._unreferenced(EVERYTHING, every)
 
     assert growth(work) < 5

@@ -72,12 +72,12 @@ class Web:
 
 @pytest.fixture
 def web() -> Iterator[Web]:
-    one = Web()
-    thread = threading.Thread(target=one.server.serve_forever, kwargs={"poll_interval": 0.01})
+    item = Web()
+    thread = threading.Thread(target=item.server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    yield one
-    one.server.shutdown()
-    one.server.server_close()
+    yield item
+    item.server.shutdown()
+    item.server.server_close()
     thread.join()
 
 
@@ -90,7 +90,7 @@ def release(web: Web, version: str = "v1") -> list[str]:
     return release_files(web.address, version, ("instancetype",))
 
 
-def test_a_release_is_checked_against_its_checksums_and_fetched_once(web: Web, sources: Sources) -> None:
+def test_a_release_is_verified_and_fetched_once(web: Web, sources: Sources) -> None:
     web.publish("v1", TEXT)
     assert fetch(release(web), "", sources) == [(TEXT, DIGEST)]
     assert len(web.asked) == 2
@@ -209,7 +209,7 @@ def test_a_cut_document_names_its_place() -> None:
         parse('kind: A\nmetadata: {name: "x', "a.yaml")
 
 
-def test_a_list_of_checksums_may_hold_other_lines_but_not_nothing_else(web: Web, sources: Sources) -> None:
+def test_checksum_lists_may_have_other_lines(web: Web, sources: Sources) -> None:
     web.files["/own.yaml"] = TEXT.encode()
     web.files["/CHECKSUMS.sha256"] = f"# of this release\n\n{DIGEST}\n{DIGEST} *dist/own.yaml\n".encode()
     assert fetch([f"{web.address}/own.yaml"], "", sources) == [(TEXT, DIGEST)]
@@ -219,7 +219,7 @@ def test_a_list_of_checksums_may_hold_other_lines_but_not_nothing_else(web: Web,
         fetch([f"{web.address}/v2/own.yaml"], "", sources)
 
 
-def test_one_list_of_checksums_does_for_all_files_of_a_folder(web: Web, sources: Sources) -> None:
+def test_a_folder_has_one_list_of_checksums(web: Web, sources: Sources) -> None:
     lines = ""
     for name in ("a.yaml", "b.yaml"):
         web.files[f"/{name}"] = TEXT.encode()
@@ -241,7 +241,7 @@ def test_a_proxy_that_is_none(sources: Sources) -> None:
         fetch(["https://127.0.0.1:9/own.yaml"], DIGEST, sources._replace(proxy="socks9://x"))
 
 
-def test_without_a_place_for_the_cache_it_is_fetched_each_time(web: Web, sources: Sources, tmp_path: Path) -> None:
+def test_without_a_writable_cache_each_task_fetches(web: Web, sources: Sources, tmp_path: Path) -> None:
     web.files["/own.yaml"] = TEXT.encode()
     (tmp_path / "file").write_text("")
     nowhere = sources._replace(cache=tmp_path / "file" / "cache")

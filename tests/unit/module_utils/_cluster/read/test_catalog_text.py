@@ -21,7 +21,7 @@ MERGES = "a: &a {k: &k [1, 2]}\nb: {<<: *a, own: *k}\nc: {<<: [*a, {own: 3}], k:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (BOMB, "line 6, column 40: more than 500,000 values with all aliases expanded"),
         ("a: &a [*a]", "line 1, column 8: the alias 'a' refers to an object that contains the alias; remove the alias"),
@@ -65,10 +65,10 @@ MERGES = "a: &a {k: &k [1, 2]}\nb: {<<: *a, own: *k}\nc: {<<: [*a, {own: 3}], k:
         ("x" * (LARGEST + 1), "larger than 16 MiB"),
     ],
 )
-def test_what_is_refused(text: str, told: str) -> None:
+def test_what_is_refused(text: str, message: str) -> None:
     with pytest.raises(TextError) as error:
         documents(text, "acme.yml")
-    assert str(error.value).startswith("acme.yml") and told in str(error.value)
+    assert str(error.value).startswith("acme.yml") and message in str(error.value)
     assert "\n" not in str(error.value)
 
 

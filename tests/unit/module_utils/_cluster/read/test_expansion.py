@@ -53,20 +53,20 @@ def differing(answer: tuple[int, Any], *instancetypes: Any) -> Any:
         return expand_vms(session, [VM], 2)[0]
 
 
-def fields(found: Any) -> dict[str, Any]:
-    return {one["field"]: (one["server"], one["resolver"]) for one in found.differences}
+def fields(result: Any) -> dict[str, Any]:
+    return {item["field"]: (item["server"], item["resolver"]) for item in result.differences}
 
 
-def test_a_field_with_another_value_and_one_that_the_resolver_does_not_know() -> None:
+def test_changed_and_unknown_fields_are_differences() -> None:
     base = fields(differing((200, expanded(2)), SMALL))
-    found = differing((200, expanded(4, newThing={"a": 1})), SMALL)
-    own = {key: value for key, value in fields(found).items() if key not in base}
+    result = differing((200, expanded(4, newThing={"a": 1})), SMALL)
+    own = {key: value for key, value in fields(result).items() if key not in base}
     assert own == {
         "template.spec.domain.cpu.sockets": (4, 2),
         "template.spec.domain.newThing": ({"a": 1}, None),
     }
-    assert not found.equal
-    assert "hunter2" not in str(found)
+    assert not result.equal
+    assert "hunter2" not in str(result)
 
 
 def test_errors_are_equal_for_the_same_reason_only() -> None:

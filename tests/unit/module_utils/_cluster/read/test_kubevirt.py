@@ -19,15 +19,15 @@ ASSUMED = "cannot read the configuration of the cluster's KubeVirt, so the task 
 
 def read(store: Store) -> KubeVirt:
     with session_with(store) as session:
-        found = kubevirt(session)
-        assert kubevirt(session) is found  # one read for a task
+        result = kubevirt(session)
+        assert kubevirt(session) is result  # one read for a task
     assert store.asked.count(("GET", KUBEVIRTS)) == 1
-    return found
+    return result
 
 
 def cluster(version: str = "v1.9.0", status: dict[str, Any] | None = None, **configuration: Any) -> Store:
-    told = {"observedKubeVirtVersion": version, **(status or {})}
-    return Store({KUBEVIRTS: [{**KUBEVIRT, "spec": {"configuration": configuration}, "status": told}]})
+    message = {"observedKubeVirtVersion": version, **(status or {})}
+    return Store({KUBEVIRTS: [{**KUBEVIRT, "spec": {"configuration": configuration}, "status": message}]})
 
 
 NAMED = {"metadata": {"name": "kubevirt"}}
@@ -40,10 +40,10 @@ def test_all_of_it_comes_from_one_list() -> None:
         developerConfiguration={"cpuAllocationRatio": 4},
         evictionStrategy="LiveMigrate",
     )
-    found = read(store)
-    assert (found.release.version, found.doubt) == ((1, 4, 1), "")
-    assert found.settings["developerConfiguration"] == {"cpuAllocationRatio": 4}
-    assert (found.configuration.architecture, found.configuration.eviction_strategy) == ("arm64", "LiveMigrate")
+    result = read(store)
+    assert (result.release.version, result.doubt) == ((1, 4, 1), "")
+    assert result.settings["developerConfiguration"] == {"cpuAllocationRatio": 4}
+    assert (result.configuration.architecture, result.configuration.eviction_strategy) == ("arm64", "LiveMigrate")
     assert store.asked == [("GET", KUBEVIRTS)]
 
 
@@ -61,38 +61,38 @@ def test_all_of_it_comes_from_one_list() -> None:
 )
 def test_without_the_object_virt_api_says_the_release(answer: Answer, why: str) -> None:
     store = Store({}, {("GET", KUBEVIRTS): answer, ("GET", VERSION): (200, {"gitVersion": "v1.5.3"})})
-    found = read(store)
-    assert (found.release.version, found.configuration.architecture) == ((1, 5, 3), "amd64")
-    assert not found.live_updates  # the default of that release
-    assert ASSUMED in found.doubt and why in found.doubt and "release" not in found.doubt
+    result = read(store)
+    assert (result.release.version, result.configuration.architecture) == ((1, 5, 3), "amd64")
+    assert not result.live_updates  # the default of that release
+    assert ASSUMED in result.doubt and why in result.doubt and "release" not in result.doubt
 
 
 def test_without_either_the_newest_release_is_assumed() -> None:
-    found = read(Store({}, {("GET", KUBEVIRTS): forbidden("kubevirts"), ("GET", VERSION): forbidden("version")}))
-    assert (found.release, found.live_updates) == (NEWEST, True)
-    assert "the cluster does not report its KubeVirt release, so the task assumes 1.9" in found.doubt
-    assert ASSUMED in found.doubt
+    result = read(Store({}, {("GET", KUBEVIRTS): forbidden("kubevirts"), ("GET", VERSION): forbidden("version")}))
+    assert (result.release, result.live_updates) == (NEWEST, True)
+    assert "the cluster does not report its KubeVirt release, so the task assumes 1.9" in result.doubt
+    assert ASSUMED in result.doubt
 
 
-def test_a_server_that_cannot_be_reached_is_not_asked_again() -> None:
+def test_an_unreachable_server_is_tried_once() -> None:
     store = Store({}, {("GET", KUBEVIRTS): None})
     assert "cannot reach the API server" in read(store).doubt
     assert ("GET", VERSION) not in store.asked
 
 
-def test_a_build_of_ones_own_counts_as_the_newest_with_a_warning() -> None:
-    found = read(cluster("devel", {"defaultArchitecture": "s390x"}))
-    assert (found.release, found.configuration.architecture) == (NEWEST, "s390x")
+def test_a_custom_build_counts_as_the_newest_release() -> None:
+    result = read(cluster("devel", {"defaultArchitecture": "s390x"}))
+    assert (result.release, result.configuration.architecture) == (NEWEST, "s390x")
     assert (
-        found.doubt == "the cluster runs KubeVirt devel, a release unknown to this collection, so the task assumes 1.9"
+        result.doubt == "the cluster runs KubeVirt devel, a release unknown to this collection, so the task assumes 1.9"
     )
 
 
-def test_while_the_operator_has_observed_no_version_virt_api_says_it() -> None:
+def test_virt_api_has_the_version_until_the_operator_reports_it() -> None:
     store = cluster("")
     store.answers["GET", VERSION] = 200, {"gitVersion": "v1.6.6"}
-    found = read(store)
-    assert (found.release.version, found.doubt) == ((1, 6, 6), "")
+    result = read(store)
+    assert (result.release.version, result.doubt) == ((1, 6, 6), "")
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,12 @@ def named(name: str, namespace: str = "shop") -> dict[str, dict[str, str]]:
     return {"metadata": {"name": name, "namespace": namespace}}
 
 
-def test_from_the_fourth_single_read_on_the_list_is_read() -> None:
+def test_the_fourth_single_read_is_a_list() -> None:
     store = Store({CLAIMS.format("shop"): [named(name) for name in "abcde"]})
     with session_with(store) as session:
         lookup = ClusterLookup(session)
         names = [lookup.get("PersistentVolumeClaim", "shop", name) for name in "abcdexa"]
-        assert [one["metadata"]["name"] if isinstance(one, dict) else one for one in names] == [*"abcde", None, "a"]
+        assert [item["metadata"]["name"] if isinstance(item, dict) else item for item in names] == [*"abcde", None, "a"]
         assert len(list(lookup.list("PersistentVolumeClaim", "shop"))) == 5
     assert [path.rpartition("/")[2] for _method, path in store.asked] == ["a", "b", "c", "persistentvolumeclaims"]
 
@@ -44,21 +44,21 @@ def test_threads_that_share_it_ask_once() -> None:
     store = Store({ALL_INSTANCETYPES: [named("small", "")]})
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
-        told = store(method, path, query)
+        message = store(method, path, query)
         if len(store.asked) > 1:
             again.set()
         # The first answer leaves the others time to ask, too.
         again.wait(0.5)
-        return told
+        return message
 
     with session_with(answer) as session, ThreadPoolExecutor(4) as pool:
         lookup = ClusterLookup(session)
-        found = list(pool.map(lambda _number: lookup.get("VirtualMachineClusterInstancetype", "", "small"), range(4)))
-    assert [isinstance(one, dict) for one in found] == [True] * 4
+        result = list(pool.map(lambda _number: lookup.get("VirtualMachineClusterInstancetype", "", "small"), range(4)))
+    assert [isinstance(item, dict) for item in result] == [True] * 4
     assert store.asked == [("GET", ALL_INSTANCETYPES)]
 
 
-def test_what_may_not_be_read_is_a_problem_with_the_remedy() -> None:
+def test_a_forbidden_read_is_a_problem_with_the_remedy() -> None:
     store = Store({}, {("GET", "/a"): forbidden("a"), ("GET", "/virtualmachines"): None})
     with session_with(store) as session:
         lookup = ClusterLookup(session)
@@ -78,7 +78,7 @@ def test_one_list_for_all_namespaces_where_that_is_permitted() -> None:
     store = Store({ALL_REVISIONS: [named("a"), named("b", "lab")]})
     with session_with(store) as session:
         lookup = WideLookup(session, everywhere=True)
-        assert [one["metadata"]["name"] for one in lookup.list("ControllerRevision", "lab")] == ["b"]
+        assert [item["metadata"]["name"] for item in lookup.list("ControllerRevision", "lab")] == ["b"]
         assert lookup.get("ControllerRevision", "shop", "a") == {**named("a"), **kind()}
     assert (len(store.asked), lookup.problems) == (1, {})
 
@@ -90,18 +90,18 @@ def test_what_was_gathered_takes_no_request() -> None:
         wide, narrow = WideLookup(session, everywhere=True), WideLookup(session, everywhere=False)
         wide.gather(places)
         narrow.gather(places)
-        asked = sorted(path for _method, path in store.asked)
-        assert asked == sorted([ALL_REVISIONS, REVISIONS.format("shop"), REVISIONS.format("lab")])
+        requests = sorted(path for _method, path in store.asked)
+        assert requests == sorted([ALL_REVISIONS, REVISIONS.format("shop"), REVISIONS.format("lab")])
         assert wide.get("ControllerRevision", "lab", "b") == {**named("b", "lab"), **kind()}
         assert narrow.list("ControllerRevision", "shop") == []
-    assert len(store.asked) == len(asked)
+    assert len(store.asked) == len(requests)
 
 
 def kind() -> dict[str, str]:
     return {"apiVersion": "apps/v1", "kind": "ControllerRevision"}
 
 
-def test_one_list_for_each_namespace_where_only_that_is_permitted() -> None:
+def test_one_list_per_namespace_without_cluster_rights() -> None:
     store = Store({REVISIONS.format("shop"): [named("a")]})
     store.answers["GET", ALL_REVISIONS] = forbidden("controllerrevisions")
     store.answers["GET", "/lab/controllerrevisions"] = forbidden("controllerrevisions")

@@ -54,10 +54,10 @@ def wait(answer: Answer, *names: str, seconds: float = 30) -> dict[str, str | No
 
 
 def test_one_list_and_one_watch_for_all() -> None:
-    seen: list[str] = []
+    observed: list[str] = []
 
     def answer(_method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
-        seen.append("watch" if "watch" in query else f"list {path}")
+        observed.append("watch" if "watch" in query else f"list {path}")
         if "watch" not in query:
             return 200, listed(vm("a", "good"), vm("b", "new"), vm("c", "new"), vm("other", "new"))
         return 200, [
@@ -68,10 +68,10 @@ def test_one_list_and_one_watch_for_all() -> None:
         ]
 
     assert wait(answer, "a", "b", "c") == {"a": None, "b": None, "c": "it is broken"}
-    assert seen == [f"list {VMS}", "watch"]
+    assert observed == [f"list {VMS}", "watch"]
 
 
-def test_what_is_stuck_fails_after_its_grace_although_nothing_more_happens() -> None:
+def test_stuck_objects_fail_after_their_grace_without_events() -> None:
     def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any]:
         return 200, [] if "watch" in query else listed(vm("a", "stuck"))
 
@@ -102,7 +102,7 @@ def test_what_gets_stuck_is_not_listed_again() -> None:
     assert session.lists == 1
 
 
-def test_when_to_look_again_is_known_without_going_through_what_is_stuck() -> None:
+def test_next_look_does_not_iterate_over_stuck_objects() -> None:
     class Kept(dict[str, float]):
         def values(self) -> Any:
             raise AssertionError("all are gone through")
@@ -139,26 +139,26 @@ def test_a_watch_that_is_too_old_begins_again() -> None:
     assert lists == []
 
 
-def test_a_watch_that_ends_goes_on_from_the_last_version_without_a_new_list() -> None:
-    seen: list[str] = []
+def test_a_watch_resumes_from_the_last_resource_version() -> None:
+    observed: list[str] = []
 
     def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any] | None:
-        seen.append(query.get("resourceVersion", "list"))
+        observed.append(query.get("resourceVersion", "list"))
         if "watch" not in query:
             return 200, listed(vm("a", "new"))
-        if len(seen) == 2:
+        if len(observed) == 2:
             return 200, [change("BOOKMARK", {"metadata": {"resourceVersion": "7"}})]
-        if len(seen) == 3:
+        if len(observed) == 3:
             return None
         good = vm("a", "good")
         return 200, [change("MODIFIED", good)]
 
     assert wait(answer, "a") == {"a": None}
-    assert seen == ["list", "1", "7", "7"]
+    assert observed == ["list", "1", "7", "7"]
 
 
 @pytest.mark.parametrize("readable", [True, False])
-def test_a_late_one_tells_its_conditions_and_newest_events(readable: bool) -> None:
+def test_late_objects_report_conditions_and_newest_events(readable: bool) -> None:
     def event(about: str, kind: str, minute: int, message: str) -> Manifest:
         times = {"lastTimestamp": f"2026-01-01T00:0{minute}:00Z"}
         return {
@@ -185,16 +185,16 @@ def test_a_late_one_tells_its_conditions_and_newest_events(readable: bool) -> No
         ready = {"type": "Ready", "status": "False", "reason": "PodNotExists", "message": "no\npod"}
         return 200, [] if "watch" in query else listed(vm("a", "new", ready, {"type": "X", "status": "True"}))
 
-    told = wait(answer, "a", seconds=0)["a"]
+    text = wait(answer, "a", seconds=0)["a"]
     late = (
         "not ready after 0 s, waiting for it to be good (now new); conditions: Ready=False (PodNotExists: no"
         " pod), X=True"
     )
-    assert told == (f"{late}; events: R: second, R: no node, R: last" if readable else late)
+    assert text == (f"{late}; events: R: second, R: no node, R: last" if readable else late)
 
 
 @pytest.mark.parametrize(("reachable", "failure"), [(True, None), (False, "no answer")])
-def test_where_only_the_watch_is_held_back_lists_show_how_far_it_is(reachable: bool, failure: str | None) -> None:
+def test_lists_show_progress_where_watches_are_blocked(reachable: bool, failure: str | None) -> None:
     class Held:
         """A session whose watches get no answer, as behind a proxy that buffers them."""
 
@@ -213,15 +213,15 @@ def test_where_only_the_watch_is_held_back_lists_show_how_far_it_is(reachable: b
     assert wait_for(session, VM, "shop", ["a"], look, 30)["a"].failure == failure
 
 
-def test_a_refusal_to_watch_fails_all_that_are_waited_for() -> None:
+def test_a_forbidden_watch_fails_all_objects() -> None:
     def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any]:
         if "watch" in query:
             return status(403, 'cannot watch resource "virtualmachines"', "Forbidden")
         return 200, listed(vm("a", "good"), vm("b", "new"))
 
-    told = wait(answer, "a", "b")
-    assert told["a"] is None
-    assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["watch"]}' in str(told["b"])
+    result = wait(answer, "a", "b")
+    assert result["a"] is None
+    assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["watch"]}' in str(result["b"])
 
 
 def test_a_failure_of_before_a_write_is_doubted() -> None:
@@ -251,7 +251,7 @@ class Busy:
 
 
 @pytest.mark.parametrize(("namespaces", "together"), [(20, 20), (4 * WATCHES, WATCHES)])
-def test_namespaces_are_watched_at_the_same_time_up_to_a_number(namespaces: int, together: int) -> None:
+def test_concurrent_watches_of_namespaces_are_limited(namespaces: int, together: int) -> None:
     session: Any = Busy(together)
     places = [(f"ns-{number}", "a") for number in range(namespaces)]
     ended = wait_in_namespaces(session, VM, {place: lambda item: look("a", item) for place in places}, 60)
@@ -259,7 +259,7 @@ def test_namespaces_are_watched_at_the_same_time_up_to_a_number(namespaces: int,
     assert session.most == together
 
 
-def test_a_namespace_whose_turn_comes_too_late_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_namespace_after_the_deadline_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     class Slow:
         listed: list[str]
 

@@ -17,7 +17,7 @@ Run = Callable[..., dict[str, Any]]
 PLUGINS = Path(__file__).parents[3] / "plugins"
 
 
-def test_no_module_is_made_elsewhere() -> None:
+def test_only_the_adapter_creates_ansible_modules() -> None:
     making = {
         path.relative_to(PLUGINS).as_posix()
         for path in PLUGINS.rglob("*.py")
@@ -35,17 +35,17 @@ def test_without_the_official_client_a_module_says_so(run: Run, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("qps", [0, -1.5])
-def test_a_rate_that_would_send_nothing(run: Run, qps: float) -> None:
+def test_qps_must_be_positive(run: Run, qps: float) -> None:
     refused = run("virtual_machine_info", Store({}), qps=qps)
-    told = f"qps: expected more than 0 requests a second, found {qps:g}; leave it out for no limit"
-    assert refused["msg"] == told
+    message = f"qps: expected more than 0 requests a second, found {qps:g}; leave it out for no limit"
+    assert refused["msg"] == message
 
 
 @pytest.mark.parametrize(
     "users",
     ["none", ["none"], [{"name": "u"}], [{"name": "u", "user": "none"}], [{"name": "u", "user": {"token": None}}]],
 )
-def test_a_kubeconfig_that_is_none_is_told_as_such(run: Run, users: Any) -> None:
+def test_an_invalid_kubeconfig_is_reported(run: Run, users: Any) -> None:
     refused = run("virtual_machine_info", Store({}), kubeconfig={"users": users})
     assert refused["failed"]
     assert refused["msg"].startswith("kubeconfig cannot be used: ") and "\n" not in refused["msg"]
@@ -82,7 +82,7 @@ def test_no_part_of_a_kubeconfig_is_shown(run: Run, user: dict[str, Any], more: 
     assert shown["invocation"]["module_args"]["kubeconfig"] == "/nowhere"
 
 
-def test_the_tokens_of_an_auth_provider_are_hidden_in_messages(run: Run) -> None:
+def test_tokens_of_an_auth_provider_are_hidden(run: Run) -> None:
     provider = {"auth-provider": {"config": {"refresh-token": SECRET}}}
     kubeconfig = {"users": [{"name": "u", "user": provider}]}
     refused = run("virtual_machine_info", Store({}), kubeconfig=kubeconfig, context=SECRET)

@@ -68,8 +68,8 @@ def test_each_thing_that_is_not_ready_is_named() -> None:
         }
     )
     with session_with(store) as session:
-        found = blockers(session, "shop", {"web": LATE, "none": None})
-    assert found == {
+        result = blockers(session, "shop", {"web": LATE, "none": None})
+    assert result == {
         "web": [
             "DataVolume web-boot: ImportInProgress 35.2%",
             "PersistentVolumeClaim data: Pending",
@@ -85,8 +85,8 @@ def test_why_an_import_does_not_get_on() -> None:
     failing = {"phase": "ImportInProgress", "progress": "N/A", "conditions": [false("Running", "no such host")]}
     store = Store({VOLUMES: [named("web-boot", failing), named("web-done", {})]})
     with session_with(store) as session:
-        found = blockers(session, "shop", {"web": LATE})
-    assert found["web"] == [
+        result = blockers(session, "shop", {"web": LATE})
+    assert result["web"] == [
         "DataVolume web-boot: ImportInProgress: no such host",
         "DataVolume web-done: without a phase",
     ]
@@ -108,7 +108,7 @@ class Late:
         event = {"involvedObject": {"kind": "Pod"}, "reason": "R", "message": "M"}
         about = [{"kind": "Pod", "name": f"virt-launcher-{name}-x1"} for name in names]
         self.lists = {
-            "Event": [{**event, "metadata": {}, "involvedObject": one} for one in about],
+            "Event": [{**event, "metadata": {}, "involvedObject": item} for item in about],
             "Pod": [named(f"pod-{name}", {"phase": "Pending"}, **{"vm.kubevirt.io/name": name}) for name in names],
         }
 
@@ -117,15 +117,15 @@ class Late:
 
 
 @pytest.mark.parametrize(
-    ("ask", "told"),
+    ("ask", "message"),
     [(blockers, "pod pod-vm-1: Pending"), (newest_events, "R: M")],
 )
-def test_the_work_grows_with_the_number_of_late_vms(ask: Callable[..., Any], told: str) -> None:
+def test_the_work_grows_with_the_number_of_late_vms(ask: Callable[..., Any], message: str) -> None:
     def work(count: int) -> Callable[[], Any]:
         session = Late(count)
 
         def find() -> None:
-            assert ask(session, "shop", session.vms)["vm-1"] == [told]
+            assert ask(session, "shop", session.vms)["vm-1"] == [message]
 
         return find
 
