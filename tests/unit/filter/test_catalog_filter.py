@@ -26,7 +26,7 @@ def test_a_picture_has_its_title(form: str, begins: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "result"),
     [
         (([DEFINITION], "pdf"), "catalog: form: 'pdf' is not a valid value; choose data, markdown, html, svg"),
         (([DEFINITION], "html", 3), "catalog: title: expected text, found 3"),

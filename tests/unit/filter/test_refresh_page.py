@@ -88,7 +88,7 @@ def test_the_page_shows_why_a_run_stopped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "outcome"),
     [
         (([],), "_page: expected the data of the report refresh, found []"),
         (({},), "_page: not the data of the report refresh: 'dict object' has no attribute"),

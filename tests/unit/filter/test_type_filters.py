@@ -64,7 +64,7 @@ def test_one_manifest_fits_or_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "options", "told"),
+    ("value", "options", "result"),
     [
         ("u1", {}, "expected manifests of instancetypes, found 'u1'"),
         ([1], {}, "[0]: expected a manifest, found 1"),
@@ -126,7 +126,7 @@ def test_comparison_of_quantities() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "options", "told"),
+    ("value", "options", "result"),
     [
         ("4GB", {}, "'4GB' is not a quantity; write a quantity such as 512Mi or 4G"),
         (None, {}, "expected a quantity such as 512Mi, found None"),

@@ -40,7 +40,7 @@ def test_a_list_gives_a_list_and_nothing_is_changed(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
-    ("value", "options", "told"),
+    ("value", "options", "result"),
     [
         ("web", {}, "expected a manifest or a list of them, found 'web'"),
         ([1], {}, "expected a manifest, found 1"),

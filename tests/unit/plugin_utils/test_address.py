@@ -108,7 +108,7 @@ def test_the_port_of_the_guest_is_what_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("selector", "found"),
+    ("selector", "result"),
     [
         ({"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": "uid-web"}, True),
         ({"vmi.kubevirt.io/id": "web", "app": "shop"}, True),

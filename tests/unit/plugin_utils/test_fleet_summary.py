@@ -249,7 +249,7 @@ def test_an_empty_fleet() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "result"),
     [
         ({"value": {}}, "_fleet: _input: expected a list of what a module returned, found {}"),
         ({"value": ["a"]}, "_fleet: virtual_machines[0]: expected an entry of a module's result, found 'a'"),

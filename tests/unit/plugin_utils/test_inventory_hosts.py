@@ -37,7 +37,7 @@ def test_two_vms_are_not_one_host() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "prefix", "told"),
+    ("pattern", "prefix", "result"),
     [
         ("{nam}", "vm_", "host_format: '{nam}': unknown field {nam}; choose from {name} and {namespace} and {uid}"),
         ("{name.upper}", "vm_", "unknown field {name.upper}"),

@@ -50,7 +50,7 @@ def test_objects_of_an_older_version_are_written_as_of_today() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    ("document", "result"),
     [
         (
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}},
@@ -103,7 +103,7 @@ def test_the_labels_of_the_catalog() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "result"),
     [
         ({"catalog": "", "version": ""}, "catalog: '' is empty; the value becomes a label of the objects"),
         (
@@ -154,7 +154,7 @@ def test_all_rejections_of_kubevirt_are_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
+    ("document", "result"),
     [
         (
             manifest("a", labels={"team": "two words"}),
@@ -223,7 +223,7 @@ def test_architectures_leave_out_those_for_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "result"),
     [
         (
             {"classes": ("x",)},

@@ -12,7 +12,7 @@ TWENTY = [f"a{number}" for number in range(20)]
 
 
 @pytest.mark.parametrize(
-    ("known", "told"),
+    ("existing", "result"),
     [
         (["sizes", "size", "labels"], "; did you mean size or sizes?"),
         (["labels", "spec"], "; choose from labels, spec"),

@@ -131,7 +131,7 @@ def test_input_documents_are_not_modified() -> None:
 
 
 @pytest.mark.parametrize(
-    ("versions", "told"),
+    ("versions", "result"),
     [
         ({}, "versions: expected versions by name, found {}"),
         (["v1"], "versions: expected versions by name, found ['v1']"),

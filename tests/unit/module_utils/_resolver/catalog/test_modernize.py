@@ -187,7 +187,7 @@ def test_launch_security_of_an_instancetype_remains() -> None:
 
 
 @pytest.mark.parametrize(
-    ("firmware", "modern", "left"),
+    ("firmware", "modern", "remaining"),
     [
         ({"preferredUseEfi": True}, {"preferredEfi": {}}, False),
         ({"preferredUseEfi": False}, {}, False),

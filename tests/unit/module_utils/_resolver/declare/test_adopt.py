@@ -151,7 +151,7 @@ def test_the_preference_that_removes_most_is_chosen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("domain", "left"),
+    ("domain", "remaining"),
     [
         ({"cpu": {"sockets": 2}}, {}),
         ({"memory": {"guest": "4096Mi"}}, {}),

@@ -260,7 +260,7 @@ def test_only_the_outermost_options_lose_required() -> None:
     assert relaxed["memory"]["options"]["guest"]["required"] is True
 
 
-@pytest.mark.parametrize(("given", "sent"), [("4Gi", "4Gi"), (4294967296, "4294967296"), (1.5e9, "1500000000.0")])
+@pytest.mark.parametrize(("options", "sent"), [("4Gi", "4Gi"), (4294967296, "4294967296"), (1.5e9, "1500000000.0")])
 def test_a_quantity_may_be_a_number(options: Any, sent: str) -> None:
     params, errors = validate(INSTANCETYPE, {"memory": {"guest": options}})
 

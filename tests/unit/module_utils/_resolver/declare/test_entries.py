@@ -16,7 +16,7 @@ CLUSTER = "VirtualMachineClusterInstancetype"
 
 
 @pytest.mark.parametrize(
-    ("given", "meant"),
+    ("options", "expected"),
     [
         ({"instancetype": "u1.small"}, {"instancetype": {"name": "u1.small"}}),
         ({"preference": "fedora"}, {"preference": {"name": "fedora"}}),

@@ -78,7 +78,9 @@ TABLE: list[tuple[str, Manifest, Any, tuple[Decision, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("seen", "instance", "decisions"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+@pytest.mark.parametrize(
+    ("observed", "instance", "decisions"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
+)
 def test_what_is_sent(observed: Manifest, instance: Any, decisions: tuple[Decision, ...]) -> None:
     states = ("started", "stopped", "restarted", "paused", "unpaused")
     assert tuple(decide(PowerRequest(state), observed, instance) for state in states) == decisions
@@ -111,7 +113,7 @@ def test_a_running_migration_is_not_requested_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "sent"),
+    ("desired", "sent"),
     [
         (PowerRequest("started"), SubresourceRequest("virtualmachines", "start", {})),
         (PowerRequest("started", paused=True), SubresourceRequest("virtualmachines", "start", {"paused": True})),
@@ -136,7 +138,7 @@ def test_the_request(desired: PowerRequest, sent: SubresourceRequest) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "seen", "told"),
+    ("state", "observed", "result"),
     [
         ("started", vm(printableStatus="Running", ready=True), Readiness(ready=True)),
         ("started", vm(printableStatus="Running"), Readiness(pending="the VM to be ready (now Running)")),

@@ -25,7 +25,7 @@ NOT_READY = condition("Ready")
 
 
 @pytest.mark.parametrize(
-    ("seen", "runs"),
+    ("observed", "runs"),
     [
         (vm("Always", created=True), True),
         (vm("Halted", created=True), False),

@@ -355,7 +355,7 @@ def test_a_pin_stays_if_its_matcher_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("matcher", "wanted"),
+    ("matcher", "desired"),
     [
         ("instancetype", {"name": "y", "kind": OWN_KIND}),
         ("instancetype", {"name": "x", "kind": "VirtualMachineClusterInstancetype"}),

@@ -219,7 +219,7 @@ def test_placement() -> None:
 
 
 @pytest.mark.parametrize(
-    ("volume", "told"),
+    ("volume", "result"),
     [
         ({}, "volumes[0]: requires exactly one of "),
         ({"container_disk": "a", "empty_disk": "1Gi"}, "volumes[0]: requires exactly one of "),
@@ -257,7 +257,7 @@ def test_naming_a_volume_without_labels_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("options", "result"),
     [
         (
             {"users": ["me"]},
@@ -278,7 +278,7 @@ def test_boot_needs_a_disk() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "result"),
     [
         ({}, "volumes[0].import: requires exactly one of "),
         ({"blank": True, "http": {"url": "http://x"}}, "volumes[0].import: requires exactly one of "),
