@@ -162,8 +162,9 @@ class ObjectModule:
                 problems.append(f"{where}: {not_finite(own)}: {NOT_FINITE}")
                 continue
             mode.secrets.update(map(str, result._no_log_values))
-            problems += [f"{where}: {_message_of(error, mode.secrets)}" for error in result.errors]
-            if all_but_name is not None and not result.errors:
+            errors = [f"{where}: {_message_of(error, mode.secrets)}" for error in result.errors]
+            problems += errors
+            if all_but_name is not None and not errors:
                 validated[all_but_name] = result.validated_parameters
             entries.append(result.validated_parameters)
         if problems:
