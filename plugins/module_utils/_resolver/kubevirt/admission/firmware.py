@@ -148,7 +148,7 @@ def _closed_gate(gate: str, field: str) -> Cause:
 
 
 def _encrypted(kind: str, spec: Spec) -> Iterator[str]:
-    """What an encrypted guest lacks or must not have. kind: SEV, SNP or TDX."""
+    """Messages about what an encrypted guest lacks or must not have. kind: SEV, SNP or TDX."""
     domain = spec["domain"]
     if kind == "TDX" and has_smm(domain):
         yield "TDX does not work along with SMM"

@@ -1,4 +1,4 @@
-"""What the API server refuses of a launcher pod, although KubeVirt has accepted its VMI.
+"""Rules of the API server for launcher pods, which it refuses although KubeVirt has accepted the VMI.
 
 KubeVirt copies these fields into the pod as they are; the VMI then stays in `Starting` (FailedCreate).
 """

@@ -1,4 +1,4 @@
-"""What rules are, and what they share: the causes that they return, amounts of resources, paths of files."""
+"""The type of rules, and what they share: the causes that they return, amounts of resources, paths of files."""
 
 from __future__ import annotations
 

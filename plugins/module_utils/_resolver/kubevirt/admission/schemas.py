@@ -1,4 +1,4 @@
-"""What the schemas of virt-api and of the CRD reject of a VM before any rule applies."""
+"""The schemas of virt-api and of the CRD, which reject a VM before any rule applies."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ def _volumes(volumes: list[Spec], path: str) -> Iterator[Cause]:
 
 
 def _choice(value: Any, choices: tuple[str, ...], field: str) -> Iterator[Cause]:
-    """As virt-api says it, whose paths do not tell which entry of a list it is."""
+    """A cause with virt-api's message. Its path has no index for an entry of a list."""
     if value is not None and value not in choices:
         yield Cause(NOT_SUPPORTED, f"{field} in body should be one of [{' '.join(choices)}]", field)
 
 
 def _supported(value: Any, choices: tuple[str, ...], field: str) -> Iterator[Cause]:
-    """As the CRD says it."""
+    """A cause with the CRD's message."""
     if value is not None and value not in choices:
         supported = ", ".join(f'"{choice}"' for choice in choices)
         yield Cause(NOT_SUPPORTED, f'Unsupported value: "{value}": supported values: {supported}', field)

@@ -1,4 +1,4 @@
-"""How vCPUs become sockets, cores and threads (KubeVirt ``applyGuestCPUTopology``)."""
+"""The sockets, cores and threads for a number of vCPUs (KubeVirt ``applyGuestCPUTopology``)."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _decoded(spec: Any) -> str | None:
 
 
 def _lenient(text: str, role: Role) -> Converted:
-    """The fields of the text that the role's spec knows."""
+    """The fields of the text that exist in the role's spec."""
     try:
         spec = schema.canonical(SPEC_TYPES[role.kind, V1ALPHA1], _object(text))
     except _NotJSON as error:
@@ -150,7 +150,7 @@ _CORE_KINDS: Final = (
     "VirtualMachineInstancePreset",
     "VirtualMachineInstanceReplicaSet",
 )
-# The kinds that KubeVirt's client knows, with the Go package in its message. Each kind also has a List.
+# The kinds of KubeVirt's client, with the Go package in its message. Each kind also has a List.
 _REGISTERED: Final = {
     "kubevirt.io/v1": ("v1", _CORE_KINDS),
     "kubevirt.io/v1alpha3": ("v1", _CORE_KINDS),

@@ -32,7 +32,7 @@ class Matcher(NamedTuple):
 
 
 class NotInferred(NamedTuple):
-    """Why nothing could be inferred.
+    """The reason why nothing could be inferred.
 
     ignorable: the volume has no labels (the failure policy Ignore accepts that); else an object is missing.
     unsupported: KubeVirt ignores the labels of such a volume.

@@ -1,4 +1,4 @@
-"""What a launcher pod depends on besides its VMI: KubeVirt's release and the cluster's KubeVirt, and the namespace."""
+"""The inputs of a launcher pod besides its VMI: KubeVirt's release and the cluster's KubeVirt, and the namespace."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ON_BY_DEFAULT: Final = frozenset(
 
 
 class PodRules(NamedTuple):
-    """How a release makes pods. The defaults are the newest release's.
+    """The rules of a release for pods. The defaults are the newest release's.
 
     gates: the feature gates that affect a pod and that the release knows. gates_on: those on by default.
 
@@ -150,7 +150,7 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class Environment(NamedTuple):
-    """What a pod depends on besides its VMI.
+    """The inputs of a pod besides its VMI.
 
     release: of KubeVirt. configuration: `spec.configuration` of its object. architecture: of VMIs without one.
     namespace_labels: of the VMI's namespace. quotas: `spec.hard` of each ResourceQuota there.

@@ -55,7 +55,7 @@ def by_namespace(manifests: Iterable[Manifest]) -> Callable[[str], list[Manifest
 
 
 def malformed(kind: str, manifest: Manifest, error: Exception) -> str:
-    """What is wrong with an unreadable manifest."""
+    """The message about an unreadable manifest."""
     reason = str(error) if isinstance(error, QuantityError) else "a field has a value of the wrong type"
     return f"{name_of(manifest) or 'an object without a name'} is not a {kind}: {reason}"
 

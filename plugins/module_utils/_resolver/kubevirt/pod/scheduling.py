@@ -1,4 +1,4 @@
-"""Where a pod may run: its labels, its affinity with KubeVirt's additions, and the labels that its node must have
+"""The scheduling of a pod: its labels, its affinity with KubeVirt's additions, and the labels that its node must have
 (``podLabels``, ``NodeSelectorRenderer``).
 """
 

@@ -1,4 +1,4 @@
-"""What virt-controller writes to capture a VM's instancetype and preference (KubeVirt ``revision/store.go``).
+"""The capture of a VM's instancetype and preference by virt-controller (KubeVirt ``revision/store.go``).
 
 It creates a ControllerRevision for a matcher if the reference in the VM's status has none, or differs in name, kind or
 volume; then it patches the references. Releases before 1.5 write the revision's name into the matcher instead. The API
@@ -123,7 +123,7 @@ class _Capture(NamedTuple):
 
 
 def store(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
-    """What virt-controller writes for a VM (plain manifest), given the objects in the cluster."""
+    """The writes of virt-controller for a VM (plain manifest) and the objects in the cluster."""
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
     except FieldError as error:

@@ -1,4 +1,4 @@
-"""How virt-controller upgrades captured revisions to the current version (KubeVirt ``pkg/instancetype/upgrade``).
+"""The upgrade of captured revisions to the current version by virt-controller (KubeVirt ``pkg/instancetype/upgrade``).
 
 A captured revision without the v1beta1 label is created again under its new name, and the old one is deleted. A
 revision that only the matcher names stays; but before 1.5 that was the captured one.
@@ -36,7 +36,7 @@ class _Replacement(NamedTuple):
 
 
 def upgrade(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
-    """What virt-controller writes for a VM (plain manifest), given the objects in the cluster.
+    """The writes of virt-controller for a VM (plain manifest) and the objects in the cluster.
 
     All revisions are created before the VM is patched, and deleted after it. Releases before 1.3 do nothing.
     """

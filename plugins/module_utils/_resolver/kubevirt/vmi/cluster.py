@@ -79,7 +79,7 @@ def kubevirt_of(manifest: Manifest | None, version: str, problem: str = "") -> K
 
 
 def at_release(kubevirt: KubeVirt, version: str, settings: Mapping[str, Any] | None = None) -> KubeVirt:
-    """The same KubeVirt at another release. settings: its `spec.configuration` then, None for the present one.
+    """The same KubeVirt at another release. settings: the new `spec.configuration`, None to keep the current one.
 
     Raises UnknownRelease, and ValueError for a malformed configuration.
     """

@@ -19,7 +19,7 @@ _MIN_MEMORY: Final = 2**30
 
 
 def memory_hotplug_error(desired: Manifest, maximum: str) -> str | None:
-    """Why memory cannot be hotplugged into a guest, or None (``ValidateLiveUpdateMemory``).
+    """The reason why memory cannot be hotplugged into a guest, or None (``ValidateLiveUpdateMemory``).
 
     desired: a VMI spec with `memory`. maximum: a quantity.
     """

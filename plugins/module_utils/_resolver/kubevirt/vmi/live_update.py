@@ -53,57 +53,57 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest
     return template
 
 
-def differs(vm: Manifest, then: Manifest, desired: Manifest, running: Manifest, kubevirt: KubeVirt) -> bool:
+def differs(vm: Manifest, at_start: Manifest, desired: Manifest, running: Manifest, kubevirt: KubeVirt) -> bool:
     """Whether a VM differs from its guest's start in fields that need a restart.
 
-    then, desired: the applied VMI specs at the start and now, canonical. running: the VMI's spec, canonical.
+    at_start, desired: the applied VMI specs at the start and now, canonical. running: the VMI's spec, canonical.
     """
-    then = copy(then)
+    at_start = copy(at_start)
     if kubevirt.live_updates or not kubevirt.release.stages_volumes:
-        _ignore_volumes(vm, then, desired)
+        _ignore_volumes(vm, at_start, desired)
     if kubevirt.live_updates:
-        _ignore_live_fields(then, desired)
+        _ignore_live_fields(at_start, desired)
     if not interfaces_need_restart(desired, running, kubevirt):
-        _ignore(then, desired, "networks")
-        _ignore(then["domain"]["devices"], desired["domain"]["devices"], "interfaces")
-    _ignore_firmware_uuid(then, desired, running)
-    return not semantic.equal(_VMI_SPEC, then, desired)
+        _ignore(at_start, desired, "networks")
+        _ignore(at_start["domain"]["devices"], desired["domain"]["devices"], "interfaces")
+    _ignore_firmware_uuid(at_start, desired, running)
+    return not semantic.equal(_VMI_SPEC, at_start, desired)
 
 
-def _ignore(then: Manifest, desired: Manifest, field: str) -> None:
+def _ignore(at_start: Manifest, desired: Manifest, field: str) -> None:
     """Removes a field from the comparison."""
-    then.pop(field, None)
+    at_start.pop(field, None)
     if field in desired:
-        then[field] = copy(desired[field])
+        at_start[field] = copy(desired[field])
 
 
-def _ignore_live_fields(then: Manifest, desired: Manifest) -> None:
+def _ignore_live_fields(at_start: Manifest, desired: Manifest) -> None:
     """Removes the fields that can change in a running guest."""
-    if then["domain"].get("cpu") is not None and desired["domain"].get("cpu") is not None:
-        _ignore(then["domain"]["cpu"], desired["domain"]["cpu"], "sockets")
+    if at_start["domain"].get("cpu") is not None and desired["domain"].get("cpu") is not None:
+        _ignore(at_start["domain"]["cpu"], desired["domain"]["cpu"], "sockets")
     guest = (desired["domain"].get("memory") or {}).get("guest")
     if guest is not None:
-        then["domain"].setdefault("memory", {})["guest"] = guest
+        at_start["domain"].setdefault("memory", {})["guest"] = guest
     for field in LIVE_FIELDS:
-        _ignore(then, desired, field)
+        _ignore(at_start, desired, field)
 
 
-def _ignore_volumes(vm: Manifest, then: Manifest, desired: Manifest) -> None:
+def _ignore_volumes(vm: Manifest, at_start: Manifest, desired: Manifest) -> None:
     """Removes volumes and disks, if all their changes can be hotplugged or are migrations."""
-    volumes, disks = volumes_change_live(vm, then, desired), disks_change_live(then, desired)
+    volumes, disks = volumes_change_live(vm, at_start, desired), disks_change_live(at_start, desired)
     if volumes:
-        _ignore(then, desired, "volumes")
+        _ignore(at_start, desired, "volumes")
     if disks:
-        _ignore(then["domain"]["devices"], desired["domain"]["devices"], "disks")
+        _ignore(at_start["domain"]["devices"], desired["domain"]["devices"], "disks")
 
 
-def _ignore_firmware_uuid(then: Manifest, desired: Manifest, running: Manifest) -> None:
+def _ignore_firmware_uuid(at_start: Manifest, desired: Manifest, running: Manifest) -> None:
     """Ignores the UUID that virt-controller gave the VM after its start: the guest has the same."""
     uuid = (desired["domain"].get("firmware") or {}).get("uuid")
     if desired["domain"].get("firmware") is None or running["domain"].get("firmware") is None:
         return
     if running["domain"]["firmware"].get("uuid") == uuid:
-        _ignore(then["domain"].setdefault("firmware", {}), desired["domain"]["firmware"], "uuid")
+        _ignore(at_start["domain"].setdefault("firmware", {}), desired["domain"]["firmware"], "uuid")
 
 
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
@@ -115,20 +115,20 @@ def takes_changes(instance: Manifest) -> bool:
     return not ended and not instance["metadata"].get("deletionTimestamp")
 
 
-def compare(then: Manifest, now: Manifest, instance: Manifest, cluster: Cluster) -> Update:
+def compare(at_start: Manifest, now: Manifest, instance: Manifest, cluster: Cluster) -> Update:
     """The effect of a VM's changes since its guest's start.
 
-    then, now: the VM at its guest's start, and now. instance: its VMI.
+    at_start, now: the VM at its guest's start, and now. instance: its VMI.
     """
     kubevirt = cluster.kubevirt
-    past, template = (applied(vm, cluster.objects, cluster.release) for vm in (then, now))
-    if isinstance(past, Problem) or isinstance(template, Problem):
+    applied_at_start, template = (applied(vm, cluster.objects, cluster.release) for vm in (at_start, now))
+    if isinstance(applied_at_start, Problem) or isinstance(template, Problem):
         return Update()
     desired: Manifest = template["spec"]
     instance = {**instance, "spec": schema.canonical(_VMI_SPEC, instance["spec"])}
     running = instance["spec"]
     changes = tuple(_plugged(now, instance, kubevirt))
-    if differs(now, past["spec"], desired, running, kubevirt):
+    if differs(now, applied_at_start["spec"], desired, running, kubevirt):
         return Update(changes, OTHER_FIELD)
     if not kubevirt.live_updates:
         return Update(changes)

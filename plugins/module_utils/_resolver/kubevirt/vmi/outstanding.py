@@ -1,4 +1,4 @@
-"""What a running guest lacks compared with its VM.
+"""Changes of a VM that its running guest lacks.
 
 KubeVirt's condition RestartRequired compares the VM with the ControllerRevision of the guest's start
 (``revision-start-vm-UID-GENERATION``), not with the guest, and may outlive the restart that it asks for. The guest was
@@ -66,7 +66,7 @@ def outstanding(
     *,
     compare_all: bool = False,
 ) -> Outstanding:
-    """What the next start of a VM changes in its guest. vm, instance: plain manifests of the VM and its VMI.
+    """The changes that the next start of a VM makes to its guest. vm, instance: plain manifests of the VM and its VMI.
 
     objects: looks up revisions (including that of the guest's start), instancetypes and preferences. Without the start
     revision, everything that the VM declares is compared with the VMI; with it, only the changes since the start, and
@@ -82,29 +82,33 @@ def outstanding(
     unchanged = _start_of(instance) == start_revision_name(vm) and not _revised(vm, started)
     if started is not None and unchanged and not compare_all:
         return Outstanding()
-    then = None if compare_all else _then(vm, started, objects, config, release)
-    if then is None:
+    at_start = None if compare_all else _leaves_at_start(vm, started, objects, config, release)
+    if at_start is None:
         lacks = [path for path, value in now.items() if value and not _has(running, path, value)]
     else:
-        lacks = _fixed(then, now, running)
+        lacks = _fixed(at_start, now, running)
         lacks += [path for path in _LIVE if now.get(path) and not _has(running, path, now[path])]
     by_default = _by_default(built.spec, now, config, release)
     lacks += [path for path in by_default if path in running and not _same(running[path], by_default[path], True, True)]
     return Outstanding(_field_names(lacks), revised=_revised(vm, started))
 
 
-def fixed(then: Manifest, now: Manifest, running: Manifest) -> tuple[str, ...]:
+def fixed(at_start: Manifest, now: Manifest, running: Manifest) -> tuple[str, ...]:
     """The changed fields that the guest lacks, except sockets and memory.
 
-    then, now, running: VMI specs of the guest's start, of the next start, and of the VMI.
+    at_start, now, running: VMI specs of the guest's start, of the next start, and of the VMI.
     """
-    return _field_names(_fixed(*(dict(_leaves(spec)) for spec in (then, now, running))))
+    return _field_names(_fixed(*(dict(_leaves(spec)) for spec in (at_start, now, running))))
 
 
-def _fixed(then: dict[Path, Any], now: dict[Path, Any], running: dict[Path, Any]) -> list[Path]:
-    lacks = [path for path in {**then, **now} if _changed(then, now, path) and not _follows(running, then, now, path)]
+def _fixed(at_start: dict[Path, Any], now: dict[Path, Any], running: dict[Path, Any]) -> list[Path]:
+    lacks = [
+        path
+        for path in {**at_start, **now}
+        if _changed(at_start, now, path) and not _follows(running, at_start, now, path)
+    ]
     # A VMI loses the drive at once, its guest does not.
-    return [*lacks, *(_drives(then) - {path[:4] for path in now})]
+    return [*lacks, *(_drives(at_start) - {path[:4] for path in now})]
 
 
 def _field_names(lacks: list[Path]) -> tuple[str, ...]:
@@ -131,8 +135,8 @@ def start_revision_prefix(vm: Manifest) -> str:
 def started_spec(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest | None:
     """The VM's spec at the guest's start, with the revisions of that time as revisionName; None if it is lost."""
     name = _start_of(instance)
-    found = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
-    spec: Manifest | None = (found.get("data") or {}).get("spec") if isinstance(found, dict) else None
+    revision = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
+    spec: Manifest | None = (revision.get("data") or {}).get("spec") if isinstance(revision, dict) else None
     return spec
 
 
@@ -140,7 +144,7 @@ def _start_of(instance: Manifest) -> str:
     return (instance.get("status") or {}).get("virtualMachineRevisionName") or ""
 
 
-def _then(
+def _leaves_at_start(
     vm: Manifest, started: Manifest | None, objects: Lookup, config: Configuration | None, release: Release
 ) -> dict[Path, Any] | None:
     if started is None:
@@ -152,8 +156,8 @@ def _then(
 def _revised(vm: Manifest, started: Manifest | None) -> bool:
     if started is None:
         return False
-    then = {**vm, "spec": started, "status": {}}
-    return any(naming.referenced(vm, role).name != naming.referenced(then, role).name for role in ROLES)
+    at_start = {**vm, "spec": started, "status": {}}
+    return any(naming.referenced(vm, role).name != naming.referenced(at_start, role).name for role in ROLES)
 
 
 def _drives(leaves: dict[Path, Any]) -> set[Path]:
@@ -183,15 +187,15 @@ def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield path, value
 
 
-def _changed(then: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
-    return path not in _LIVE and not _same(then.get(path), now.get(path), path in then, path in now)
+def _changed(at_start: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
+    return path not in _LIVE and not _same(at_start.get(path), now.get(path), path in at_start, path in now)
 
 
-def _follows(running: dict[Path, Any], then: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
+def _follows(running: dict[Path, Any], at_start: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
     """Whether the guest has the current value of a field. If the VM no longer sets the field, any default is right."""
     if path in now:
         return _has(running, path, now[path])
-    return path not in running or not _same(running[path], then[path], True, True)
+    return path not in running or not _same(running[path], at_start[path], True, True)
 
 
 def _has(running: dict[Path, Any], path: Path, value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What the status of a VM says about its guest: whether the VM has reached its declared state, or never will."""
+"""Whether a VM has reached its declared state, or never will, by its status."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ _ENDING_STRATEGIES: Final = frozenset({"Once", "RerunOnFailure"})
 
 
 class Trouble(NamedTuple):
-    """Why a VM makes no progress. grace: the seconds for which it may last; 0 if the VM does not recover soon."""
+    """The reason why a VM makes no progress. grace: the seconds that it may last; 0 if the VM does not recover soon."""
 
     reason: str
     grace: float = 0.0
@@ -152,7 +152,7 @@ def readiness(vm: Manifest | None) -> Readiness:
 
 
 def trouble(vm: Manifest) -> Trouble | None:
-    """What prevents a VM from starting, from its status."""
+    """The trouble that prevents a VM from starting, by its status."""
     status = vm.get("status") or {}
     conditions = {condition["type"]: condition for condition in status.get("conditions") or []}
     failure = conditions.get("Failure", {})

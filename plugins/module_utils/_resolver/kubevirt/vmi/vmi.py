@@ -47,7 +47,7 @@ def build(vm: Manifest, objects: Lookup, config: Configuration | None = None, re
 
 
 def build_in_place(vm: Manifest, objects: Lookup, config: Configuration, release: Release) -> BuiltVMI:
-    """The same for a canonical VM, which becomes the VMI."""
+    """Like `build`, for a canonical VM, which becomes the VMI."""
     if vm["spec"]["template"] is None:
         return BuiltVMI(error=Problem("the VirtualMachine has no template", CRASH))
     try:

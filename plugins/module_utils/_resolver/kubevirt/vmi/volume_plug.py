@@ -21,12 +21,12 @@ _SHARED: Final = frozenset({"ReadOnlyMany", "ReadWriteMany"})
 _BACKEND_STORAGE: Final = "persistent-state-for"
 
 
-def volumes_change_live(vm: Manifest, then: Manifest, desired: Manifest) -> bool:
+def volumes_change_live(vm: Manifest, at_start: Manifest, desired: Manifest) -> bool:
     """Whether all changed volumes can be hotplugged, or are replaced by migration (``validLiveUpdateVolumes``).
 
-    then, desired: VMI specs.
+    at_start, desired: VMI specs.
     """
-    remaining = _by_name(_volumes(then))
+    remaining = _by_name(_volumes(at_start))
     for volume in _volumes(desired):
         before = remaining.pop(volume["name"], None)
         if _is_hotpluggable(volume):
@@ -37,10 +37,10 @@ def volumes_change_live(vm: Manifest, then: Manifest, desired: Manifest) -> bool
     return all(_is_hotpluggable(volume) for volume in remaining.values())
 
 
-def disks_change_live(then: Manifest, desired: Manifest) -> bool:
+def disks_change_live(at_start: Manifest, desired: Manifest) -> bool:
     """Whether all changed disks belong to volumes that can be hotplugged (``validLiveUpdateDisks``)."""
-    volumes_then, volumes = _by_name(_volumes(then)), _by_name(_volumes(desired))
-    remaining = _by_name(_disks(then))
+    volumes_at_start, volumes = _by_name(_volumes(at_start)), _by_name(_volumes(desired))
+    remaining = _by_name(_disks(at_start))
     for disk in _disks(desired):
         name = disk["name"]
         before = remaining.pop(name, None)
@@ -49,7 +49,7 @@ def disks_change_live(then: Manifest, desired: Manifest) -> bool:
         if before is None or not semantic.equal("Disk", before, disk):
             return False
     return not any(
-        disk.get("cdrom") is not None or (name in volumes_then and not _is_hotpluggable(volumes_then[name]))
+        disk.get("cdrom") is not None or (name in volumes_at_start and not _is_hotpluggable(volumes_at_start[name]))
         for name, disk in remaining.items()
     )
 

@@ -1,4 +1,4 @@
-"""What virt-api rejects because of the cluster's configuration, besides instancetypes and preferences.
+"""The rules of virt-api that depend on the cluster's configuration, besides instancetypes and preferences.
 
 It rejects what needs closed gates of the release, and what KubeVirt could not change in a running guest
 (``vmi-create-admitter.go``, ``vms-admitter.go``).

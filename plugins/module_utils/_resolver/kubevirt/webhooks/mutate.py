@@ -88,7 +88,7 @@ def _update_causes(vm: Manifest, stored: Manifest, role: Role) -> Iterator[Cause
 
 
 def matcher_causes(vm: Manifest, role: Role, release: Release = NEWEST) -> Iterator[Cause]:
-    """What is wrong with a canonical VM's matcher in itself."""
+    """Causes for a canonical VM's matcher, regardless of other objects."""
     matcher = role.matcher_of(vm)
     if matcher is None:
         return

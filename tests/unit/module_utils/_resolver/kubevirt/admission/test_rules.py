@@ -40,12 +40,12 @@ def on_pod(**interface: Any) -> Spec:
     return vmi({"interfaces": [{"name": "a", **interface}]}, networks=[POD])
 
 
-def amounts(requests: Spec, limits: Spec, **more: Any) -> Spec:
-    return vmi(_domain={"resources": {"requests": requests, "limits": limits}, **more})
+def amounts(requests: Spec, limits: Spec, **fields: Any) -> Spec:
+    return vmi(_domain={"resources": {"requests": requests, "limits": limits}, **fields})
 
 
-def dedicated(requests: Spec, limits: Spec, **more: Any) -> Spec:
-    return amounts(requests, limits, cpu={"dedicatedCpuPlacement": True, **more})
+def dedicated(requests: Spec, limits: Spec, **fields: Any) -> Spec:
+    return amounts(requests, limits, cpu={"dedicatedCpuPlacement": True, **fields})
 
 
 def metrics(**disk: Any) -> Spec:

@@ -1,4 +1,4 @@
-"""What a pod asks for when its guest's memory is overcommitted, which Go computes in 32-bit floats."""
+"""Memory requests of overcommitted guests, which Go computes in 32-bit floats."""
 
 from __future__ import annotations
 

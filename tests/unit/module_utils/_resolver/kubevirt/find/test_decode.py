@@ -1,4 +1,4 @@
-"""What a ControllerRevision holds, and KubeVirt's messages where it cannot be read."""
+"""Contents of ControllerRevisions, and KubeVirt's messages if they cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which object counts for a VM, and what is said when there is none."""
+"""The effective object of a VM, and messages if there is none."""
 
 from __future__ import annotations
 

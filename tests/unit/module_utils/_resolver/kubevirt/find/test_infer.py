@@ -131,8 +131,8 @@ def test_missing_object_is_named_with_namespace() -> None:
     ],
 )
 def test_incomplete_source_is_not_found(spec: dict[str, Any], message: str) -> None:
-    there = [obj(kind, "x", LABELS) for kind in ("PersistentVolumeClaim", "VolumeSnapshot", "DataSource")]
-    inferred = infer(vm(DV_VOLUME, policy="Ignore"), Objects([*there, obj("DataVolume", "disk", **spec)]))
+    objects = [obj(kind, "x", LABELS) for kind in ("PersistentVolumeClaim", "VolumeSnapshot", "DataSource")]
+    inferred = infer(vm(DV_VOLUME, policy="Ignore"), Objects([*objects, obj("DataVolume", "disk", **spec)]))
     assert inferred == Inferred(error=Problem(message, "NotFound", 404))
 
 
@@ -191,11 +191,11 @@ def test_lookup_error_is_never_ignored(kind: str) -> None:
 
 
 def test_data_source_namespace_defaults_to_that_of_vm() -> None:
-    here, there = obj("DataSource", "os", LABELS), obj("DataSource", "os", {**LABELS, f"{LABEL}preference": "rhel"})
-    there["metadata"]["namespace"] = "golden"
+    own, golden = obj("DataSource", "os", LABELS), obj("DataSource", "os", {**LABELS, f"{LABEL}preference": "rhel"})
+    golden["metadata"]["namespace"] = "golden"
     for namespace, name in ((None, "fedora"), ("golden", "rhel")):
         reference = {"kind": "DataSource", "name": "os", "namespace": namespace}
-        inferred = infer(vm(DV_VOLUME), Objects([here, there, obj("DataVolume", "disk", sourceRef=reference)]))
+        inferred = infer(vm(DV_VOLUME), Objects([own, golden, obj("DataVolume", "disk", sourceRef=reference)]))
         assert inferred.vm is not None
         assert inferred.vm["spec"]["preference"] == {"name": name}
 

@@ -1,4 +1,4 @@
-"""What a pod depends on besides its VMI."""
+"""Inputs of a pod besides its VMI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a pod may run: node selector, affinity, labels; and where a migration may go."""
+"""Scheduling of pods and of migration targets: node selector, affinity, labels."""
 
 from __future__ import annotations
 

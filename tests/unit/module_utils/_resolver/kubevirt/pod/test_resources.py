@@ -1,4 +1,4 @@
-"""What the guest gets and what its pod asks for, as a person reads it."""
+"""Figures of guests and their pods."""
 
 from __future__ import annotations
 

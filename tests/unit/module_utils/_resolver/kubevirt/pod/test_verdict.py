@@ -1,4 +1,4 @@
-"""One answer of several."""
+"""The verdict of several results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNKNOWN = {"judged": False, "fits": False, "problem": "gone"}
         ([SMALL, FULL], True, False, "small; full"),
         ([FULL, FULL], True, False, "full"),
         ([FITS, UNKNOWN], False, False, "gone"),
-        # What one is certain of counts.
+        # A certain result counts.
         ([UNKNOWN, FULL], True, False, "gone; full"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What a preference does to interfaces."""
+"""Preferred interfaces."""
 
 from __future__ import annotations
 

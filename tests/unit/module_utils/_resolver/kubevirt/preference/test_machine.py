@@ -1,4 +1,4 @@
-"""What a preference does to the machine type."""
+"""Preferred machine types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What virt-controller writes, beyond what the vectors show."""
+"""Capture of instancetypes and preferences, beyond the vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How captured revisions are brought to today's version, beyond what the vectors show."""
+"""Upgrades of captured revisions, beyond the vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cluster's KubeVirt does with its guests."""
+"""Settings of a cluster's KubeVirt for running guests."""
 
 from __future__ import annotations
 

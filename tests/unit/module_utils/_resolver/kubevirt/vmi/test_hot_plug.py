@@ -1,4 +1,4 @@
-"""What a running VMI can be given of a changed VM."""
+"""Hot-plugging of sockets and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes of a running VM mean."""
+"""Effects of changes on running VMs."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def sockets(number: int) -> Manifest:
     ],
 )
 def test_sockets_during_cpu_hot_plug(number: int, migratable: bool, expected: Update) -> None:
-    """As seen with KubeVirt 1.8.4: it reports HotPlugCPUError, and asks for no restart."""
+    """Recorded with KubeVirt 1.8.4: it reports HotPlugCPUError, and does not ask for a restart."""
     busy = instance(2)
     conditions = ["HotVCPUChange", *(["LiveMigratable"] if migratable else [])]
     busy["status"]["conditions"] = [{"type": name, "status": "True"} for name in conditions]

@@ -1,4 +1,4 @@
-"""How much a new VMI can be given while it runs."""
+"""Maximums of sockets and memory of a new VMI."""
 
 from __future__ import annotations
 

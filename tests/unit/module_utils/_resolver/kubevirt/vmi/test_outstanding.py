@@ -1,4 +1,4 @@
-"""What a running guest still lacks of what its VM says."""
+"""Changes of a VM that its running guest lacks."""
 
 from __future__ import annotations
 

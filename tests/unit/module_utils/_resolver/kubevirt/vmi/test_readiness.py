@@ -1,4 +1,4 @@
-"""When a VM is what it was declared to be."""
+"""Readiness of VMs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a VM differs from its start in more than a running guest can be given."""
+"""Changes since the start of a VM that need a restart."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ Manifest = dict[str, Any]
 def compare(
     vm: Manifest, started: Manifest, vmi: Manifest, lookup: Lookup, live: bool, release: Release = NEWEST
 ) -> bool | None:
-    past, present = (applied(manifest, lookup, release) for manifest in ({**vm, "spec": started, "status": {}}, vm))
-    if isinstance(past, Problem) or isinstance(present, Problem):
+    applied_at_start, applied_now = (
+        applied(manifest, lookup, release) for manifest in ({**vm, "spec": started, "status": {}}, vm)
+    )
+    if isinstance(applied_at_start, Problem) or isinstance(applied_now, Problem):
         return None
     running = schema.canonical("VirtualMachineInstanceSpec", vmi["spec"])
     kubevirt = KubeVirt(release, live_updates=live, changes_networks=changes_networks({}, release))
-    return differs(vm, past["spec"], present["spec"], running, kubevirt)
+    return differs(vm, applied_at_start["spec"], applied_now["spec"], running, kubevirt)
 
 
 def revision(generation: int, **cpu: Any) -> Manifest:
-    """What was captured of the instancetype `small` in one of its generations."""
+    """A captured revision of a generation of the instancetype `small`."""
     return {
         "kind": "ControllerRevision",
         "metadata": {
@@ -170,7 +172,7 @@ CDROM: Manifest = {"name": "hot", "cdrom": {"bus": "sata"}}
 
 
 @pytest.mark.parametrize(
-    ("then", "desired", "expected"),
+    ("at_start", "desired", "expected"),
     [
         (with_volumes(ROOT), with_volumes(ROOT, HOT), False),
         (with_volumes(ROOT, HOT), with_volumes(ROOT), False),
@@ -183,8 +185,8 @@ CDROM: Manifest = {"name": "hot", "cdrom": {"bus": "sata"}}
         (with_volumes(ROOT, HOT, disks=(CDROM,)), with_volumes(ROOT, HOT), True),
     ],
 )
-def test_volumes_and_disks(then: Manifest, desired: Manifest, expected: bool) -> None:
-    assert compare(vm(1, **desired), spec("small-1", **then), VMI, REVISIONS, True) is expected
+def test_volumes_and_disks(at_start: Manifest, desired: Manifest, expected: bool) -> None:
+    assert compare(vm(1, **desired), spec("small-1", **at_start), VMI, REVISIONS, True) is expected
 
 
 def test_volume_migration_needs_no_restart() -> None:
