@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import virtual_machine_options
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.argument_spec import WAIT
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
 from ansible_collections.virtshape.instancetypes.plugins.modules import virtual_machine
 
@@ -23,7 +22,7 @@ def paths(spec: dict[str, Any], above: str = "") -> Iterator[str]:
 def test_references_to_options_lead_somewhere() -> None:
     result = set(re.findall(r"\bO\(([^)=]+)\)", FIELDS + virtual_machine.DOCUMENTATION)) - {"virtual_machines"}
     assert result
-    assert result <= set(paths({**SPEC, **virtual_machine.SETTINGS, **WAIT}))
+    assert result <= set(paths(virtual_machine.MODULE.argument_spec))
 
 
 def test_secret_options_are_marked_no_log() -> None:
