@@ -54,9 +54,9 @@ class Server:
         if path == KUBEVIRTS:
             return 200, listed(KUBEVIRT)
         if path == VM_PATH:
-            found = copy.deepcopy(VM)
-            found["spec"]["instancetype"] = self._matcher
-            return 200, found
+            vm = copy.deepcopy(VM)
+            vm["spec"]["instancetype"] = self._matcher
+            return 200, vm
         return 200, listed(*([SMALL] if plural == "virtualmachineclusterinstancetypes" else []))
 
     def adopt(self, wanted: AdoptRequest | None = None, write: bool = True) -> Adopted:
@@ -71,8 +71,8 @@ class Server:
 
 def test_nothing_is_written_unless_asked() -> None:
     server = Server()
-    found = server.adopt(write=False)
-    assert (found.changed, found.failed) == (True, None)
+    result = server.adopt(write=False)
+    assert (result.changed, result.failed) == (True, None)
     assert {method for method, _plural in server.requests} == {"GET"}
     assert len(set(server.requests)) == len(server.requests)
 
@@ -83,22 +83,22 @@ def test_a_vm_with_an_instancetype_costs_no_request() -> None:
 
     vm = {**VM, "spec": {**VM["spec"], "instancetype": {"name": "small"}}}
     with session_with(answer) as session:
-        (found,) = adopt(session, [vm], AdoptRequest(), Settings())
-    assert (found.adoption, found.changed, found.failed) == (None, False, None)
+        (result,) = adopt(session, [vm], AdoptRequest(), Settings())
+    assert (result.adoption, result.changed, result.failed) == (None, False, None)
 
 
 def test_a_vm_that_was_changed_meanwhile_is_left_alone() -> None:
-    found = Server(TEST_FAILED).adopt()
-    assert not found.changed
-    assert found.failed == "the VM changed while the task ran, so nothing was written; run the task again"
+    result = Server(TEST_FAILED).adopt()
+    assert not result.changed
+    assert result.failed == "the VM changed while the task ran, so nothing was written; run the task again"
     # Somebody may even have given it an instancetype, but another one.
     assert not Server(TEST_FAILED, matcher={"name": "large"}).adopt().changed
 
 
 @pytest.mark.parametrize("lost", [None, status(504, "gateway timeout"), TEST_FAILED])
 def test_a_write_whose_answer_was_lost_counts_as_done(lost: Any) -> None:
-    found = Server(lost, matcher=ADOPTED).adopt()
-    assert (found.changed, found.failed) == (True, None)
+    result = Server(lost, matcher=ADOPTED).adopt()
+    assert (result.changed, result.failed) == (True, None)
 
 
 def test_what_the_cluster_refuses_fails_with_its_words() -> None:
@@ -110,9 +110,9 @@ def test_what_the_cluster_refuses_fails_with_its_words() -> None:
 
 
 def test_adopt_skips_kinds_that_may_not_be_listed() -> None:
-    found = Server(denied=("virtualmachineinstancetypes", "virtualmachineclusterpreferences")).adopt(write=False)
-    assert found.changed
-    assert [warning.partition(":")[0] for warning in found.warnings] == [
+    result = Server(denied=("virtualmachineinstancetypes", "virtualmachineclusterpreferences")).adopt(write=False)
+    assert result.changed
+    assert [warning.partition(":")[0] for warning in result.warnings] == [
         "cannot list VirtualMachineInstancetype, so the task ignores them",
         "cannot list VirtualMachineClusterPreference, so the task ignores them",
     ]

@@ -41,24 +41,24 @@ def compared(store: Store) -> Fit:
 
 
 def test_what_the_definition_does_not_have_would_be_lost() -> None:
-    found = compared(Store({DEFINITIONS: [definition()]}))
-    [(place, misfit)] = found.misfits
-    assert (place.name, misfit.lost, found.warnings) == ("small", ("spec.annotations",), [])
-    assert found.manifests == [{**SIZE, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}}]
+    result = compared(Store({DEFINITIONS: [definition()]}))
+    [(place, misfit)] = result.misfits
+    assert (place.name, misfit.lost, result.warnings) == ("small", ("spec.annotations",), [])
+    assert result.manifests == [{**SIZE, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}}]
 
 
 def test_unknown_schemas_count_as_fitting() -> None:
     for store in (Store({DEFINITIONS: [definition(served=False)]}), Store({DEFINITIONS: []})):
-        found = compared(store)
-        assert (found.manifests, found.misfits, found.warnings) == ([SIZE], [], [])
+        result = compared(store)
+        assert (result.manifests, result.misfits, result.warnings) == ([SIZE], [], [])
 
 
 def test_fits_falls_back_to_the_openapi_description() -> None:
     answer = described("VirtualMachineInstancetype", properties={"spec": SPEC})
     store = Store({}, {("GET", SIZE["kind"].lower() + "s.instancetype.kubevirt.io"): forbidden("definitions")})
     store.answers["GET", OPENAPI] = (200, answer)
-    found = compared(store)
-    assert ([one.lost for _place, one in found.misfits], found.warnings) == ([("spec.annotations",)], [])
+    result = compared(store)
+    assert ([item.lost for _place, item in result.misfits], result.warnings) == ([("spec.annotations",)], [])
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_fits_falls_back_to_the_openapi_description() -> None:
     ],
 )
 def test_without_either_it_is_not_known(published: Any) -> None:
-    found = compared(Store({}, {("GET", "instancetype.kubevirt.io"): forbidden("x"), ("GET", OPENAPI): published}))
-    assert (found.manifests, found.misfits) == ([SIZE], [])
-    assert found.warnings == [
+    result = compared(Store({}, {("GET", "instancetype.kubevirt.io"): forbidden("x"), ("GET", OPENAPI): published}))
+    assert (result.manifests, result.misfits) == ([SIZE], [])
+    assert result.warnings == [
         "cannot check which fields of VirtualMachineInstancetype the cluster knows: x is forbidden. To permit"
         " the request, grant "
         '{apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: ["get"]}'
@@ -82,9 +82,11 @@ def test_without_either_it_is_not_known(published: Any) -> None:
 
 
 def test_a_cut_connection_is_told_once_for_each_kind() -> None:
-    found = compared(Store({}, {("GET", "instancetype.kubevirt.io"): None}))
-    [told] = found.warnings
-    assert told.startswith("cannot check which fields of VirtualMachineInstancetype the cluster knows: cannot reach ")
+    fit = compared(Store({}, {("GET", "instancetype.kubevirt.io"): None}))
+    [warning] = fit.warnings
+    assert warning.startswith(
+        "cannot check which fields of VirtualMachineInstancetype the cluster knows: cannot reach "
+    )
 
 
 @pytest.mark.parametrize(("default", "others"), [("amd64", ["b"]), ("arm64", ["a"]), (None, ["b"])])
@@ -100,8 +102,8 @@ def test_preferences_for_another_architecture(default: str | None, others: list[
     ]
     live = {"metadata": {"name": "kubevirt"}, "status": {"defaultArchitecture": default} if default else {}}
     with session_with(Store({"/apis/kubevirt.io/v1/kubevirts": [live]})) as session:
-        found = foreign(session, manifests)
-    assert [place.name for place in found] == others
+        texts = foreign(session, manifests)
+    assert [place.name for place in texts] == others
     if default == "arm64":
-        told = "the task deploys it without these fields, because it is for amd64 and the cluster runs arm64"
-        assert list(found.values()) == [told]
+        message = "the task deploys it without these fields, because it is for amd64 and the cluster runs arm64"
+        assert list(texts.values()) == [message]

@@ -39,7 +39,7 @@ def test_the_release_decides(release: str, version: str) -> None:
 
 @pytest.mark.parametrize("told", [kubevirt("devel"), kubevirt(None), None])
 def test_where_the_release_is_not_told_the_fields_decide(told: Any) -> None:
-    changed = [copy.deepcopy(one) for one in definitions() if "preferences" in one["metadata"]["name"]]
+    changed = [copy.deepcopy(item) for item in definitions() if "preferences" in item["metadata"]["name"]]
     for definition in changed:
         for version in definition["spec"]["versions"]:
             del version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["preferredArchitecture"]
@@ -50,8 +50,8 @@ def test_where_the_release_is_not_told_the_fields_decide(told: Any) -> None:
 
 
 def test_where_nothing_is_told_it_is_the_newest() -> None:
-    found = chosen(Store({KUBEVIRTS: [], DEFINITIONS: []}))
-    assert found == ChosenVersion("v3", "the newest version, because the cluster does not report its KubeVirt release")
+    result = chosen(Store({KUBEVIRTS: [], DEFINITIONS: []}))
+    assert result == ChosenVersion("v3", "the newest version, because the cluster does not report its KubeVirt release")
 
 
 def test_requested_version_needs_no_request() -> None:

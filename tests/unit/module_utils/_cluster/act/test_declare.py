@@ -44,8 +44,8 @@ def manifest(name: str, namespace: str = "shop", guest: int = 1) -> Manifest:
 
 
 def entry(name: str, namespace: str = "shop", state: str = "present", **options: Any) -> Entry:
-    made = manifest(name, namespace)
-    return Entry(f"{namespace}/{name}", Key(KIND, namespace, name), state, made, **options)
+    created = manifest(name, namespace)
+    return Entry(f"{namespace}/{name}", Key(KIND, namespace, name), state, created, **options)
 
 
 def run(store: Any, *entries: Entry, subject: Subject = SIZES, concurrency: int = 1, **settings: Any) -> list[Result]:
@@ -187,10 +187,10 @@ def test_conflict_without_causes_keeps_the_server_message() -> None:
 
 def test_deletion_waits_for_dependents_which_may_fail() -> None:
     store = Store({PATH.format("shop"): [{**manifest("a"), "metadata": {**manifest("a")["metadata"], "uid": "1"}}]})
-    asked: list[tuple[str | None, list[str]]] = []
+    requests: list[tuple[str | None, list[str]]] = []
 
     def remains(_session: Any, namespace: str | None, deleted: list[Manifest], _seconds: float) -> dict[str, str]:
-        asked.append((namespace, [one["metadata"]["name"] for one in deleted]))
+        requests.append((namespace, [item["metadata"]["name"] for item in deleted]))
         return {"a": "its guest still runs"}
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
@@ -202,24 +202,24 @@ def test_deletion_waits_for_dependents_which_may_fail() -> None:
     result, never = run(answer, entry("a", state="absent"), entry("b", state="absent"), subject=subject, wait=True)
     assert (result.action, result.written, result.failed) == (plan.DELETE, True, "its guest still runs")
     assert (never.action, never.failed) == (plan.NONE, None)
-    assert asked == [("shop", ["a"])]
+    assert requests == [("shop", ["a"])]
 
 
 def test_leftovers_delay_only_the_object_of_that_name() -> None:
     store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
-    asked: list[tuple[str | None, list[str]]] = []
+    requests: list[tuple[str | None, list[str]]] = []
 
     def leftovers(_session: Any, namespace: str | None, created: list[Manifest], _seconds: float) -> dict[str, str]:
-        asked.append((namespace, [one["metadata"]["name"] for one in created]))
+        requests.append((namespace, [item["metadata"]["name"] for item in created]))
         return {"b": "its revision is still there"}
 
     subject = subject_with(leftovers=leftovers)
-    changed, late, made = run(store, entry("a"), entry("b"), entry("c"), subject=subject)
-    assert (changed.written, late.written, made.written) == (True, False, True)
+    changed, late, recreated = run(store, entry("a"), entry("b"), entry("c"), subject=subject)
+    assert (changed.written, late.written, recreated.written) == (True, False, True)
     assert late.failed == "its revision is still there"
-    assert asked == [("shop", ["b", "c"])]
+    assert requests == [("shop", ["b", "c"])]
     assert run(store, entry("d"), subject=subject, check_mode=True)[0].changed
-    assert len(asked) == 1
+    assert len(requests) == 1
 
 
 def ending(name: str) -> Manifest:
@@ -296,8 +296,8 @@ def test_failure_from_before_the_write_does_not_count() -> None:
     (written,) = run(store, entry("a"), subject=looks, wait=True, wait_timeout=0.2)
     assert str(written.failed).startswith("not ready after ") and str(written.failed).endswith(": it is broken")
     other = subject_with(look=looks.look)
-    (known,) = run(store, entry("a"), subject=other, wait=True, wait_timeout=60)
-    assert known.failed == "it is broken"
+    (result,) = run(store, entry("a"), subject=other, wait=True, wait_timeout=60)
+    assert result.failed == "it is broken"
 
 
 def test_waits_use_a_limited_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:

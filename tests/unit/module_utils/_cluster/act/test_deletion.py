@@ -42,18 +42,18 @@ def names(claims: Any, volumes: Any) -> list[str]:
     """The kept claims where these are what there is, or how the server refuses to tell."""
 
     def answer(_method: str, path: str, _query: dict[str, str]) -> tuple[int, Any]:
-        found = claims if path.startswith(CLAIMS) else volumes
-        if isinstance(found, tuple):
-            return found
+        matches = claims if path.startswith(CLAIMS) else volumes
+        if isinstance(matches, tuple):
+            return matches
         if path in (CLAIMS, VOLUMES):
-            return 200, listed(*found.values())
+            return 200, listed(*matches.values())
         name = path.rpartition("/")[2]
-        return (200, found[name]) if name in found else status(404, "not found", "NotFound")
+        return (200, matches[name]) if name in matches else status(404, "not found", "NotFound")
 
     with session_with(answer) as session:
-        told = retained_claims(session, [VM])
-    assert {one["kind"] for one in told[0]} <= {"PersistentVolumeClaim"}
-    return [one["name"] for one in told[0]]
+        result = retained_claims(session, [VM])
+    assert {item["kind"] for item in result[0]} <= {"PersistentVolumeClaim"}
+    return [item["name"] for item in result[0]]
 
 
 FORBIDDEN = status(403, "forbidden", "Forbidden")
@@ -86,9 +86,9 @@ def test_remaining_dependent_is_named_in_the_failure() -> None:
         return 200, listed(*items)
 
     with session_with(answer) as session:
-        told = remains(session, "shop", [VM], 0)
-    assert list(told) == ["a"]
-    assert told["a"].startswith(
+        result = remains(session, "shop", [VM], 0)
+    assert list(result) == ["a"]
+    assert result["a"].startswith(
         "ControllerRevision a-small-1: not ready after 0 s, waiting for the object to disappear"
     )
 
@@ -101,9 +101,9 @@ def test_failed_list_fails_vms_and_keeps_earlier_failures() -> None:
 
     other = {"metadata": {"name": "b", "namespace": "shop", "uid": "2"}}
     with session_with(answer) as session:
-        told = remains(session, "shop", [VM, other], 0)
-    assert told["a"].startswith("VirtualMachineInstance a: not ready after 0 s")
-    assert told["b"].endswith('resources: ["controllerrevisions"], verbs: ["list"]}')
+        result = remains(session, "shop", [VM, other], 0)
+    assert result["a"].startswith("VirtualMachineInstance a: not ready after 0 s")
+    assert result["b"].endswith('resources: ["controllerrevisions"], verbs: ["list"]}')
 
 
 def test_what_is_gone_in_time_is_no_failure() -> None:
@@ -125,12 +125,12 @@ def left(names: str, revisions: Any, vms: dict[str, Any], volumes: Any = (), sec
     """What is said of VMs to create, one for each letter. vms: the UIDs of those that there are, or a refusal."""
 
     def answer(_method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
-        found: Any
+        result: Any
         if path in (REVISIONS, VOLUMES):
-            found = revisions if path == REVISIONS else volumes
+            result = revisions if path == REVISIONS else volumes
             if "watch" in query:
-                return 200, [{"type": "DELETED", "object": one} for one in found] if seconds else []
-            return found if isinstance(found, tuple) and found else (200, listed(*found))
+                return 200, [{"type": "DELETED", "object": item} for item in result] if seconds else []
+            return result if isinstance(result, tuple) and result else (200, listed(*result))
         there = {name: {"metadata": {"name": name, "uid": uid}} for name, uid in vms.items()}
         name = path.rpartition("/")[2]
         if name == "virtualmachines":
@@ -154,11 +154,11 @@ def test_leftovers_of_a_deleted_vm_delay_its_successor() -> None:
     start = of_vm("c", "1", "revision-start-vm-1-1")
     there = [of_vm("a", "1"), of_vm("b", "2"), start, owned("a-small-2", "1", "2")]
     disks = [of_vm("a", "1", "disk"), of_vm("c", "1", "other"), owned("mine")]
-    told = left("ac", there, {}, disks)
+    result = left("ac", there, {}, disks)
     late = "of the deleted virtual machine: not ready after 0 s, waiting for the object to disappear"
-    assert told["a"].startswith(f"ControllerRevision a-small-1 {late}")
-    assert told["c"].startswith(f"DataVolume other {late}")
-    assert len(told) == 2
+    assert result["a"].startswith(f"ControllerRevision a-small-1 {late}")
+    assert result["c"].startswith(f"DataVolume other {late}")
+    assert len(result) == 2
     assert left("ac", there, {}, disks, seconds=60) == {}
 
 
@@ -183,7 +183,7 @@ class Going:
 
     def __init__(self, count: int) -> None:
         self.items = [of_vm(f"vm-{number}", f"uid-{number}") for number in range(count)]
-        self.vms = [{"metadata": one["metadata"]["ownerReferences"][0]} for one in self.items]
+        self.vms = [{"metadata": item["metadata"]["ownerReferences"][0]} for item in self.items]
 
     def list(self, kind: Any, *_arguments: Any, **_query: str) -> tuple[list[dict[str, Any]], str]:
         return (self.items if kind.kind == "ControllerRevision" else []), "1"

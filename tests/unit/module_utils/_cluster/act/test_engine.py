@@ -153,11 +153,11 @@ def test_what_may_be_repeated_is_what_users_are_told() -> None:
     writes = [merge_patch(PATH, {}), json_patch(PATH, []), create(PATH, {}), replace(PATH, {}), delete(PATH)]
     assert {write.repeat for write in [*writes, apply(PATH, {}, "virtshape")]} == {Repeat.FREELY}
     lines = [line.strip("| ").partition(" | ") for line in RELIABILITY.read_text(encoding="utf-8").splitlines()]
-    told = {verb: why for verbs, _bar, why in lines for verb in verbs.split(", ")}
+    rows = {verb: why for verbs, _bar, why in lines for verb in verbs.split(", ")}
     for state in power.STATES:
         request = power.subresource_request(power.PowerRequest(state))
         verb = {"softreboot": "soft reboot"}.get(request.subresource, request.subresource)
-        assert told[verb].startswith(WORDS[request.write("shop", "a", dry_run=False).repeat]), verb
+        assert rows[verb].startswith(WORDS[request.write("shop", "a", dry_run=False).repeat]), verb
 
 
 class Numbered(Outcome):

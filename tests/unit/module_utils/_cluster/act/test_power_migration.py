@@ -30,8 +30,8 @@ class Cluster:
         self.watches = 0
 
     def instance(self, name: str, state: dict[str, Any]) -> dict[str, Any]:
-        told = {"phase": "Running", "nodeName": "n1", "migrationState": state}
-        return {"metadata": {"name": name, "namespace": "shop", "uid": name}, "status": told}
+        result = {"phase": "Running", "nodeName": "n1", "migrationState": state}
+        return {"metadata": {"name": name, "namespace": "shop", "uid": name}, "status": result}
 
     def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
         if method == "PUT":
@@ -41,7 +41,7 @@ class Cluster:
         machines = path.partition("/virtualmachineinstances")[1] != ""
         if query.get("watch"):
             self.watches += 1
-            events = [{"type": "MODIFIED", "object": self.instance(n, one)} for one in self.states for n in "ab"]
+            events = [{"type": "MODIFIED", "object": self.instance(n, item)} for item in self.states for n in "ab"]
             return 200, events
         if path.endswith(("/a", "/b")):
             return 200, self._one(path[-1], machines, state)

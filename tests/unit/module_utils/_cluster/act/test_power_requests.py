@@ -54,16 +54,16 @@ def test_a_lost_answer(answer: Any, state: str, verb: str, lost: bool) -> None:
 
 def test_verb_without_effect_is_sent_again() -> None:
     cluster = Cluster(None, lost=True)
-    seen = cluster.verbs
+    verbs = cluster.verbs
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
-        if method == "PUT" and len(seen) == 1:
+        if method == "PUT" and len(verbs) == 1:
             cluster.lost, cluster.answer = False, (202, {})
         return cluster(method, path, query)
 
     with session_with(answer, retry_timeout=20) as session:
         result = power(session, [Entry("shop", "a", PowerRequest("restarted"))], Settings(wait=False))[0]
-    assert (result.verb, result.failed, len(seen)) == ("restart", None, 2)
+    assert (result.verb, result.failed, len(verbs)) == ("restart", None, 2)
 
 
 def test_the_first_failure_stops_the_rest_where_asked() -> None:

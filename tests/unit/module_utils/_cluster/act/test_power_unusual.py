@@ -46,15 +46,15 @@ def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[Powered]
 
 
 def test_vms_are_chosen_by_labels_in_order() -> None:
-    asked: list[dict[str, str]] = []
+    requests: list[dict[str, str]] = []
 
     def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any]:
-        asked.append(query)
+        requests.append(query)
         return 200, {"metadata": {}, "items": [vm("b"), vm("a"), vm("c", namespace="lab")]}
 
     with session_with(answer) as session:
         assert selected(session, None, "app=web") == [("lab", "c"), ("shop", "a"), ("shop", "b")]
-    assert asked[0]["labelSelector"] == "app=web"
+    assert requests[0]["labelSelector"] == "app=web"
     with session_with(lambda *_asked: forbidden("virtualmachines")) as session, pytest.raises(ApiError):
         selected(session, None, "app=web")
 
@@ -111,12 +111,12 @@ class Stopping:
             self.ended = True
             stopped = vm("a", "Halted", printableStatus="Stopped")
             return 200, [{"type": "MODIFIED", "object": stopped}]
-        one = (self.later if self.ended else vm("a", "Halted")) if "/virtualmachines" in path else None
+        item = (self.later if self.ended else vm("a", "Halted")) if "/virtualmachines" in path else None
         if "/virtualmachineinstances" in path:
-            one = self.instance if self.ended else guest("a")
+            item = self.instance if self.ended else guest("a")
         if path.endswith("/a"):
-            return (200, one) if one is not None else status(404, "not found", "NotFound")
-        return 200, {"metadata": {"resourceVersion": "1"}, "items": [one] if one is not None else []}
+            return (200, item) if item is not None else status(404, "not found", "NotFound")
+        return 200, {"metadata": {"resourceVersion": "1"}, "items": [item] if item is not None else []}
 
 
 def test_one_that_stops_is_started_once_it_has() -> None:
@@ -155,7 +155,7 @@ def test_restart_waits_for_the_new_guest(afterwards: str) -> None:
 def test_stopped_vms_need_no_watch() -> None:
     names = "abcdef"
     cluster = store([vm(name, "Halted", printableStatus="Stopped") for name in names], [])
-    assert [(one.verb, one.failed) for one in run(cluster, "stopped", *names)] == [("", None)] * 6
+    assert [(item.verb, item.failed) for item in run(cluster, "stopped", *names)] == [("", None)] * 6
     assert len(cluster.asked) == 2
 
 

@@ -60,10 +60,10 @@ def named(generation: int, name: str = "db") -> str:
 def kept(generation: int, name: str = "db") -> Manifest:
     spec = {"cpu": {"guest": generation}, "memory": {"guest": "1Gi"}}
     metadata = {"name": "big", "namespace": "shop", "uid": "it", "generation": generation}
-    made = revision.controller_revision(
+    created = revision.controller_revision(
         vm(1, name), {"kind": "VirtualMachineInstancetype", "metadata": metadata, "spec": spec}
     )
-    return {"apiVersion": "apps/v1", "kind": "ControllerRevision", **made}
+    return {"apiVersion": "apps/v1", "kind": "ControllerRevision", **created}
 
 
 class Server:
@@ -84,14 +84,14 @@ class Server:
             return 200, {}
         collection, _slash, name = path.rpartition("/")
         if collection == REVISIONS:
-            named = [one for one in self.lists[REVISIONS] if one["metadata"]["name"] == name]
+            named = [item for item in self.lists[REVISIONS] if item["metadata"]["name"] == name]
             return (200, named[0]) if named else status(404, f"{name} not found", "NotFound")
-        found = self.lists.get(path, NO_SUCH_API)
-        return found if isinstance(found, tuple) else (200, listed(*found))
+        result = self.lists.get(path, NO_SUCH_API)
+        return result if isinstance(result, tuple) else (200, listed(*result))
 
     def prunable(self, keep: int = 0) -> list[str]:
         with session_with(self) as session:
-            return [one.name for one in prunable(session, "shop", keep)]
+            return [item.name for item in prunable(session, "shop", keep)]
 
 
 def content(**spec: Any) -> Manifest:
@@ -169,12 +169,12 @@ def test_upgrade_stores_revision_where_the_vm_refers(style: str) -> None:
         machine["spec"]["instancetype"]["revisionName"] = "old"
     server = Server(**{REVISIONS: [old], f"{KUBEVIRT}/virtualmachines": [machine]})
     with session_with(server) as session:
-        [seen] = inspect(session, "shop")
-        assert outcome(session, seen, check_mode=True) == (True, None)
+        [inspected] = inspect(session, "shop")
+        assert outcome(session, inspected, check_mode=True) == (True, None)
         assert {method for method, _path in server.asked} == {"GET"}
-        assert outcome(session, seen) == (True, None)
+        assert outcome(session, inspected) == (True, None)
     patched = f"{KUBEVIRT}/virtualmachines/db" + ("/status" if style == "status" else "")
-    assert [one for one in server.asked if one[0] != "GET"] == [
+    assert [item for item in server.asked if item[0] != "GET"] == [
         ("POST", REVISIONS),
         ("PATCH", patched),
         ("DELETE", f"{REVISIONS}/old"),
@@ -186,8 +186,8 @@ def test_only_the_revisions_that_were_seen_are_deleted() -> None:
     server = old_revision()
     server.lists[REVISIONS][0]["metadata"]["uid"] = "first"
     with session_with(server) as session, mock.patch.object(pruning, "delete", wraps=delete) as deletion:
-        [seen] = inspect(session, "shop")
-        outcome(session, seen)
+        [inspected] = inspect(session, "shop")
+        outcome(session, inspected)
         server.lists[f"{KUBEVIRT}/virtualmachines"] = []
         prune(session, prunable(session, "shop", keep=0), Settings(concurrency=1))
     assert [call.args for call in deletion.call_args_list] == [(f"{REVISIONS}/old", "first")] * 2
@@ -195,7 +195,7 @@ def test_only_the_revisions_that_were_seen_are_deleted() -> None:
 
 def test_failed_deletion_does_not_stop_the_others() -> None:
     server = Server()
-    found = [Pruned("shop", "a"), Pruned("shop", "b"), Pruned("shop", "c")]
+    revisions = [Pruned("shop", "a"), Pruned("shop", "b"), Pruned("shop", "c")]
     refusals = {"a": status(403, "a is forbidden", "Forbidden"), "b": None}
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
@@ -203,8 +203,8 @@ def test_failed_deletion_does_not_stop_the_others() -> None:
         return refusals[name] if name in refusals else server(method, path, query)
 
     with session_with(answer) as session:
-        prune(session, found, Settings(concurrency=1))
-    denied, cut, gone = (one.failed for one in found)
+        prune(session, revisions, Settings(concurrency=1))
+    denied, cut, gone = (item.failed for item in revisions)
     assert str(denied).endswith('resources: ["controllerrevisions"], verbs: ["delete"]}')
     assert str(cut).startswith("cannot reach the API server")
     assert (gone, server.asked) == (None, [("DELETE", f"{REVISIONS}/c")])
@@ -241,8 +241,8 @@ def upgraded(server: Server, meanwhile: Any) -> tuple[bool, str | None]:
         return server(method, path, query)
 
     with session_with(answer) as session:
-        [seen] = inspect(session, "shop")
-        return outcome(session, seen)
+        [inspected] = inspect(session, "shop")
+        return outcome(session, inspected)
 
 
 def test_rejected_patch_counts_if_virt_controller_was_faster() -> None:
@@ -264,8 +264,8 @@ def test_a_revision_that_is_lost_cannot_be_stored_anew() -> None:
     server = old_revision()
     server.lists[REVISIONS] = []
     with session_with(server) as session:
-        [seen] = inspect(session, "shop")
-        changed, failed = outcome(session, seen)
+        [inspected] = inspect(session, "shop")
+        changed, failed = outcome(session, inspected)
     assert (changed, failed) == (False, 'controllerrevisions.apps "old" not found')
     assert {method for method, _path in server.asked} == {"GET"}
 
@@ -273,5 +273,5 @@ def test_a_revision_that_is_lost_cannot_be_stored_anew() -> None:
 def test_vms_of_a_namespace_share_the_revision_index() -> None:
     server = Server(**{f"{KUBEVIRT}/virtualmachines": [vm(10), vm(10, "web")]})
     with session_with(server) as session:
-        one, other = inspect(session, "shop")
-    assert one.revisions is other.revisions and set(one.revisions.by_owner) == {"uid-db"}
+        first, second = inspect(session, "shop")
+    assert first.revisions is second.revisions and set(first.revisions.by_owner) == {"uid-db"}

@@ -63,8 +63,8 @@ class Stubborn:
         self.kept["new"] = self._revision(self.size)
 
     def _revision(self, size: Manifest) -> Manifest:
-        made = revision.controller_revision(self.vm, size)
-        return {"apiVersion": "apps/v1", "kind": "ControllerRevision", **made}
+        created = revision.controller_revision(self.vm, size)
+        return {"apiVersion": "apps/v1", "kind": "ControllerRevision", **created}
 
     def _refer(self, which: str) -> None:
         reference = {"name": self.kept[which]["metadata"]["name"]}
@@ -125,13 +125,13 @@ class Stubborn:
             "controllerrevisions": [*self.kept.values(), *self.started.values()],
             "virtualmachineinstancetypes": [self.size],
         }
-        plural = next((one for one in collections if one in path.split("/")), "")
+        plural = next((entry for entry in collections if entry in path.split("/")), "")
         items = collections.get(plural, [])
         if query.get("watch"):
             return 200, [{"type": "MODIFIED", "object": item} for item in items]
         if not path.endswith(f"/{plural}"):
-            found = [item for item in items if item["metadata"]["name"] == path.rsplit("/", 1)[1]]
-            return (200, found[0]) if found else status(404, "not found", "NotFound")
+            result = [item for item in items if item["metadata"]["name"] == path.rsplit("/", 1)[1]]
+            return (200, result[0]) if result else status(404, "not found", "NotFound")
         return 200, listed(*items)
 
 
@@ -162,9 +162,9 @@ class Busy(Stubborn):
 
 def run(cluster: Stubborn, restart: str = "if_required", check: bool = False, seconds: float = 20) -> Changed:
     with session_with(cluster) as session:
-        seen = inspect(session, "shop", guests=True)
+        inspected = inspect(session, "shop", guests=True)
         settings = Settings(check_mode=check, wait_timeout=seconds, concurrency=2)
-        results = change(session, seen, lambda one: refresh(one.vm, one.drift, ROLES), restart, settings)
+        results = change(session, inspected, lambda item: refresh(item.vm, item.drift, ROLES), restart, settings)
     return results[0]
 
 
@@ -190,16 +190,16 @@ def test_guest_restarts_once_although_condition_remains(forbidden: tuple[str, ..
 
 @pytest.mark.parametrize("restart", ["never", "if_required"])
 def test_forbidden_generation_bump_warns_once(restart: str) -> None:
-    told = run(Stubborn("vm"), restart)
-    reset = [warning for warning in told.warnings if warning.startswith("cannot reset the condition RestartRequired")]
-    assert (told.failed, len(reset)) == (None, 1)
+    result = run(Stubborn("vm"), restart)
+    reset = [warning for warning in result.warnings if warning.startswith("cannot reset the condition RestartRequired")]
+    assert (result.failed, len(reset)) == (None, 1)
     assert "vm is forbidden" in reset[0]
 
 
 def test_virtual_machine_tells_it_too() -> None:
     result, restarts = _settled(403)
     assert (result.restart, result.failed, restarts) == (True, None, 1)
-    assert any(one.startswith("cannot reset the condition RestartRequired") for one in result.warnings)
+    assert any(item.startswith("cannot reset the condition RestartRequired") for item in result.warnings)
 
 
 def test_rejected_generation_bump_prevents_restart() -> None:
@@ -229,8 +229,13 @@ def test_the_generation_is_raised_before_the_status_is_patched() -> None:
 
 def test_next_run_makes_the_missing_restart() -> None:
     cluster = Stubborn()
-    left = run(cluster, "never")
-    assert (left.restart, left.needs, left.restart_required, cluster.restarts) == (False, "restart", True, 0)
+    result = run(cluster, "never")
+    assert (result.restart, result.needs, result.restart_required, cluster.restarts) == (
+        False,
+        "restart",
+        True,
+        0,
+    )
     assert run(cluster, check=True).restart and cluster.restarts == 0
     assert run(cluster).restart and cluster.restarts == 1
     assert not run(cluster).changed and cluster.restarts == 1
@@ -270,9 +275,9 @@ def test_foreign_restart_is_awaited_not_reported(early: bool) -> None:
     run(cluster, "never")
     cluster.asked.clear()
     cluster.looks = 0
-    told = run(cluster)
-    assert (told.failed, told.restart, told.changed, cluster.restarts) == (None, False, False, 1)
-    assert told.settled and not told.restart_required
+    result = run(cluster)
+    assert (result.failed, result.restart, result.changed, cluster.restarts) == (None, False, False, 1)
+    assert result.settled and not result.restart_required
     assert cluster.asked["PUT restart"] == (0 if early else 1)
 
 
@@ -318,11 +323,11 @@ def test_virtual_machine_restarts_what_a_refresh_left() -> None:
 def test_a_live_update_that_is_not_plugged_in_time() -> None:
     """Where a restart is permitted the guest should have had the change; where none is, KubeVirt decides when."""
     never, cluster = Busy(), Busy()
-    told = run(never, restart="never", seconds=0.5)
-    assert (told.failed, told.changed, never.restarts) == (None, True, 0)
-    assert told.warnings == ["the guest does not have the change yet, and KubeVirt asks for no restart"]
+    result = run(never, restart="never", seconds=0.5)
+    assert (result.failed, result.changed, never.restarts) == (None, True, 0)
+    assert result.warnings == ["the guest does not have the change yet, and KubeVirt asks for no restart"]
     permitted = run(cluster, seconds=0.5)
-    assert (permitted.failed, cluster.restarts) == (told.warnings[0], 0)
+    assert (permitted.failed, cluster.restarts) == (result.warnings[0], 0)
 
 
 def test_a_live_update_that_waits_for_an_earlier_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,10 +335,10 @@ def test_a_live_update_that_waits_for_an_earlier_one(monkeypatch: pytest.MonkeyP
     permitted = run(Busy("HotVCPUChange"), seconds=0.5)
     assert "has not completed an earlier live update (HotVCPUChange)" in str(permitted.failed)
     monkeypatch.setattr(restarts.Backoff, "pause", lambda *_: pytest.fail("the task waits"))
-    told = run(Busy("HotVCPUChange"), restart="never")
-    assert (told.failed, told.changed, told.warnings) == (None, True, [str(permitted.failed)])
+    result = run(Busy("HotVCPUChange"), restart="never")
+    assert (result.failed, result.changed, result.warnings) == (None, True, [str(permitted.failed)])
 
 
 def test_live_update_of_another_field_is_not_awaited() -> None:
-    told = run(Busy("HotMemoryChange"), restart="never", seconds=0.5)
-    assert told.warnings == ["the guest does not have the change yet, and KubeVirt asks for no restart"]
+    result = run(Busy("HotMemoryChange"), restart="never", seconds=0.5)
+    assert result.warnings == ["the guest does not have the change yet, and KubeVirt asks for no restart"]

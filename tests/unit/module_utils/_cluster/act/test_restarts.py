@@ -146,9 +146,9 @@ class Late(Cluster):
         self.up = False
 
     def instance(self, label: str) -> Manifest:
-        made = super().instance(label)
-        made["metadata"]["uid"] = "new" if self.up else "old"
-        return made
+        created = super().instance(label)
+        created["metadata"]["uid"] = "new" if self.up else "old"
+        return created
 
     def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
         if method == "GET" and "/virtualmachineinstances/" in path:

@@ -87,9 +87,11 @@ def refreshed(
     cluster: Cluster, seconds: float = 30, decided: RevisionChange = REFRESH, check: bool = False, dry_run: bool = True
 ) -> list[Changed]:
     with session_with(cluster) as session:
-        seen = [Inspected(cluster.vm(label), UNKNOWN, RevisionIndex(), KubeVirt(NEWEST)) for label in cluster.labels]
+        inspected = [
+            Inspected(cluster.vm(label), UNKNOWN, RevisionIndex(), KubeVirt(NEWEST)) for label in cluster.labels
+        ]
         settings = Settings(check, dry_run, wait_timeout=seconds, concurrency=4)
-        return change(session, seen, lambda _one: decided, "never", settings)
+        return change(session, inspected, lambda _one: decided, "never", settings)
 
 
 def test_many_vms_share_one_watch_per_namespace() -> None:
@@ -154,17 +156,17 @@ def test_release_method_is_probed_once_per_namespace() -> None:
         vms = [Cluster().vm(f"ns-{number}/vm") for number in range(count)]
         results = [Changed(Inspected(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST)), REFRESH) for vm in vms]
         recapture = Recapture(cast(Any, None), Settings(wait_timeout=0))
-        asked: list[str] = []
+        requests: list[str] = []
 
         def method(result: Changed) -> str:
-            asked.append(result.before.namespace)
+            requests.append(result.before.namespace)
             return "status"
 
         recapture._method = method  # type: ignore[method-assign]
 
         def choose() -> None:
             recapture._choose_methods(results)
-            assert len(asked) == count
+            assert len(requests) == count
 
         return choose
 

@@ -83,7 +83,7 @@ def change(store: Store, *wanted: Manifest) -> list[Result]:
     options = {"field_manager": "virtshape", "force_conflicts": False, "restart": "never", "concurrency": 16}
     entries = [
         Entry(f"shop/{vm['metadata']['name']}", Key("VirtualMachine", "shop", vm["metadata"]["name"]), "present", vm)
-        for vm in wanted or [declared(one, disk="ssd") for one in NUMBERS]
+        for vm in wanted or [declared(item, disk="ssd") for item in NUMBERS]
     ]
     with session_with(store) as session:
         return declare(session, VirtualMachines(options), entries, Settings(check_mode=True, server_dry_run=False))
@@ -92,23 +92,23 @@ def change(store: Store, *wanted: Manifest) -> list[Result]:
 @pytest.fixture
 def admitted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the VMs that were admitted, each time that they were."""
-    seen: list[str] = []
+    inspected: list[str] = []
     own = mutate.mutate
 
     def noted(vm: Manifest, *arguments: Any, **options: Any) -> mutate.Mutated:
-        seen.append(vm["metadata"]["name"])
+        inspected.append(vm["metadata"]["name"])
         return own(vm, *arguments, **options)
 
     monkeypatch.setattr(mutate, "mutate", noted)
-    return seen
+    return inspected
 
 
 def test_running_vms_are_listed_and_admitted_once(admitted: list[str]) -> None:
     store = Store(
         {
-            VMS: [running(one) for one in NUMBERS],
-            VMIS: [instance(one) for one in NUMBERS],
-            REVISIONS: [kept for one in NUMBERS for kept in revisions(one)],
+            VMS: [running(item) for item in NUMBERS],
+            VMIS: [instance(item) for item in NUMBERS],
+            REVISIONS: [retained for item in NUMBERS for retained in revisions(item)],
             TYPES: [SMALL],
             KUBEVIRTS: [KUBEVIRT],
         }
@@ -117,15 +117,15 @@ def test_running_vms_are_listed_and_admitted_once(admitted: list[str]) -> None:
     assert {result.impact.needs for result in results if result.impact is not None} == {effects.LIVE}
     # The guests' starts are found in the list of revisions, and no VM refers to the object itself any more.
     assert sorted(path for _method, path in store.asked) == sorted([VMS, VMIS, REVISIONS, KUBEVIRTS])
-    assert sorted(admitted) == [f"vm{one}" for one in NUMBERS]
+    assert sorted(admitted) == [f"vm{item}" for item in NUMBERS]
 
 
 @pytest.mark.parametrize(("sockets", "needs"), [(3, effects.RESTART), (2, effects.NOTHING)])
 def test_hot_plug_delays_an_unchanged_vm(sockets: int, needs: str) -> None:
     under_way = {"type": "HotVCPUChange", "status": "True"}
     vm, guest = running(0), instance(0)
-    for one in (vm, guest):
-        one["status"]["conditions"] = [under_way]
+    for item in (vm, guest):
+        item["status"]["conditions"] = [under_way]
     guest["spec"]["domain"]["cpu"]["sockets"] = sockets
     store = Store({VMS: [vm], VMIS: [guest], REVISIONS: revisions(0), TYPES: [SMALL], KUBEVIRTS: [KUBEVIRT]})
     unchanged = declared(0)
@@ -142,13 +142,13 @@ def test_equal_new_vms_are_checked_once(admitted: list[str]) -> None:
 
 
 def test_new_vms_that_differ_otherwise_are_judged_each(admitted: list[str]) -> None:
-    wanted = [declared(one, disk="hdd" if one in (1, 2) else "ssd") for one in NUMBERS]
-    for vm in wanted[4:]:
+    requested = [declared(item, disk="hdd" if item in (1, 2) else "ssd") for item in NUMBERS]
+    for vm in requested[4:]:
         vm["spec"]["instancetype"]["name"] = "smal"
-    told = [" ".join(result.warnings) for result in change(Store({VMS: [], TYPES: [SMALL]}), *wanted)]
-    assert told[:4] == [""] * 4
-    assert '"smal" not found' in told[4]
-    assert told[5] == told[4]
+    outcome = [" ".join(result.warnings) for result in change(Store({VMS: [], TYPES: [SMALL]}), *requested)]
+    assert outcome[:4] == [""] * 4
+    assert '"smal" not found' in outcome[4]
+    assert outcome[5] == outcome[4]
     assert admitted == ["vm0", "vm1", "vm4"]
 
 
@@ -159,23 +159,23 @@ def labelled(number: int) -> Manifest:
 
 
 def test_vms_that_captured_the_same_are_judged_once(admitted: list[str]) -> None:
-    kept = [one for number in NUMBERS for one in revisions(number)]
-    store = Store({VMS: [running(one) for one in NUMBERS], VMIS: [], REVISIONS: kept, TYPES: [SMALL]})
+    retained = [item for number in NUMBERS for item in revisions(number)]
+    store = Store({VMS: [running(item) for item in NUMBERS], VMIS: [], REVISIONS: retained, TYPES: [SMALL]})
     assert [result.failed for result in change(store, *map(labelled, NUMBERS))] == [None] * len(NUMBERS)
     assert admitted == ["vm0"]
 
 
 def test_vms_that_captured_something_else_are_judged_each(admitted: list[str]) -> None:
-    kept = [one for number in NUMBERS for one in revisions(number)]
-    larger = next(one for one in kept if one["metadata"]["name"] == "kept3")
+    retained = [item for number in NUMBERS for item in revisions(number)]
+    larger = next(item for item in retained if item["metadata"]["name"] == "kept3")
     larger["data"]["spec"]["cpu"]["guest"] = 4
-    broken = next(one for one in kept if one["metadata"]["name"] == "kept4")
+    broken = next(item for item in retained if item["metadata"]["name"] == "kept4")
     broken["data"]["kind"] = "VirtualMachine"
     # The revision of the last one is gone.
-    there = [one for one in kept if one["metadata"]["name"] != "kept5"]
-    store = Store({VMS: [running(one) for one in NUMBERS], VMIS: [], REVISIONS: there, TYPES: [SMALL]})
-    told = [[result.failed or "", *result.warnings] for result in change(store, *map(labelled, NUMBERS))]
-    assert told[:4] == [[""]] * 4
-    assert "failed to decode" in " ".join(told[4])
-    assert "kept5" in " ".join(told[5])
+    there = [item for item in retained if item["metadata"]["name"] != "kept5"]
+    store = Store({VMS: [running(item) for item in NUMBERS], VMIS: [], REVISIONS: there, TYPES: [SMALL]})
+    outcome = [[result.failed or "", *result.warnings] for result in change(store, *map(labelled, NUMBERS))]
+    assert outcome[:4] == [[""]] * 4
+    assert "failed to decode" in " ".join(outcome[4])
+    assert "kept5" in " ".join(outcome[5])
     assert admitted == ["vm0", "vm3", "vm4", "vm5"]

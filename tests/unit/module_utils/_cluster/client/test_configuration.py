@@ -38,22 +38,22 @@ def authorization(configuration: Any) -> str:
 
 
 def test_a_kubeconfig_as_a_dictionary_and_its_contexts() -> None:
-    found = configure({"kubeconfig": KUBECONFIG})
-    assert (found.host, authorization(found)) == ("https://127.0.0.1:1", "Bearer t")
+    result = configure({"kubeconfig": KUBECONFIG})
+    assert (result.host, authorization(result)) == ("https://127.0.0.1:1", "Bearer t")
     assert configure({"kubeconfig": KUBECONFIG, "context": "two"}).host == "https://127.0.0.1:2"
 
 
 def test_options_override_the_kubeconfig() -> None:
-    found = configure(
+    result = configure(
         {"kubeconfig": KUBECONFIG, "host": "https://127.0.0.1:3/", "api_key": "mine", "validate_certs": False}
     )
-    assert (found.host, authorization(found), found.verify_ssl) == ("https://127.0.0.1:3", "Bearer mine", False)
+    assert (result.host, authorization(result), result.verify_ssl) == ("https://127.0.0.1:3", "Bearer mine", False)
 
 
 def test_options_alone_are_enough() -> None:
-    found = configure({"host": "https://127.0.0.1:3", "username": "u", "password": "p", "ca_cert": "~/ca.crt"})
-    assert (found.host, found.username, found.password) == ("https://127.0.0.1:3", "u", "p")
-    assert "~" not in found.ssl_ca_cert
+    result = configure({"host": "https://127.0.0.1:3", "username": "u", "password": "p", "ca_cert": "~/ca.crt"})
+    assert (result.host, result.username, result.password) == ("https://127.0.0.1:3", "u", "p")
+    assert "~" not in result.ssl_ca_cert
 
 
 @pytest.mark.parametrize(

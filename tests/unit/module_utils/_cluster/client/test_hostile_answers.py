@@ -35,7 +35,7 @@ def raw(body: bytes, code: str = "200 OK", **headers: str) -> bytes:
 @contextlib.contextmanager
 def server(answer: bytes, drip: bytes = b"") -> Iterator[tuple[Session, list[str]]]:
     """A session with a server that sends these bytes to each request, and then `drip` again and again."""
-    asked: list[str] = []
+    requests: list[str] = []
     over = threading.Event()
 
     def serve(listening: socket.socket) -> None:
@@ -45,7 +45,7 @@ def server(answer: bytes, drip: bytes = b"") -> Iterator[tuple[Session, list[str
             except OSError:
                 return
             with connection, contextlib.suppress(OSError):
-                asked.append(connection.recv(65536).decode())
+                requests.append(connection.recv(65536).decode())
                 connection.sendall(answer)
                 while drip and not over.wait(0.01):
                     connection.sendall(drip)
@@ -56,7 +56,7 @@ def server(answer: bytes, drip: bytes = b"") -> Iterator[tuple[Session, list[str
         thread = threading.Thread(target=lambda: _until(over, serve, listening))
         thread.start()
         try:
-            yield Session({"host": host, "api_key": "x", "retry_timeout": 0.3}), asked
+            yield Session({"host": host, "api_key": "x", "retry_timeout": 0.3}), requests
         finally:
             over.set()
             thread.join()
@@ -97,14 +97,14 @@ def test_what_is_no_list(answer: bytes, told: str) -> None:
 
 
 def test_what_is_no_object() -> None:
-    with server(raw(b'{"kind": "VirtualMachine"}')) as (session, asked):
+    with server(raw(b'{"kind": "VirtualMachine"}')) as (session, requests):
         with pytest.raises(ConnectionFailed, match="did not answer with an object"):
             session.get(VM, "shop", "web")
         with pytest.raises(ConnectionFailed, match="did not answer with an object"):
             session.write(
                 apply(VM.path("shop", "web"), {"metadata": {"name": "web", "namespace": "shop"}}, "virtshape")
             )
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 def test_web_page_is_reported_by_its_title() -> None:
@@ -151,15 +151,15 @@ def test_events_that_are_none_end_a_watch() -> None:
     "message", ["etcdserver: request is too large", "rpc error: trying to send message larger than max"]
 )
 def test_what_is_too_large_for_etcd_is_sent_once(message: str) -> None:
-    asked = []
+    requests = []
 
     def answer(method: str, path: str, _query: dict[str, str]) -> tuple[int, Any]:
-        asked.append((method, path))
+        requests.append((method, path))
         return status(500, message)
 
     with session_with(answer, retry_timeout=5) as session, pytest.raises(ApiError) as error:
         session.write(apply(VM.path("shop", "web"), {"metadata": {"name": "web", "namespace": "shop"}}, "virtshape"))
-    assert len(asked) == 1
+    assert len(requests) == 1
     assert explain(error.value, "PATCH", VM).endswith("into a Secret or ConfigMap")
 
 
@@ -184,9 +184,9 @@ TERMINATING = "unable to create new content in namespace shop because it is bein
     ],
 )
 def test_only_a_missing_right_is_answered_with_rights(message: str, remedy: str) -> None:
-    told = explain(ApiError(403, {"message": message, "reason": "Forbidden"}), "PATCH", VM)
-    assert told.startswith(message + remedy)
-    assert ("grant" in told) == ("grant" in remedy) and (remedy or told == message)
+    result = explain(ApiError(403, {"message": message, "reason": "Forbidden"}), "PATCH", VM)
+    assert result.startswith(message + remedy)
+    assert ("grant" in result) == ("grant" in remedy) and (remedy or result == message)
 
 
 @pytest.mark.parametrize("details", [[], "x", {"causes": {}}, {"causes": [None, 5]}, None])

@@ -88,9 +88,9 @@ def test_after_a_timeout_no_item_is_taken() -> None:
 
     with pytest.raises(TimedOut), timeout(0.3):
         each(write, range(64), 4)
-    told = len(taken)
+    result = len(taken)
     time.sleep(0.5)
-    assert told == len(taken) < 64
+    assert result == len(taken) < 64
 
 
 def test_threads_of_threads_stop_too() -> None:
@@ -115,11 +115,11 @@ def test_threads_of_threads_stop_too() -> None:
 
 
 def test_stopped_item_sends_no_further_request() -> None:
-    asked: list[str] = []
+    requests: list[str] = []
     slow = threading.Event()
 
     def answer(method: str, path: str, _query: dict[str, str]) -> tuple[int, Any]:
-        asked.append(f"{method} {path}")
+        requests.append(f"{method} {path}")
         slow.wait(10)
         return 503, {"kind": "Status", "code": 503, "message": "busy"}
 
@@ -128,4 +128,4 @@ def test_stopped_item_sends_no_further_request() -> None:
             each(lambda name: session.request("DELETE", f"/{name}"), ("one",), 1)
         slow.set()
         time.sleep(0.5)
-        assert asked == ["DELETE /one"]
+        assert requests == ["DELETE /one"]

@@ -71,11 +71,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server() as made:
-        thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+    with Server() as created:
+        thread = threading.Thread(target=created.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        yield made
-        made.shutdown()
+        yield created
+        created.shutdown()
         thread.join()
 
 
@@ -178,7 +178,7 @@ def test_a_request_is_one_write_with_its_body(server: Server, monkeypatch: pytes
     way = session(server)
     way.write(apply("/x", {"metadata": {"name": "a"}}, "virtshape"))
     way.get(VM, "shop", "a")
-    assert [one.partition(b" ")[0] for one in written] == [b"PATCH", b"GET"]
+    assert [item.partition(b" ")[0] for item in written] == [b"PATCH", b"GET"]
     assert written[0].endswith(b'{"metadata":{"name":"a"}}')
 
 
@@ -375,14 +375,16 @@ def test_a_list_is_read_in_pages(server: Server) -> None:
 
 def test_objects_of_a_list_share_equal_managed_fields(server: Server) -> None:
     fields = [{"f:spec": {"f:running": {}}}, {"f:spec": {"f:running": {}}}, {"f:spec": {"f:template": {}}}]
-    objects = [{"metadata": {"name": str(n), "managedFields": [{"fieldsV1": one}, {}]}} for n, one in enumerate(fields)]
+    objects = [
+        {"metadata": {"name": str(n), "managedFields": [{"fieldsV1": entry}, {}]}} for n, entry in enumerate(fields)
+    ]
     strange = [{"metadata": {"name": "x", "managedFields": managed}} for managed in (None, "x", ["x"])]
     page = {"metadata": {}, "items": objects + strange}
     server.answers = [(200, {}, json.dumps(page).encode())]
     items, _version = session(server).list(VM, "shop")
     assert [item["metadata"] for item in items] == [item["metadata"] for item in page["items"]]
-    one, equal, other = [item["metadata"]["managedFields"][0]["fieldsV1"] for item in items[:3]]
-    assert one is equal is not other
+    entry, equal, other = [item["metadata"]["managedFields"][0]["fieldsV1"] for item in items[:3]]
+    assert entry is equal is not other
 
 
 def test_rejected_selector_is_named_on_the_first_page(server: Server) -> None:
@@ -397,11 +399,11 @@ def test_rejected_selector_is_named_on_the_first_page(server: Server) -> None:
 def test_watch_reads_lines_and_raises_expired_version(server: Server) -> None:
     events = [{"type": "ADDED", "object": {"metadata": {"name": "a"}}}, {"type": "ERROR", "object": {"code": 410}}]
     server.answers = [(200, {}, b"".join(json.dumps(event).encode() + b"\n" for event in events))]
-    seen = []
+    received = []
     with pytest.raises(ApiError) as error:
         for event in session(server).watch(VM, "shop", "5", 10):
-            seen.append(event)
-    assert (seen, error.value.code) == (events[:1], 410)
+            received.append(event)
+    assert (received, error.value.code) == (events[:1], 410)
 
 
 def test_an_object_that_is_not_there(server: Server) -> None:

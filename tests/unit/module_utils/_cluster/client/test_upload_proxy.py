@@ -51,11 +51,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server() as made:
-        thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    with Server() as created:
+        thread = threading.Thread(target=created.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
-        yield made
-        made.shutdown()
+        yield created
+        created.shutdown()
 
 
 def image() -> io.BytesIO:
@@ -68,15 +68,15 @@ def send(pool: Any, url: str, told: list[int] | None = None) -> upload_proxy.Ans
 
 
 def test_a_file_is_sent_whole_with_its_length(server: Server) -> None:
-    told: list[int] = []
-    answer = send(upload_proxy.connections(), f"http://{server.address}/v1beta1/upload", told)
+    result: list[int] = []
+    answer = send(upload_proxy.connections(), f"http://{server.address}/v1beta1/upload", result)
     assert answer == upload_proxy.Answer(200, "said")
     assert server.bodies == [b"v" * SIZE]
     assert server.headers[0]["Authorization"] == "Bearer secret"
     assert server.headers[0]["Content-Length"] == str(SIZE)
     assert "Transfer-Encoding" not in server.headers[0]
-    assert told[-1] == SIZE
-    assert told == sorted(told)
+    assert result[-1] == SIZE
+    assert result == sorted(result)
 
 
 def test_another_code_is_an_answer_too(server: Server) -> None:
