@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from kubernetes import client, config
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import write
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import Kind
 from modules_support import execute, vm
 
@@ -193,7 +194,7 @@ class Play:
     def create(self, kind: Kind, name: str, **content: Any) -> None:
         """An object that no module of the collection makes."""
         body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}, **content}
-        Session({"kubeconfig": self._someone.kubeconfig}).create(kind, self.namespace, body)
+        Session({"kubeconfig": self._someone.kubeconfig}).write(write.create(kind.path(self.namespace), body))
 
     def stock(self, memory: str = "2Gi") -> None:
         sizes = {"cpu": {"guest": 1}, "memory": {"guest": memory}}

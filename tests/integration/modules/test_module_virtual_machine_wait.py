@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import Write
 from modules_support import await_condition, by_name, claim_of, vm
 
 Run = Callable[..., dict[str, Any]]
@@ -203,15 +204,15 @@ def test_a_vm_that_is_being_deleted_is_made_anew_once_it_is_gone(run: Run, shop:
 
 
 @pytest.mark.parametrize("successor", [False, True])
-def test_a_change_does_not_make_anew_what_somebody_deletes_meanwhile(
+def test_a_change_does_not_recreate_a_vm_that_is_deleted_meanwhile(
     run: Run, shop: str, api: Any, monkeypatch: pytest.MonkeyPatch, successor: bool
 ) -> None:
     entry = vm("web", run_strategy="Halted")
     run("virtual_machine", namespace=shop, **entry, wait=True)
     machines = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
-    apply = Session.apply
+    write = Session.write
 
-    def late(session: Session, *arguments: Any) -> dict[str, Any]:
+    def late(session: Session, change: Write) -> dict[str, Any]:
         machines.delete(namespace=shop, name="web")
         while names(api, shop, "kubevirt.io/v1", "VirtualMachine"):
             time.sleep(0.05)
@@ -219,10 +220,10 @@ def test_a_change_does_not_make_anew_what_somebody_deletes_meanwhile(
             template = {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}}
             body = {"metadata": {"name": "web"}, "spec": {"runStrategy": "Halted", "template": template}}
             machines.create(namespace=shop, body={**body, "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"})
-        return apply(session, *arguments)
+        return write(session, change)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Session, "apply", late)
+        patched.setattr(Session, "write", late)
         told = run("virtual_machine", namespace=shop, **entry, labels={"tier": "one"})
     assert (told["failed"], told["changed"]) == (True, False)
     assert told["msg"] == f"{shop}/web: the object was deleted while the task ran; run the task again"

@@ -10,6 +10,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import write
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 
 Manifest = dict[str, Any]
@@ -45,7 +46,7 @@ class Guest:
     def end(self) -> str:
         """Deletes the guest; its UID."""
         uid = str(self.instance()["metadata"]["uid"])
-        self._session.delete(VMI, self._namespace, "a")
+        self._session.write(write.delete(VMI.path(self._namespace, "a")))
         return uid
 
     def runs(self, but: str = "") -> bool:
