@@ -148,6 +148,7 @@ def test_the_page_names_the_rights_of_the_templates() -> None:
     templates = variables["__awx_setup_always"] + variables["__awx_setup_declare"]
     rights = {right for template in templates for right in template["rights"]}
     assert named == {right for right in rights if right.startswith("role-")}
+    assert all((CHECKOUT / "docs" / "rbac" / f"{right}.yml").is_file() for right in rights)
     assert all(right.endswith("-info") for right in rights - named) and "`_info`" in step[1]
 
 
