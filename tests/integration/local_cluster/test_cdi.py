@@ -19,6 +19,7 @@ from loopback_registry import LoopbackRegistry
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import write
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 
 Manifest = dict[str, Any]
@@ -197,7 +198,7 @@ def test_who_may_not_read_a_namespace_clones_nothing_of_it(session: Session, clu
     message = ""
     while "insufficient permissions" not in message and time.monotonic() < end:
         with pytest.raises(ApiError) as refused:
-            editor.create(VOLUME, namespace, body)
+            editor.write(write.create(VOLUME.path(namespace), body))
         message = str(refused.value)
     assert "User editor has insufficient permissions in clone source namespace default" in message
 

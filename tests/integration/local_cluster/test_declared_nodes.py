@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import write
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 
 sys.path.append(str(Path(__file__).parents[1] / "modules"))
@@ -87,7 +88,7 @@ def test_a_vm_that_fits_on_no_node_stays_unschedulable_as_foreseen(api: Session,
         "memory": None,
     }
     for body in manifests:
-        api.create(VM, "shop", body)
+        api.write(write.create(VM.path("shop"), body))
     _until(lambda: api.get(VM, "shop", "fits"), _status("Running"))
     vmi = api.get(VMI, "shop", "fits")
     assert vmi is not None and vmi["status"]["nodeName"] == "small"
@@ -120,11 +121,11 @@ def test_a_quota_that_is_exceeded_refuses_the_pod_as_foreseen(api: Session, kube
     found = execute("capacity_info", {"kubeconfig": kubeconfig, "namespace": "team", "manifests": manifests})
     assert [one["fits"] for one in found["virtual_machines"]] == [True, False]
     assert "ResourceQuota team lacks " in found["virtual_machines"][1]["problem"]
-    api.create(VM, "team", manifests[0])
+    api.write(write.create(VM.path("team"), manifests[0]))
     _until(lambda: api.get(VM, "team", "one"), _status("Running"))
     used = api.request("GET", f"{quotas}/team")["status"]["used"]["requests.memory"]
     assert used != "0"
-    api.create(VM, "team", manifests[1])
+    api.write(write.create(VM.path("team"), manifests[1]))
 
     def refused(vmi: Manifest) -> bool:
         conditions = (vmi.get("status") or {}).get("conditions") or []

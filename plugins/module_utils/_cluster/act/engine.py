@@ -12,7 +12,7 @@ from threading import Event
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.kinds import Kind
-from ..._resolver.api.write import Repeat, Write, create
+from ..._resolver.api.write import JSON_PATCH, Repeat, Write, create
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain, is_another, lacks_right
 from ..client.pool import each
@@ -122,18 +122,15 @@ def send(session: Session, write: Write, took_effect: Callable[[], bool] | None 
     took_effect: reads whether a write whose response was lost, or with which another client interfered, took effect;
     None if it does not matter. Raises ApiError or ConnectionFailed if the write had no effect.
     """
-    pauses, lost, freely = Backoff(), False, write.repeat is Repeat.FREELY
+    pauses, lost = Backoff(), False
     while True:
         try:
             return session.write(write)
         except (ApiError, ConnectionFailed) as error:
             if write.method == "DELETE" and _is_absent(error):
                 return None
-            # The session repeats what may be repeated freely, so that the rejected write may be a repetition. An object
-            # that exists is another client's, unless a response was lost.
-            exists = isinstance(error, ApiError) and error.reason == "AlreadyExists"
-            lost = lost or _is_lost(error) or (freely and not exists)
-            doubtful = lost or (isinstance(error, ApiError) and error.code == 409 and not exists)
+            lost = lost or _is_lost(error)
+            doubtful = lost or _is_conflict(error, write)
             if took_effect is not None and write.repeat is not Repeat.NEVER and doubtful and took_effect():
                 return {} if lost else None
             again = write.repeat is Repeat.AFTER_READ and _is_lost(error)
@@ -149,6 +146,14 @@ def send_create(session: Session, kind: Kind, namespace: str | None, manifest: M
 
 def _is_absent(error: ApiError | ConnectionFailed) -> bool:
     return isinstance(error, ApiError) and ((error.code == 404 and error.reason == "NotFound") or is_another(error))
+
+
+def _is_conflict(error: ApiError | ConnectionFailed, write: Write) -> bool:
+    """Whether another client has written the object since it was read. One that exists already is another client's."""
+    if isinstance(error, ConnectionFailed):
+        return False
+    test_failed = write.content_type == JSON_PATCH and error.code == 422 and not error.causes
+    return test_failed or (error.code == 409 and error.reason != "AlreadyExists")
 
 
 def _is_lost(error: ApiError | ConnectionFailed) -> bool:
