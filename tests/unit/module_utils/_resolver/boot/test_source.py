@@ -36,6 +36,8 @@ def options(**params: Any) -> dict[str, Any]:
         ({"image": "fedora", "consumers": ["shop", "A"]}, "consumers"),
         ({"upload": {"path": "x", "create": False}}, "upload.volume"),
         ({"upload": {"path": "x", "volume": "A"}}, "upload.volume"),
+        ({"state": "labeled", "kind": "PersistentVolumeClaim"}, "state"),
+        ({"state": "labeled", "kind": "PersistentVolumeClaim", "preference": "fedora", "pvc": {"name": "a"}}, "pvc"),
     ],
 )
 def test_invalid_options_raise(params: dict[str, Any], path: str) -> None:
@@ -55,6 +57,11 @@ def test_valid_options_have_a_data_source() -> None:
     ):
         manifest = source.representative(options(**params))
         assert (manifest["kind"], manifest["metadata"]["name"]) == ("DataSource", "fedora")
+
+
+def test_a_labeled_object_stands_for_itself() -> None:
+    manifest = source.representative(options(state="labeled", kind="PersistentVolumeClaim", preference="fedora"))
+    assert (manifest["kind"], manifest["metadata"]["name"]) == ("PersistentVolumeClaim", "fedora")
 
 
 def test_task_overrides_defaults_of_the_image() -> None:
