@@ -169,7 +169,7 @@ def test_new_guests_are_watched_for_together() -> None:
 def test_restart_has_its_own_time_to_wait() -> None:
     cluster = Late("shop/a-r", "shop/b-n")
     results = [changed(cluster, label, RESTART) for label in ("shop/a-r", "shop/b-n")]
-    settle(cluster, results, seconds=0.3)
+    settle(cluster, results, seconds=2)
     assert [(result.restart, bool(result.failed)) for result in results] == [(True, False), (False, True)]
 
 
