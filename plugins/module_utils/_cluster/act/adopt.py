@@ -18,7 +18,7 @@ from ..._resolver.declare.impact import impact
 from ..._resolver.kubevirt.vmi.cluster import Cluster
 from ..._resolver.preflight.admit import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
-from ..client.errors import ApiError, ConnectionFailed
+from ..client.errors import ApiError, ConnectionFailed, is_outdated
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
@@ -152,7 +152,7 @@ def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
         # A retry fails if the first attempt has bumped the generation, which the patch tests: a read shows the outcome.
         send(session, _patch(result, chosen), lambda: _is_written(session, result.vm, chosen.instancetype))
     except ApiError as error:
-        if error.code != 422 or error.causes:
+        if not is_outdated(error):
             raise
         result.failed = _CHANGED
         return

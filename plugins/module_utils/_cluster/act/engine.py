@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.write import JSON_PATCH, Repeat, Write, create
 from ..client.backoff import Backoff
-from ..client.errors import ApiError, ConnectionFailed, explain, is_another, lacks_right
+from ..client.errors import ApiError, ConnectionFailed, explain, is_another, is_outdated, lacks_right
 from ..client.pool import each
 from ..client.session import Session
 
@@ -152,8 +152,8 @@ def _is_conflict(error: ApiError | ConnectionFailed, write: Write) -> bool:
     """Whether another client has written the object since it was read. One that exists already is another client's."""
     if isinstance(error, ConnectionFailed):
         return False
-    test_failed = write.content_type == JSON_PATCH and error.code == 422 and not error.causes
-    return test_failed or (error.code == 409 and error.reason != "AlreadyExists")
+    outdated = write.content_type == JSON_PATCH and is_outdated(error)
+    return outdated or (error.code == 409 and error.reason != "AlreadyExists")
 
 
 def _is_lost(error: ApiError | ConnectionFailed) -> bool:

@@ -123,6 +123,11 @@ def lacks_right(error: ApiError) -> bool:
     return error.code == 403 and _FORBIDDEN.search(error.message) is not None
 
 
+def is_outdated(error: ApiError) -> bool:
+    """Whether the server rejects a JSON patch because the object no longer is what the patch tests."""
+    return error.code == 422 and not error.causes
+
+
 def is_another(error: ApiError) -> bool:
     """Whether the object with the UID of the request is gone: there is none, or one of the same name."""
     return any(error.code == code and words in error.message for code, words in _OTHER_UID)

@@ -226,7 +226,7 @@ def _crd(group: str, kind: str, plural: str, *, scope: str = "Namespaced", statu
 
 
 def _clean(manifest: Manifest) -> Manifest:
-    """A copy as server-side apply takes it: without status, and without the empty times that Go prints."""
+    """A copy as the API server takes it: without status, and without the empty times that Go prints."""
     kept: Manifest = _without_times(manifest)
     kept.pop("status", None)
     return kept
