@@ -2,10 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The action of all modules without one of their own, as meta/runtime.yml says.
-
-ansible-test wants a module of its name, or a list of exceptions, of which galaxy-importer warns.
-"""
+"""The action of the modules whose links lead here: nothing but what all actions do."""
 
 from __future__ import annotations
 

@@ -32,10 +32,9 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 from ansible.vars import clean
 
-# Imported before Ansible forks, so that the tasks of a play share the time that it takes.
-from ..module_utils._cluster.client import libraries  # noqa: F401  # pylint: disable=unused-import
 from ..module_utils._cluster.client.screen import shown_by
-from ..module_utils._cluster.entry import adapter, objects  # noqa: F401  # pylint: disable=unused-import
+from ..module_utils._cluster.entry import adapter
+from ..module_utils._cluster.entry.outcome import Module
 
 try:
     from ansible.module_utils import _internal
@@ -63,7 +62,6 @@ def execute(action: ActionBase, module: str, options: Mapping[str, Any], task_va
     if arguments is None:
         return None
     action._display.vvvv(f"{module} is executed directly; {SWITCH}: false would send it to a process of its own")
-    entry = import_module(f"{_ENTRIES}.{module.rpartition('.')[2]}").MODULE
     printed = io.StringIO()
     screen = _hidden if action._task.no_log else action._display.display
     with (
@@ -73,8 +71,13 @@ def execute(action: ActionBase, module: str, options: Mapping[str, Any], task_va
         redirect_stdout(printed),
         suppress(SystemExit),
     ):
-        adapter.execute(entry)
+        adapter.execute(entry(module))
     return _parsed(action, printed.getvalue())
+
+
+def entry(name: str) -> Module:
+    """What the module does. name: the module's or its action's, qualified."""
+    return import_module(f"{_ENTRIES}.{name.rpartition('.')[2]}").MODULE  # type: ignore[no-any-return]
 
 
 def _hidden(_line: str) -> None:

@@ -1,0 +1,1 @@
+instancetype.py
