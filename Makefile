@@ -21,8 +21,8 @@ BUILD = PYTHONPATH=roles/local_cluster/files $(or $(wildcard $(BIN)/python),$(PY
 BENCH := resolver local_cluster peers
 # VMs are created, run and are unchanged in a second run; drift is shown and refreshed.
 SMOKE := \
-  tests/integration/modules/test_module_virtual_machine.py::test_vms_are_created_run_and_are_unchanged_afterwards \
-  tests/integration/modules/test_module_controller_revision.py::test_drift_is_shown_and_a_refresh_with_restart_takes_it_away
+  tests/integration/modules/test_module_virtual_machine.py::test_created_vms_run_and_stay_unchanged \
+  tests/integration/modules/test_module_controller_revision.py::test_refresh_with_restart_removes_drift
 # How long each test of `make test` took.
 DURATIONS := .cache/test-durations.xml
 

@@ -60,7 +60,7 @@ def kubeconfig(shop: Shop, path: Path, user: dict[str, Any]) -> str:
     return str(path)
 
 
-def test_a_token_that_is_revoked_in_the_middle(shop: Shop, account: Account, tmp_path: Path) -> None:
+def test_token_is_revoked_during_the_run(shop: Shop, account: Account, tmp_path: Path) -> None:
     wanted = names(8)
     late = [name for number, name in enumerate(wanted) if number % 4 > 1]
     first, second = account.token("first"), account.token("second")

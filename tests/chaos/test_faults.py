@@ -90,7 +90,7 @@ def instances(shop: Shop) -> dict[str, str]:
     return {one["name"]: one["instance"]["uid"] for one in found if "instance" in one}
 
 
-def test_what_still_fails_is_told_for_its_vm_and_only_that(shop: Shop) -> None:
+def test_permanent_fault_fails_its_vm_only(shop: Shop) -> None:
     wanted = names(12)
     broken = wanted[3::4]
     shop.faulty.rules({"fault": "status", "status": 503, "methods": ["PATCH"], "path": f"/({'|'.join(broken)})[?]"})
@@ -105,7 +105,7 @@ def test_what_still_fails_is_told_for_its_vm_and_only_that(shop: Shop) -> None:
     shop.judge(wanted, "1")
 
 
-def test_a_token_that_expires_in_the_middle(shop: Shop) -> None:
+def test_token_expires_during_the_run(shop: Shop) -> None:
     wanted = names(6)
     late = wanted[3:]
     shop.faulty.rules({"fault": "status", "status": 401, "methods": ["PATCH"], "path": f"/({'|'.join(late)})[?]"})

@@ -113,7 +113,7 @@ def test_two_controllers_at_once(shop: Shop) -> None:
     shop.judge(wanted, "1")
 
 
-def test_killed_at_random_points_and_run_again(shop: Shop) -> None:
+def test_run_killed_at_random_points(shop: Shop) -> None:
     print(f"{KILLS} kills, seed {SEED}")
     chance = random.Random(SEED)
     pool = names(12)

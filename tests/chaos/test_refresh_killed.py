@@ -28,7 +28,7 @@ REQUESTS = 35
 BATCH = max(1, SIZE // (3 * KILLS + 3))
 
 
-def test_killed_at_random_requests_and_run_again(shop: Shop, tmp_path: Path) -> None:
+def test_refresh_killed_at_random_requests(shop: Shop, tmp_path: Path) -> None:
     print(f"{SIZE} VMs, {KILLS} kills, seed {SEED}")
     chance = random.Random(SEED)
     fleet = Fleet(Path(shop.faulty.path("kubeconfig")), shop.namespace, tmp_path)

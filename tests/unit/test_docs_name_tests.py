@@ -1,4 +1,4 @@
-"""Tests that the documentation and the Makefile name exist."""
+"""Names of tests: short, and those in the documentation and the Makefile exist."""
 
 from __future__ import annotations
 
@@ -26,3 +26,11 @@ def test_every_test_of_the_smoke_run_is_there() -> None:
     assert named
     for path, name in named:
         assert f"\ndef {name}(" in (CHECKOUT / path).read_text(encoding="utf-8"), name
+
+
+def test_names_have_at_most_eight_words() -> None:
+    folders = (CHECKOUT / "tests" / name for name in ("integration", "chaos", "releases"))
+    sources = [path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("test_*.py")]
+    names = [name for source in sources for name in re.findall(r"^def test_(\w+)", source, re.MULTILINE)]
+    assert names
+    assert [name for name in names if len(name.split("_")) > 8] == []

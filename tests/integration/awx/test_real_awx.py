@@ -56,7 +56,7 @@ def test_each_template_has_its_credential_and_notification(setup: Any) -> None:
         assert [one["name"] for one in notified] == [setup.name]
 
 
-def test_the_form_as_it_is(setup: Any) -> None:
+def test_survey_defaults_launch_a_job(setup: Any) -> None:
     """What the user interface sends: every answer, empty ones too."""
     template = setup.template("fleet report")
     spec = setup.controller.get(template["related"]["survey_spec"])["spec"]
@@ -70,7 +70,7 @@ def test_the_form_as_it_is(setup: Any) -> None:
     assert len(job["artifacts"]["fleet_report_drift"]) == job["artifacts"]["fleet_report_totals"]["drifted"]
 
 
-def test_an_answer_that_is_refused(setup: Any) -> None:
+def test_invalid_survey_answer_is_refused(setup: Any) -> None:
     """The stand-ins of the unit tests refuse in the same words."""
     template = setup.template("fleet report")
     sent = {"extra_vars": {"fleet_report_fail_if": "drifted"}}

@@ -142,7 +142,7 @@ def _documentation(kind: str, name: str) -> dict[str, Any]:
     return found
 
 
-def test_what_is_not_run_exists() -> None:
+def test_exceptions_name_existing_examples() -> None:
     named = {(example.page, str(task.get("name"))) for example in EXAMPLES for task in tasks_of(example)}
     assert set(NOT_RUN) <= named
 

@@ -80,7 +80,7 @@ def condition(live: Manifest, kind: str) -> Manifest:
     return next((one for one in found if one["type"] == kind), {})
 
 
-def test_an_image_gives_its_labels_but_none_that_is_there(make: Made, until: Made, any_registry: AnyRegistry) -> None:
+def test_image_labels_do_not_replace_existing_labels(make: Made, until: Made, any_registry: AnyRegistry) -> None:
     registry = any_registry
     registry.push("disk", "1", {"amd64": ENVIRONMENT})
     make("DataVolume", "plain", image(registry))
@@ -96,9 +96,7 @@ def test_an_image_gives_its_labels_but_none_that_is_there(make: Made, until: Mad
     assert claim["metadata"]["labels"].items() >= mine.items()
 
 
-def test_an_image_that_is_missing_is_asked_for_again_and_again(
-    make: Made, until: Made, registry: LoopbackRegistry
-) -> None:
+def test_missing_image_is_retried(make: Made, until: Made, registry: LoopbackRegistry) -> None:
     make("DataVolume", "late", image(registry))
     stuck = until(
         "DataVolume",
@@ -115,7 +113,7 @@ def test_an_image_that_is_missing_is_asked_for_again_and_again(
     until("DataVolume", "late", succeeded)
 
 
-def test_what_an_import_ends_at(make: Made, until: Made, registry: LoopbackRegistry) -> None:
+def test_import_results(make: Made, until: Made, registry: LoopbackRegistry) -> None:
     registry.push("disk", "1", {"amd64": []}, size=2 << 30)
     wrong = {"platform": {"architecture": "s390x"}}
     expected = {
@@ -134,7 +132,7 @@ def test_what_an_import_ends_at(make: Made, until: Made, registry: LoopbackRegis
         until("DataVolume", name, told)
 
 
-def test_a_registry_that_asks_for_a_password(
+def test_registry_with_password(
     session: Session, namespace: str, make: Made, until: Made, registry: LoopbackRegistry
 ) -> None:
     registry.push("disk", "1", {"amd64": []})
@@ -168,7 +166,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def test_clones_have_the_defaults_and_the_size_of_their_source(make: Made, until: Made, namespace: str) -> None:
+def test_clones_inherit_defaults_and_size(make: Made, until: Made, namespace: str) -> None:
     source = {"pvc": {"name": "golden", "namespace": namespace}}
     make("DataSource", "boot", {"source": source})
     make("DataSource", "pointer", {"source": {"dataSource": {"name": "boot", "namespace": namespace}}})
@@ -186,7 +184,7 @@ def test_clones_have_the_defaults_and_the_size_of_their_source(make: Made, until
     assert claim["spec"]["resources"]["requests"]["storage"] == str(1 << 30)
 
 
-def test_who_may_not_read_a_namespace_clones_nothing_of_it(session: Session, cluster: Path, namespace: str) -> None:
+def test_clone_needs_rights_in_the_source_namespace(session: Session, cluster: Path, namespace: str) -> None:
     role = {"kind": "ClusterRole", "name": "edit", "apiGroup": "rbac.authorization.k8s.io"}
     binding = {"metadata": {"name": "editor"}, "roleRef": role, "subjects": [{"kind": "User", "name": "editor"}]}
     session.request("POST", f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/rolebindings", body=binding)
@@ -203,7 +201,7 @@ def test_who_may_not_read_a_namespace_clones_nothing_of_it(session: Session, clu
     assert "User editor has insufficient permissions in clone source namespace default" in message
 
 
-def test_a_volume_that_cdi_refuses(make: Made) -> None:
+def test_volume_refused_by_cdi(make: Made) -> None:
     with pytest.raises(ApiError, match="denied the request:  Storage size is missing"):
         make("DataVolume", "none", {"source": {"blank": {}}, "storage": {}})
     with pytest.raises(ApiError, match="Illegal cron schedule"):
@@ -211,7 +209,7 @@ def test_a_volume_that_cdi_refuses(make: Made) -> None:
         make("DataImportCron", "none", {"managedDataSource": "none", "schedule": "never", "template": template})
 
 
-def test_a_cron_polls_and_keeps_as_many_as_it_is_asked_to(
+def test_cron_polls_and_keeps_imports_to_keep(
     session: Session, namespace: str, make: Made, until: Made, any_registry: AnyRegistry
 ) -> None:
     registry = any_registry
@@ -268,7 +266,7 @@ def upload(session: Session, namespace: str) -> Iterator[Callable[..., tuple[int
         yield sent
 
 
-def test_what_the_upload_proxy_answers(
+def test_upload_proxy_responses(
     make: Made, until: Made, namespace: str, upload: Callable[..., tuple[int, str]]
 ) -> None:
     def prepare(name: str, **spec: Any) -> None:
@@ -300,7 +298,7 @@ def test_what_the_upload_proxy_answers(
     assert claim["metadata"]["annotations"][MARK] == hashlib.sha256(b"formdata").hexdigest()
 
 
-def test_a_claim_that_is_prepared_for_an_upload(
+def test_claim_prepared_for_upload(
     session: Session, namespace: str, until: Made, upload: Callable[..., tuple[int, str]]
 ) -> None:
     metadata = {"name": "plain", "annotations": {"cdi.kubevirt.io/storage.upload.target": ""}}

@@ -74,7 +74,7 @@ def _status(name: str) -> Callable[[Manifest], bool]:
     return lambda live: (live.get("status") or {}).get("printableStatus") == name
 
 
-def test_a_vm_that_fits_on_no_node_stays_unschedulable_as_foreseen(api: Session, kubeconfig: str) -> None:
+def test_vm_that_fits_no_node_stays_unschedulable(api: Session, kubeconfig: str) -> None:
     manifests = [
         _machine("fits", "4Gi"),
         _machine("processors", resources={"requests": {"cpu": "8"}}),
@@ -108,7 +108,7 @@ def test_a_vm_that_fits_on_no_node_stays_unschedulable_as_foreseen(api: Session,
         assert foreseen[name]["fits"] is False
 
 
-def test_a_quota_that_is_exceeded_refuses_the_pod_as_foreseen(api: Session, kubeconfig: str) -> None:
+def test_exceeded_quota_refuses_the_pod(api: Session, kubeconfig: str) -> None:
     hard = {"requests.memory": "3Gi"}
     quotas = "/api/v1/namespaces/team/resourcequotas"
     api.request("POST", quotas, body={"metadata": {"name": "team"}, "spec": {"hard": hard}})

@@ -129,7 +129,7 @@ def test_requests_are_counted_by_verb_and_resource(faulty: Faulty, client: Clien
     assert counts["faults"] == {}
 
 
-def test_how_many_are_under_way_at_once_is_counted(faulty: Faulty, client: Client) -> None:
+def test_concurrent_requests_are_counted(faulty: Faulty, client: Client) -> None:
     faulty.rules({"fault": "latency", "seconds": 0.5})
     with ThreadPoolExecutor(5) as pool:
         list(pool.map(lambda _: client("GET", "/api"), range(5)))
@@ -137,9 +137,7 @@ def test_how_many_are_under_way_at_once_is_counted(faulty: Faulty, client: Clien
 
 
 @pytest.mark.parametrize("status", [409, 429, 500, 503, 504])
-def test_a_status_is_answered_and_the_api_server_never_asked(
-    faulty: Faulty, client: Client, direct: Client, status: int
-) -> None:
+def test_status_is_answered_without_the_api_server(faulty: Faulty, client: Client, direct: Client, status: int) -> None:
     faulty.rules({"fault": "status", "status": status, "retry_after": 7, "methods": ["POST"]})
     name = _name()
     answer = client.secret(name)
@@ -149,7 +147,7 @@ def test_a_status_is_answered_and_the_api_server_never_asked(
     assert faulty.counts()["faults"] == {"status": 1}
 
 
-def test_a_status_may_hide_what_was_done(faulty: Faulty, client: Client, direct: Client) -> None:
+def test_status_may_hide_a_completed_write(faulty: Faulty, client: Client, direct: Client) -> None:
     faulty.rules({"fault": "status", "status": 502, "when": "after"})
     name = _name()
     answer = client.secret(name)
@@ -169,7 +167,7 @@ def test_a_connection_is_reset_without_an_answer(faulty: Faulty, client: Client,
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_request_is_held_until_the_client_gives_up(faulty: Faulty, client: Client, direct: Client, when: str) -> None:
+def test_request_is_held_until_client_timeout(faulty: Faulty, client: Client, direct: Client, when: str) -> None:
     faulty.rules({"fault": "hold", "when": when, "skip": 1, "times": 1})
     passed, held = _name(), _name()
     assert client.secret(passed).status == 201
@@ -184,7 +182,7 @@ def test_a_body_is_cut(faulty: Faulty, client: Client) -> None:
         client("GET", "/version")
 
 
-def test_a_body_is_truncated_though_the_answer_is_well_formed(faulty: Faulty, client: Client, direct: Client) -> None:
+def test_truncated_body_in_well_formed_response(faulty: Faulty, client: Client, direct: Client) -> None:
     faulty.rules({"fault": "truncate"})
     whole, half = direct("GET", "/version").data, client("GET", "/version").data
     assert half == whole[: len(whole) // 2]
@@ -220,7 +218,7 @@ def _changed_thrice(direct: Client) -> tuple[str, str]:
     return name, version
 
 
-def test_a_watch_is_passed_on_event_by_event(client: Client, direct: Client) -> None:
+def test_watch_events_are_passed_on_at_once(client: Client, direct: Client) -> None:
     name, version = _changed_thrice(direct)
     events = _events(client, name, version)
     assert [next(events)["type"] for _unused in range(3)] == ["ADDED", "MODIFIED", "MODIFIED"]
@@ -228,7 +226,7 @@ def test_a_watch_is_passed_on_event_by_event(client: Client, direct: Client) -> 
     assert next(events)["type"] == "DELETED"
 
 
-def test_a_watch_is_cut_after_so_many_events(faulty: Faulty, client: Client, direct: Client) -> None:
+def test_watch_is_cut_after_n_events(faulty: Faulty, client: Client, direct: Client) -> None:
     name, version = _changed_thrice(direct)
     faulty.rules({"fault": "watch_cut", "after_events": 2})
     events = _events(client, name, version)
@@ -237,7 +235,7 @@ def test_a_watch_is_cut_after_so_many_events(faulty: Faulty, client: Client, dir
         next(events)
 
 
-def test_a_watch_says_that_its_version_is_too_old(faulty: Faulty, client: Client, direct: Client) -> None:
+def test_watch_reports_an_outdated_version(faulty: Faulty, client: Client, direct: Client) -> None:
     name, version = _changed_thrice(direct)
     faulty.rules({"fault": "watch_gone", "after_events": 1})
     events = list(_events(client, name, version))
@@ -245,7 +243,7 @@ def test_a_watch_says_that_its_version_is_too_old(faulty: Faulty, client: Client
     assert (events[1]["object"]["code"], events[1]["object"]["reason"]) == (410, "Expired")
 
 
-def test_a_rule_ends_after_its_times_and_others_stay(faulty: Faulty, client: Client) -> None:
+def test_rule_ends_after_its_count(faulty: Faulty, client: Client) -> None:
     faulty.rules({"fault": "status", "status": 503, "times": 2}, {"fault": "status", "status": 500, "path": "^/api$"})
     assert [client("GET", path).status for path in ("/api", "/version", "/version", "/api")] == [503, 503, 200, 500]
 
@@ -261,7 +259,7 @@ def test_a_seed_repeats_the_faults(faulty: Faulty, client: Client) -> None:
     assert seen(1) == seen(1) != seen(2)
 
 
-def test_this_collection_s_session_gets_through_what_passes(faulty: Faulty, client: Client) -> None:
+def test_session_survives_temporary_faults(faulty: Faulty, client: Client) -> None:
     session = Session({"kubeconfig": faulty.path()})
     faulty.rules(
         {"fault": "status", "status": 429, "retry_after": 1, "times": 1},
@@ -276,7 +274,7 @@ def test_this_collection_s_session_gets_through_what_passes(faulty: Faulty, clie
     assert counts["requests"] == 6
 
 
-def test_this_collection_s_session_tells_what_stays(faulty: Faulty, client: Client) -> None:
+def test_session_reports_permanent_faults(faulty: Faulty, client: Client) -> None:
     session = Session({"kubeconfig": faulty.path(), "retry_timeout": 1})
     assert session.request("GET", "/version")
     faulty.rules({"fault": "status", "status": 503})
@@ -300,13 +298,13 @@ def test_the_same_rules_again_are_no_change(faulty: Faulty, client: Client) -> N
     assert faulty.launch(*arguments, "--seed", "1")["changed"]
 
 
-def test_wrong_rules_are_told_and_change_nothing(faulty: Faulty, client: Client) -> None:
+def test_invalid_rules_change_nothing(faulty: Faulty, client: Client) -> None:
     refused = faulty.launch("faults", "--dir", faulty.directory, "--rules", "[{fault: status}]", check=False)
     assert refused["msg"] == "fault_rules[0].status: required for the fault status"
     assert faulty.launch("faults", "--dir", faulty.directory)["rules"] == []
 
 
-def test_rules_of_a_start_are_set_on_the_running_cluster(faulty: Faulty, client: Client) -> None:
+def test_start_sets_rules_on_a_running_cluster(faulty: Faulty, client: Client) -> None:
     start = ("start", "--no-kubevirt", "--faults", "--dir", faulty.directory)
     before = faulty.launch("status", "--dir", faulty.directory)["processes"]
     rules = ("--fault-rules", "[{fault: status, status: 500}]", "--fault-seed", "1")

@@ -28,7 +28,7 @@ def _may_mount() -> bool:
 
 
 @pytest.mark.skipif(not _may_mount(), reason="users may not have mounts of their own here")
-def test_a_full_disk_is_told_and_costs_nothing(tmp_path: Path) -> None:
+def test_full_disk_is_reported_and_loses_nothing(tmp_path: Path) -> None:
     script = Path(__file__).with_name("full_disk.py")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(

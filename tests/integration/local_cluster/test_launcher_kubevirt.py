@@ -122,7 +122,7 @@ def test_all_parts_run_and_webhooks_are_called(launch: Launch, directory: str) -
 @pytest.mark.parametrize(
     ("part", "title"), [("virt-controller", "virt-controller"), ("control-plane", "the API server")]
 )
-def test_a_killed_part_comes_back_with_the_data(launch: Launch, directory: str, part: str, title: str) -> None:
+def test_killed_part_restarts_with_its_data(launch: Launch, directory: str, part: str, title: str) -> None:
     _create_vm(directory, "one")
     _kill(_processes(launch, directory)[part])
     told = launch("status", "--dir", directory)
@@ -134,7 +134,7 @@ def test_a_killed_part_comes_back_with_the_data(launch: Launch, directory: str, 
     assert _names(directory) == {"one", "two"}
 
 
-def test_without_virt_api_nothing_is_written_past_its_webhooks(launch: Launch, directory: str) -> None:
+def test_writes_fail_while_virt_api_is_down(launch: Launch, directory: str) -> None:
     _create_vm(directory, "one")
     _kill(_processes(launch, directory)["virt-api"])
     assert launch("status", "--dir", directory)["reason"] == "virt-api does not run"
@@ -158,7 +158,7 @@ def test_without_virt_api_nothing_is_written_past_its_webhooks(launch: Launch, d
     _create_vm(directory, "two")
 
 
-def test_what_gets_in_while_virt_api_dies_has_passed_its_webhooks(launch: Launch, directory: str) -> None:
+def test_dying_virt_api_admits_no_invalid_vm(launch: Launch, directory: str) -> None:
     pid = _processes(launch, directory)["virt-api"]
 
     def create(number: int) -> int:
@@ -181,7 +181,7 @@ def test_what_gets_in_while_virt_api_dies_has_passed_its_webhooks(launch: Launch
     assert all(map(_is_defaulted, stored))
 
 
-def test_the_reference_policy_is_changed_while_the_cluster_runs(launch: Launch, directory: str) -> None:
+def test_reference_policy_changes_on_a_running_cluster(launch: Launch, directory: str) -> None:
     def policy(*arguments: str) -> bool:
         return bool(launch("start", "--dir", directory, *arguments)["changed"])
 
@@ -258,7 +258,7 @@ def test_a_frozen_part_is_replaced(launch: Launch, directory: str, part: str) ->
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no file system in memory")
-def test_data_in_memory_outlive_a_crash_and_go_with_the_cluster(launch: Launch, directory: str) -> None:
+def test_data_in_memory_survive_a_crash(launch: Launch, directory: str) -> None:
     _create_vm(directory, "one")
     before = _processes(launch, directory)
     assert launch("start", "--data", "memory", "--dir", directory)["reason"] == "the settings changed"
@@ -281,7 +281,7 @@ def test_without_kubevirt_there_is_no_reference_policy(launch: Launch, tmp_path:
     assert not (tmp_path / "cluster").exists()
 
 
-def test_a_release_that_cannot_be_built_is_told(launch: Launch, tmp_path: Path) -> None:
+def test_unbuildable_release_is_reported(launch: Launch, tmp_path: Path) -> None:
     wanted = ("start", "--kubevirt-version", "1.2.3", "--dir", str(tmp_path / "cluster"))
     assert launch(*wanted, check=False)["msg"].startswith("kubevirt_version: 1.2.3 cannot be built; use one of 1.9.0")
     assert not (tmp_path / "cluster").exists()
@@ -304,7 +304,7 @@ def _recorded(directory: str) -> dict[str, int]:
     return {file.name.partition(".")[0]: json.loads(file.read_text())["pid"] for file in files}
 
 
-def test_a_first_start_that_is_killed_or_fails_leaves_nothing_in_the_next_one_s_way(launch: Launch, own: str) -> None:
+def test_failed_first_start_does_not_block_next(launch: Launch, own: str) -> None:
     starting = _begin("start", "--dir", own)
     assert starting.stderr is not None
     next(line for line in starting.stderr if "installing KubeVirt" in line)

@@ -78,7 +78,7 @@ def _begin(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def test_a_started_cluster_is_a_kubernetes_of_the_version_it_says(launch: Launch, directory: str) -> None:
+def test_cluster_reports_its_kubernetes_version(launch: Launch, directory: str) -> None:
     result = launch(*START, "--dir", directory)
     assert result["changed"]
     assert result["state"] == launch("status", "--dir", directory)["state"] == "running"
@@ -98,7 +98,7 @@ def test_a_second_start_changes_nothing(launch: Launch, directory: str) -> None:
     assert Path(first["kubeconfig"]).read_bytes() == kubeconfig
 
 
-def test_everything_is_its_owners_alone(launch: Launch, directory: str) -> None:
+def test_files_are_private_to_their_owner(launch: Launch, directory: str) -> None:
     launch(*START, "--dir", directory)
     root = Path(directory)
     modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in [root, *root.rglob("*")]}
@@ -114,7 +114,7 @@ def test_it_listens_on_one_loopback_port(launch: Launch, directory: str) -> None
     assert _listening(_control_plane(launch, directory)) == {f"{loopback}:{port:04X}"}
 
 
-def test_without_the_token_nothing_is_told(launch: Launch, directory: str) -> None:
+def test_requests_without_token_are_refused(launch: Launch, directory: str) -> None:
     launch(*START, "--dir", directory)
     path = Path(directory, "kubeconfig")
     content = yaml.safe_load(path.read_text())
@@ -142,7 +142,7 @@ def test_the_controllers_work(launch: Launch, directory: str) -> None:
     _until(lambda: "one" not in [item.metadata.name for item in core.list_namespace().items])
 
 
-def test_stop_leaves_no_process_and_no_data_but_the_kubeconfig(launch: Launch, directory: str) -> None:
+def test_stop_leaves_only_the_kubeconfig(launch: Launch, directory: str) -> None:
     first = launch(*START, "--dir", directory)
     _core(directory).create_namespace({"metadata": {"name": "one"}})
     pid = _control_plane(launch, directory)
@@ -157,7 +157,7 @@ def test_stop_leaves_no_process_and_no_data_but_the_kubeconfig(launch: Launch, d
     assert "one" not in [item.metadata.name for item in _core(directory).list_namespace().items]
 
 
-def test_data_are_kept_when_asked_for(launch: Launch, directory: str) -> None:
+def test_data_are_kept_when_requested(launch: Launch, directory: str) -> None:
     launch(*START, "--dir", directory)
     _core(directory).create_namespace({"metadata": {"name": "one"}})
     launch("stop", "--keep-data", "--dir", directory)
@@ -166,7 +166,7 @@ def test_data_are_kept_when_asked_for(launch: Launch, directory: str) -> None:
     assert "one" in [item.metadata.name for item in _core(directory).list_namespace().items]
 
 
-def test_a_killed_control_plane_comes_back_with_its_data(launch: Launch, directory: str) -> None:
+def test_killed_control_plane_restarts_with_its_data(launch: Launch, directory: str) -> None:
     launch(*START, "--dir", directory)
     _core(directory).create_namespace({"metadata": {"name": "one"}})
     pid = _control_plane(launch, directory)
@@ -188,7 +188,7 @@ def test_a_frozen_control_plane_is_replaced(launch: Launch, directory: str) -> N
     assert _control_plane(launch, directory) != pid
 
 
-def test_data_that_a_crash_destroyed_do_not_keep_it_from_starting(launch: Launch, directory: str) -> None:
+def test_cluster_starts_after_data_corruption(launch: Launch, directory: str) -> None:
     launch(*START, "--dir", directory)
     os.kill(_control_plane(launch, directory), signal.SIGKILL)
     (Path(directory) / "etcd" / "member" / "snap" / "db").write_bytes(b"not a database" * 4096)
@@ -196,7 +196,7 @@ def test_data_that_a_crash_destroyed_do_not_keep_it_from_starting(launch: Launch
     assert "default" in [item.metadata.name for item in _core(directory).list_namespace().items]
 
 
-def test_kept_data_that_cannot_be_read_are_an_error_not_lost(launch: Launch, directory: str) -> None:
+def test_unreadable_kept_data_are_an_error(launch: Launch, directory: str) -> None:
     launch(*START, "--dir", directory)
     launch("stop", "--keep-data", "--dir", directory)
     database = Path(directory) / "etcd" / "member" / "snap" / "db"
@@ -208,7 +208,7 @@ def test_kept_data_that_cannot_be_read_are_an_error_not_lost(launch: Launch, dir
     assert launch("status", "--dir", directory)["state"] == "stopped"
 
 
-def test_a_taken_port_is_avoided_unless_it_was_asked_for(launch: Launch, directory: str) -> None:
+def test_occupied_port_is_avoided_unless_requested(launch: Launch, directory: str) -> None:
     port = int(launch(*START, "--dir", directory)["server"].rpartition(":")[2])
     launch("stop", "--dir", directory)
     with socket.socket() as other:
@@ -242,7 +242,7 @@ def test_two_clusters_run_side_by_side(launch: Launch, directory: str, tmp_path:
     assert launch("status", "--dir", directory)["state"] == "running"
 
 
-def test_of_two_starts_at_once_one_starts(launch: Launch, directory: str) -> None:
+def test_concurrent_starts_start_one_cluster(launch: Launch, directory: str) -> None:
     with ThreadPoolExecutor(3) as pool:
         results = list(pool.map(lambda _: launch(*START, "--dir", directory), range(3)))
     assert sorted(result["changed"] for result in results) == [False, False, True]
@@ -266,7 +266,7 @@ def test_stop_ends_a_start(launch: Launch, directory: str, moment: str) -> None:
     assert list(run.glob("*.process.json")) == []
 
 
-def test_what_a_killed_launcher_left_is_stopped(launch: Launch, directory: str) -> None:
+def test_processes_of_a_killed_launcher_are_stopped(launch: Launch, directory: str) -> None:
     starting = _begin(*START, "--dir", directory)
     record = Path(directory, "run", "control-plane.process.json")
     _until(record.exists)
@@ -278,7 +278,7 @@ def test_what_a_killed_launcher_left_is_stopped(launch: Launch, directory: str) 
     assert started(pid) is None
 
 
-def test_what_a_killed_launcher_left_is_replaced_by_the_next_start(launch: Launch, directory: str) -> None:
+def test_start_replaces_processes_of_killed_launcher(launch: Launch, directory: str) -> None:
     starting = _begin(*START, "--dir", directory)
     record = Path(directory, "run", "control-plane.process.json")
     _until(record.exists)
@@ -289,7 +289,7 @@ def test_what_a_killed_launcher_left_is_replaced_by_the_next_start(launch: Launc
     assert started(pid) is None
 
 
-def test_namespaces_are_made_on_a_running_cluster_too(launch: Launch, directory: str) -> None:
+def test_namespaces_are_created_on_a_running_cluster(launch: Launch, directory: str) -> None:
     one, two = ("--namespace", "one"), ("--namespace", "two")
     launch(*START, *one, "--dir", directory)
     pid = _control_plane(launch, directory)
@@ -313,7 +313,7 @@ def test_check_changes_nothing(launch: Launch, directory: str) -> None:
     assert _control_plane(launch, directory) == pid
 
 
-def test_a_directory_of_somebody_else_is_left_alone(launch: Launch, tmp_path: Path) -> None:
+def test_foreign_directory_is_left_alone(launch: Launch, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.write_text("mine")
     refused = launch(*START, "--dir", str(tmp_path), check=False)

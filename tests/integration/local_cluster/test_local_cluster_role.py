@@ -123,7 +123,7 @@ def test_faults_are_switched_without_a_restart(play: Play, directory: Path, tmp_
     assert (directory / "run" / "control-plane.process.json").read_bytes() == running
 
 
-def test_several_clusters_are_a_loop(tmp_path: Path, collections: dict[str, str]) -> None:
+def test_several_clusters_in_a_loop(tmp_path: Path, collections: dict[str, str]) -> None:
     role = {"name": "virtshape.instancetypes.local_cluster"}
     directories = {"local_cluster_name": "{{ item }}", "local_cluster_dir": f"{tmp_path}/{{{{ item }}}}"}
     each = {"loop": ["east", "west"], "vars": directories}
@@ -149,7 +149,7 @@ def test_several_clusters_are_a_loop(tmp_path: Path, collections: dict[str, str]
     assert not (tmp_path / "west").exists()
 
 
-def test_check_mode_tells_what_would_change_and_changes_nothing(play: Play, directory: Path) -> None:
+def test_check_mode_predicts_without_changes(play: Play, directory: Path) -> None:
     assert play("--check")[:2] == (1, 0)
     assert not directory.exists()
     play()
@@ -189,7 +189,7 @@ def test_check_mode_tells_what_would_change_and_changes_nothing(play: Play, dire
         ({"local_cluster_python": "/bin/false"}, "local_cluster_python: /bin/false cannot run the launcher: "),
     ],
 )
-def test_a_mistake_is_told_in_one_line(play: Play, directory: Path, variables: dict[str, Any], message: str) -> None:
+def test_invalid_option_is_one_line(play: Play, directory: Path, variables: dict[str, Any], message: str) -> None:
     changed, failed, output = play(**variables)
     assert (changed, failed) == (0, 1)
     fatal = [line for line in output.splitlines() if line.startswith("fatal:")]

@@ -58,7 +58,7 @@ def on_network(name: str) -> dict[str, Any]:
     return with_devices({"interfaces": [{"name": "lan", "bridge": {}}]}, networks=networks)
 
 
-def test_another_network_takes_a_restart_unless_a_feature_gate_is_open(
+def test_another_network_needs_restart_without_feature_gate(
     api: Any, shop: str, declare: Run, guest: Callable[[], Any]
 ) -> None:
     for name in ("lan", "wan"):
@@ -110,7 +110,7 @@ def with_data(*claims: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("before", "after"), [(loaded("one"), loaded("two")), (with_data(), with_data("one"))])
-def test_a_volume_that_kubevirt_does_not_plug_takes_a_restart(
+def test_volume_that_is_not_hotplugged_needs_restart(
     api: Any,
     run: Run,
     shop: str,
@@ -160,7 +160,7 @@ def sockets(guest: dict[str, Any]) -> int:
 
 @pytest.mark.parametrize("size", ["small", "three"])
 @pytest.mark.parametrize("later", [False, True], ids=["at once", "in a later run"])
-def test_other_cpus_during_a_hot_plug_that_never_ends_take_a_restart(
+def test_cpu_change_during_pending_hotplug_needs_restart(
     run: Run, sizes: None, api: Any, shop: str, declare: Run, guest: Callable[[], Any], size: str, later: bool
 ) -> None:
     declare(vm("web"), wait=True)
@@ -183,7 +183,7 @@ def test_other_cpus_during_a_hot_plug_that_never_ends_take_a_restart(
 
 
 @pytest.mark.parametrize("cpu", [1, 3])
-def test_another_revision_during_a_hot_plug_that_never_ends(
+def test_another_revision_during_pending_hotplug(
     run: Run, sizes: None, shop: str, declare: Run, guest: Callable[[], Any], cpu: int
 ) -> None:
     def resized(number: int) -> None:

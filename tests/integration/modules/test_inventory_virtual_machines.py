@@ -119,7 +119,7 @@ def test_vms_as_hosts_in_groups(inventory: Inventory, fleet: str) -> None:
     assert found.hosts[web]["vm_annotations"]["note"] == {"__ansible_unsafe": "{{ 7 * 6 }}"}
 
 
-def test_which_vms_and_under_which_names(inventory: Inventory, fleet: str) -> None:
+def test_vm_selection_and_host_names(inventory: Inventory, fleet: str) -> None:
     chosen = inventory(
         namespaces=[fleet], label_selectors=["tier in (web, database)", "tier!=web"], host_format="{namespace}_{name}"
     )
@@ -131,7 +131,7 @@ def test_which_vms_and_under_which_names(inventory: Inventory, fleet: str) -> No
     assert {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"} <= set(everywhere.hosts)
 
 
-def test_a_second_run_with_the_cache_sends_no_request(
+def test_cached_inventory_sends_no_request(
     inventory: Inventory, run: Run, fleet: str, cluster: Path, tmp_path: Path
 ) -> None:
     kubeconfig = tmp_path / "kubeconfig"
@@ -168,7 +168,7 @@ def rule(group: str, *plurals: str) -> dict[str, Any]:
     return {"apiGroups": [group], "resources": list(plurals), "verbs": ["list"]}
 
 
-def test_who_may_list_little_has_hosts_with_a_warning(inventory: Inventory, fleet: str, someone: Any) -> None:
+def test_limited_rights_give_hosts_and_a_warning(inventory: Inventory, fleet: str, someone: Any) -> None:
     user = someone(rule("kubevirt.io", "virtualmachines"), rule("apps", "controllerrevisions"))
     found = inventory(namespaces=[fleet], **user)
     assert set(found.hosts) == {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"}, found.text
@@ -216,9 +216,7 @@ def test_a_credential_of_awx(
     assert token not in found.text
 
 
-def test_without_the_right_to_all_namespaces_the_message_says_what_to_give(
-    inventory: Inventory, fleet: str, someone: Any
-) -> None:
+def test_missing_cluster_wide_right_names_the_remedy(inventory: Inventory, fleet: str, someone: Any) -> None:
     user = someone(rule("kubevirt.io", "virtualmachines"))
     found = inventory(**user)
     assert found.hosts == {}
@@ -226,6 +224,6 @@ def test_without_the_right_to_all_namespaces_the_message_says_what_to_give(
     assert "or set namespaces to those that you may read" in found.text
 
 
-def test_an_expression_that_fails_names_the_host(inventory: Inventory, fleet: str) -> None:
+def test_failing_expression_names_the_host(inventory: Inventory, fleet: str) -> None:
     found = inventory(namespaces=[fleet], strict=True, groups={"odd": "vm_nothing.at_all"})
     assert f"db.{fleet}: " in found.text and "odd" in found.text

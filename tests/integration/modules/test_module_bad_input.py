@@ -46,7 +46,7 @@ def nothing_written(api: Any, shop: str) -> Any:
     ],
 )
 @pytest.mark.usefixtures("nothing_written")
-def test_a_vm_that_cannot_be(run: Run, shop: str, entry: dict[str, Any], told: str) -> None:
+def test_invalid_vm(run: Run, shop: str, entry: dict[str, Any], told: str) -> None:
     refused = run("virtual_machine", namespace=shop, **entry)
     assert refused["failed"]
     assert refused["msg"] == f"{shop}/web: {told}"
@@ -79,9 +79,7 @@ def test_a_vm_that_cannot_be(run: Run, shop: str, entry: dict[str, Any], told: s
     ],
 )
 @pytest.mark.usefixtures("nothing_written")
-def test_a_wrong_entry_stops_the_task_before_anything_is_sent(
-    run: Run, shop: str, entry: dict[str, Any], told: str
-) -> None:
+def test_invalid_entry_stops_the_task_before_requests(run: Run, shop: str, entry: dict[str, Any], told: str) -> None:
     refused = run("virtual_machine", namespace=shop, virtual_machines=[vm("ok"), entry])
     assert refused["failed"]
     assert told.format(shop=shop) in refused["msg"]
@@ -112,7 +110,7 @@ def test_a_malformed_label_selector(run: Run, shop: str, module: str, options: d
     assert refused["msg"].startswith("label_selectors: 'a in (b' in ") and told in refused["msg"], refused["msg"]
 
 
-def test_a_catalog_that_is_no_label(run: Run) -> None:
+def test_catalog_name_must_be_a_label(run: Run) -> None:
     refused = run("catalog_info", catalog="our own")
     assert refused["msg"].startswith("catalog: 'our own' must consist of letters"), refused["msg"]
 
@@ -147,7 +145,7 @@ def test_a_wrong_token(run: Run, shop: str) -> None:
     assert "expired" not in refused["msg"]
 
 
-def test_nobody_is_there() -> None:
+def test_unreachable_server() -> None:
     options = {
         "host": "https://127.0.0.1:9",
         "api_key": "some-token",
@@ -159,7 +157,7 @@ def test_nobody_is_there() -> None:
     assert refused["msg"].startswith("a/web: cannot reach the API server https://127.0.0.1:9: ")
 
 
-def test_a_kubeconfig_that_is_no_yaml(tmp_path: Path) -> None:
+def test_kubeconfig_must_be_yaml(tmp_path: Path) -> None:
     path = tmp_path / "kubeconfig"
     path.write_text("{ no: [yaml")
     refused = execute("virtual_machine", {"kubeconfig": str(path), "namespace": "a", **vm("web")})

@@ -60,7 +60,7 @@ LABELS = {
 }
 
 
-def test_an_image_and_its_successors(boot: Run, any_registry: AnyRegistry, session: Session, shop: str) -> None:
+def test_image_updates_move_the_data_source(boot: Run, any_registry: AnyRegistry, session: Session, shop: str) -> None:
     registry = any_registry
     first = image(registry)
     options = {"image": first["image"], "wait": True, "keep": 2, **DEFAULTS}
@@ -89,7 +89,7 @@ def test_an_image_and_its_successors(boot: Run, any_registry: AnyRegistry, sessi
     assert names(session, shop) == {f"fedora-{one['digest'][:12]}" for one in seen[1:]}
 
 
-def test_a_new_image_without_waiting_moves_the_data_source_later(
+def test_unawaited_image_moves_the_data_source_later(
     boot: Run, registry: LoopbackRegistry, session: Session, shop: str
 ) -> None:
     first = image(registry)
@@ -103,7 +103,7 @@ def test_a_new_image_without_waiting_moves_the_data_source_later(
     assert moved["result"]["source"]["pvc"]["name"] == f"fedora-{second['digest'][:12]}"
 
 
-def test_what_the_image_says_counts_unless_something_is_declared(
+def test_declared_labels_precede_image_labels(
     boot: Run, registry: LoopbackRegistry, session: Session, shop: str
 ) -> None:
     # Named like the namespace: another test may have deployed common-instancetypes, which is full of the usual names.
@@ -123,7 +123,7 @@ def test_what_the_image_says_counts_unless_something_is_declared(
     assert f"preference: there is no VirtualMachineClusterPreference {shop}" in refused["msg"]
 
 
-def test_an_import_that_cdi_repeats_for_ever_ends_the_wait(
+def test_endlessly_retried_import_ends_the_wait(
     boot: Run, registry: LoopbackRegistry, session: Session, shop: str
 ) -> None:
     there = image(registry, size=2 << 30)["image"]
@@ -139,7 +139,7 @@ def test_an_import_that_cdi_repeats_for_ever_ends_the_wait(
     assert session.list(SOURCE, shop)[0] == []
 
 
-def test_what_cannot_be_is_refused_before_anything_is_sent(
+def test_invalid_entries_are_refused_before_any_write(
     boot: Run, run: Run, registry: LoopbackRegistry, session: Session, shop: str
 ) -> None:
     there = image(registry)["image"]
@@ -169,7 +169,7 @@ def test_what_cannot_be_is_refused_before_anything_is_sent(
     assert session.list(VOLUME, shop)[0] == session.list(SOURCE, shop)[0] == session.list(CRON, shop)[0] == []
 
 
-def test_an_image_that_is_polled(boot: Run, registry: LoopbackRegistry, session: Session, shop: str) -> None:
+def test_image_is_polled(boot: Run, registry: LoopbackRegistry, session: Session, shop: str) -> None:
     there = image(registry)["image"]
     options = {"image": there, "schedule": "@daily", **DEFAULTS}
     made = boot(**options)
@@ -188,7 +188,7 @@ def test_an_image_that_is_polled(boot: Run, registry: LoopbackRegistry, session:
     assert cron is not None and cron["metadata"]["uid"] != uid and cron["spec"]["schedule"] == "@weekly"
 
 
-def test_a_claim_with_defaults_and_its_end(run: Run, session: Session, shop: str) -> None:
+def test_claim_with_defaults_is_created_and_deleted(run: Run, session: Session, shop: str) -> None:
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     claim = BY_NAME["PersistentVolumeClaim"]
     session.request(
@@ -209,7 +209,7 @@ def test_a_claim_with_defaults_and_its_end(run: Run, session: Session, shop: str
     assert not run("boot_source", namespace=shop, name="installed", state="absent")["changed"]
 
 
-def test_volumes_that_a_clone_reads_stay(boot: Run, registry: LoopbackRegistry, session: Session, shop: str) -> None:
+def test_volumes_being_cloned_stay(boot: Run, registry: LoopbackRegistry, session: Session, shop: str) -> None:
     first = image(registry)
     assert boot(image=first["image"], wait=True)["changed"]
     volume = f"fedora-{first['digest'][:12]}"
@@ -227,7 +227,7 @@ def test_volumes_that_a_clone_reads_stay(boot: Run, registry: LoopbackRegistry, 
     assert names(session, shop) == set()
 
 
-def test_who_may_clone_it(boot: Run, session: Session, registry: LoopbackRegistry, shop: str) -> None:
+def test_consumers_need_the_right_to_clone(boot: Run, session: Session, registry: LoopbackRegistry, shop: str) -> None:
     options = {"image": image(registry)["image"], "consumers": ["default"]}
     refused = boot(**options)
     assert f"may not create datavolumes/source of cdi.kubevirt.io in {shop}" in refused["msg"]
@@ -246,7 +246,7 @@ def test_who_may_clone_it(boot: Run, session: Session, registry: LoopbackRegistr
     assert made["changed"], made
 
 
-def test_several_at_once_and_one_that_fails(run: Run, registry: LoopbackRegistry, shop: str) -> None:
+def test_failing_entry_leaves_others_alone(run: Run, registry: LoopbackRegistry, shop: str) -> None:
     there = image(registry)["image"]
     entries = [
         {"name": "a", "image": there},
@@ -288,7 +288,7 @@ def test_an_upload(run: Run, session: Session, shop: str, proxy: dict[str, Any],
     assert not run("boot_source", **options)["changed"]
 
 
-def test_an_archive_and_a_file_that_is_too_large(
+def test_upload_of_archive_and_oversized_file(
     run: Run, session: Session, shop: str, proxy: dict[str, Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "files.tar"
@@ -358,7 +358,7 @@ def test_uploads_to_claims(run: Run, session: Session, shop: str, proxy: dict[st
     until(lambda: claims() == {"iso"})
 
 
-def test_labels_of_what_exists(run: Run, session: Session, shop: str) -> None:
+def test_existing_objects_get_labels(run: Run, session: Session, shop: str) -> None:
     """Where nobody plays CDI: nothing copies labels from one to the other."""
     storage = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     leads = {"source": {"pvc": {"name": "disk", "namespace": shop}}}

@@ -45,7 +45,7 @@ def defaults(**names: str) -> dict[str, Any]:
     return {role: {"name": name, "kind": KINDS[role]} for role, name in names.items()}
 
 
-def test_what_is_wrong_with_boot_sources(
+def test_boot_source_problems_are_reported(
     run: Run, shop: str, told: Callable[..., dict[str, list[str]]], registry: LoopbackRegistry, cluster: Path
 ) -> None:
     image = f"{registry.address}/disks/linux:1"

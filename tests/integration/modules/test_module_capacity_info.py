@@ -21,7 +21,7 @@ def quota(api: Any, shop: str) -> str:
     return "team"
 
 
-def test_room_for_one_of_two(run: Run, api: Any, shop: str, quota: str) -> None:
+def test_quota_admits_one_of_two_vms(run: Run, api: Any, shop: str, quota: str) -> None:
     manifests = [
         {
             "metadata": {"name": name},
@@ -69,7 +69,7 @@ def node(api: Any, namespace: str) -> Iterator[str]:
     nodes.delete(f"node-{namespace}")
 
 
-def test_room_for_two_of_three(run: Run, shop: str, node: str) -> None:
+def test_nodes_fit_two_of_three_vms(run: Run, shop: str, node: str) -> None:
     place = {"nodeSelector": {"placement": shop}, "tolerations": [{"operator": "Exists"}]}
     manifests = [
         {
@@ -88,7 +88,7 @@ def test_room_for_two_of_three(run: Run, shop: str, node: str) -> None:
     assert found["fits"] is False
 
 
-def test_vms_of_the_cluster_that_name_nothing(run: Run, shop: str) -> None:
+def test_existing_vm_with_missing_instancetype(run: Run, shop: str) -> None:
     made = run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
     assert made["changed"], made
     (one,) = run("capacity_info", namespace=shop)["virtual_machines"]

@@ -55,7 +55,7 @@ def used(name: str, instancetype: str) -> dict[str, Any]:
     return vm(name, instancetype, preference={"name": "acme", "kind": "VirtualMachinePreference"})
 
 
-def test_the_second_run_lists_each_kind_once_and_writes_nothing(
+def test_second_run_lists_once_and_writes_nothing(
     deploy: Run, monkeypatch: pytest.MonkeyPatch, api: Any, namespace: str
 ) -> None:
     first = deploy(FIRST, catalog_version="1")
@@ -78,9 +78,7 @@ def test_the_second_run_lists_each_kind_once_and_writes_nothing(
     assert {method for method, _path in sent} == {"GET"}
 
 
-def test_an_upgrade_tells_what_changes_for_whom_before_it_is_done(
-    deploy: Run, run: Run, api: Any, namespace: str
-) -> None:
+def test_upgrade_check_lists_affected_vms(deploy: Run, run: Run, api: Any, namespace: str) -> None:
     deploy(FIRST, catalog_version="1")
     made = run(
         "virtual_machine",
@@ -113,7 +111,7 @@ def test_an_upgrade_tells_what_changes_for_whom_before_it_is_done(
     assert [one["name"] for one in drift["virtual_machines"] if one["drifted"]] == ["a"]
 
 
-def test_prune_deletes_what_no_vm_names_and_always_the_rest(deploy: Run, run: Run, api: Any, namespace: str) -> None:
+def test_prune_modes_delete_unused_or_all(deploy: Run, run: Run, api: Any, namespace: str) -> None:
     deploy(FIRST)
     assert deploy(SECOND)["counts"]["gone"] == 1
     assert "web.large" in names(api, namespace)
@@ -126,7 +124,7 @@ def test_prune_deletes_what_no_vm_names_and_always_the_rest(deploy: Run, run: Ru
     assert not deploy(SECOND, prune="always")["changed"]
 
 
-def test_catalogs_side_by_side_leave_each_other_alone(deploy: Run, api: Any, namespace: str) -> None:
+def test_catalogs_leave_each_other_alone(deploy: Run, api: Any, namespace: str) -> None:
     deploy(FIRST)
     other = {"series": {"db": {"sizes": {"large": {"cpu": 8, "memory": "64Gi"}}}}}
     counts = deploy(other, catalog="other", prune="always")["counts"]
@@ -174,7 +172,7 @@ def test_several_namespaces_in_one_task(deploy: Run, api: Any, namespace: str) -
         spaces.delete(name=other)
 
 
-def test_what_others_manage_is_never_pruned(deploy: Run, api: Any, namespace: str) -> None:
+def test_foreign_objects_are_never_pruned(deploy: Run, api: Any, namespace: str) -> None:
     deploy(FIRST)
     for name, manager in (("web.large", "virt-operator"), ("foreign", "someone")):
         body = {
@@ -197,7 +195,7 @@ def test_what_others_manage_is_never_pruned(deploy: Run, api: Any, namespace: st
     assert {"web.large", "foreign"} <= names(api, namespace)
 
 
-def test_absent_needs_force_for_what_vms_use(deploy: Run, run: Run, api: Any, namespace: str) -> None:
+def test_absent_needs_force_for_used_objects(deploy: Run, run: Run, api: Any, namespace: str) -> None:
     deploy(FIRST)
     run("virtual_machine", namespace=namespace, run_strategy="Halted", **used("b", "web.large"))
     refused = deploy(FIRST, state="absent", kinds=["instancetype"])
@@ -208,9 +206,7 @@ def test_absent_needs_force_for_what_vms_use(deploy: Run, run: Run, api: Any, na
     assert names(api, namespace) == set()
 
 
-def test_one_refused_object_is_told_nothing_is_pruned_and_the_next_run_converges(
-    deploy: Run, api: Any, namespace: str
-) -> None:
+def test_refused_object_stops_pruning_until_next_run(deploy: Run, api: Any, namespace: str) -> None:
     deploy(FIRST)
     manifest = {
         "apiVersion": "instancetype.kubevirt.io/v1beta1",
@@ -231,7 +227,7 @@ def test_one_refused_object_is_told_nothing_is_pruned_and_the_next_run_converges
     assert not deploy(SECOND, prune="unused")["changed"]
 
 
-def test_one_mistake_in_a_bundle_and_nothing_is_sent(deploy: Run, api: Any, namespace: str) -> None:
+def test_invalid_bundle_sends_nothing(deploy: Run, api: Any, namespace: str) -> None:
     broken = {
         "apiVersion": "instancetype.kubevirt.io/v1beta1",
         "kind": "VirtualMachineClusterInstancetype",
@@ -243,7 +239,7 @@ def test_one_mistake_in_a_bundle_and_nothing_is_sent(deploy: Run, api: Any, name
     assert names(api, namespace) == set()
 
 
-def test_without_a_list_of_vms_nothing_is_pruned(
+def test_prune_needs_the_right_to_list_vms(
     deploy: Run, someone: Callable[..., dict[str, Any]], api: Any, namespace: str
 ) -> None:
     deploy(FIRST)
@@ -288,7 +284,7 @@ NEWER: Definition = {
 
 
 @pytest.mark.usefixtures("older_kubevirt")
-def test_what_the_cluster_would_lose_is_told_and_nothing_is_sent(deploy: Run, api: Any, namespace: str) -> None:
+def test_unsupported_fields_are_named_and_nothing_sent(deploy: Run, api: Any, namespace: str) -> None:
     told = deploy(NEWER)
     assert told["failed"]
     assert (
@@ -303,7 +299,7 @@ def test_what_the_cluster_would_lose_is_told_and_nothing_is_sent(deploy: Run, ap
 
 @pytest.mark.usefixtures("older_kubevirt")
 @pytest.mark.parametrize("choice", ["warn", "ignore"])
-def test_what_would_be_lost_is_left_out_if_wished(deploy: Run, api: Any, namespace: str, choice: str) -> None:
+def test_unsupported_fields_can_be_omitted(deploy: Run, api: Any, namespace: str, choice: str) -> None:
     told = deploy(NEWER, on_lost_fields=choice)
     assert told["counts"]["created"] == 2
     assert ("preferredEfi" in str(told.get("warnings"))) == (choice == "warn")
@@ -315,9 +311,7 @@ def test_what_would_be_lost_is_left_out_if_wished(deploy: Run, api: Any, namespa
 
 
 @pytest.mark.skipif(not UPSTREAM.is_dir(), reason="needs the published bundles")
-def test_the_published_releases_upgrade_into_each_other_and_into_the_builtin_catalog(
-    run: Run, deploy: Run, namespace: str
-) -> None:
+def test_published_releases_upgrade_to_the_builtin_catalog(run: Run, deploy: Run, namespace: str) -> None:
     counted = []
     for version in ("v1.0.1", "v1.2.0", "v1.7.0"):
         texts = [path.read_text() for path in sorted((UPSTREAM / version).glob("*.yaml"))]

@@ -51,7 +51,7 @@ def test_choosing_instancetypes(run: Run, used: str, options: dict[str, Any], ch
     assert names(run("instancetype_info", namespace=used, scope="namespaced", **options)) == chosen
 
 
-def test_what_a_vm_uses_and_what_is_of_a_class(run: Run, used: str) -> None:
+def test_select_by_vm_and_class(run: Run, used: str) -> None:
     read = {"namespace": used, "scope": "namespaced"}
     assert names(run("instancetype_info", used_by=[f"{used}/web", "no/where"], **read)) == ["small"]
     assert names(run("preference_info", used_by=[f"{used}/web"], **read)) == ["linux"]
@@ -93,7 +93,7 @@ def test_the_matrix_of_a_cluster(run: Run, shop: str) -> None:
     assert "Memory" in miss["reasons"][0]
 
 
-def test_an_edit_tells_which_vms_will_drift(run: Run, used: str) -> None:
+def test_edit_names_vms_that_will_drift(run: Run, used: str) -> None:
     larger = {"name": "small", "cpu": {"guest": 2}, "memory": {"guest": "2Gi"}}
     for check in (True, False):
         told = run("instancetype", namespace=used, check=check, **larger)
@@ -104,7 +104,7 @@ def test_an_edit_tells_which_vms_will_drift(run: Run, used: str) -> None:
     assert labelled["changed"] and "warnings" not in labelled["result"]
 
 
-def test_deleting_what_is_in_use_needs_force(run: Run, used: str) -> None:
+def test_deletion_of_used_objects_needs_force(run: Run, used: str) -> None:
     gone = {"namespace": used, "state": "absent"}
     assert run("instancetype", name="tiny", **gone)["changed"]
     for check in (True, False):
@@ -115,7 +115,7 @@ def test_deleting_what_is_in_use_needs_force(run: Run, used: str) -> None:
     assert run("preference", name="linux", preflight="warn", **gone)["changed"]
 
 
-def test_deprecated_fields_are_told_with_what_to_write_instead(run: Run, namespace: str) -> None:
+def test_deprecated_fields_name_their_replacement(run: Run, namespace: str) -> None:
     told = run(
         "preference",
         namespace=namespace,

@@ -63,7 +63,7 @@ def policy(cluster: Path, namespace: str) -> Iterator[None]:
             kinds[kind].delete(namespace)
 
 
-def test_what_a_webhook_refuses_fails_the_check(run: Run, shop: str, names: Any) -> None:
+def test_webhook_refusal_fails_the_check(run: Run, shop: str, names: Any) -> None:
     entries = [vm("fine"), vm("poor", "tiny")]
     checked = run(
         "virtual_machine", check=True, namespace=shop, virtual_machines=entries, preflight="off", run_strategy="Halted"
@@ -84,7 +84,7 @@ def test_what_a_webhook_refuses_fails_the_check(run: Run, shop: str, names: Any)
     assert [one["changed"] for one in trusting["results"]] == [True] * 2
 
 
-def test_what_a_schema_refuses_fails_the_check(run: Run, shop: str, names: Any) -> None:
+def test_schema_refusal_fails_the_check(run: Run, shop: str, names: Any) -> None:
     checked = run(
         "instancetype",
         check=True,
@@ -97,7 +97,7 @@ def test_what_a_schema_refuses_fails_the_check(run: Run, shop: str, names: Any) 
     assert "odd" not in names("virtualmachineinstancetypes", shop)
 
 
-def test_what_a_policy_refuses_fails_the_check(run: Run, shop: str, policy: None) -> None:
+def test_policy_refusal_fails_the_check(run: Run, shop: str, policy: None) -> None:
     for _attempt in range(100):
         checked = run("virtual_machine", check=True, namespace=shop, virtual_machines=[vm("web")])
         if checked.get("failed"):
@@ -123,7 +123,7 @@ def test_a_change_is_checked_and_not_stored(run: Run, shop: str) -> None:
     assert not again["changed"]
 
 
-def test_what_an_earlier_task_may_make_is_a_warning(run: Run) -> None:
+def test_object_of_earlier_task_gives_a_warning(run: Run) -> None:
     nowhere = "test-nowhere"
     checked = run("virtual_machine", check=True, namespace=nowhere, virtual_machines=[vm("web"), vm("db")])
     assert not checked.get("failed"), checked
@@ -137,7 +137,7 @@ def test_what_an_earlier_task_may_make_is_a_warning(run: Run) -> None:
     assert refused["failed"]
 
 
-def test_without_the_right_to_write_the_collection_says_what_it_can(
+def test_check_without_write_rights_predicts_locally(
     run: Run, shop: str, someone: Callable[..., dict[str, Any]]
 ) -> None:
     reader = someone(

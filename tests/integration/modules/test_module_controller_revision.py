@@ -29,7 +29,7 @@ def guest(run: Run, namespace: str, name: str) -> tuple[int, str]:
     return found["vcpus"], found["memory"]
 
 
-def test_drift_is_shown_and_a_refresh_with_restart_takes_it_away(run: Run, shop: str) -> None:
+def test_refresh_with_restart_removes_drift(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, virtual_machines=[vm("db", "medium"), vm("web")], wait=True)
     assert not any(one["drifted"] for one in run("virtual_machine_info", namespace=shop)["virtual_machines"])
     grow(run, shop)
@@ -57,7 +57,7 @@ def test_drift_is_shown_and_a_refresh_with_restart_takes_it_away(run: Run, shop:
     assert not run("controller_revision", namespace=shop)["changed"]
 
 
-def test_a_vm_that_is_being_deleted_is_left_alone(run: Run, shop: str, api: Any) -> None:
+def test_terminating_vm_is_skipped(run: Run, shop: str, api: Any) -> None:
     run("virtual_machine", namespace=shop, virtual_machines=[vm("db", "medium"), vm("old", "medium")], wait=True)
     machines = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
     hold = {"metadata": {"name": "old", "finalizers": ["example.com/held"]}}
@@ -71,7 +71,7 @@ def test_a_vm_that_is_being_deleted_is_left_alone(run: Run, shop: str, api: Any)
     assert told == {"db": (True, False, True), "old": (False, False, False)}, refreshed
 
 
-def test_a_stopped_vm_is_refreshed_and_stays_stopped(run: Run, shop: str) -> None:
+def test_refreshed_vm_stays_stopped(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
     grow(run, shop)
     refreshed = run("controller_revision", namespace=shop, names=["db"], restart="always")
@@ -90,7 +90,7 @@ def test_patching_vms_is_enough(run: Run, shop: str, someone: Callable[..., dict
     assert not run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"))["changed"]
 
 
-def test_without_either_right_both_are_named(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
+def test_missing_rights_are_both_named(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
     grow(run, shop)
     refused = run("controller_revision", namespace=shop, names=["db"], **someone(*READ))
@@ -99,7 +99,7 @@ def test_without_either_right_both_are_named(run: Run, shop: str, someone: Calla
     assert 'resources: ["virtualmachines"]' in refused["msg"]
 
 
-def test_a_refresh_that_would_be_refused_is_not_begun(run: Run, shop: str) -> None:
+def test_refresh_that_fails_preflight_writes_nothing(run: Run, shop: str) -> None:
     entry = vm("db", "medium", run_strategy="Halted", cpu={"model": "host-model"})
     assert run("virtual_machine", namespace=shop, **entry, wait=True)["changed"]
     grow(run, shop, model="EPYC")
@@ -156,7 +156,7 @@ def test_roll_back_and_forward_again(run: Run, shop: str) -> None:
     assert (revision_of(run, shop, "db"), guest(run, shop, "db")) == (second, (4, "8Gi"))
 
 
-def test_a_vm_is_pinned_to_what_it_has(run: Run, shop: str, api: Any) -> None:
+def test_pin_names_the_captured_revision(run: Run, shop: str, api: Any) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium"), wait=True)
     has = revision_of(run, shop, "db")
     grow(run, shop)
@@ -177,7 +177,7 @@ def test_an_unknown_revision(run: Run, shop: str) -> None:
     assert f"{shop}/db: the VM's instancetype and preference have no revision nowhere" in refused["msg"]
 
 
-def test_prune_keeps_what_is_referenced(run: Run, shop: str, api: Any) -> None:
+def test_prune_keeps_referenced_revisions(run: Run, shop: str, api: Any) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
     names = [revision_of(run, shop, "db")]
     for cpu in (3, 4, 5):
@@ -196,9 +196,7 @@ def test_prune_keeps_what_is_referenced(run: Run, shop: str, api: Any) -> None:
     assert not run("controller_revision", namespace=shop, state="pruned", keep=1)["changed"]
 
 
-def test_pruning_needs_to_see_all_who_might_refer_to_a_revision(
-    run: Run, shop: str, someone: Callable[..., dict[str, Any]]
-) -> None:
+def test_prune_needs_rights_to_list_every_referrer(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
     grow(run, shop)
     assert run("controller_revision", namespace=shop)["changed"]
@@ -210,7 +208,7 @@ def test_pruning_needs_to_see_all_who_might_refer_to_a_revision(
     assert len(run("virtual_machine_info", namespace=shop, include=["refresh"])["unreferenced"]) == 1
 
 
-def test_a_lost_revision_is_healed(run: Run, shop: str, api: Any) -> None:
+def test_refresh_replaces_a_lost_revision(run: Run, shop: str, api: Any) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
     lost = revision_of(run, shop, "db")
     api.resources.get(api_version="apps/v1", kind="ControllerRevision").delete(name=lost, namespace=shop)
@@ -222,7 +220,7 @@ def test_a_lost_revision_is_healed(run: Run, shop: str, api: Any) -> None:
     assert seen["instancetype"]["state"] == "current"
 
 
-def test_an_interrupted_run_is_finished_by_the_next(run: Run, shop: str) -> None:
+def test_next_run_finishes_an_interrupted_refresh(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium"), wait=True)
     grow(run, shop)
     # As if the run had been cut off between the refresh and the restart.
@@ -235,7 +233,7 @@ def test_an_interrupted_run_is_finished_by_the_next(run: Run, shop: str) -> None
     assert not run("controller_revision", namespace=shop, restart="if_required")["changed"]
 
 
-def test_the_mark_of_an_interrupted_run_goes(run: Run, shop: str, api: Any) -> None:
+def test_next_run_removes_the_refresh_annotation(run: Run, shop: str, api: Any) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium"), wait=True)
     grow(run, shop)
     # As if the run had been cut off between the two patches that raise the generation.

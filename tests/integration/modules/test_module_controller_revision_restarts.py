@@ -119,7 +119,7 @@ EDITOR = [
 ]
 
 
-def test_a_guest_that_was_restarted_by_hand_is_left_alone(run: Run, namespace: str, api: Any) -> None:
+def test_guest_restarted_by_a_user_is_skipped(run: Run, namespace: str, api: Any) -> None:
     """Refreshed by the status and restarted without raising the generation: KubeVirt asks for a restart for ever."""
     run("instancetype", namespace=namespace, name="plain", **SIZE)
     size = {"name": "plain", "kind": "VirtualMachineInstancetype"}

@@ -26,13 +26,13 @@ def test_the_second_run_changes_nothing(run: Run, namespace: str, api: Any) -> N
     assert kind(api).get(name="web", namespace=namespace).metadata.resourceVersion == live.metadata.resourceVersion
 
 
-def test_check_mode_says_what_would_be_and_writes_nothing(run: Run, namespace: str, api: Any) -> None:
+def test_check_mode_predicts_and_writes_nothing(run: Run, namespace: str, api: Any) -> None:
     planned = run("instancetype", namespace=namespace, check=True, **SIZE)
     assert (planned["changed"], planned["msg"]) == (True, "1 instancetype: would be 1 created")
     assert kind(api).get(namespace=namespace).items == []
 
 
-def test_what_is_no_longer_declared_is_removed_and_the_diff_shows_only_that(run: Run, namespace: str, api: Any) -> None:
+def test_diff_shows_removed_fields_only(run: Run, namespace: str, api: Any) -> None:
     run("instancetype", namespace=namespace, **SIZE)
     changed = run("instancetype", namespace=namespace, name="web", cpu={"guest": 4}, memory={"guest": "4Gi"})
     assert changed["diff"][0]["before"] == {"metadata": {"labels": {"team": "web"}}, "spec": {"cpu": {"guest": 2}}}
@@ -40,7 +40,7 @@ def test_what_is_no_longer_declared_is_removed_and_the_diff_shows_only_that(run:
     assert "labels" not in kind(api).get(name="web", namespace=namespace).to_dict()["metadata"]
 
 
-def test_what_others_added_is_left_alone(run: Run, namespace: str, api: Any) -> None:
+def test_fields_of_other_managers_stay(run: Run, namespace: str, api: Any) -> None:
     run("instancetype", namespace=namespace, **SIZE)
     kind(api).patch(
         name="web",
@@ -52,7 +52,7 @@ def test_what_others_added_is_left_alone(run: Run, namespace: str, api: Any) -> 
     assert kind(api).get(name="web", namespace=namespace).metadata.labels.theirs == "x"
 
 
-def test_a_field_of_another_manager_is_an_error_with_its_name(run: Run, namespace: str, api: Any) -> None:
+def test_field_conflict_names_the_manager(run: Run, namespace: str, api: Any) -> None:
     manifest = {
         "apiVersion": "instancetype.kubevirt.io/v1beta1",
         "kind": "VirtualMachineInstancetype",
@@ -68,7 +68,7 @@ def test_a_field_of_another_manager_is_an_error_with_its_name(run: Run, namespac
     assert kind(api).get(name="web", namespace=namespace).spec.cpu.guest == 2
 
 
-def test_existing_ones_can_be_kept(run: Run, namespace: str, api: Any) -> None:
+def test_existing_objects_can_be_kept(run: Run, namespace: str, api: Any) -> None:
     for name, labels in (("theirs", {}), ("operated", {"app.kubernetes.io/managed-by": "virt-operator"})):
         kind(api).create(
             namespace=namespace,
@@ -87,7 +87,7 @@ def test_existing_ones_can_be_kept(run: Run, namespace: str, api: Any) -> None:
     assert "virt-operator" in applied["results"][1]["left"]
 
 
-def test_a_list_is_removed_and_waited_for(run: Run, namespace: str, api: Any) -> None:
+def test_absent_list_is_awaited(run: Run, namespace: str, api: Any) -> None:
     sizes = [{**SIZE, "name": f"size-{number}"} for number in range(3)]
     assert run("instancetype", namespace=namespace, instancetypes=sizes)["msg"] == "3 instancetypes: 3 created"
     gone = run(

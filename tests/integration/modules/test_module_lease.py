@@ -24,7 +24,7 @@ def lease(run: Run, namespace: str) -> Run:
     return one
 
 
-def test_one_holder_at_a_time(lease: Run) -> None:
+def test_lease_has_one_holder_at_a_time(lease: Run) -> None:
     assert lease("a", check=True) == {**lease("a", check=True), "changed": True, "holder": "a"}
     assert lease("a")["changed"]
     assert not lease("a")["changed"]
@@ -38,7 +38,7 @@ def test_one_holder_at_a_time(lease: Run) -> None:
     assert lease("b")["holder"] == "b"
 
 
-def test_a_holder_that_was_killed_loses_it(lease: Run) -> None:
+def test_killed_holder_loses_the_lease(lease: Run) -> None:
     lease("killed", duration=2)
     began = time.monotonic()
     taken = lease("b")
@@ -46,7 +46,7 @@ def test_a_holder_that_was_killed_loses_it(lease: Run) -> None:
     assert time.monotonic() - began >= 2
 
 
-def test_many_that_want_it_take_turns(cluster: Path, namespace: str) -> None:
+def test_concurrent_holders_take_turns(cluster: Path, namespace: str) -> None:
     session = Session({"kubeconfig": str(cluster), "retry_timeout": 60})
     inside, most = 0, 0
 

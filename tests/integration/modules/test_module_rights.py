@@ -319,14 +319,14 @@ def test_the_rights_are_enough(someone: Someone, module: str, forbidden: list[st
 
 
 @pytest.mark.parametrize("module", [name for name in PLAYS if any(right.without for right in TABLE[f"modules/{name}"])])
-def test_what_may_be_left_out_may(someone: Someone, module: str) -> None:
+def test_optional_rights_are_optional(someone: Someone, module: str) -> None:
     PLAYS[module](Play(someone, atoms(f"modules/{module}", optional=False), module))
 
 
 @pytest.mark.parametrize(
     ("module", "lacking"), [(module, atom) for module in PLAYS for atom in needed(f"modules/{module}")], ids=str
 )
-def test_a_right_that_is_lacking_is_named(someone: Someone, module: str, lacking: Atom) -> None:
+def test_missing_right_is_named(someone: Someone, module: str, lacking: Atom) -> None:
     if someone.may_anyway(lacking):
         pytest.skip("KubeVirt permits it to everybody")
     with pytest.raises(Failed) as failure:
@@ -334,7 +334,7 @@ def test_a_right_that_is_lacking_is_named(someone: Someone, module: str, lacking
     assert names_right(str(failure.value), lacking), failure.value
 
 
-def test_the_manifests_are_valid_and_say_what_the_table_says(cluster: Path) -> None:
+def test_manifests_match_the_table_of_rights(cluster: Path) -> None:
     with config.new_client_from_config(str(cluster)) as connection:
         rbac = client.RbacAuthorizationV1Api(connection)
         for name, rights in TABLE.items():

@@ -17,7 +17,7 @@ from modules_support import execute
 Run = Callable[..., dict[str, Any]]
 
 
-def test_a_kubeconfig_given_as_a_dictionary(cluster: Path, namespace: str) -> None:
+def test_kubeconfig_as_a_dictionary(cluster: Path, namespace: str) -> None:
     kubeconfig = yaml.safe_load(cluster.read_text())
     secrets = [
         user["user"][key] for user in kubeconfig["users"] for key in ("token", "client-key-data") if key in user["user"]
@@ -83,9 +83,7 @@ PLAYBOOK = """
 """
 
 
-def test_nothing_secret_in_a_playbooks_output_with_diff_and_all_its_words(
-    cluster: Path, namespace: str, api: Any, tmp_path: Path
-) -> None:
+def test_playbook_output_hides_secrets(cluster: Path, namespace: str, api: Any, tmp_path: Path) -> None:
     mark = "hunter2" + namespace[-4:]
     _by_kubectl(api, namespace, mark)
     playbook = tmp_path / "play.yml"

@@ -54,7 +54,7 @@ def strange_ca(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_server_that_does_not_prove_who_it_is(cluster: Path, namespace: str, strange_ca: Path) -> None:
+def test_untrusted_server_certificate(cluster: Path, namespace: str, strange_ca: Path) -> None:
     where = {"kubeconfig": str(cluster), "namespace": namespace}
     refused = execute("virtual_machine_info", {**where, "ca_cert": str(strange_ca)})
     assert refused["failed"]
@@ -72,7 +72,7 @@ def test_a_server_that_does_not_prove_who_it_is(cluster: Path, namespace: str, s
     assert trusting["virtual_machines"] == []
 
 
-def test_files_of_certificates_and_keys_that_cannot_be_used(cluster: Path, namespace: str, tmp_path: Path) -> None:
+def test_unusable_certificate_and_key_files(cluster: Path, namespace: str, tmp_path: Path) -> None:
     where = {"kubeconfig": str(cluster), "namespace": namespace}
     junk = tmp_path / "junk.pem"
     junk.write_text("no certificate")
@@ -102,7 +102,7 @@ def plugged(cluster: Path, folder: Path, body: str = GIVES) -> dict[str, Any]:
     return kubeconfig
 
 
-def test_an_exec_plugin_gives_the_token(cluster: Path, namespace: str, tmp_path: Path) -> None:
+def test_exec_plugin_supplies_the_token(cluster: Path, namespace: str, tmp_path: Path) -> None:
     kubeconfig = plugged(cluster, tmp_path)
     assert execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["virtual_machines"] == []
 
@@ -118,15 +118,13 @@ def test_an_exec_plugin_gives_the_token(cluster: Path, namespace: str, tmp_path:
         ("print(json.dumps({'kind': 'ExecCredential'}))", "missing key"),
     ],
 )
-def test_an_exec_plugin_that_fails_is_told(
-    cluster: Path, namespace: str, tmp_path: Path, body: str, words: str
-) -> None:
+def test_failing_exec_plugin_is_reported(cluster: Path, namespace: str, tmp_path: Path, body: str, words: str) -> None:
     kubeconfig = plugged(cluster, tmp_path, body)
     told = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["msg"]
     assert told.startswith("kubeconfig: the credential plugin returned no credentials: ") and words in told
 
 
-def test_an_exec_plugin_that_is_not_there(cluster: Path, namespace: str, tmp_path: Path) -> None:
+def test_missing_exec_plugin(cluster: Path, namespace: str, tmp_path: Path) -> None:
     kubeconfig = plugged(cluster, tmp_path)
     (tmp_path / "plugin").unlink()
     told = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["msg"]
@@ -140,7 +138,7 @@ def left() -> Iterator[Path]:
         yield Path(folder)
 
 
-def test_secrets_are_nowhere_to_be_seen(cluster: Path, namespace: str, tmp_path: Path, left: Path) -> None:
+def test_secrets_are_hidden(cluster: Path, namespace: str, tmp_path: Path, left: Path) -> None:
     spy = tmp_path / "spy"
     spy.mkdir()
     kubeconfig = tmp_path / "kubeconfig"
@@ -183,7 +181,7 @@ def test_secrets_are_nowhere_to_be_seen(cluster: Path, namespace: str, tmp_path:
 HOSTILE = ["../../etc/passwd", "a\nb", "Upper", "ünï", "x" * 300, "a;rm -rf", "{{ 7 * 7 }}", "a%2fb", "-a", "?x=1", "#"]
 
 
-def test_hostile_names_fail_by_themselves(cluster: Path, namespace: str) -> None:
+def test_hostile_names_fail_alone(cluster: Path, namespace: str) -> None:
     entries = [vm_alone(name) for name in [*HOSTILE, "good"]]
     result = execute(
         "virtual_machine", {"kubeconfig": str(cluster), "namespace": namespace, "virtual_machines": entries}
@@ -203,7 +201,7 @@ def test_hostile_namespaces(cluster: Path, namespace_name: str) -> None:
     assert result["failed"] and "Traceback" not in result["msg"]
 
 
-def test_unicode_comes_back_as_it_was(cluster: Path, namespace: str) -> None:
+def test_unicode_is_kept(cluster: Path, namespace: str) -> None:
     text = "Grüße, 世界 \U0001f600 \u202eevil\u202c \x7f 'quoted' \"twice\" {{ none }}"
     options = {"kubeconfig": str(cluster), "namespace": namespace, **vm_alone("web"), "annotations": {"note": text}}
     assert execute("virtual_machine", options)["changed"]

@@ -26,7 +26,7 @@ def power(api: Any, namespace: str, name: str, verb: str) -> None:
     api.request("PUT", path, body={}, header_params={"Accept": "*/*", "Content-Type": "application/json"})
 
 
-def test_vms_are_created_run_and_are_unchanged_afterwards(run: Run, shop: str, api: Any) -> None:
+def test_created_vms_run_and_stay_unchanged(run: Run, shop: str, api: Any) -> None:
     entries = [vm("web"), vm("batch", "medium", run_strategy="Halted")]
     first = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
     assert first["msg"] == "2 virtual machines: 2 created"
@@ -40,7 +40,7 @@ def test_vms_are_created_run_and_are_unchanged_afterwards(run: Run, shop: str, a
     assert versions == {item.metadata.name: item.metadata.generation for item in vms(api).get(namespace=shop).items}
 
 
-def test_networks_and_disks_that_are_not_declared_any_more_go_together(run: Run, shop: str, api: Any) -> None:
+def test_undeclared_networks_and_disks_are_removed(run: Run, shop: str, api: Any) -> None:
     extra = {"networks": [{"name": "default"}, {"name": "storage", "multus": "storage-net"}], "labels": {"app": "web"}}
     shared = {"namespace": shop, "name": "web", "run_strategy": "Halted", "cpu": {"cores": 1}, "memory": "1Gi"}
     disk = {"volumes": [{"name": "root", "container_disk": "registry.example.com/disk:1"}]}
@@ -55,7 +55,7 @@ def test_networks_and_disks_that_are_not_declared_any_more_go_together(run: Run,
         assert run("virtual_machine", **shared, **after)["changed"] is False
 
 
-def test_the_guest_has_what_the_instancetype_says(run: Run, shop: str) -> None:
+def test_guest_has_the_instancetype_resources(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "medium"), wait=True)
     found = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"]
     assert found[0]["instance"]["phase"] == "Running"
@@ -86,7 +86,7 @@ INFERRED = {
 }
 
 
-def test_an_inferred_vm_is_unchanged_on_the_second_third_and_a_changed_run(run: Run, shop: str, api: Any) -> None:
+def test_inferred_vm_stays_unchanged_in_later_runs(run: Run, shop: str, api: Any) -> None:
     disk(
         api,
         shop,
@@ -105,7 +105,7 @@ def test_an_inferred_vm_is_unchanged_on_the_second_third_and_a_changed_run(run: 
     assert not run("virtual_machine", namespace=shop, **INFERRED, labels={"a": "b"})["changed"]
 
 
-def test_what_cannot_be_inferred_is_said_before_anything_is_sent(run: Run, shop: str, api: Any) -> None:
+def test_failed_inference_is_reported_before_requests(run: Run, shop: str, api: Any) -> None:
     disk(api, shop)
     refused = run("virtual_machine", namespace=shop, **INFERRED)
     assert "unable to find required instancetype.kubevirt.io/default-instancetype label" in refused["msg"]
@@ -113,7 +113,7 @@ def test_what_cannot_be_inferred_is_said_before_anything_is_sent(run: Run, shop:
     assert vms(api).get(namespace=shop).items == []
 
 
-def test_a_vm_that_somebody_stopped_stays_stopped_until_the_play_says_otherwise(run: Run, shop: str, api: Any) -> None:
+def test_stopped_vm_starts_only_when_declared(run: Run, shop: str, api: Any) -> None:
     run("virtual_machine", namespace=shop, **vm("web"), wait=True)
     power(api, shop, "web", "stop")
     again = run("virtual_machine", namespace=shop, **vm("web"), wait=True)
@@ -139,7 +139,7 @@ def test_a_removed_label_disk_and_another_instancetype(run: Run, shop: str, api:
     assert "labels" not in live["spec"]["template"].get("metadata", {})
 
 
-def test_a_wait_fails_at_once_with_the_reason(run: Run, shop: str) -> None:
+def test_wait_fails_at_once_with_reason(run: Run, shop: str) -> None:
     entry = vm("web", "nowhere", preference=None)
     failed = run("virtual_machine", namespace=shop, **entry, preflight="off", wait=True, wait_timeout=60)
     assert failed["failed"]
@@ -147,7 +147,7 @@ def test_a_wait_fails_at_once_with_the_reason(run: Run, shop: str) -> None:
     assert '"nowhere" not found' in failed["msg"]
 
 
-def test_preflight_can_warn_in_place_of_refusing(run: Run, shop: str, api: Any) -> None:
+def test_preflight_can_warn_only(run: Run, shop: str, api: Any) -> None:
     entry = vm("web", "nowhere", preference=None, run_strategy="Halted")
     warned = run("virtual_machine", namespace=shop, **entry, preflight="warn")
     assert warned["changed"]
@@ -155,7 +155,7 @@ def test_preflight_can_warn_in_place_of_refusing(run: Run, shop: str, api: Any) 
     assert vms(api).get(name="web", namespace=shop).spec.instancetype.name == "nowhere"
 
 
-def test_an_object_that_the_guest_needs_and_nobody_has_created_is_named(run: Run, shop: str, api: Any) -> None:
+def test_missing_referenced_object_is_named(run: Run, shop: str, api: Any) -> None:
     users, disk = (
         {"name": "users", "configMap": {"name": "users"}},
         {"name": "users", "disk": {}},
@@ -176,7 +176,7 @@ def test_an_object_that_the_guest_needs_and_nobody_has_created_is_named(run: Run
     assert changed["changed"] and "warnings" not in changed["result"], changed
 
 
-def test_one_refused_vm_does_not_stop_the_others(run: Run, shop: str, api: Any) -> None:
+def test_refused_vm_does_not_stop_others(run: Run, shop: str, api: Any) -> None:
     done = run("virtual_machine", namespace=shop, virtual_machines=[vm("a"), vm("b", "tiny"), vm("c")])
     assert (done["failed"], done["changed"]) == (True, True)
     assert done["msg"].startswith(f"1 of 3 virtual machines failed: {shop}/b: ")
@@ -191,7 +191,7 @@ def test_fail_fast_sends_nothing(run: Run, shop: str, api: Any) -> None:
     assert vms(api).get(namespace=shop).items == []
 
 
-def test_absent_waits_until_vm_and_revisions_are_gone(run: Run, shop: str, api: Any) -> None:
+def test_absent_waits_for_vm_and_revisions(run: Run, shop: str, api: Any) -> None:
     run("virtual_machine", namespace=shop, **vm("web"), wait=True)
     gone = run("virtual_machine", namespace=shop, name="web", state="absent", wait=True)
     assert (gone["changed"], gone["result"]["action"]) == (True, "delete"), gone

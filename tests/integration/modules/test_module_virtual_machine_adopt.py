@@ -89,7 +89,7 @@ def test_check_mode_reports_and_changes_nothing(run: Run, adopt: Run, shop: str,
     ]
 
 
-def test_an_adopted_guest_does_not_notice(run: Run, adopt: Run, shop: str, live: Any) -> None:
+def test_adoption_leaves_the_guest_unchanged(run: Run, adopt: Run, shop: str, live: Any) -> None:
     declared(run, shop, explicit("web"), explicit("off", run_strategy="Halted"))
     guest = live("VirtualMachineInstance", "web")
     rehearsed = run("virtual_machine_adopt", check=True, namespace=shop, **OWN)
@@ -136,7 +136,7 @@ def test_the_play_of_an_adopted_vm(run: Run, adopt: Run, shop: str) -> None:
     assert expanded["expansion"]["server"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
 
 
-def test_what_others_own_stays_theirs(adopt: Run, api: Any, shop: str, live: Any) -> None:
+def test_fields_of_other_owners_stay(adopt: Run, api: Any, shop: str, live: Any) -> None:
     """A VM as kubectl made it: what goes is nobody's, what comes is ours, and all else stays kubectl's."""
     disks = [{"name": "root", "disk": {"bus": "virtio"}}]
     volumes = [{"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}}]
@@ -170,7 +170,7 @@ def test_what_others_own_stays_theirs(adopt: Run, api: Any, shop: str, live: Any
     assert not {"f:memory", "f:cpu"} & {key for key in left["f:domain"] if left["f:domain"][key] != {}}
 
 
-def test_one_that_fits_nothing_fails_alone_with_what_is_near(run: Run, adopt: Run, shop: str) -> None:
+def test_unmatched_vm_fails_with_nearest_instancetypes(run: Run, adopt: Run, shop: str) -> None:
     odd = {**FULL, "resources": {"limits": {"memory": "3Gi"}}}
     declared(run, shop, explicit("odd", odd, run_strategy="Halted"), explicit("web", run_strategy="Halted"))
     found = adopt()
@@ -194,7 +194,7 @@ def test_one_that_fits_nothing_fails_alone_with_what_is_near(run: Run, adopt: Ru
     assert by_name(taken["results"])["odd"]["proof"] == told["odd"]["nearest"][0]["differences"]
 
 
-def test_a_restart_that_changes_nothing_is_foretold(run: Run, adopt: Run, shop: str) -> None:
+def test_restart_without_effect_is_predicted(run: Run, adopt: Run, shop: str) -> None:
     """KubeVirt compares how a VM is written, not what it means."""
     spelled = {"cpu": FULL["cpu"], "resources": {"requests": {"memory": "2Gi"}}}
     declared(run, shop, explicit("web", spelled))

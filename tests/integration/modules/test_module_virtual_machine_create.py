@@ -72,7 +72,7 @@ def unchanged(run: Run, namespace: str, **options: Any) -> bool:
     return not again["changed"]
 
 
-def test_a_data_source_is_enough(
+def test_data_source_alone_makes_a_vm(
     run: Run, shop: str, api: Any, data_source: Callable[..., None], live: Callable[..., dict[str, Any]]
 ) -> None:
     data_source("fedora", LABELS)
@@ -89,7 +89,7 @@ def test_a_data_source_is_enough(
     assert unchanged(run, shop, **entry)
 
 
-def test_a_claim_is_enough(run: Run, shop: str, claim: Callable[..., None]) -> None:
+def test_claim_alone_makes_a_vm(run: Run, shop: str, claim: Callable[..., None]) -> None:
     claim("disk", LABELS)
     entry = {"name": "web", "boot": {"pvc": "disk"}}
     first = run("virtual_machine", namespace=shop, **entry, wait=True)
@@ -107,7 +107,7 @@ def test_a_claim_is_enough(run: Run, shop: str, claim: Callable[..., None]) -> N
         {"url": "docker://registry.example.com/disk:1", "size": "10Gi"},
     ],
 )
-def test_a_disk_that_says_nothing_gives_a_small_vm_and_a_warning(
+def test_disk_without_labels_gives_default_and_warning(
     run: Run,
     shop: str,
     live: Callable[..., dict[str, Any]],
@@ -127,9 +127,7 @@ def test_a_disk_that_says_nothing_gives_a_small_vm_and_a_warning(
     assert unchanged(run, shop, **entry)
 
 
-def test_a_disk_without_labels_is_told_with_what_would_do(
-    run: Run, shop: str, api: Any, claim: Callable[..., None]
-) -> None:
+def test_disk_without_labels_names_candidates(run: Run, shop: str, api: Any, claim: Callable[..., None]) -> None:
     claim("linux-disk", {})
     refused = run("virtual_machine", namespace=shop, name="web", boot={"pvc": "linux-disk"})
     assert refused["failed"]
@@ -139,7 +137,7 @@ def test_a_disk_without_labels_is_told_with_what_would_do(
     assert "add preference.name, for example linux (kind VirtualMachinePreference)" in refused["msg"]
 
 
-def test_types_that_would_do_meet_the_preference(run: Run, shop: str, claim: Callable[..., None]) -> None:
+def test_candidates_meet_the_preference(run: Run, shop: str, claim: Callable[..., None]) -> None:
     claim("disk", {name: value for name, value in LABELS.items() if "preference" in name})
     refused = run("virtual_machine", namespace=shop, name="web", boot={"pvc": "disk"})
     # The preference asks for 2Gi, which tiny does not have.
@@ -150,7 +148,7 @@ def test_types_that_would_do_meet_the_preference(run: Run, shop: str, claim: Cal
 
 
 @pytest.mark.parametrize("labels", [LABELS, {}])
-def test_what_may_come_to_nothing_is_unchanged_afterwards(
+def test_automatic_inference_is_idempotent(
     run: Run, shop: str, claim: Callable[..., None], live: Callable[..., dict[str, Any]], labels: dict[str, str]
 ) -> None:
     claim("disk", labels)
@@ -169,7 +167,7 @@ def test_what_may_come_to_nothing_is_unchanged_afterwards(
     assert ("memory" in made["spec"]["template"]["spec"]["domain"]) != bool(labels)
 
 
-def test_memory_that_is_not_declared_any_more_stays(run: Run, shop: str, live: Callable[..., dict[str, Any]]) -> None:
+def test_undeclared_memory_stays(run: Run, shop: str, live: Callable[..., dict[str, Any]]) -> None:
     entry = {"name": "web", "run_strategy": "Halted", "volumes": [{"container_disk": "registry.example.com/disk:1"}]}
     run("virtual_machine", namespace=shop, **entry, memory="1Gi")
     assert unchanged(run, shop, **entry)
@@ -222,9 +220,7 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
-def test_all_options_are_taken_by_the_cluster_and_unchanged_afterwards(
-    run: Run, shop: str, live: Callable[..., dict[str, Any]]
-) -> None:
+def test_all_options_are_accepted_and_idempotent(run: Run, shop: str, live: Callable[..., dict[str, Any]]) -> None:
     first = run("virtual_machine", namespace=shop, **EVERYTHING)
     assert first["changed"], first
     vmi = live("full")["spec"]["template"]["spec"]
@@ -258,7 +254,7 @@ def test_secrets_are_never_shown(run: Run, shop: str, tmp_path: Path) -> None:
         assert secret not in str(again)
 
 
-def test_a_password_file_that_is_not_there_is_told(run: Run, shop: str, api: Any) -> None:
+def test_missing_password_file_is_reported(run: Run, shop: str, api: Any) -> None:
     refused = run("virtual_machine", namespace=shop, name="web", cloud_init={"password_file": "/nowhere/password"})
     assert "cloud_init.password_file: cannot be read: No such file or directory" in refused["msg"]
 
@@ -292,7 +288,7 @@ def test_a_disk_that_exists_keeps_its_size(run: Run, shop: str) -> None:
     assert not again["changed"] and "warnings" not in again["result"]
 
 
-def test_a_missing_data_source_is_told_once(run: Run, shop: str) -> None:
+def test_missing_data_source_is_reported_once(run: Run, shop: str) -> None:
     source = {"kind": "DataSource", "name": "nowhere", "namespace": "default"}
     made = {"metadata": {"name": "web-boot"}, "spec": {"sourceRef": source, "storage": {}}}
     template = {"spec": {"domain": {"devices": {}}, "volumes": [{"name": "boot", "dataVolume": {"name": "web-boot"}}]}}

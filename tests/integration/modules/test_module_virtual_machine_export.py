@@ -58,9 +58,7 @@ def declare(run: Run, namespace: str) -> None:
     assert changed["changed"], changed
 
 
-def test_to_another_namespace_with_another_instancetype_of_the_name(
-    run: Run, api: Any, shop: str, tmp_path: Path
-) -> None:
+def test_namespace_with_different_instancetype_of_same_name(run: Run, api: Any, shop: str, tmp_path: Path) -> None:
     other = f"{shop}-other"
     spaces = api.resources.get(api_version="v1", kind="Namespace")
     spaces.create({"metadata": {"name": other}})
@@ -99,7 +97,7 @@ def test_to_another_namespace_with_another_instancetype_of_the_name(
         spaces.delete(name=other)
 
 
-def test_vms_that_a_snapshot_does_not_keep(run: Run, shop: str) -> None:
+def test_vms_without_snapshot_copies(run: Run, shop: str) -> None:
     declare(run, shop)
 
     def lost() -> dict[str, list[str]]:
@@ -122,7 +120,7 @@ def elsewhere(
 
 
 @pytest.mark.own_cluster
-def test_to_another_cluster_without_the_instancetype(run: Run, shop: str, elsewhere: Path) -> None:
+def test_target_cluster_without_the_instancetype(run: Run, shop: str, elsewhere: Path) -> None:
     declare(run, shop)
     place = f"there-{uuid.uuid4().hex[:8]}"
     found = run("virtual_machine_export", namespace=shop, target_namespace=place, run_strategy="Halted")
@@ -146,7 +144,7 @@ def test_to_another_cluster_without_the_instancetype(run: Run, shop: str, elsewh
     assert (web["instance"]["guest"]["vcpus"], web["instance"]["guest"]["memory"]) == (2, "4Gi")
 
 
-def test_what_cannot_be_exported(run: Run, api: Any, shop: str) -> None:
+def test_vms_that_cannot_be_exported(run: Run, api: Any, shop: str) -> None:
     declare(run, shop)
     revisions = api.resources.get(api_version="apps/v1", kind="ControllerRevision")
     web = run("virtual_machine_export", namespace=shop, names=["web"])["results"][0]["revisions"]["instancetype"]

@@ -22,7 +22,7 @@ def grow(run: Run, namespace: str) -> None:
     assert changed["changed"], changed
 
 
-def test_what_is_told_of_a_vm_that_has_drifted(run: Run, shop: str) -> None:
+def test_drifted_vm_is_described(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", labels={"app": "web"}), wait=True)
     grow(run, shop)
     web = told(run, shop)["web"]
@@ -46,7 +46,7 @@ def test_what_is_told_of_a_vm_that_has_drifted(run: Run, shop: str) -> None:
     assert web["instance"]["node"]
 
 
-def test_a_vm_without_instancetype_has_resources_of_its_own(run: Run, shop: str) -> None:
+def test_vm_without_instancetype_has_own_resources(run: Run, shop: str) -> None:
     volumes = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
     own = {"name": "own", "cpu": {"cores": 2}, "memory": "1Gi", "volumes": volumes, "run_strategy": "Halted"}
     run("virtual_machine", namespace=shop, **own)
@@ -55,7 +55,7 @@ def test_a_vm_without_instancetype_has_resources_of_its_own(run: Run, shop: str)
     assert (seen["drifted"], "instancetype" in seen, "instance" in seen) == (False, False, False)
 
 
-def test_what_cannot_be_resolved_is_a_problem_with_the_servers_words(run: Run, shop: str) -> None:
+def test_unresolved_vm_reports_the_server_message(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
     seen = told(run, shop)["web"]
     assert seen["problem"] == 'virtualmachineinstancetypes.instancetype.kubevirt.io "nowhere" not found'
@@ -96,7 +96,7 @@ def test_vms_that_need_a_restart(run: Run, shop: str) -> None:
     assert (waiting["a"]["instance"]["guest"]["memory"], waiting["a"]["resources"]["guest"]["memory"]) == ("2Gi", "4Gi")
 
 
-def test_the_server_and_the_resolver_expand_alike(run: Run, shop: str) -> None:
+def test_server_and_resolver_expand_alike(run: Run, shop: str) -> None:
     user_data = [{"name": "init", "cloud_init": {"user_data": "password: hunter2-secret"}}]
     entries = [vm("a"), vm("b", "medium", volumes=user_data), vm("c", labels={"x": "y"}, run_strategy="Halted")]
     run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)

@@ -44,7 +44,7 @@ def plain(name: str, **options: Any) -> dict[str, Any]:
     return {**vm(name, "medium", run_strategy="Halted", **options), "preference": None}
 
 
-def test_four_lists_for_a_namespace_however_many_vms(run: Run, shop: str, sent: list[str]) -> None:
+def test_one_namespace_costs_four_lists(run: Run, shop: str, sent: list[str]) -> None:
     for count in (1, 6):
         entries = [plain(f"vm-{number}") for number in range(count)]
         made = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
@@ -61,7 +61,7 @@ def test_four_lists_for_a_namespace_however_many_vms(run: Run, shop: str, sent: 
     assert sorted(sent) == sorted([*LISTS, "GET virtualmachineinstances"])
 
 
-def test_one_more_list_for_each_kind_that_vms_refer_to(run: Run, shop: str, sent: list[str]) -> None:
+def test_each_referenced_kind_costs_one_list(run: Run, shop: str, sent: list[str]) -> None:
     entries = [vm(f"vm-{number}", run_strategy="Halted") for number in range(3)]
     run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
     for options in ({"namespace": shop}, {}):
@@ -73,7 +73,7 @@ def test_one_more_list_for_each_kind_that_vms_refer_to(run: Run, shop: str, sent
         assert {"GET virtualmachines", "GET controllerrevisions", "GET virtualmachinepreferences"} <= set(sent)
 
 
-def test_the_rights_to_list_vms_and_revisions_are_enough(
+def test_rights_to_list_vms_and_revisions_suffice(
     run: Run, shop: str, someone: Callable[..., dict[str, Any]], sent: list[str]
 ) -> None:
     run("virtual_machine", namespace=shop, virtual_machines=[plain("a"), plain("b")], wait=True)

@@ -75,7 +75,7 @@ def by_virtctl(api: Any, namespace: str) -> None:
         (by_virtctl, "virtctl"),
     ],
 )
-def test_a_vm_that_others_made(run: Run, shop: str, api: Any, made: Maker, manager: str) -> None:
+def test_vm_of_other_managers(run: Run, shop: str, api: Any, made: Maker, manager: str) -> None:
     made(api, shop)
 
     def declare(labels: dict[str, str], volumes: list[dict[str, Any]], **options: Any) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def test_a_vm_that_others_made(run: Run, shop: str, api: Any, made: Maker, manag
     assert not declare({}, VOLUMES[:1])["changed"]
 
 
-def test_a_vm_with_running_in_place_of_a_run_strategy(run: Run, shop: str, api: Any) -> None:
+def test_vm_with_running_field(run: Run, shop: str, api: Any) -> None:
     spec = {**MANIFEST["spec"], "running": False}
     del spec["runStrategy"]
     vms(api).create(namespace=shop, body={**MANIFEST, "spec": spec}, field_manager="kubectl-create")
@@ -243,7 +243,7 @@ def test_co_ownership_ends(run: Run, shop: str, api: Any, made: Maker, manager: 
     assert "preference" not in live()["spec"] and live()["metadata"]["labels"] == {"note": "theirs"}
 
 
-def test_what_is_declared_otherwise_is_taken_over_in_the_same_run(run: Run, shop: str, api: Any) -> None:
+def test_changed_fields_are_taken_over_at_once(run: Run, shop: str, api: Any) -> None:
     by_kubevirt_core(api, shop)
     other = {**vm("web", "medium", volumes=VOLUMES), "namespace": shop}
     refused = run("virtual_machine", **other)
@@ -255,7 +255,7 @@ def test_what_is_declared_otherwise_is_taken_over_in_the_same_run(run: Run, shop
     assert not run("virtual_machine", **other)["changed"]
 
 
-def test_an_object_that_only_its_maker_owned(run: Run, namespace: str, api: Any) -> None:
+def test_take_over_from_the_only_manager(run: Run, namespace: str, api: Any) -> None:
     """Without managed fields the API server would give all fields to nobody, whom no apply may take them from."""
     kind = api.resources.get(api_version="instancetype.kubevirt.io/v1beta1", kind=KIND)
     spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}

@@ -22,7 +22,7 @@ def web(run: Run, shop: str) -> str:
     return shop
 
 
-def test_stopped_started_and_each_again(run: Run, web: str) -> None:
+def test_stop_and_start_are_idempotent(run: Run, web: str) -> None:
     for state, verb, status in (("stopped", "stop", "Stopped"), ("started", "start", "Running")):
         done = run("virtual_machine_power", wait=True, namespace=web, name="web", state=state)
         assert (done["changed"], done["msg"]) == (True, "1 virtual machine: 1 changed, 0 unchanged"), done
@@ -45,7 +45,7 @@ def test_a_restart_waits_for_the_new_vmi(run: Run, web: str) -> None:
     assert parts == [before["uid"], after["uid"]]
 
 
-def test_a_forced_restart_and_a_grace_period_that_kubevirt_refuses(run: Run, web: str) -> None:
+def test_forced_restart_with_refused_grace_period(run: Run, web: str) -> None:
     assert run("virtual_machine_power", wait=True, namespace=web, name="web", state="restarted", force=True)["changed"]
     refused = run(
         "virtual_machine_power", wait=True, namespace=web, name="web", state="restarted", force=True, grace_period=5
@@ -61,7 +61,7 @@ def test_a_forced_stop(run: Run, web: str) -> None:
     assert (done["changed"], done["results"][0]["status"]) == (True, "Stopped")
 
 
-def test_paused_unpaused_and_each_again(run: Run, web: str) -> None:
+def test_pause_and_unpause_are_idempotent(run: Run, web: str) -> None:
     for state, status in (("paused", "Paused"), ("unpaused", "Running")):
         done = run("virtual_machine_power", wait=True, namespace=web, name="web", state=state)
         assert (done["changed"], done["results"][0]["status"]) == (True, status), done
@@ -90,9 +90,7 @@ def test_started_paused(run: Run, web: str, api: Any) -> None:
         ("unpaused", 'virtualmachineinstance.kubevirt.io "web" not found'),
     ],
 )
-def test_a_refusal_is_an_error_with_the_servers_words_in_check_mode_too(
-    run: Run, web: str, state: str, words: str
-) -> None:
+def test_refusal_reports_the_server_message(run: Run, web: str, state: str, words: str) -> None:
     run("virtual_machine_power", wait=True, namespace=web, name="web", state="stopped")
     for check in (True, False):
         refused = run("virtual_machine_power", wait=True, check=check, namespace=web, name="web", state=state)
@@ -100,14 +98,14 @@ def test_a_refusal_is_an_error_with_the_servers_words_in_check_mode_too(
         assert refused["msg"] == f"{web}/web: {words}"
 
 
-def test_a_once_vm_that_was_stopped_is_not_said_to_be_started(run: Run, shop: str) -> None:
+def test_stopped_once_vm_is_not_started(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", run_strategy="Once"), wait=True)
     refused = run("virtual_machine_power", wait=True, namespace=shop, name="web", state="restarted")
     assert refused["msg"].endswith("RunStategy Once does not support manual restart requests"), refused
 
 
 @pytest.mark.parametrize("strategy", ["Manual", "RerunOnFailure"])
-def test_run_strategies_that_requests_leave_alone(run: Run, shop: str, strategy: str) -> None:
+def test_run_strategies_that_power_requests_keep(run: Run, shop: str, strategy: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", run_strategy=strategy), wait=True)
     run("virtual_machine_power", wait=True, namespace=shop, name="web", state="started")
     for state, status in (("stopped", "Stopped"), ("started", "Running"), ("restarted", "Running")):
@@ -117,7 +115,7 @@ def test_run_strategies_that_requests_leave_alone(run: Run, shop: str, strategy:
     assert not run("virtual_machine_power", wait=True, namespace=shop, name="web", state="started")["changed"]
 
 
-def test_check_mode_changes_nothing_and_says_what_would(run: Run, web: str) -> None:
+def test_check_mode_predicts_and_changes_nothing(run: Run, web: str) -> None:
     for state, changed in (("stopped", True), ("restarted", True), ("paused", True), ("started", False)):
         told = run("virtual_machine_power", wait=True, check=True, namespace=web, name="web", state=state)
         assert told["changed"] is changed, told
@@ -138,7 +136,7 @@ def test_soft_reboots_and_a_migration(run: Run, web: str, api: Any) -> None:
     assert [one.spec.vmiName for one in migrations.get(namespace=web).items] == ["web"] * (not fixed)
 
 
-def test_many_with_a_state_each_one_of_them_missing(run: Run, shop: str) -> None:
+def test_entries_with_own_states_and_missing_vm(run: Run, shop: str) -> None:
     names = [f"vm{index}" for index in range(6)]
     run("virtual_machine", namespace=shop, virtual_machines=[vm(name) for name in names], wait=True)
     entries = [{"name": name, "state": "stopped" if index % 2 else "paused"} for index, name in enumerate(names)]
@@ -161,14 +159,14 @@ def test_vms_by_label(run: Run, shop: str) -> None:
     assert found[0]["status"] == "Running"
 
 
-def test_what_keeps_a_vm_from_starting_is_the_error(run: Run, shop: str) -> None:
+def test_start_failure_names_the_cause(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
     failed = run("virtual_machine_power", wait=True, namespace=shop, name="web", state="started", wait_timeout=60)
     assert failed["failed"]
     assert "FailedFindInstancetype" in failed["msg"]
 
 
-def test_a_missing_permission_names_the_rule_to_grant(run: Run, web: str, someone: Any) -> None:
+def test_missing_right_names_the_rule(run: Run, web: str, someone: Any) -> None:
     user = someone(
         {
             "apiGroups": ["kubevirt.io"],
@@ -204,7 +202,7 @@ def test_a_missing_permission_names_the_rule_to_grant(run: Run, web: str, someon
         ),
     ],
 )
-def test_options_that_make_no_sense(run: Run, options: dict[str, Any], words: str) -> None:
+def test_invalid_option_combinations(run: Run, options: dict[str, Any], words: str) -> None:
     refused = run("virtual_machine_power", wait=True, namespace="nowhere", **options)
     assert refused["failed"]
     assert words in refused["msg"]

@@ -50,7 +50,7 @@ def matchers(api: Any, namespace: str, name: str) -> dict[str, Any]:
     return {role: {part: spec[role][part] for part in ("name", "kind")} for role in MATCHERS if spec.get(role)}
 
 
-def test_container_disks_and_imports_say_what_vms_need(
+def test_container_disks_and_imports_supply_vm_options(
     vms: Run, registry: LoopbackRegistry, api: Any, shop: str
 ) -> None:
     image = f"{registry.address}/disks/linux:1"
@@ -78,7 +78,7 @@ def test_container_disks_and_imports_say_what_vms_need(
     assert registry.agents.count(USER_AGENT) == 0
 
 
-def test_a_registry_that_cannot_be_reached_and_an_image_that_says_nothing(
+def test_unreachable_registry_and_image_without_labels(
     vms: Run, registry: LoopbackRegistry, api: Any, shop: str
 ) -> None:
     silent, gone = f"{registry.address}/disks/silent:1", "127.0.0.1:1/disks/linux:1"
@@ -105,7 +105,7 @@ def test_a_registry_that_cannot_be_reached_and_an_image_that_says_nothing(
     assert again["msg"] == "2 virtual machines: 2 unchanged", again
 
 
-def test_preflight_tells_what_kubevirt_keeps_to_itself(vms: Run, shop: str) -> None:
+def test_preflight_warns_of_ignored_inference_failure(vms: Run, shop: str) -> None:
     """KubeVirt accepts such a VM without a word."""
     ignored = {"inferFromVolume": "boot", "inferFromVolumeFailurePolicy": "Ignore"}
     spec = {"instancetype": ignored, "preference": ignored}

@@ -33,7 +33,7 @@ def uid(run: Run, namespace: str, name: str = "web") -> str:
     return str(found[0]["instance"]["uid"])
 
 
-def test_a_change_that_takes_a_restart_is_foreseen_and_restarted_when_asked(run: Run, shop: str, declare: Run) -> None:
+def test_change_restarts_the_guest_when_requested(run: Run, shop: str, declare: Run) -> None:
     declare(vm("web"), wait=True)
     before = uid(run, shop)
     entry = vm("web", "medium")
@@ -56,9 +56,7 @@ def test_a_change_that_takes_a_restart_is_foreseen_and_restarted_when_asked(run:
     assert (again["changed"], again["restarted"]) == (False, False)
 
 
-def test_changed_and_restarted_at_once_beside_what_is_live_halted_or_none_of_the_guests_business(
-    run: Run, shop: str, declare: Run
-) -> None:
+def test_only_guests_that_need_it_are_restarted(run: Run, shop: str, declare: Run) -> None:
     made = run("instancetype", namespace=shop, name="two", cpu={"guest": 2}, memory={"guest": "2Gi"})
     assert made["changed"]
     declare(vm("big"), vm("more"), vm("label"), vm("off", run_strategy="Halted"), wait=True)
@@ -135,7 +133,7 @@ def with_memory(name: str, **memory: Any) -> dict[str, Any]:
         (with_memory, {"memory": {"guest": "2Gi"}}, {}, "restart"),
     ],
 )
-def test_devices_that_a_running_guest_gets_as_kubevirt_decides(
+def test_devices_of_a_running_guest_follow_kubevirt(
     run: Run, shop: str, declare: Run, api: Any, make: Any, before: Any, after: Any, needs: str
 ) -> None:
     for claim in ("one", "two"):
@@ -153,7 +151,7 @@ def test_devices_that_a_running_guest_gets_as_kubevirt_decides(
 
 
 @pytest.mark.parametrize("devices", [{"preferred_disk_bus": "scsi"}, {"preferred_interface_model": "e1000"}])
-def test_a_preference_for_a_device_that_the_vm_does_not_list_takes_a_restart_that_kubevirt_does_not_ask_for(
+def test_preference_for_default_device_needs_restart(
     run: Run, shop: str, declare: Run, devices: dict[str, str]
 ) -> None:
     def seen() -> dict[str, Any]:
@@ -177,7 +175,7 @@ def test_a_preference_for_a_device_that_the_vm_does_not_list_takes_a_restart_tha
     assert (seen()["restart_required"], uid(run, shop) == before) == (False, False)
 
 
-def test_memory_is_plugged_into_a_guest_that_can_migrate_and_into_no_other(run: Run, shop: str, declare: Run) -> None:
+def test_memory_hotplug_needs_a_migratable_guest(run: Run, shop: str, declare: Run) -> None:
     run("instancetype", namespace=shop, name="wide", cpu={"guest": 1}, memory={"guest": "4Gi"})
     declare(vm("web"), wait=True)
     (web,) = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"]
@@ -198,7 +196,7 @@ def test_memory_is_plugged_into_a_guest_that_can_migrate_and_into_no_other(run: 
     until(grown)
 
 
-def test_a_change_that_is_taken_back_takes_no_restart(run: Run, shop: str, declare: Run) -> None:
+def test_reverted_change_needs_no_restart(run: Run, shop: str, declare: Run) -> None:
     run("instancetype", namespace=shop, name="wide", cpu={"guest": 1}, memory={"guest": "4Gi", "max_guest": "4Gi"})
     declare(vm("web"), wait=True)
     assert declare(vm("web", "wide"), wait=True)["restart_required"]
@@ -207,9 +205,7 @@ def test_a_change_that_is_taken_back_takes_no_restart(run: Run, shop: str, decla
     assert told == [True, "nothing", False, False], back
 
 
-def test_a_vm_whose_captured_revision_was_deleted_can_change_and_is_told_the_remedy(
-    run: Run, shop: str, declare: Run, api: Any
-) -> None:
+def test_vm_without_its_revision_can_change(run: Run, shop: str, declare: Run, api: Any) -> None:
     def web(instancetype: str = "small", **options: Any) -> dict[str, Any]:
         return vm("web", instancetype, **{"preference": None, **options})
 
@@ -242,7 +238,7 @@ def test_a_vm_whose_captured_revision_was_deleted_can_change_and_is_told_the_rem
         assert declare(web(run_strategy="Halted", **grace), check=check)["changed"]
 
 
-def test_a_restart_that_is_refused_is_an_error_with_the_servers_words(run: Run, shop: str, declare: Run) -> None:
+def test_refused_restart_reports_the_server_message(run: Run, shop: str, declare: Run) -> None:
     declare(vm("web", run_strategy="Once"), wait=True)
     done = run("virtual_machine", namespace=shop, **vm("web", "medium", run_strategy="Once"), restart="if_required")
     assert (done["failed"], done["changed"], done["result"]["changed"]) == (True, True, True)
@@ -250,7 +246,7 @@ def test_a_restart_that_is_refused_is_an_error_with_the_servers_words(run: Run, 
     assert done["msg"].endswith("RunStategy Once does not support manual restart requests")
 
 
-def test_what_is_returned_is_documented(run: Run, shop: str) -> None:
+def test_return_values_are_documented(run: Run, shop: str) -> None:
     def documented(module: str, of: str = "results") -> set[str]:
         text = importlib.import_module(f"{MODULES}.{module}").RETURN
         return set(yaml.safe_load(text)[of]["contains"])
@@ -267,7 +263,7 @@ def test_what_is_returned_is_documented(run: Run, shop: str) -> None:
     assert {key for one in found for key in one} <= documented("virtual_machine_info", "virtual_machines")
 
 
-def test_what_changes_is_told_without_secrets(declare: Run) -> None:
+def test_change_report_hides_secrets(declare: Run) -> None:
     def with_password(text: str) -> dict[str, Any]:
         volumes = [{"name": "init", "cloud_init": {"user_data": f"password: {text}"}}]
         return vm("web", volumes=volumes)

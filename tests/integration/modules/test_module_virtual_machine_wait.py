@@ -33,7 +33,7 @@ def names(api: Any, namespace: str, version: str, kind: str) -> list[str]:
     return sorted(item.metadata.name for item in found.items)
 
 
-def test_one_bad_vm_fails_at_once_and_the_others_are_waited_for(run: Run, shop: str) -> None:
+def test_bad_vm_fails_without_ending_other_waits(run: Run, shop: str) -> None:
     entries = [vm("a"), vm("b", "nowhere", preference=None), vm("c", run_strategy="Halted")]
     done = run("virtual_machine", namespace=shop, virtual_machines=entries, preflight="off", wait=True)
     told = by_name(done["results"])
@@ -42,14 +42,14 @@ def test_one_bad_vm_fails_at_once_and_the_others_are_waited_for(run: Run, shop: 
     assert told["b"]["msg"].startswith("FailedFindInstancetype: ")
 
 
-def test_a_failure_of_before_the_change_that_heals_it_does_not_count(run: Run, shop: str) -> None:
+def test_failure_before_the_change_is_ignored(run: Run, shop: str) -> None:
     failed = run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off", wait=True)
     assert failed["failed"]
     healed = run("virtual_machine", namespace=shop, **vm("web"), wait=True)
     assert (healed.get("failed", False), healed["result"].get("status")) == (False, "Running"), healed
 
 
-def test_a_vm_without_a_change_fails_with_what_is_the_matter_with_it(run: Run, shop: str) -> None:
+def test_unchanged_vm_fails_with_its_condition(run: Run, shop: str) -> None:
     entry = vm("web", "nowhere", preference=None)
     run("virtual_machine", namespace=shop, **entry, preflight="off")
     again = run("virtual_machine", namespace=shop, **entry, preflight="off", wait=True)
@@ -57,7 +57,7 @@ def test_a_vm_without_a_change_fails_with_what_is_the_matter_with_it(run: Run, s
     assert "FailedFindInstancetype" in again["msg"]
 
 
-def test_a_late_vm_tells_what_it_waits_for_its_conditions_and_events(run: Run, shop: str, api: Any) -> None:
+def test_timeout_reports_conditions_and_events(run: Run, shop: str, api: Any) -> None:
     made = run("virtual_machine", namespace=shop, **with_data_volume("web", NOWHERE))
     assert made["changed"], made
     about = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "name": "web", "namespace": shop}
@@ -103,7 +103,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def test_one_watch_for_all_and_no_request_for_what_is_unchanged(run: Run, shop: str, requests: list[str]) -> None:
+def test_all_vms_share_a_watch(run: Run, shop: str, requests: list[str]) -> None:
     entries = [vm(f"web{index}") for index in range(12)]
     requests.clear()
     made = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
@@ -125,7 +125,7 @@ def test_one_watch_for_all_and_no_request_for_what_is_unchanged(run: Run, shop: 
     assert counts["WATCH controllerrevisions"] <= 3
 
 
-def test_absent_waits_until_vmi_and_revisions_are_gone_too(run: Run, shop: str, api: Any) -> None:
+def test_absent_waits_for_vmi_and_revisions(run: Run, shop: str, api: Any) -> None:
     entries = [vm("a"), vm("b"), vm("c")]
     run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
     assert names(api, shop, "kubevirt.io/v1", "VirtualMachineInstance") == ["a", "b", "c"]
@@ -144,7 +144,7 @@ def hold(api: Any, namespace: str, version: str, kind: str, name: str, held: boo
     return objects.patch(namespace=namespace, body=body, content_type="application/merge-patch+json")
 
 
-def test_a_vm_waits_until_what_a_deleted_one_of_its_name_had_is_gone(run: Run, shop: str, api: Any) -> None:
+def test_create_waits_for_leftovers_of_its_name(run: Run, shop: str, api: Any) -> None:
     entry = with_data_volume("web", {"blank": {}}, preference=None, run_strategy="Halted")
     captured = run("virtual_machine", namespace=shop, **entry, wait=True)["result"]["instancetype_revision"]
     revision = ("apps/v1", "ControllerRevision", captured)
@@ -178,7 +178,7 @@ def test_a_vm_waits_until_what_a_deleted_one_of_its_name_had_is_gone(run: Run, s
     assert owner == machine.metadata.uid
 
 
-def test_a_vm_that_is_being_deleted_is_made_anew_once_it_is_gone(run: Run, shop: str, api: Any) -> None:
+def test_terminating_vm_is_recreated_after_its_deletion(run: Run, shop: str, api: Any) -> None:
     entry = vm("web", run_strategy="Halted")
     machine = ("kubevirt.io/v1", "VirtualMachine", "web")
     run("virtual_machine", namespace=shop, **entry, wait=True)
@@ -204,7 +204,7 @@ def test_a_vm_that_is_being_deleted_is_made_anew_once_it_is_gone(run: Run, shop:
 
 
 @pytest.mark.parametrize("successor", [False, True])
-def test_a_change_does_not_recreate_a_vm_that_is_deleted_meanwhile(
+def test_change_does_not_recreate_a_deleted_vm(
     run: Run, shop: str, api: Any, monkeypatch: pytest.MonkeyPatch, successor: bool
 ) -> None:
     entry = vm("web", run_strategy="Halted")
@@ -230,7 +230,7 @@ def test_a_change_does_not_recreate_a_vm_that_is_deleted_meanwhile(
     assert names(api, shop, "kubevirt.io/v1", "VirtualMachine") == ["web"] * successor
 
 
-def test_what_the_cluster_keeps_of_a_deleted_vm_is_named(run: Run, shop: str, api: Any) -> None:
+def test_objects_that_outlive_a_vm_are_named(run: Run, shop: str, api: Any) -> None:
     claim_of(api, shop, "mine")
     entry = with_data_volume("web", {"blank": {}})
     entry["volumes"] += [{"name": "more", "persistent_volume_claim": "mine"}]

@@ -58,7 +58,7 @@ def test_there_is_a_scenario_for_each_job() -> None:
     "scenario",
     [pytest.param(name, marks=pytest.mark.needs("cdi_here") if name == "boot_sources" else ()) for name in SCENARIOS],
 )
-def test_a_scenario_passes_on_a_given_cluster_and_leaves_nothing(cluster: Path, tmp_path: Path, scenario: str) -> None:
+def test_scenario_passes_and_cleans_a_given_cluster(cluster: Path, tmp_path: Path, scenario: str) -> None:
     assert executed(molecule("test", scenario, tmp_path / "state", cluster), scenario) == STEPS
     with config.new_client_from_config(str(cluster)) as connection:
         listed = client.CoreV1Api(connection).list_namespace().items
@@ -67,7 +67,7 @@ def test_a_scenario_passes_on_a_given_cluster_and_leaves_nothing(cluster: Path, 
 
 
 @pytest.mark.own_cluster
-def test_a_scenario_starts_a_cluster_of_its_own_and_removes_it(tmp_path: Path, launch: Callable[..., Any]) -> None:
+def test_scenario_starts_and_removes_its_own_cluster(tmp_path: Path, launch: Callable[..., Any]) -> None:
     state = tmp_path / "state"
     try:
         molecule("create", "default", state, None)

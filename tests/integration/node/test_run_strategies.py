@@ -74,7 +74,7 @@ def make(session: Session, namespace: str) -> Callable[[str], Guest]:
 
 
 @pytest.mark.parametrize("strategy", ["Always", "RerunOnFailure"])
-def test_a_guest_that_is_restarted_is_another(make: Callable[[str], Guest], strategy: str) -> None:
+def test_restart_replaces_the_vmi(make: Callable[[str], Guest], strategy: str) -> None:
     guest = make(strategy)
     until(guest.runs)
     first = guest.instance()["metadata"]["uid"]
@@ -83,14 +83,14 @@ def test_a_guest_that_is_restarted_is_another(make: Callable[[str], Guest], stra
     until(lambda: guest.has_status("Running"))
 
 
-def test_always_makes_another_guest_where_one_was_deleted(make: Callable[[str], Guest]) -> None:
+def test_always_replaces_a_deleted_vmi(make: Callable[[str], Guest]) -> None:
     guest = make("Always")
     until(guest.runs)
     first = guest.end()
     until(lambda: guest.runs(but=first))
 
 
-def test_manual_makes_none_until_it_is_started(make: Callable[[str], Guest]) -> None:
+def test_manual_makes_no_vmi_before_start(make: Callable[[str], Guest]) -> None:
     guest = make("Manual")
     until(lambda: guest.has_status("Stopped"))
     guest.ask("start")
@@ -102,7 +102,7 @@ def test_manual_makes_none_until_it_is_started(make: Callable[[str], Guest]) -> 
 
 
 @pytest.mark.parametrize("strategy", ["Always", "RerunOnFailure", "Manual", "Once"])
-def test_a_guest_that_is_stopped_goes(make: Callable[[str], Guest], strategy: str) -> None:
+def test_stop_removes_the_vmi(make: Callable[[str], Guest], strategy: str) -> None:
     guest = make(strategy)
     if strategy == "Manual":
         until(lambda: guest.has_status("Stopped"))
@@ -112,7 +112,7 @@ def test_a_guest_that_is_stopped_goes(make: Callable[[str], Guest], strategy: st
     until(lambda: not guest.instance() and guest.has_status("Stopped"))
 
 
-def test_a_guest_that_starts_paused_runs_once_it_is_unpaused(make: Callable[[str], Guest]) -> None:
+def test_guest_started_paused_runs_after_unpause(make: Callable[[str], Guest]) -> None:
     guest = make("Halted")
     until(lambda: guest.has_status("Stopped"))
     guest.ask("start", body={"paused": True})
@@ -124,7 +124,7 @@ def test_a_guest_that_starts_paused_runs_once_it_is_unpaused(make: Callable[[str
         guest.ask("unpause", VMI)
 
 
-def test_a_paused_guest_is_not_paused_after_a_restart(make: Callable[[str], Guest]) -> None:
+def test_restarted_guest_is_not_paused(make: Callable[[str], Guest]) -> None:
     guest = make("Always")
     until(lambda: guest.has_status("Running"))
     guest.ask("pause", VMI)

@@ -82,7 +82,7 @@ def test_service_accounts(cluster: Path, namespace: str, tmp_path: Path) -> None
     assert code == 0 and "changed: [localhost] => censored" not in output.partition("Create the project")[0]
 
 
-def test_a_refusal_is_a_line(cluster: Path, namespace: str, tmp_path: Path) -> None:
+def test_refusal_is_one_line(cluster: Path, namespace: str, tmp_path: Path) -> None:
     awx = Awx(tmp_path)
     variables = {"service_accounts": f"{namespace}_x"}
     code, output = awx.run(settings={"K8S_AUTH_KUBECONFIG": str(cluster)}, **variables)
@@ -91,7 +91,7 @@ def test_a_refusal_is_a_line(cluster: Path, namespace: str, tmp_path: Path) -> N
     assert not awx.log.exists()
 
 
-def test_a_namespace_that_was_not_there_is_unchanged_the_second_time(cluster: Path, namespace: str) -> None:
+def test_created_namespace_is_unchanged_in_second_run(cluster: Path, namespace: str) -> None:
     """The API server notes who owned its fields when it is applied again."""
     new = f"{namespace}-new"
     asked = {"namespace": new, "seconds": 3600, "folder": str(CHECKOUT / "docs" / "rbac"), "accounts": {"nobody": []}}

@@ -121,7 +121,7 @@ def play(folder: Path, host: str, direct: bool) -> tuple[list[dict[str, Any]], s
     return found, done.stdout
 
 
-def test_each_module_is_asked() -> None:
+def test_every_module_is_run() -> None:
     assert {module for module, _options in ASKED} == {path.stem for path in (PLUGINS / "modules").glob("[!_]*.py")}
 
 

@@ -84,7 +84,7 @@ def test_slices_side_by_side(fleet: Fleet, environment: dict[str, str], cluster:
     assert again.artifacts["revision_refresh_msg"] == "2 virtual machines: 2 unchanged"
 
 
-def test_a_slice_is_its_own_vms_and_no_others(
+def test_job_slice_covers_its_own_vms(
     fleet: Fleet, environment: dict[str, str], namespace: str, tmp_path: Path
 ) -> None:
     fleet.create(4)

@@ -119,7 +119,7 @@ def test_the_documented_play_over_vms(cluster: Path, namespace: str, tmp_path: P
     assert sorted(fleet.vms()) == ["vm-001", "vm-002"]
 
 
-def test_a_limit_that_leaves_nothing_to_do_fails_and_says_so(cluster: Path, namespace: str, tmp_path: Path) -> None:
+def test_limit_without_hosts_fails(cluster: Path, namespace: str, tmp_path: Path) -> None:
     inventory = Inventory(Fleet(cluster, namespace, tmp_path))
     group = {"virtual_machines_group": "vms", "revision_refresh_group": "vms"}
     outside = "limit: is {}, and no host of the group vms is in it, so there is nothing to do"

@@ -77,7 +77,7 @@ def catalog(play: Play, tmp_path: Path, **variables: Any) -> subprocess.Complete
     return play(str(path))
 
 
-def test_a_chosen_part_of_the_catalog_in_a_namespace(play: Play, namespace: str, tmp_path: Path) -> None:
+def test_part_of_the_catalog_in_a_namespace(play: Play, namespace: str, tmp_path: Path) -> None:
     part: dict[str, Any] = {"namespace": namespace, "series": ["u1", "rt1"], "preferences": ["fedora", "windows.1*"]}
     first = catalog(play, tmp_path, **part)
     told = " ".join(first.stdout.split())

@@ -104,7 +104,7 @@ def test_a_fleet_in_batches_with_a_report(fleet: Fleet) -> None:
     assert "changed=0" in output
 
 
-def test_a_failing_canary_stops_it_and_is_rolled_back(fleet: Fleet) -> None:
+def test_failing_canary_is_rolled_back(fleet: Fleet) -> None:
     fleet.create(SIZE)
     before = fleet.power()
     fleet.size(1, "4Gi")
@@ -127,7 +127,7 @@ def test_a_failing_canary_stops_it_and_is_rolled_back(fleet: Fleet) -> None:
     assert [generations[name] for name in ("vm-000", "vm-001", "vm-004", "vm-005")] == [1, 2, 2, 1]
 
 
-def test_all_of_a_run_are_rolled_back_when_too_many_fail(fleet: Fleet) -> None:
+def test_run_is_rolled_back_above_failure_limit(fleet: Fleet) -> None:
     fleet.create(8)
     fleet.size(1, "4Gi")
     # Running VMs come first: vm-000 and vm-002, then vm-003 and vm-004.
@@ -140,7 +140,7 @@ def test_all_of_a_run_are_rolled_back_when_too_many_fail(fleet: Fleet) -> None:
     assert set(fleet.memory().values()) == {"2Gi"}
 
 
-def test_failures_that_are_allowed_do_not_stop_it_but_are_told(fleet: Fleet) -> None:
+def test_allowed_failures_are_reported_without_stopping(fleet: Fleet) -> None:
     fleet.create(4)
     fleet.size(1, "4Gi")
     code, output = fleet.refresh(
@@ -168,7 +168,7 @@ def test_a_selection_without_restarts(fleet: Fleet) -> None:
     assert "revision_refresh_names: no such virtual machine: vm-009" in output
 
 
-def test_what_would_be_refused_counts_before_anything_is_begun(fleet: Fleet) -> None:
+def test_preflight_refusals_count_as_failures(fleet: Fleet) -> None:
     fleet.create(2)
     made = fleet.run(
         "virtual_machine",
@@ -191,7 +191,7 @@ def test_what_would_be_refused_counts_before_anything_is_begun(fleet: Fleet) -> 
     assert "3 virtual machines: 2 refreshed, 1 refused" in output
 
 
-def test_others_that_are_down_hold_it_up(fleet: Fleet) -> None:
+def test_unavailable_vms_count_against_max_unavailable(fleet: Fleet) -> None:
     fleet.create(4)
     fleet.run(
         "virtual_machine",
@@ -227,7 +227,7 @@ def connected(vm: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("asked", [True, False])
-def test_what_is_not_healthy(tmp_path: Path, asked: bool) -> None:
+def test_health_checks(tmp_path: Path, asked: bool) -> None:
     ready = {"type": "Ready", "status": "True", "message": ""}
     starting = {"type": "Ready", "status": "False", "message": "Guest VM is not reported as running"}
     agent = {"type": "AgentConnected", "status": "True"}
@@ -282,7 +282,7 @@ def grant(fleet: Fleet, name: str, *rules: dict[str, list[str]]) -> None:
         rbac.create_namespaced_role_binding(fleet.namespace, binding)
 
 
-def test_no_more_rights_are_needed_than_the_documentation_says(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documented_rights_suffice(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     fleet.create(3)
     fleet.size(1, "4Gi")
     user = f"{fleet.namespace}-user"
@@ -338,7 +338,7 @@ def test_no_more_rights_are_needed_than_the_documentation_says(fleet: Fleet, mon
         assert told in fleet.run("controller_revision", state="pinned", revisions=wrong)["msg"]
 
 
-def test_a_restart_that_kubevirt_asks_for_for_ever_is_done_once(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_permanent_restart_condition_restarts_once(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the right to raise the VMs' generation, RestartRequired outlives every restart from KubeVirt 1.7 on."""
     fleet.create(4)
     fleet.size(1, "2Gi", max_sockets=8)
@@ -379,7 +379,7 @@ def test_a_restart_that_kubevirt_asks_for_for_ever_is_done_once(fleet: Fleet, mo
         ({"restart": "perhaps"}, "revision_refresh_restart"),
     ],
 )
-def test_variables_that_make_no_sense(fleet: Fleet, variables: dict[str, object], told: str) -> None:
+def test_invalid_variables(fleet: Fleet, variables: dict[str, object], told: str) -> None:
     code, output = fleet.refresh(**variables)
     assert code != 0
     assert told in output

@@ -73,7 +73,7 @@ def play(cluster: Path, tmp_path: Path, site: str, *arguments: str) -> subproces
     )
 
 
-def test_a_check_of_a_site_that_is_not_there_ends_well(cluster: Path, tmp_path: Path, site: str) -> None:
+def test_check_of_a_new_site_succeeds(cluster: Path, tmp_path: Path, site: str) -> None:
     checked = play(cluster, tmp_path, site, "--check", "--diff")
     told = flat(checked.stdout)
     assert checked.returncode == 0, checked.stdout

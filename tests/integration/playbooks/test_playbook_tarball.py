@@ -33,7 +33,7 @@ def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("*.tar.gz"))
 
 
-def test_only_what_is_needed_to_run_is_in_it(tarball: Path) -> None:
+def test_tarball_has_runtime_files_only(tarball: Path) -> None:
     with tarfile.open(tarball) as archive:
         top = {name.partition("/")[0] for name in archive.getnames()}
     assert top <= {
@@ -54,7 +54,7 @@ def test_only_what_is_needed_to_run_is_in_it(tarball: Path) -> None:
     }
 
 
-def test_what_is_installed_is_found(tarball: Path, tmp_path: Path) -> None:
+def test_installed_collection_is_usable(tarball: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(tmp_path), "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
     environment.pop("ANSIBLE_CONFIG", None)
 

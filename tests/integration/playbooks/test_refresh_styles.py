@@ -68,7 +68,7 @@ def until_expanded(fleet: Fleet, *names: str) -> None:
         time.sleep(0.2)
 
 
-def test_every_transition_is_foreseen_done_and_done_only_once(fleet: Fleet, style: str) -> None:
+def test_each_transition_is_predicted_and_done_once(fleet: Fleet, style: str) -> None:
     fleet.create(4)
     before = fleet.power()
     restarting = {"restart": "if_required"}
@@ -121,7 +121,7 @@ def test_sockets_are_plugged_in(fleet: Fleet) -> None:
 
 
 @pytest.mark.parametrize("styled_cluster", ["1.4.0"], indirect=True)
-def test_the_name_in_the_spec_is_taken_out_and_comes_back_new(fleet: Fleet) -> None:
+def test_revision_name_in_spec_is_replaced(fleet: Fleet) -> None:
     fleet.create(4)
     before = fleet.power()
     first = fleet.revisions()["vm-000"]["instancetype"]
@@ -162,7 +162,7 @@ def test_the_name_in_the_spec_is_taken_out_and_comes_back_new(fleet: Fleet) -> N
 
 
 @pytest.mark.parametrize("styled_cluster", ["1.4.0"], indirect=True)
-def test_the_name_in_the_spec_goes_with_another_instancetype(fleet: Fleet) -> None:
+def test_another_instancetype_removes_the_revision_name(fleet: Fleet) -> None:
     fleet.run("instancetype", name="large", cpu={"guest": 1}, memory={"guest": "4Gi"})
 
     def declare(**options: Any) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def test_expanded_vms_have_nothing_to_refresh(fleet: Fleet, policy: str) -> None
 
 
 @pytest.mark.parametrize("styled_cluster", ["1.9.0"], indirect=True)
-def test_the_policy_expands_vms_from_before_it_when_they_are_refreshed(fleet: Fleet) -> None:
+def test_refresh_expands_vms_older_than_the_policy(fleet: Fleet) -> None:
     fleet.create(2)
     before = fleet.power()
     fleet.size(1, "4Gi")

@@ -19,9 +19,7 @@ MARK = "instancetype.kubevirt.io/default-"
 
 
 @pytest.mark.needs("cdi")
-def test_labels_of_what_exists_and_what_says_nothing(
-    session: Session, cluster: Path, namespace: str, tmp_path: Path
-) -> None:
+def test_existing_labels_and_missing_labels(session: Session, cluster: Path, namespace: str, tmp_path: Path) -> None:
     leads = {"source": {"pvc": {"name": "none", "namespace": namespace}}}
     for name in ("fedora", "silent"):
         kind = BY_NAME["DataSource"]

@@ -34,7 +34,7 @@ def minor(session: Session) -> str:
 
 
 @pytest.mark.parametrize("name", VMS)
-def test_the_check_says_what_the_server_says(name: str, session: Session) -> None:
+def test_check_mode_agrees_with_the_server(name: str, session: Session) -> None:
     manifest, known = PLAIN[name].manifest("default"), kubevirt(session)
     answer, found = ask(session, manifest), errors(manifest, known)
     if name in STRICTER:
@@ -48,14 +48,14 @@ def test_the_check_says_what_the_server_says(name: str, session: Session) -> Non
 
 
 @pytest.mark.parametrize("name", VMS)
-def test_what_preflight_is_sure_of_is_what_the_server_says(name: str, session: Session) -> None:
+def test_certain_findings_agree_with_the_server(name: str, session: Session) -> None:
     if minor(session) not in OTHER_REASONS.get(name, ()):
         answer = ask(session, PLAIN[name].manifest("default"))
         assert all(answer.says(text) for text in foreseen(PLAIN[name], session))
 
 
 @pytest.mark.parametrize("name", VMIS)
-def test_what_keeps_an_admitted_vm_from_starting_is_foreseen(name: str, session: Session) -> None:
+def test_start_failures_of_admitted_vms_are_predicted(name: str, session: Session) -> None:
     """A VM that makes such a VMI is refused itself, or preflight tells why its VMI will be."""
     case = PLAIN[name]._replace(kind="VirtualMachine", vm={"runStrategy": "Always"})
     whole, answer = (ask(session, one.manifest("default")) for one in (case, PLAIN[name]))

@@ -119,7 +119,7 @@ def awaited(read: Callable[[], Any], holds: Callable[[Any], Any], seconds: float
 
 @SETTINGS
 @given(st.lists(st.tuples(STATES, STATES), min_size=TOGETHER, max_size=TOGETHER))
-def test_what_a_change_needs(session: Session, namespace: str, states: list[tuple[Any, Any]]) -> None:
+def test_needs_of_random_changes(session: Session, namespace: str, states: list[tuple[Any, Any]]) -> None:
     for manifest in objects():
         kind, metadata = BY_NAME[manifest["kind"]], {**manifest["metadata"], "namespace": namespace}
         if session.get(kind, namespace, metadata["name"]) is None:

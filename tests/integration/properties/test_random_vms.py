@@ -95,7 +95,7 @@ def made(
 
 @SETTINGS
 @given(WORLDS, st.lists(VMS, min_size=TOGETHER, max_size=TOGETHER))
-def test_of_new_vms(session: Session, namespace: str, world: list[Manifest], vms: list[Manifest]) -> None:
+def test_new_vms(session: Session, namespace: str, world: list[Manifest], vms: list[Manifest]) -> None:
     with made(world, session, namespace) as (objects, named):
         for vm in map(named, vms):
             answer = ask(session, vm)
@@ -111,7 +111,7 @@ def test_of_new_vms(session: Session, namespace: str, world: list[Manifest], vms
 
 @SETTINGS
 @given(WORLDS, VMS, st.lists(VMS, min_size=TOGETHER, max_size=TOGETHER))
-def test_of_changed_vms(
+def test_changed_vms(
     session: Session, namespace: str, world: list[Manifest], first: Manifest, changes: list[Manifest]
 ) -> None:
     with made(world, session, namespace) as (objects, named):

@@ -80,7 +80,7 @@ def refusal(**options: Any) -> str:
     return str(message.value)
 
 
-def test_options_that_make_no_sense(folder: Path) -> None:
+def test_invalid_option_combinations(folder: Path) -> None:
     assert refusal() == "path: required; set it to a file or a directory"
     assert (
         refusal(path=str(folder), checksum=DIGEST)

@@ -125,7 +125,7 @@ def test_invalid_vms_are_not_judged() -> None:
         assert list(requested) == [MODULE]
 
 
-def test_options_that_make_no_sense() -> None:
+def test_invalid_option_combinations() -> None:
     with pytest.raises(AnsibleActionFail, match="quota: choose from strict, warn, off, not maybe"):
         ran(**vm("a"), quota="maybe")
     with pytest.raises(AnsibleActionFail, match="preflight_placement: "):

@@ -84,7 +84,7 @@ def test_incomplete_and_contradictory_sources_are_refused(deploy: Run, options: 
     assert (refused["msg"], store.asked) == (message, [])
 
 
-def test_nobody_is_there(deploy: Run) -> None:
+def test_unreachable_server(deploy: Run) -> None:
     refused = deploy(cluster(), host="http://127.0.0.1:9", on_lost_fields="ignore")
     assert refused["failed"]
     assert "web.small: cannot reach the API server http://127.0.0.1:9" in refused["msg"]

@@ -221,7 +221,7 @@ def test_a_new_vm_has_memory_unless_something_else_decides_it() -> None:
         assert memory_of(created({**PLAIN, "template": raw})) is None
 
 
-def test_memory_that_is_not_declared_any_more_stays() -> None:
+def test_undeclared_memory_stays() -> None:
     live = applied(created({**PLAIN, "memory": "4Gi"}))
     assert action(as_vm(PLAIN), live) == plan.NONE
 
