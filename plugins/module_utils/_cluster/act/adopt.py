@@ -45,7 +45,7 @@ class AdoptRequest:
 
 
 @dataclass(eq=False)
-class Adopted(Outcome):
+class AdoptOutcome(Outcome):
     """The result for one VM.
 
     vm: the live VM. adoption: None if the VM already has an instancetype. impact: what the adoption means for the
@@ -67,12 +67,12 @@ def adopt(
     vms: list[Manifest],
     request: AdoptRequest,
     settings: Settings,
-) -> list[Adopted]:
+) -> list[AdoptOutcome]:
     """Chooses an instancetype and a preference for each VM; results in the order of `vms`.
 
     Raises Unreadable, ApiError or ConnectionFailed if the candidates cannot be read or no candidate matches a pattern.
     """
-    results = [Adopted(vm) for vm in vms]
+    results = [AdoptOutcome(vm) for vm in vms]
     todo = [result for result in results if not INSTANCETYPE.matcher_of(result.vm)]
     if not todo:
         return results
@@ -82,7 +82,7 @@ def adopt(
     instances = _instances(session, todo)
     running = [(result.vm, instances[_key(result.vm)]) for result in todo if _key(result.vm) in instances]
     lookup.gather(key for pair in running for key in keys_for_guest(*pair, cluster.release))
-    due: list[tuple[Adopted, Candidate]] = []
+    due: list[tuple[AdoptOutcome, Candidate]] = []
     for result in todo:
         namespace = result.vm["metadata"]["namespace"]
         result.warnings += doubt
@@ -106,7 +106,7 @@ def adopt(
     return results
 
 
-def _instances(session: Session, results: list[Adopted]) -> dict[tuple[str, str], Manifest]:
+def _instances(session: Session, results: list[AdoptOutcome]) -> dict[tuple[str, str], Manifest]:
     instances = {}
     for namespace in sorted({result.vm["metadata"]["namespace"] for result in results}):
         items, _version = session.list(_VMI, namespace)
@@ -146,7 +146,7 @@ def _candidates(
     ]
 
 
-def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
+def _write(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
     result.changed = False
     try:
         # A retry fails if the first attempt has bumped the generation, which the patch tests: a read shows the outcome.
@@ -159,14 +159,14 @@ def _write(session: Session, result: Adopted, chosen: Candidate) -> None:
     result.changed = True
 
 
-def _rehearse(session: Session, result: Adopted, chosen: Candidate) -> None:
+def _rehearse(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
     outcome = Outcome()
     rehearse(Job(outcome, lambda: send(session.rehearsal(), _patch(result, chosen)), "PATCH", _VM))
     result.failed, result.changed = outcome.failed, outcome.failed is None
     result.warnings += [f"{result.label}: {warning}" for warning in outcome.warnings]
 
 
-def _patch(result: Adopted, chosen: Candidate) -> Write:
+def _patch(result: AdoptOutcome, chosen: Candidate) -> Write:
     steps = rules.patch(result.vm, chosen.vm)
     return json_patch(_VM.path(*_key(result.vm)), steps, fieldManager=FIELD_MANAGER, fieldValidation="Strict")
 

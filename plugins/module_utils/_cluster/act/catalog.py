@@ -83,7 +83,7 @@ class Affected:
 
 
 @dataclass
-class Deployed:
+class CatalogOutcome:
     """The outcome of a request. results: for the requested objects. pruned: for the objects in `gone` that are
     pruned.
     """
@@ -100,9 +100,9 @@ class Deployed:
     versions: dict[str, int] = field(default_factory=dict)
 
 
-def deploy(session: Session, request: Request, settings: Settings) -> Deployed:
+def deploy(session: Session, request: Request, settings: Settings) -> CatalogOutcome:
     """Carries out a request. Check mode returns the same result but writes nothing."""
-    deployed = Deployed()
+    deployed = CatalogOutcome()
     snapshot = _Snapshot(session)
     users = Users(session)
     entries = _entries(session, request, deployed)
@@ -151,7 +151,7 @@ class _Snapshot:
         return {key: live for key, live in objects.items() if key in requested}
 
 
-def _entries(session: Session, request: Request, deployed: Deployed) -> list[Entry]:
+def _entries(session: Session, request: Request, deployed: CatalogOutcome) -> list[Entry]:
     """The entries for the objects, without the fields that the cluster would drop.
 
     on_lost_fields never fails a preference for another architecture than the cluster's.
@@ -208,7 +208,7 @@ def _foresee(
     users: Users,
     request: Request,
     desired: list[tuple[Key, Manifest]],
-    deployed: Deployed,
+    deployed: CatalogOutcome,
 ) -> None:
     """Records which objects are new, changed or gone, and the VMs that use them."""
     try:
@@ -238,7 +238,7 @@ def _foresee(
 
 
 def _find_users(
-    session: Session, users: Users, deployed: Deployed, after: dict[ObjectKey, Manifest | None], request: Request
+    session: Session, users: Users, deployed: CatalogOutcome, after: dict[ObjectKey, Manifest | None], request: Request
 ) -> None:
     unknown = None
     try:

@@ -24,7 +24,7 @@ _CONFLICT = 409
 
 
 @dataclass(frozen=True)
-class Held:
+class LeaseOutcome:
     """changed: the Lease has changed hands. holder: the current holder, "" for nobody. waited: seconds."""
 
     changed: bool
@@ -32,7 +32,7 @@ class Held:
     waited: float = 0.0
 
 
-def take(session: Session, namespace: str, name: str, holder: str, duration: int, seconds: float) -> Held:
+def take(session: Session, namespace: str, name: str, holder: str, duration: int, seconds: float) -> LeaseOutcome:
     """Takes or renews a Lease, after waiting until another holder has released it or the Lease has expired.
 
     duration: seconds after which an unrenewed Lease expires. seconds: the longest wait.
@@ -51,21 +51,21 @@ def take(session: Session, namespace: str, name: str, holder: str, duration: int
             seen, since = version, time.monotonic()
         if other == holder and spec.get("renewTime") == sent["renewTime"]:
             # The previous write took effect, but its response was lost.
-            return Held(first != holder, holder, time.monotonic() - began)
+            return LeaseOutcome(first != holder, holder, time.monotonic() - began)
         expired = time.monotonic() - since >= (spec.get("leaseDurationSeconds") or 0)
         if other in ("", holder) or expired:
             first, sent = other, _spec(holder, duration)
             if _write(session, namespace, name, live, sent):
-                return Held(other != holder, holder, time.monotonic() - began)
+                return LeaseOutcome(other != holder, holder, time.monotonic() - began)
             continue
         pause = random.uniform(_INTERVAL / 2, _INTERVAL)
         waited = time.monotonic() - began
         if waited + pause > seconds:
-            return Held(False, other, waited)
+            return LeaseOutcome(False, other, waited)
         time.sleep(pause)
 
 
-def release(session: Session, namespace: str, name: str, holder: str) -> Held:
+def release(session: Session, namespace: str, name: str, holder: str) -> LeaseOutcome:
     """Releases a Lease that `holder` has; leaves another holder's Lease alone. Raises ApiError and ConnectionFailed."""
     sent: Manifest = {}
     while True:
@@ -74,10 +74,10 @@ def release(session: Session, namespace: str, name: str, holder: str) -> Held:
         other = str(spec.get("holderIdentity") or "")
         if other != holder:
             # The previous write may have taken effect, although its response was lost.
-            return Held(bool(sent) and spec.get("renewTime") == sent["renewTime"], other)
+            return LeaseOutcome(bool(sent) and spec.get("renewTime") == sent["renewTime"], other)
         sent = _spec("", 1)
         if _write(session, namespace, name, live, sent):
-            return Held(True, "")
+            return LeaseOutcome(True, "")
 
 
 def _spec(holder: str, duration: int) -> Manifest:

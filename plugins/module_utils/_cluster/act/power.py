@@ -42,7 +42,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(eq=False)
-class Powered(Outcome):
+class PowerOutcome(Outcome):
     """The outcome for one VM. vm, instance: as last seen. vm_before, instance_before: the VM and the VMI before.
 
     verb: the request that was sent (check mode: would be sent), "" for none.
@@ -71,17 +71,17 @@ def selected(session: Session, namespace: str | None, selector: str) -> list[tup
     return sorted((item["metadata"]["namespace"], item["metadata"]["name"]) for item in items)
 
 
-def power(session: Session, entries: list[Entry], settings: Settings) -> list[Powered]:
+def power(session: Session, entries: list[Entry], settings: Settings) -> list[PowerOutcome]:
     """Takes VMs to their desired states; results in the order of the entries.
 
     An entry that fails does not stop the others, unless fail_fast is set.
     """
-    results = [Powered(entry) for entry in entries]
+    results = [PowerOutcome(entry) for entry in entries]
     apply_power(session, results, settings)
     return results
 
 
-def apply_power(session: Session, results: list[Powered], settings: Settings) -> None:
+def apply_power(session: Session, results: list[PowerOutcome], settings: Settings) -> None:
     """Takes VMs to the desired states of their entries."""
     _look(session, results)
     for result in results:
@@ -94,9 +94,9 @@ def apply_power(session: Session, results: list[Powered], settings: Settings) ->
         _look(session, [result for result in results if result.changed or _moved(result)])
 
 
-def _look(session: Session, results: list[Powered]) -> None:
+def _look(session: Session, results: list[PowerOutcome]) -> None:
     """Reads the VMs and VMIs: one LIST of each kind for a namespace."""
-    namespaces: dict[str, list[Powered]] = {}
+    namespaces: dict[str, list[PowerOutcome]] = {}
     for result in results:
         namespaces.setdefault(result.entry.namespace, []).append(result)
     for namespace, members in namespaces.items():
@@ -112,14 +112,14 @@ def _look(session: Session, results: list[Powered]) -> None:
             result.instance = objects.get(Key(_VMI.kind, namespace, result.entry.name))
 
 
-def _is_migrating(result: Powered, error: ApiError | ConnectionFailed) -> bool:
+def _is_migrating(result: PowerOutcome, error: ApiError | ConnectionFailed) -> bool:
     """Whether KubeVirt rejects a migration because another is pending. The task then waits for that migration."""
     return result.entry.request.state == rules.MIGRATED and _IN_FLIGHT in str(error)
 
 
-def _took_effect(session: Session, result: Powered) -> bool:
+def _took_effect(session: Session, result: PowerOutcome) -> bool:
     """Whether a VM is, or will be, in the requested state, whoever asked for it."""
-    now = Powered(result.entry)
+    now = PowerOutcome(result.entry)
     _look(session, [now])
     if now.failed or now.vm is None:
         return False
@@ -138,7 +138,7 @@ class _Round:
         # Seconds that are left for waits. The time of the requests does not count: thousands of them take minutes.
         self._seconds = settings.wait_timeout
 
-    def run(self, results: list[Powered]) -> None:
+    def run(self, results: list[PowerOutcome]) -> None:
         early = self._decide(results)
         if early:
             self._wait(
@@ -150,12 +150,12 @@ class _Round:
         if self._settings.wait and not self._settings.check_mode:
             self._await_reached([result for result in results if result.failed is None])
 
-    def _decide(self, results: list[Powered]) -> dict[Powered, str]:
+    def _decide(self, results: list[PowerOutcome]) -> dict[PowerOutcome, str]:
         """Sends the requests that are needed. Returns the results for which it is too early, with the state to wait
         for.
         """
-        due: list[Powered] = []
-        early: dict[Powered, str] = {}
+        due: list[PowerOutcome] = []
+        early: dict[PowerOutcome, str] = {}
         for result in results:
             if result.vm is None:
                 result.failed = "the VM was deleted"
@@ -179,7 +179,7 @@ class _Round:
         carry_out(jobs, self._settings, "virtual machine")
         return early
 
-    def _send(self, result: Powered) -> None:
+    def _send(self, result: PowerOutcome) -> None:
         entry, check_mode = result.entry, self._settings.check_mode
         request = rules.subresource_request(entry.request)
         response: Manifest | None = {}
@@ -195,7 +195,7 @@ class _Round:
             result.written = response is not None and not check_mode
         result.verb = request.subresource if response is not None else ""
 
-    def _await_reached(self, results: list[Powered]) -> None:
+    def _await_reached(self, results: list[PowerOutcome]) -> None:
         migrated = [result for result in results if result.entry.request.state == rules.MIGRATED]
         self._wait(
             _VMI, migrated, lambda result: lambda instance: State(*rules.migrated(result.instance_before, instance))
@@ -212,8 +212,8 @@ class _Round:
     def _wait(
         self,
         kind: Kind,
-        results: list[Powered],
-        look: Callable[[Powered], Callable[[Manifest | None], State]],
+        results: list[PowerOutcome],
+        look: Callable[[PowerOutcome], Callable[[Manifest | None], State]],
     ) -> None:
         """Watches the kind in each namespace. Failures and the objects last seen go into the results."""
         members = {(result.entry.namespace, result.entry.name): result for result in results}
@@ -228,47 +228,47 @@ class _Round:
         self._seconds = max(0.0, self._seconds - (time.monotonic() - began))
 
 
-def _reached(result: Powered, vm: Manifest | None) -> State:
+def _reached(result: PowerOutcome, vm: Manifest | None) -> State:
     state = State(*rules.reached(result.entry.request, vm))
     return doubted(state) if result.changed and vm is not None and same_status(vm, result.vm_before or {}) else state
 
 
-def _has_end(result: Powered) -> bool:
+def _has_end(result: PowerOutcome) -> bool:
     """Whether the requested state ends a guest."""
     return result.entry.request.state in (rules.RESTARTED, rules.STOPPED)
 
 
-def _end(result: Powered, instance: Manifest | None) -> State:
+def _end(result: PowerOutcome, instance: Manifest | None) -> State:
     """Whether the guest that the requested state ends is gone."""
     if result.entry.request.state == rules.STOPPED:
         return State(rules.guest_ended(instance), pending="the old VMI to disappear")
     return State(instance is not None and uid_of(instance) != _old(result), pending="the new VMI")
 
 
-def _is_over(result: Powered) -> bool:
+def _is_over(result: PowerOutcome) -> bool:
     """Whether a VM to which no request was sent is, as first seen, in the requested state."""
     reached = _reached(result, result.vm).done and (not _has_end(result) or _end(result, result.instance).done)
     return reached or _is_gone(result)
 
 
-def _old(result: Powered) -> str:
+def _old(result: PowerOutcome) -> str:
     """The UID of the VMI that a restart ends."""
     return uid_of(result.instance_before) if result.entry.guest is None else result.entry.guest
 
 
-def _is_replaced(result: Powered) -> bool:
+def _is_replaced(result: PowerOutcome) -> bool:
     """Whether the VMI to restart has been replaced since."""
     return result.entry.guest is not None and uid_of(result.instance) not in ("", result.entry.guest)
 
 
-def _is_gone(result: Powered) -> bool:
+def _is_gone(result: PowerOutcome) -> bool:
     """Whether the VMI to restart has ended, and nothing starts another."""
     vm = result.vm
     ended = result.entry.guest is not None and result.instance is None and vm is not None
     return ended and rules.decide(result.entry.request, vm or {}, None).needed
 
 
-def _moved(result: Powered) -> bool:
+def _moved(result: PowerOutcome) -> bool:
     """Whether the VM changed during the wait."""
     versions = [(vm or {"metadata": {}})["metadata"].get("resourceVersion") for vm in (result.vm_before, result.vm)]
     return bool(versions[0] != versions[1])

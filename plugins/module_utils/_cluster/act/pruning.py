@@ -33,7 +33,7 @@ _NAME = re.compile(r"[a-z0-9.-]+")
 
 
 @dataclass(eq=False)
-class Pruned(Outcome):
+class PruneOutcome(Outcome):
     """An unreferenced revision, and the outcome of its deletion. uid: "" if unknown."""
 
     namespace: str
@@ -42,14 +42,14 @@ class Pruned(Outcome):
 
 
 @dataclass(eq=False)
-class Upgraded(Outcome):
+class UpgradeOutcome(Outcome):
     """The outcome for the revisions of one VM. changed: something was written, or would be in check mode."""
 
     before: Inspected
     changed: bool = False
 
 
-def prunable(session: Session, namespace: str, keep: int) -> list[Pruned]:
+def prunable(session: Session, namespace: str, keep: int) -> list[PruneOutcome]:
     """The revisions of instancetypes and preferences that no VM, snapshot or restore of the namespace refers to.
 
     keep: the number of newest unreferenced revisions to keep for each VM and object.
@@ -67,16 +67,16 @@ def prunable(session: Session, namespace: str, keep: int) -> list[Pruned]:
             place = ",".join(str(owner["uid"]) for owner in owners), naming.labels(revision).get(naming.UID_LABEL, "")
             groups.setdefault(place, []).append(revision)
     return [
-        Pruned(namespace, revision["metadata"]["name"], revision["metadata"].get("uid") or "")
+        PruneOutcome(namespace, revision["metadata"]["name"], revision["metadata"].get("uid") or "")
         for group in groups.values()
         for revision in group[: max(0, len(group) - keep)]
     ]
 
 
-def prune(session: Session, revisions: list[Pruned], settings: Settings) -> None:
+def prune(session: Session, revisions: list[PruneOutcome], settings: Settings) -> None:
     """Deletes revisions. Failures go into them."""
 
-    def delete_revision(pruned: Pruned) -> None:
+    def delete_revision(pruned: PruneOutcome) -> None:
         # A VM that was deleted and created anew gets revisions of the same names.
         send(session, delete(_REVISION.path(pruned.namespace, pruned.name), pruned.uid))
 
@@ -113,15 +113,15 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
     return bool(under_way) and (not vms or bool(vms & targets))
 
 
-def upgrade_revisions(session: Session, vms: list[Inspected], settings: Settings) -> list[Upgraded]:
+def upgrade_revisions(session: Session, vms: list[Inspected], settings: Settings) -> list[UpgradeOutcome]:
     """Rewrites revisions of an older version, as virt-controller does when it next reconciles their VMs."""
-    results = [Upgraded(vm) for vm in vms]
+    results = [UpgradeOutcome(vm) for vm in vms]
     jobs = (Job(result, partial(_upgrade, session, result, settings.check_mode), "PATCH", _VM) for result in results)
     carry_out(jobs, settings)
     return results
 
 
-def _upgrade(session: Session, result: Upgraded, check_mode: bool) -> None:
+def _upgrade(session: Session, result: UpgradeOutcome, check_mode: bool) -> None:
     before = result.before
     writes = upgrade.upgrade(before.vm, before.revisions, _style(before.vm))
     if writes.error is not None:

@@ -41,9 +41,9 @@ from ..read.lookup import ClusterLookup, WideLookup
 from ..read.revisions import Inspected
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, once, wait_in_namespaces
-from .changed import Changed
 from .engine import Job, Outcome, Settings, carry_out, send
-from .power import Entry, Powered, apply_power, uid_of
+from .power import Entry, PowerOutcome, apply_power, uid_of
+from .revision_outcome import RevisionOutcome
 from .subject import Result
 
 Manifest = dict[str, Any]
@@ -93,13 +93,13 @@ def _restart(
     lookup: Lookup,
     seconds: float,
     concurrency: int,
-) -> list[Powered]:
+) -> list[PowerOutcome]:
     """Restarts guests, each once at most, and waits for at most `seconds` until they run again.
 
     guests: VMs with their VMIs; a newer VMI is not restarted. lookup: of ControllerRevisions.
     """
     settings = Settings(wait=True, wait_timeout=seconds, concurrency=concurrency)
-    outcomes = [Powered(_power_entry(vm, instance), vm=vm) for vm, instance in guests]
+    outcomes = [PowerOutcome(_power_entry(vm, instance), vm=vm) for vm, instance in guests]
     bumps = [partial(_bump_if_unclean, session, vm, lookup, outcome) for (vm, _vmi), outcome in zip(guests, outcomes)]
     carry_out((Job(outcome, bump, "PATCH", _VM) for outcome, bump in zip(outcomes, bumps)), settings)
     apply_power(session, [outcome for outcome in outcomes if outcome.failed is None], settings)
@@ -241,7 +241,7 @@ def _await_observed(session: Session, results: list[Result], deadline: float) ->
         members[place].failed = waited.failure
 
 
-def plan_restart(result: Changed, option: str) -> None:
+def plan_restart(result: RevisionOutcome, option: str) -> None:
     """Decides whether the VM needs a restart, as far as known before its change.
 
     option: `never`, `if_required` or `always`.
@@ -267,7 +267,7 @@ def is_terminating(before: Inspected) -> bool:
     return bool(before.vm["metadata"].get("deletionTimestamp"))
 
 
-def _may_need_update(result: Changed) -> bool:
+def _may_need_update(result: RevisionOutcome) -> bool:
     """Whether the guest may lack something that the task may give it, or wait for."""
     if result.failed is not None:
         return False
@@ -281,9 +281,9 @@ class RevisionRestarts:
         self._session = session
         self._settings = settings
         # The VMs with a new guest, whoever restarted them.
-        self._renewed: list[Changed] = []
+        self._renewed: list[RevisionOutcome] = []
 
-    def run(self, results: list[Changed]) -> None:
+    def run(self, results: list[RevisionOutcome]) -> None:
         """Brings the guests of VMs up to date. Failures go into the results; the timeout applies to each VM."""
         results = [result for result in results if _may_need_update(result)]
         if not results:
@@ -296,7 +296,7 @@ class RevisionRestarts:
         carry_out(jobs, self._settings)
         self._await_conditions([result for result in self._renewed if result.failed is None])
 
-    def _update_guest(self, result: Changed, lookup: WideLookup) -> None:
+    def _update_guest(self, result: RevisionOutcome, lookup: WideLookup) -> None:
         deadline = time.monotonic() + self._settings.wait_timeout
         required, result.restart = result.restart, False
         vm, instance, lacks = self._await_guest(result, lookup, deadline)
@@ -319,14 +319,14 @@ class RevisionRestarts:
         if outcome.renewed:
             self._renewed.append(result)
 
-    def _lacks_anything(self, result: Changed, vm: Manifest, instance: Manifest, lookup: WideLookup) -> bool:
+    def _lacks_anything(self, result: RevisionOutcome, vm: Manifest, instance: Manifest, lookup: WideLookup) -> bool:
         """Whether the guest differs from a VM that just got other revisions, regardless of the start revision."""
         cluster = result.before.kubevirt
         lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release, compare_all=True)
         return result.change.due and not lacks.complete
 
     def _await_guest(
-        self, result: Changed, lookup: WideLookup, deadline: float
+        self, result: RevisionOutcome, lookup: WideLookup, deadline: float
     ) -> tuple[Manifest, Manifest | None, Outstanding]:
         """The VM, the VMI and what the guest lacks, once virt-controller has observed the VM.
 
@@ -354,14 +354,14 @@ class RevisionRestarts:
                 result.warnings.append(pending)
                 return vm, instance, lacks
 
-    def _leave_running(self, result: Changed, vm: Manifest, lookup: WideLookup) -> None:
+    def _leave_running(self, result: RevisionOutcome, vm: Manifest, lookup: WideLookup) -> None:
         """Leaves a guest running that has everything the VM declares. The next restart clears RestartRequired."""
         result.settled = True
         if restart_required(vm) is not None:
             result.bumps = _bump_if_unclean(self._session, vm, lookup, result) and result.bumps
             _warn_of_condition(result, vm)
 
-    def _await_conditions(self, results: list[Changed]) -> None:
+    def _await_conditions(self, results: list[RevisionOutcome]) -> None:
         """Reads the VMs with a new guest once nothing writes them any more.
 
         The guest is new, so a remaining condition RestartRequired is a warning and no reason for another restart.
@@ -378,7 +378,7 @@ class RevisionRestarts:
             result.settled = True
             _warn_of_condition(result, result.vm or {})
 
-    def _moved(self, result: Changed) -> bool:
+    def _moved(self, result: RevisionOutcome) -> bool:
         """Whether the VM was written since it was last read, or virt-controller has not observed it. Stores the newer
         VM.
         """

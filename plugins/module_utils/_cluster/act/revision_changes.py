@@ -16,9 +16,9 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.watch import State, Waited, once, wait_in_namespaces
-from .changed import Changed
 from .engine import Job, Settings, carry_out, rehearse, send
 from .restarts import RevisionRestarts, bump_generation, is_terminating, plan_restart
+from .revision_outcome import RevisionOutcome
 
 Manifest = dict[str, Any]
 
@@ -37,7 +37,7 @@ def change(
     decide: Callable[[Inspected], RevisionChange],
     restart: str,
     settings: Settings,
-) -> list[Changed]:
+) -> list[RevisionOutcome]:
     """Gives VMs the revisions that `decide` chooses.
 
     restart: `never`, `if_required` or `always`. Guests are restarted once all VMs have their revisions. If an earlier
@@ -63,8 +63,8 @@ def _decided(before: Inspected, decide: Callable[[Inspected], RevisionChange]) -
     return RevisionChange() if is_terminating(before) else decide(before)
 
 
-def _planned(before: Inspected, decided: RevisionChange, restart: str) -> Changed:
-    result = Changed(before, decided, vm=before.vm)
+def _planned(before: Inspected, decided: RevisionChange, restart: str) -> RevisionOutcome:
+    result = RevisionOutcome(before, decided, vm=before.vm)
     if decided.refusal is not None:
         result.failed = f"{decided.refusal}; nothing was changed"
     else:
@@ -87,7 +87,7 @@ class Recapture:
         self._deadline = time.monotonic() + settings.wait_timeout
         self._methods: dict[str, str] = {}
 
-    def run(self, results: list[Changed]) -> None:
+    def run(self, results: list[RevisionOutcome]) -> None:
         """Gives the VMs the decided revisions.
 
         If KubeVirt could not start a VM with them, the VM gets its previous revisions back and fails.
@@ -104,28 +104,28 @@ class Recapture:
             if result.vm is not None and not result.back:
                 result.revisions = _revisions(result)
 
-    def rehearse(self, results: list[Changed]) -> None:
+    def rehearse(self, results: list[RevisionOutcome]) -> None:
         """Sends the first writes as dry runs. A refusal is a failure; an unknown outcome is a warning.
 
         The session of the Recapture must be a rehearsal.
         """
 
-        def dry_run(result: Changed) -> None:
+        def dry_run(result: RevisionOutcome) -> None:
             rehearse(Job(result, partial(self._write, result), "PATCH", _VM))
             result.written = False
 
         self._choose_methods(results)
         self._each(results, dry_run)
 
-    def _each(self, results: list[Changed], work: Callable[[Changed], None]) -> None:
+    def _each(self, results: list[RevisionOutcome], work: Callable[[RevisionOutcome], None]) -> None:
         carry_out((Job(result, partial(work, result), "PATCH", _VM) for result in results), self._settings)
 
-    def _choose_methods(self, results: list[Changed]) -> None:
+    def _choose_methods(self, results: list[RevisionOutcome]) -> None:
         for result in results:
             if result.change.release and result.before.namespace not in self._methods:
                 self._methods[result.before.namespace] = self._method(result)
 
-    def _method(self, result: Changed) -> str:
+    def _method(self, result: RevisionOutcome) -> str:
         """`status` if the task may patch the status: that leaves the spec unchanged and needs only one capture."""
         try:
             _patch(self._session, result.before, recapture.release_patch(_released_roles(result)), _STATUS, dry=True)
@@ -138,7 +138,7 @@ class Recapture:
             pass
         return _STATUS
 
-    def _write(self, result: Changed) -> None:
+    def _write(self, result: RevisionOutcome) -> None:
         before, decided = result.before, result.change
         if decided.spec is not None:
             _patch(self._session, before, {"spec": decided.spec})
@@ -150,7 +150,7 @@ class Recapture:
             self._bump(result)
         self._release(result, before.vm)
 
-    def _bump(self, result: Changed) -> None:
+    def _bump(self, result: RevisionOutcome) -> None:
         try:
             result.bumps = bump_generation(self._session, result.before.vm, result) and result.bumps
         except ApiError as error:
@@ -159,7 +159,7 @@ class Recapture:
             if error.code != 422:
                 raise
 
-    def _release(self, result: Changed, vm: Manifest) -> None:
+    def _release(self, result: RevisionOutcome, vm: Manifest) -> None:
         """Makes virt-controller capture the revisions again."""
         if result.method == _STATUS:
             try:
@@ -182,13 +182,13 @@ class Recapture:
             raise
         result.written = True
 
-    def _spell_back(self, results: list[Changed]) -> None:
+    def _spell_back(self, results: list[RevisionOutcome]) -> None:
         """Gives the matchers their previous kind, whether or not virt-controller captured in time."""
         if not results:
             return
         self._await(results, self._captured)
 
-        def restore(result: Changed) -> None:
+        def restore(result: RevisionOutcome) -> None:
             if result.spelling is None or (result.vm is not None and not _has_matchers(result)):
                 return
             try:
@@ -201,7 +201,7 @@ class Recapture:
         self._each(results, restore)
         self._await(_not_failed(results), self._captured)
 
-    def _repeat_stale(self, results: list[Changed]) -> None:
+    def _repeat_stale(self, results: list[RevisionOutcome]) -> None:
         """Captures again if virt-controller captured an older generation than the current one."""
         for attempt in range(_TRIES):
             stale = [result for result in _not_failed(results) if result.change.release and _stale(result)]
@@ -218,7 +218,7 @@ class Recapture:
                 "KubeVirt keeps capturing an older generation than the current one; run the task again later"
             )
 
-    def _rehearse(self, result: Changed) -> None:
+    def _rehearse(self, result: RevisionOutcome) -> None:
         """Checks by a dry run that KubeVirt still accepts the VM; if not, its next start would fail."""
         try:
             _patch(self._session, result.before, recapture.DRY_RUN_PATCH, dry=True)
@@ -228,7 +228,7 @@ class Recapture:
             elif error.code != 403:
                 raise
 
-    def _take_back(self, result: Changed, refusal: ApiError) -> None:
+    def _take_back(self, result: RevisionOutcome, refusal: ApiError) -> None:
         result.failed = f"KubeVirt could not start the VM after the change: {explain(refusal, 'PATCH', _VM)}"
         back = recapture.rollback_patch(result.before.vm, result.before.drift, result.change.roles)
         if back is None:
@@ -242,11 +242,11 @@ class Recapture:
         result.back = True
         result.failed += "; the task restored the previous revisions"
 
-    def _unpin(self, result: Changed) -> None:
+    def _unpin(self, result: RevisionOutcome) -> None:
         if any(role.reference_of(result.before.vm) for role in result.change.roles):
             _patch(self._session, result.before, recapture.unpin_patch(result.change.roles))
 
-    def _captured(self, live: Manifest, result: Changed) -> bool:
+    def _captured(self, live: Manifest, result: RevisionOutcome) -> bool:
         expected = result.change.expected or {}
         for role in result.change.roles:
             name = recapture.captured_name(live, role)
@@ -256,7 +256,7 @@ class Recapture:
                 return False
         return True
 
-    def _back(self, live: Manifest, result: Changed) -> bool:
+    def _back(self, live: Manifest, result: RevisionOutcome) -> bool:
         parts = dict(
             zip(("instancetype", "preference"), (result.before.drift.instancetype, result.before.drift.preference))
         )
@@ -265,10 +265,10 @@ class Recapture:
             for role in result.change.roles
         )
 
-    def _await(self, results: list[Changed], done: Callable[[Manifest, Changed], bool]) -> None:
+    def _await(self, results: list[RevisionOutcome], done: Callable[[Manifest, RevisionOutcome], bool]) -> None:
         """Waits with one watch for each namespace."""
 
-        def look(result: Changed) -> Callable[[Manifest | None], State]:
+        def look(result: RevisionOutcome) -> Callable[[Manifest | None], State]:
             return lambda live: once(lambda vm: done(vm, result), live, _CAPTURE)
 
         members = {(result.before.namespace, result.before.name): result for result in results}
@@ -278,29 +278,29 @@ class Recapture:
             _take(members[place], waited)
 
 
-def _take(result: Changed, waited: Waited) -> None:
+def _take(result: RevisionOutcome, waited: Waited) -> None:
     result.vm = waited.object or result.vm
     if waited.failure is not None or waited.object is None:
         result.failed = result.failed or waited.failure or "the VM no longer exists"
 
 
-def _not_failed(results: list[Changed]) -> list[Changed]:
+def _not_failed(results: list[RevisionOutcome]) -> list[RevisionOutcome]:
     return [result for result in results if result.failed is None]
 
 
-def _released_roles(result: Changed) -> list[Role]:
+def _released_roles(result: RevisionOutcome) -> list[Role]:
     """The roles whose references are released. Up to KubeVirt 1.4 the patch of the spec releases a name in the spec."""
     return [role for role in result.change.roles if role.matcher not in (result.change.spec or {})]
 
 
-def _stale(result: Changed) -> bool:
+def _stale(result: RevisionOutcome) -> bool:
     return bool(recapture.stale_roles(result.vm or {}, result.before.drift, _released_roles(result)))
 
 
-def _has_matchers(result: Changed) -> bool:
+def _has_matchers(result: RevisionOutcome) -> bool:
     return all(role.matcher_of(result.vm or {}) for role in _released_roles(result))
 
 
-def _revisions(result: Changed) -> dict[str, str]:
+def _revisions(result: RevisionOutcome) -> dict[str, str]:
     vm = result.vm or {}
     return {role.matcher: recapture.captured_name(vm, role) for role in result.change.roles if role.matcher_of(vm)}

@@ -13,7 +13,7 @@ from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan
 from ..._resolver.refresh.drift import needs
-from ..act.catalog import Affected, Deployed, Request, deploy
+from ..act.catalog import Affected, CatalogOutcome, Request, deploy
 from ..act.catalog_fit import AUTO, ChosenVersion, choose_version
 from ..act.engine import Settings
 from ..act.subject import Result
@@ -163,7 +163,7 @@ def _selection(params: Params) -> Selection:
     )
 
 
-def _outcome(params: Params, mode: Mode, source: Output, deployed: Deployed) -> Outcome:
+def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcome) -> Outcome:
     results = [*deployed.results, *deployed.pruned]
     counts = _counts(deployed, results)
     output: Output = {
@@ -212,7 +212,7 @@ _ACTIONS = {
 }
 
 
-def _counts(deployed: Deployed, results: list[Result]) -> dict[str, int]:
+def _counts(deployed: CatalogOutcome, results: list[Result]) -> dict[str, int]:
     by_role = [ROLE_OF_KIND[result.entry.key.kind].matcher for result in deployed.results]
     # If an object is invalid, the others are not even planned.
     planned = [result for result in results if not (result.skip_reason and result.action == plan.NONE)]
@@ -227,7 +227,7 @@ def _counts(deployed: Deployed, results: list[Result]) -> dict[str, int]:
     }
 
 
-def _message(source: Output, deployed: Deployed, counts: dict[str, int], check_mode: bool) -> str:
+def _message(source: Output, deployed: CatalogOutcome, counts: dict[str, int], check_mode: bool) -> str:
     done = several({word.replace("_", " "): counts[word] for word in (*_ACTIONS, "taken_over")})
     writes = ("created", "changed", "deleted", "taken_over")
     would = "would be " if check_mode and any(counts[word] for word in writes) else ""
@@ -243,7 +243,7 @@ def _message(source: Output, deployed: Deployed, counts: dict[str, int], check_m
     return text + "".join(f"; left alone: {count} ({reason})" for reason, count in reasons.items())
 
 
-def _upgrade(deployed: Deployed) -> Output:
+def _upgrade(deployed: CatalogOutcome) -> Output:
     return {
         "new": [_place(place) for place in deployed.new],
         "changed": [
@@ -266,7 +266,7 @@ def _names(vms: list[Manifest] | None) -> list[str] | None:
     return None if vms is None else [label(vm) for vm in vms]
 
 
-def _affected(affected: Affected, deployed: Deployed) -> Output:
+def _affected(affected: Affected, deployed: CatalogOutcome) -> Output:
     effect = affected.drift.effect
     removed = {key_of(gone.live) for gone in deployed.gone}
     return {

@@ -8,10 +8,10 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.refresh import revision_change
-from ..act.changed import Changed
 from ..act.engine import Settings
 from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
+from ..act.revision_outcome import RevisionOutcome
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected, inspect, roles_of
@@ -180,7 +180,7 @@ def _outcome(params: Params, mode: Mode, result: Result, failures: Failures, nou
     return Outcome({**result, "msg": message}, warnings=warnings)
 
 
-def _changed(changed: Changed) -> Result:
+def _changed(changed: RevisionOutcome) -> Result:
     result = refresh_result(changed.before)
     result.update(changed=changed.changed, failed=bool(changed.failed))
     result.update(restarted=changed.restart, revisions=changed.revisions, needs=changed.needs)
@@ -210,7 +210,7 @@ def _changed(changed: Changed) -> Result:
     return result
 
 
-def _diff(changed: Changed) -> Result:
+def _diff(changed: RevisionOutcome) -> Result:
     changes = changed.change.effect.changes if changed.change.effect is not None else ()
     after = ", ".join(changed.revisions.values()) or "changed"
     return {

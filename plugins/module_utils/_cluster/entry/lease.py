@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..act.lease import LEASE, Held, release, take
+from ..act.lease import LEASE, LeaseOutcome, release, take
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .argument_spec import AUTH, REQUESTS
@@ -37,13 +37,13 @@ def _run(params: Params, mode: Mode) -> Outcome:
     return Outcome(result)
 
 
-def _held(params: Params, mode: Mode, session: Session) -> Held:
+def _held(params: Params, mode: Mode, session: Session) -> LeaseOutcome:
     namespace, name, holder = params["namespace"], params["name"], params["holder"]
     if mode.check:
         live = session.get(LEASE, namespace, name)
         current = str(((live or {}).get("spec") or {}).get("holderIdentity") or "")
         desired = holder if params["state"] == "held" else ""
-        return Held(current != holder if desired else current == holder, desired)
+        return LeaseOutcome(current != holder if desired else current == holder, desired)
     if params["state"] == "released":
         return release(session, namespace, name, holder)
     return take(session, namespace, name, holder, params["duration"], params["wait_timeout"])

@@ -8,7 +8,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
 from ..._resolver.declare.adopt import Candidate
-from ..act.adopt import Adopted, AdoptRequest, Unreadable, adopt
+from ..act.adopt import AdoptOutcome, AdoptRequest, Unreadable, adopt
 from ..act.engine import Settings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
@@ -49,7 +49,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
 MODULE = Module(_SPEC, _run)
 
 
-def _outcome(params: Params, mode: Mode, vms: list[Adopted]) -> Outcome:
+def _outcome(params: Params, mode: Mode, vms: list[AdoptOutcome]) -> Outcome:
     refusals = [_is_refused(vm, mode.check) for vm in vms]
     refused = [vm for vm, is_refused in zip(vms, refusals) if is_refused]
     result: Result = {
@@ -72,7 +72,7 @@ def _outcome(params: Params, mode: Mode, vms: list[Adopted]) -> Outcome:
     return Outcome({**result, "msg": _message(mode, vms)}, warnings=warnings)
 
 
-def _message(mode: Mode, vms: list[Adopted]) -> str:
+def _message(mode: Mode, vms: list[AdoptOutcome]) -> str:
     count, failed = sum(vm.changed for vm in vms), sum(bool(vm.failed) for vm in vms)
     parts = [f"{count} {'would be' if mode.check else 'were'} adopted"]
     parts += [f"{len(vms) - count - failed} already have an instancetype"]
@@ -80,12 +80,12 @@ def _message(mode: Mode, vms: list[Adopted]) -> str:
     return f"{amount(len(vms), 'virtual machines')}: {', '.join(parts)}"
 
 
-def _is_refused(vm: Adopted, check_mode: bool) -> bool:
+def _is_refused(vm: AdoptOutcome, check_mode: bool) -> bool:
     """Whether a VM fails the task. In check mode, a VM without a matching instancetype is only reported."""
     return bool(vm.failed) and not (check_mode and vm.adoption is not None and vm.adoption.chosen is None)
 
 
-def _failure(vm: Adopted) -> str:
+def _failure(vm: AdoptOutcome) -> str:
     """The reason, with the nearest match."""
     nearest = vm.adoption.nearest if vm.adoption is not None else ()
     if not nearest:
@@ -95,7 +95,7 @@ def _failure(vm: Adopted) -> str:
     return f"{vm.failed}; the nearest match is {names}: {why}"
 
 
-def _result(vm: Adopted) -> Result:
+def _result(vm: AdoptOutcome) -> Result:
     metadata = vm.vm["metadata"]
     result: Result = {
         "name": metadata["name"],
@@ -156,7 +156,7 @@ def _manifest(vm: Result) -> Result:
     }
 
 
-def _diff(vm: Adopted) -> Result:
+def _diff(vm: AdoptOutcome) -> Result:
     chosen = vm.adoption.chosen if vm.adoption is not None else None
     before, after = redact(vm.vm["spec"], chosen.vm["spec"] if chosen is not None else {})
     return {

@@ -10,7 +10,7 @@ from ..._resolver.api.names import shown
 from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
 from ..act.engine import Settings
-from ..act.power import Entry, Powered, power, selected
+from ..act.power import Entry, PowerOutcome, power, selected
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .argument_spec import AUTH, REQUESTS
@@ -127,7 +127,7 @@ def _requested(options: Params, where: str) -> PowerRequest:
     return PowerRequest(state, bool(options["paused"]), (grace or 0) if options["force"] else None)
 
 
-def _outcome(params: Params, mode: Mode, results: list[Powered]) -> Outcome:
+def _outcome(params: Params, mode: Mode, results: list[PowerOutcome]) -> Outcome:
     changed = [result for result in results if result.changed]
     output: Output = {"changed": bool(changed), "results": [_output(result) for result in results]}
     if mode.diff:
@@ -143,7 +143,7 @@ def _outcome(params: Params, mode: Mode, results: list[Powered]) -> Outcome:
     return Outcome({**output, "msg": f"{amount(len(results), 'virtual machines')}: {counts}"})
 
 
-def _output(result: Powered) -> Output:
+def _output(result: PowerOutcome) -> Output:
     entry = result.entry
     output: Output = {
         "name": entry.name,
@@ -165,7 +165,7 @@ def _output(result: Powered) -> Output:
     return output
 
 
-def _diff(result: Powered, check_mode: bool) -> Output:
+def _diff(result: PowerOutcome, check_mode: bool) -> Output:
     header = f"VirtualMachine {result.entry.label}"
     after = _foreseen(result) if check_mode else _power_of(result.vm, result.instance)
     return {
@@ -176,7 +176,7 @@ def _diff(result: Powered, check_mode: bool) -> Output:
     }
 
 
-def _foreseen(result: Powered) -> Output:
+def _foreseen(result: PowerOutcome) -> Output:
     """The power state that the request would lead to."""
     requested = result.entry.request
     status = {"status": "Paused" if requested.paused else _STATUS.get(requested.state, "Running")}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.adopt import (
-    Adopted,
+    AdoptOutcome,
     AdoptRequest,
     Unreadable,
     adopt,
@@ -59,7 +59,7 @@ class Server:
             return 200, vm
         return 200, listed(*([SMALL] if plural == "virtualmachineclusterinstancetypes" else []))
 
-    def adopt(self, wanted: AdoptRequest | None = None, write: bool = True) -> Adopted:
+    def adopt(self, wanted: AdoptRequest | None = None, write: bool = True) -> AdoptOutcome:
         with session_with(self.answer) as session:
             return adopt(
                 session,

@@ -8,7 +8,11 @@ from unittest import mock
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import lease
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.lease import Held, release, take
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.lease import (
+    LeaseOutcome,
+    release,
+    take,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from scripted_server import session_with, status
 
@@ -40,11 +44,11 @@ class Cluster:
         answer: tuple[int, Any] | None = self.refusals.pop(0) if self.refusals else (200, {})
         return answer
 
-    def take(self, seconds: float = 0) -> Held:
+    def take(self, seconds: float = 0) -> LeaseOutcome:
         with session_with(self) as session:
             return take(session, "shop", "turn", "me", 60, seconds)
 
-    def release(self) -> Held:
+    def release(self) -> LeaseOutcome:
         with session_with(self) as session:
             return release(session, "shop", "turn", "me")
 
@@ -79,7 +83,7 @@ def test_release_with_lost_response_is_a_change(monkeypatch: Any) -> None:
     monkeypatch.setattr(lease, "_spec", lambda holder, duration: {"holderIdentity": holder, "renewTime": "now"})
     for renewed, changed in (("now", True), ("earlier", False)):
         cluster = Cluster("me", "", refusals=(CONFLICT,), renewed=renewed)
-        assert (cluster.release(), cluster.writes) == (Held(changed, ""), ["PUT"])
+        assert (cluster.release(), cluster.writes) == (LeaseOutcome(changed, ""), ["PUT"])
 
 
 def test_what_else_a_lease_has_stays() -> None:
@@ -110,7 +114,10 @@ def test_a_namespace_that_is_not_there_is_no_race() -> None:
 
 def test_release_only_of_the_own_lease() -> None:
     cluster = Cluster("me", "me", refusals=(CONFLICT,))
-    assert (cluster.release(), cluster.writes) == (Held(True, ""), ["PUT", "PUT"])
+    assert (cluster.release(), cluster.writes) == (LeaseOutcome(True, ""), ["PUT", "PUT"])
     expired = Cluster("me", "other", refusals=(CONFLICT,))
-    assert (expired.release(), expired.writes) == (Held(False, "other"), ["PUT"])
-    assert (Cluster(None).release(), Cluster("other").release()) == (Held(False, ""), Held(False, "other"))
+    assert (expired.release(), expired.writes) == (LeaseOutcome(False, "other"), ["PUT"])
+    assert (Cluster(None).release(), Cluster("other").release()) == (
+        LeaseOutcome(False, ""),
+        LeaseOutcome(False, "other"),
+    )

@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
     Entry,
-    Powered,
+    PowerOutcome,
     power,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import PowerRequest
@@ -52,7 +52,7 @@ class Cluster:
         return self.instance(name, state) if machines else vm
 
 
-def run(cluster: Cluster, state: str, names: str = "a", **options: Any) -> list[Powered]:
+def run(cluster: Cluster, state: str, names: str = "a", **options: Any) -> list[PowerOutcome]:
     with session_with(cluster) as session:
         return power(
             session, [Entry("shop", name, PowerRequest(state)) for name in names], Settings(**{"wait": True, **options})

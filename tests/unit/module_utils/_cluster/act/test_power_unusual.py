@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
     Entry,
-    Powered,
+    PowerOutcome,
     power,
     selected,
 )
@@ -39,7 +39,7 @@ def store(vms: list[Manifest], instances: list[Manifest]) -> Store:
     return Store({VMS.format("shop"): vms, VMIS.format("shop"): instances})
 
 
-def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[Powered]:
+def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[PowerOutcome]:
     entries = [Entry("shop", name, PowerRequest(state)) for name in names]
     with session_with(cluster) as session:
         return power(session, entries, Settings(**{"wait": True, **settings}))

@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import pruning
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.pruning import (
-    Pruned,
+    PruneOutcome,
     prunable,
     prune,
     upgrade_revisions,
@@ -195,7 +195,7 @@ def test_only_the_revisions_that_were_seen_are_deleted() -> None:
 
 def test_failed_deletion_does_not_stop_the_others() -> None:
     server = Server()
-    revisions = [Pruned("shop", "a"), Pruned("shop", "b"), Pruned("shop", "c")]
+    revisions = [PruneOutcome("shop", "a"), PruneOutcome("shop", "b"), PruneOutcome("shop", "c")]
     refusals = {"a": status(403, "a is forbidden", "Forbidden"), "b": None}
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:

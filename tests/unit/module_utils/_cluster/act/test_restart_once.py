@@ -11,9 +11,11 @@ from unittest import mock
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import restarts
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.changed import Changed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import change
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_outcome import (
+    RevisionOutcome,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import (
     inspect,
@@ -160,7 +162,7 @@ class Busy(Stubborn):
         return answer
 
 
-def run(cluster: Stubborn, restart: str = "if_required", check: bool = False, seconds: float = 20) -> Changed:
+def run(cluster: Stubborn, restart: str = "if_required", check: bool = False, seconds: float = 20) -> RevisionOutcome:
     with session_with(cluster) as session:
         inspected = inspect(session, "shop", guests=True)
         settings = Settings(check_mode=check, wait_timeout=seconds, concurrency=2)
@@ -284,7 +286,7 @@ def test_foreign_restart_is_awaited_not_reported(early: bool) -> None:
 def test_new_guests_are_judged_side_by_side() -> None:
     met = threading.Barrier(2, timeout=20)
     session = mock.Mock(get=mock.Mock(side_effect=lambda *_place: met.wait() and None))
-    results = [Changed(mock.Mock(namespace="shop"), mock.Mock(), vm={"metadata": {}}) for _vm in range(2)]
+    results = [RevisionOutcome(mock.Mock(namespace="shop"), mock.Mock(), vm={"metadata": {}}) for _vm in range(2)]
     restarts.RevisionRestarts(session, Settings(wait_timeout=1, concurrency=2))._await_conditions(results)
     assert [result.settled for result in results] == [True, True]
 

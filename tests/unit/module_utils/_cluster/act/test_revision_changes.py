@@ -6,11 +6,13 @@ import threading
 from collections import Counter
 from typing import Any, cast
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.changed import Changed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import (
     Recapture,
     change,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_outcome import (
+    RevisionOutcome,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
@@ -85,7 +87,7 @@ def _captured(name: str) -> Manifest:
 
 def refreshed(
     cluster: Cluster, seconds: float = 30, decided: RevisionChange = REFRESH, check: bool = False, dry_run: bool = True
-) -> list[Changed]:
+) -> list[RevisionOutcome]:
     with session_with(cluster) as session:
         inspected = [
             Inspected(cluster.vm(label), UNKNOWN, RevisionIndex(), KubeVirt(NEWEST)) for label in cluster.labels
@@ -154,11 +156,11 @@ def test_halted_vm_needs_no_restart() -> None:
 def test_release_method_is_probed_once_per_namespace() -> None:
     def work(count: int) -> Any:
         vms = [Cluster().vm(f"ns-{number}/vm") for number in range(count)]
-        results = [Changed(Inspected(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST)), REFRESH) for vm in vms]
+        results = [RevisionOutcome(Inspected(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST)), REFRESH) for vm in vms]
         recapture = Recapture(cast(Any, None), Settings(wait_timeout=0))
         requests: list[str] = []
 
-        def method(result: Changed) -> str:
+        def method(result: RevisionOutcome) -> str:
             requests.append(result.before.namespace)
             return "status"
 

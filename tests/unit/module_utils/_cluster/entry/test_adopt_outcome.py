@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.adopt import Adopted
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.adopt import AdoptOutcome
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import virtual_machine_adopt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import Mode
 
 
-class Alone(Adopted):
+class Alone(AdoptOutcome):
     """A result that is not compared with others, which takes long."""
 
     def __eq__(self, other: object) -> bool:

@@ -16,7 +16,7 @@ Manifest = dict[str, Any]
 
 
 @dataclass(eq=False)
-class Changed(Outcome):
+class RevisionOutcome(Outcome):
     """The outcome for one VM.
 
     change: the decision.
