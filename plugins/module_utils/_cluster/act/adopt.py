@@ -31,8 +31,8 @@ _VMI = BY_NAME["VirtualMachineInstance"]
 _CHANGED = "the VM changed while the task ran, so nothing was written; run the task again"
 
 
-class Unreadable(Exception):
-    """The candidates cannot be read, or no candidate matches a pattern. The message is one line."""
+class NoMatch(Exception):
+    """No instancetype or preference matches a pattern. The message is one line."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def adopt(
 ) -> list[AdoptOutcome]:
     """Chooses an instancetype and a preference for each VM; results in the order of `vms`.
 
-    Raises Unreadable, ApiError or ConnectionFailed if the candidates cannot be read or no candidate matches a pattern.
+    Raises NoMatch if no candidate matches a pattern, ApiError or ConnectionFailed if the VMIs cannot be read.
     """
     results = [AdoptOutcome(vm) for vm in vms]
     todo = [result for result in results if not INSTANCETYPE.matcher_of(result.vm)]
@@ -134,7 +134,7 @@ def _candidates(
     names = {manifest["metadata"]["name"] for manifest in candidates}
     for pattern in patterns or ():
         if not any(fnmatchcase(name, pattern) for name in names):
-            raise Unreadable(
+            raise NoMatch(
                 f"{role.matcher}s: no {role.matcher} that the namespace {namespace} can use matches {pattern!r}"
             )
     if patterns is None:

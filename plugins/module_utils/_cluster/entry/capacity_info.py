@@ -14,9 +14,9 @@ from ..._resolver.kubevirt.pod.vm_pod import KEEP, MIGRATE, RESTART
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
-from ..read.placement import where_vms_fit
-from ..read.quota import what_quotas_say
-from ..read.snapshot import Unread
+from ..read.placement import read_placement
+from ..read.quota import read_quota_effects
+from ..read.snapshot import Unreadable
 from .argument_spec import AUTH, REQUESTS
 from .outcome import Mode, Module, Outcome, Params, TaskFailed
 from .selection import SELECTION, check_selection, selected
@@ -47,7 +47,7 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         judged, warnings = _judged(session, [without_revisions(vm, _ROLES[params["refreshed"]]) for vm in vms], params)
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST")) from error
-    except (FieldError, Unread) as error:
+    except (FieldError, Unreadable) as error:
         raise TaskFailed(str(error)) from error
     warnings = [warning for warning in dict.fromkeys((*warnings, kubevirt(session).doubt)) if warning]
     fits = all(judgement["fits"] for judgement in (*judged["virtual_machines"], *judged["drained"]))
@@ -60,8 +60,8 @@ MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run, {"mutually_exc
 def _judged(session: Session, vms: list[Result], params: Params) -> tuple[Result, list[str]]:
     """(what the checks say of the VMs, together and each by itself; warnings)."""
     checks: dict[str, Callable[[], tuple[Result, list[str]]]] = {
-        QUOTA: lambda: what_quotas_say(session, vms, params["running"]),
-        PLACEMENT: lambda: where_vms_fit(
+        QUOTA: lambda: read_quota_effects(session, vms, params["running"]),
+        PLACEMENT: lambda: read_placement(
             session,
             vms,
             params["drain"],

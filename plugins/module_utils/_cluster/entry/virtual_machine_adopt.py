@@ -8,7 +8,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
 from ..._resolver.declare.adopt import Candidate
-from ..act.adopt import AdoptOutcome, AdoptRequest, Unreadable, adopt
+from ..act.adopt import AdoptOutcome, AdoptRequest, NoMatch, adopt
 from ..act.engine import Settings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
@@ -39,7 +39,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
     try:
         session = Session(params, params["concurrency"])
         adopted = adopt(session, selected(params, session), allowed, settings)
-    except Unreadable as error:
+    except NoMatch as error:
         raise TaskFailed(str(error)) from error
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachineInstance"])) from error

@@ -14,7 +14,7 @@ from ..client.session import Session
 from .image import contents_of
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
-from .snapshot import if_any
+from .snapshot import list_if_permitted
 
 Manifest = dict[str, Any]
 
@@ -80,7 +80,7 @@ def boot_sources(session: Session, query: BootSourceQuery) -> tuple[list[BootSou
     unread = []
     for name in survey.KINDS:
         warning_count = len(warnings)
-        objects[name] = list(if_any(session, BY_NAME[name], warnings, query.namespace) or ())
+        objects[name] = list(list_if_permitted(session, BY_NAME[name], warnings, query.namespace) or ())
         unread += [name] if len(warnings) > warning_count else []
     _add_targets(session, objects, survey.targets_elsewhere(objects, query.namespace))
     sources = [

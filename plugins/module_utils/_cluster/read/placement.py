@@ -11,7 +11,7 @@ from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
-from .snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, Unread, if_any, listed
+from .snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, Unreadable, list_all, list_if_permitted
 
 Manifest = dict[str, Any]
 
@@ -28,23 +28,23 @@ _VOLUME: Final = Kind("PersistentVolume", "", "v1", "persistentvolumes", False)
 _KIND: Final = "VirtualMachineClusterInstancetype"
 
 
-def where_vms_fit(
+def read_placement(
     session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str], of_running: str
 ) -> tuple[dict[str, Any], list[str]]:
     """(the placement of VMs in the cluster, warnings); see simulation.placement.
 
     drain: names of nodes. instancetypes: names of cluster-wide instancetypes, ALL for all. of_running: what becomes of
-    VMs that run. Raises Unread, FieldError,
+    VMs that run. Raises Unreadable, FieldError,
     ApiError and ConnectionFailed.
     """
     kv, lookup = kubevirt(session), ClusterLookup(session)
-    nodes = listed(session, BY_NAME["Node"])
+    nodes = list_all(session, BY_NAME["Node"])
     unknown = [name for name in drain if name not in {node["metadata"]["name"] for node in nodes}]
     if unknown:
-        raise Unread(f"drain: no such node: {', '.join(unknown)}")
-    pods = listed(session, POD)
+        raise Unreadable(f"drain: no such node: {', '.join(unknown)}")
+    pods = list_all(session, POD)
     warnings: list[str] = []
-    optional = [if_any(session, kind, warnings) for kind in (BY_NAME["Namespace"], QUOTA, NETWORK)]
+    optional = [list_if_permitted(session, kind, warnings) for kind in (BY_NAME["Namespace"], QUOTA, NETWORK)]
     namespaces, quotas, networks = optional
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
     samples = _instancetypes(lookup, instancetypes)
@@ -77,7 +77,9 @@ def _devices(session: Session, warnings: list[str]) -> DeviceObjects | None:
     for version in ("v1", "v1beta2", "v1beta1"):
         doubts: list[str] = []
         lists = [
-            if_any(session, Kind(name, "resource.k8s.io", version, f"{name.lower()}{end}", namespaced), doubts)
+            list_if_permitted(
+                session, Kind(name, "resource.k8s.io", version, f"{name.lower()}{end}", namespaced), doubts
+            )
             for name, end, namespaced in _CLAIMING
         ]
         warnings += doubts
@@ -92,7 +94,7 @@ def _storage(session: Session, warnings: list[str]) -> list[list[Manifest]]:
     """Claims, volumes and storage classes; nothing if one of them may not be read, since each needs the others."""
     lists = []
     for kind in (BY_NAME["PersistentVolumeClaim"], _VOLUME, STORAGE_CLASS):
-        items = if_any(session, kind, warnings)
+        items = list_if_permitted(session, kind, warnings)
         if items is None:
             return []
         lists.append(items)
@@ -105,7 +107,7 @@ def _instancetypes(lookup: ClusterLookup, names: list[str]) -> list[Manifest]:
     live = list(lookup.list(_KIND, ""))
     unread = lookup.problem(_KIND, "")
     if unread is not None:
-        raise Unread(f"instancetypes: {unread.message}")
+        raise Unreadable(f"instancetypes: {unread.message}")
     return sorted(live, key=lambda item: str(item["metadata"]["name"]))
 
 
@@ -113,5 +115,5 @@ def _instancetype(lookup: ClusterLookup, name: str) -> Manifest:
     instancetype = lookup.get(_KIND, "", name)
     if not isinstance(instancetype, dict):
         problem = "no such VirtualMachineClusterInstancetype" if instancetype is None else instancetype.message
-        raise Unread(f"instancetypes: {name}: {problem}")
+        raise Unreadable(f"instancetypes: {name}: {problem}")
     return instancetype

@@ -13,7 +13,7 @@ from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
-from .snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, Unread, if_any, listed
+from .snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, Unreadable, list_all, list_if_permitted
 
 Manifest = dict[str, Any]
 
@@ -28,17 +28,18 @@ _COPIES = Kind(
 _CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
 
 
-def what_quotas_say(session: Session, vms: list[Manifest], of_running: str) -> tuple[dict[str, Any], list[str]]:
+def read_quota_effects(session: Session, vms: list[Manifest], of_running: str) -> tuple[dict[str, Any], list[str]]:
     """(the effect of quotas and limit ranges on VMs, warnings); see admission.check_quotas.
 
-    Raises Unread, FieldError, ApiError and ConnectionFailed.
+    Raises Unreadable, FieldError, ApiError and ConnectionFailed.
     """
     namespaces = {namespace_of(vm) for vm in vms}
     # One namespace needs no right beyond it.
     namespace = namespaces.pop() if len(namespaces) == 1 else None
     warnings: list[str] = []
     cluster = _around(session, namespace, warnings)._replace(
-        vms=listed(session, BY_NAME["VirtualMachine"], namespace), default_class=_default_class(session, vms, warnings)
+        vms=list_all(session, BY_NAME["VirtualMachine"], namespace),
+        default_class=_default_class(session, vms, warnings),
     )
     kv, lookup = kubevirt(session), ClusterLookup(session)
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
@@ -52,13 +53,13 @@ def limiting(
 
     Raises ApiError and ConnectionFailed.
     """
-    limits = [if_any(session, kind, warnings, namespace) for kind in (QUOTA, _LIMITS, _APPLICATION)]
+    limits = [list_if_permitted(session, kind, warnings, namespace) for kind in (QUOTA, _LIMITS, _APPLICATION)]
     if None in limits[:2] or not (any(limits) or _shared(session, warnings, namespace)):
         return None
     doubts: list[str] = []
     try:
         return _around(session, namespace, doubts)._replace(vms=vms)
-    except Unread as error:
+    except Unreadable as error:
         doubts.append(f"quotas are not taken into account: {error}")
         return None
     finally:
@@ -68,20 +69,20 @@ def limiting(
 
 def _around(session: Session, namespace: str | None, warnings: list[str]) -> QuotaObjects:
     """What limits existing VMs, which are left out. namespace: their namespace, None for several."""
-    applications = if_any(session, _APPLICATION, warnings, namespace)
+    applications = list_if_permitted(session, _APPLICATION, warnings, namespace)
     shared = _shared(session, warnings, namespace)
     wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications or shared else [])]
-    namespaces, *configurations = (if_any(session, kind, warnings) for kind in wide)
+    namespaces, *configurations = (list_if_permitted(session, kind, warnings) for kind in wide)
     return QuotaObjects(
-        quotas=listed(session, QUOTA, namespace),
-        limit_ranges=listed(session, _LIMITS, namespace),
+        quotas=list_all(session, QUOTA, namespace),
+        limit_ranges=list_all(session, _LIMITS, namespace),
         application_quotas=applications or [],
         cluster_quotas=shared,
         aaq=next((item for items in configurations for item in items or []), None),
         namespaces=namespaces or [],
-        networks=if_any(session, NETWORK, warnings),
-        pods=listed(session, POD, namespace),
-        guests=(if_any(session, BY_NAME["VirtualMachineInstance"], warnings, namespace) or [])
+        networks=list_if_permitted(session, NETWORK, warnings),
+        pods=list_all(session, POD, namespace),
+        guests=(list_if_permitted(session, BY_NAME["VirtualMachineInstance"], warnings, namespace) or [])
         if applications or shared
         else [],
     )
@@ -89,15 +90,15 @@ def _around(session: Session, namespace: str | None, warnings: list[str]) -> Quo
 
 def _shared(session: Session, warnings: list[str], namespace: str | None) -> list[Manifest]:
     refused: list[str] = []
-    live = if_any(session, _SHARED, refused)
+    live = list_if_permitted(session, _SHARED, refused)
     if live is not None or not refused:
         return live or []
-    return if_any(session, _COPIES, warnings, namespace) or []
+    return list_if_permitted(session, _COPIES, warnings, namespace) or []
 
 
 def _default_class(session: Session, vms: list[Manifest], warnings: list[str]) -> str:
     """The storage class of data volumes that name none; "" for none, or if no VM has a data volume."""
     if not any((vm.get("spec") or {}).get("dataVolumeTemplates") for vm in vms):
         return ""
-    live = default_class(if_any(session, STORAGE_CLASS, warnings) or [])
+    live = default_class(list_if_permitted(session, STORAGE_CLASS, warnings) or [])
     return str(live["metadata"]["name"]) if live else ""

@@ -59,20 +59,18 @@ _FORBIDDEN = 403
 _NO_SUCH_API = 404
 
 
-class Unread(Exception):
-    """A required list is not readable; one line with the remedy."""
-
-
-def listed(session: Session, kind: Kind, namespace: str | None = None) -> list[Manifest]:
-    """All objects of a kind. namespace: None for all. Raises Unread."""
+def list_all(session: Session, kind: Kind, namespace: str | None = None) -> list[Manifest]:
+    """All objects of a kind. namespace: None for all. Raises Unreadable."""
     try:
         return session.list(kind, namespace)[0]
     except ApiError as error:
-        raise Unread(explain(error, "LIST", kind)) from None
+        raise Unreadable(explain(error, "LIST", kind)) from None
 
 
-def if_any(session: Session, kind: Kind, warnings: list[str], namespace: str | None = None) -> list[Manifest] | None:
-    """As `listed`, but None if the API does not exist, or if the user may not list it, which adds a warning."""
+def list_if_permitted(
+    session: Session, kind: Kind, warnings: list[str], namespace: str | None = None
+) -> list[Manifest] | None:
+    """As `list_all`, but None if the API does not exist, or if the user may not list it, which adds a warning."""
     try:
         return session.list(kind, namespace)[0]
     except ApiError as error:

@@ -20,7 +20,7 @@ from .kubevirt import kubevirt
 from .lookup import WideLookup
 from .quota import limiting
 from .revisions import instances, place_of_vm
-from .snapshot import if_any
+from .snapshot import list_if_permitted
 
 Manifest = dict[str, Any]
 
@@ -77,7 +77,7 @@ def _templates(session: Session, namespace: str | None, warnings: list[str]) -> 
     for version in _VERSIONS:
         kind = Kind("VirtualMachineTemplate", "template.kubevirt.io", version, "virtualmachinetemplates", True)
         before = len(warnings)
-        live = if_any(session, kind, warnings, namespace)
+        live = list_if_permitted(session, kind, warnings, namespace)
         if live is not None or len(warnings) > before:
             return live or []
     return []

@@ -26,8 +26,8 @@ _KERNEL_BOOT: Final = "kernel-boot-volume"
 _DISK_STORAGE: Final = {"ephemeral-storage": parse("50M")}
 
 
-class Unreadable(ValueError):
-    """The VMI's settings for its containers are invalid; one line."""
+class InvalidSidecar(ValueError):
+    """A hook sidecar or a network binding plugin of the VMI is invalid; one line."""
 
 
 class _Type(NamedTuple):
@@ -125,7 +125,7 @@ def filesystems(spec: Spec, env: Environment) -> Iterator[Container]:
 
 
 def hooks(metadata: Mapping[str, Any], spec: Spec, env: Environment) -> list[Container]:
-    """The containers of hook sidecars and network binding plugins. Raises Unreadable."""
+    """The containers of hook sidecars and network binding plugins. Raises InvalidSidecar."""
     count = _hook_count(metadata) + _binding_sidecars(spec, env)
     guaranteed = is_guaranteed(spec)
     kind = _HOOK_GUARANTEED if guaranteed else _HOOK
@@ -139,9 +139,9 @@ def _hook_count(metadata: Mapping[str, Any]) -> int:
     try:
         listed = json.loads(text)
     except ValueError as error:
-        raise Unreadable(f"the annotation {_HOOKS} is no JSON: {error}") from None
+        raise InvalidSidecar(f"the annotation {_HOOKS} is no JSON: {error}") from None
     if listed is not None and not isinstance(listed, list):
-        raise Unreadable(f"the annotation {_HOOKS} is no list")
+        raise InvalidSidecar(f"the annotation {_HOOKS} is no list")
     return len(listed or ())
 
 
@@ -150,7 +150,7 @@ def _binding_sidecars(spec: Spec, env: Environment) -> int:
     names = {interface["binding"]["name"] for interface in interfaces if "binding" in interface}
     for name in sorted(names):
         if name not in env.binding_plugins:
-            raise Unreadable(f"couldn't find configuration for network binding: {name}")
+            raise InvalidSidecar(f"couldn't find configuration for network binding: {name}")
     return sum(bool((env.binding_plugins[name] or {}).get("sidecarImage")) for name in names)
 
 
@@ -219,7 +219,7 @@ def pod(
     try:
         main = compute(metadata, spec, env, extra)
         hook_containers = hooks(metadata, spec, env)
-    except (UnknownNetwork, Unreadable) as error:
+    except (UnknownNetwork, InvalidSidecar) as error:
         raise Unrenderable(str(error), extra) from None
     log = console_log(spec, env)
     logs = [log] if log is not None else []

@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.adopt import (
     AdoptOutcome,
     AdoptRequest,
-    Unreadable,
+    NoMatch,
     adopt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
@@ -123,6 +123,6 @@ def test_adopt_skips_kinds_that_may_not_be_listed() -> None:
 def test_a_pattern_that_fits_nothing_is_an_error() -> None:
     assert Server().adopt(AdoptRequest(instancetypes=["sm*"]), write=False).changed
     with pytest.raises(
-        Unreadable, match=r"^instancetypes: no instancetype that the namespace shop can use matches 'smal'$"
+        NoMatch, match=r"^instancetypes: no instancetype that the namespace shop can use matches 'smal'$"
     ):
         Server().adopt(AdoptRequest(instancetypes=["smal"]), write=False)
