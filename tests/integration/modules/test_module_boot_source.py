@@ -12,7 +12,7 @@ import pytest
 from docker_registry import DockerRegistry
 from loopback_registry import LoopbackRegistry
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.screen import shown_by
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.display import displayed_by
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from modules_support import until
@@ -296,7 +296,7 @@ def test_upload_of_archive_and_oversized_file(
     options = {"namespace": shop, "upload_proxy": proxy, "wait": True}
     upload = {"path": str(path), "archive": True, "tries": 1}
     shown: list[str] = []
-    with shown_by(shown.append):
+    with displayed_by(shown.append):
         made = run("boot_source", name="files", upload=upload, size="1Gi", **options)
     assert shown[-1].startswith("files-") and shown[-1].endswith(": 100 % of 3145728 bytes uploaded"), shown
     assert made["changed"] and not made.get("failed"), made

@@ -21,7 +21,7 @@ class Stopped(BaseException):
     """The task has ended, by its timeout or by a signal. Not an Exception: it is no failure of an object."""
 
 
-def go_on() -> None:
+def raise_if_stopped() -> None:
     """Raises Stopped in a thread of a task that has ended. Called before each request."""
     stop = _stop.get(None)
     if stop is not None and stop.is_set():
@@ -48,7 +48,7 @@ def each(action: Callable[[_T], _R], items: Iterable[_T], concurrency: int) -> l
             for index in indexes:
                 if errors:
                     return
-                go_on()
+                raise_if_stopped()
                 results[index] = action(queue[index])
         except BaseException as error:
             errors.append(error)

@@ -19,7 +19,7 @@ from .backoff import Backoff, TokenBucket
 from .configuration import configure
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_another, reason_of
 from .libraries import HTTPHeaderDict, urllib3
-from .pool import go_on
+from .pool import raise_if_stopped
 from .transport import USER_AGENT, connections, deadline, opener
 
 FIELD_MANAGER: Final = "virtshape"
@@ -226,7 +226,7 @@ class Session:
         )
         try:
             for line in _lines(response):
-                go_on()
+                raise_if_stopped()
                 event = json.loads(line)
                 if not _is_event(event):
                     return
@@ -277,7 +277,7 @@ class Session:
         pauses, lost = Backoff(), False
         while True:
             renewals = self._renewals
-            go_on()
+            raise_if_stopped()
             try:
                 return send()
             except ApiError as error:
@@ -388,7 +388,7 @@ class Session:
         """The response, with its body unread. watched: the seconds of a watch; None for other requests."""
         if self._bucket is not None:
             self._bucket.take()
-            go_on()
+            raise_if_stopped()
         if self._dry_run and method != "GET":
             query = {**(query or {}), "dryRun": "All"}
         path = f"{path}?{_encoded_query(tuple(query.items()))}" if query else path

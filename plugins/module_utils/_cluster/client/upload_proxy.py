@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from . import tls
 from .errors import reason_of
 from .libraries import urllib3
-from .pool import go_on
+from .pool import raise_if_stopped
 
 _TIMEOUT: Final = 60
 # The proxy waits for CDI's upload server; on its synchronous path also for the processing.
@@ -35,7 +35,7 @@ class _Reading:
         self._count = 0
 
     def read(self, size: int = -1) -> bytes:
-        go_on()
+        raise_if_stopped()
         data = self._file.read(size)
         self._count += len(data)
         self._report(self._count)

@@ -12,8 +12,8 @@ from ...._resolver.api.write import json_patch, merge_patch, replace
 from ...._resolver.boot import upload as rules
 from ...._resolver.boot.upload import UploadTarget
 from ...client import upload_proxy
+from ...client.display import display
 from ...client.errors import ApiError
-from ...client.screen import show
 from ...client.session import Session
 from ...read.cdi import CDI_CONFIG
 from ...read.snapshot import STORAGE_CLASS
@@ -55,7 +55,7 @@ class Progress:
         step = _STEPS * count // self._length if self._length else _STEPS
         if step != self._step:
             self._step = step
-            show(f"{self._name}: {100 * step // _STEPS} % of {self._length} bytes uploaded")
+            display(f"{self._name}: {100 * step // _STEPS} % of {self._length} bytes uploaded")
 
 
 class Clock(NamedTuple):
