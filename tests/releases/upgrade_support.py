@@ -315,7 +315,7 @@ class Cluster:
         self.settle()
 
 
-def asked_to_restart(vm: Manifest) -> bool:
+def has_restart_condition(vm: Manifest) -> bool:
     conditions = (vm.get("status") or {}).get("conditions") or []
     return any(one["type"] == "RestartRequired" and one["status"] == "True" for one in conditions)
 
@@ -369,7 +369,7 @@ def mismatches(cluster: Cluster, upgrade: Callable[[], Any], version: str) -> tu
     wrong: list[str] = []
     for name, vm in vms.items():
         one = foreseen[name]
-        if asked_to_restart(vm) != one["restart_required"]:
+        if has_restart_condition(vm) != one["restart_required"]:
             wrong.append(f"{name}: restart_required {one['restart_required']}, seen {vm['status'].get('conditions')}")
         message = cluster.rejected(name)
         if one.get("refusal", "") not in message or bool(message) != bool(one.get("refusal")):

@@ -173,7 +173,9 @@ def _changed(session: Session, declared: Manifest, told: Any) -> None:
     _replace(session, merged)
     after = awaited(
         read,
-        lambda one: _is_observed(one) and (foreseen.needs != RESTART or foreseen.unannounced or _asks_for_restart(one)),
+        lambda one: (
+            _is_observed(one) and (foreseen.needs != RESTART or foreseen.without_condition or _asks_for_restart(one))
+        ),
         20,
     )
     assert _is_observed(after)
@@ -188,7 +190,7 @@ def _changed(session: Session, declared: Manifest, told: Any) -> None:
 
 def _agrees(foreseen: Impact, after: Manifest, before: Manifest, now: Manifest, told: Any) -> None:
     event(foreseen.needs)
-    assert _asks_for_restart(after) == (foreseen.needs == RESTART and not foreseen.unannounced), (
+    assert _asks_for_restart(after) == (foreseen.needs == RESTART and not foreseen.without_condition), (
         foreseen,
         after["status"].get("conditions"),
         told,

@@ -149,9 +149,9 @@ def _instance_key(vm: Manifest) -> Key:
 def waits_for_restart(result: Result) -> bool:
     """Whether the VM has, or would have, changes that reach the guest only by a restart."""
     impact: Impact | None = result.impact
-    if result.live is None or (impact is not None and impact.settled):
+    if result.live is None or (impact is not None and impact.guest_current):
         return False
-    if impact is not None and (impact.unannounced or not (result.written and observed(result.live))):
+    if impact is not None and (impact.without_condition or not (result.written and observed(result.live))):
         return impact.needs == effects.RESTART
     return restart_required(result.live) is not None
 
@@ -184,14 +184,14 @@ class DeclaredRestarts:
         seconds = max(0.0, deadline - time.monotonic())
         _await_observed(session, [result for result in results if _awaits_controller(result)], deadline)
         live = [result for result in results if not result.failed and result.live is not None]
-        candidates = [result for result in live if self.needs_restart(result) or _is_settled(result)]
+        candidates = [result for result in live if self.needs_restart(result) or _is_guest_current(result)]
         try:
             instances = read(session, [_instance_key(result.live or {}) for result in candidates])
         except (Unreadable, ConnectionFailed) as error:
             for result in candidates:
                 result.failed = f"the restart failed: {error}"
             return
-        due = self._without_settled(session, candidates, instances)
+        due = self._with_outdated_guests(session, candidates, instances)
         guests = [(result.live or {}, instances.get(_instance_key(result.live or {}))) for result in due]
         # What is restarted is waited for, even if a VM at which nobody looked has used up the time.
         outcomes = _restart(session, guests, ClusterLookup(session), seconds, self._concurrency)
@@ -200,10 +200,10 @@ class DeclaredRestarts:
             result.warnings += outcome.warnings
             result.failed = f"the restart failed: {outcome.failed}" if outcome.failed else None
             if result.impact is not None and not outcome.failed:
-                result.impact = result.impact._replace(unannounced=False)
-        self._without_settled(session, [result for result in due if not result.failed])
+                result.impact = result.impact._replace(without_condition=False)
+        self._with_outdated_guests(session, [result for result in due if not result.failed])
 
-    def _without_settled(
+    def _with_outdated_guests(
         self, session: Session, results: list[Result], instances: dict[Key, Manifest] | None = None
     ) -> list[Result]:
         """The results whose guest lacks something. A restart would not change the others; they get a warning."""
@@ -211,7 +211,7 @@ class DeclaredRestarts:
         stale = stale_conditions(session, [result.live or {} for result in results], instances)
         for result, is_stale in zip(results, stale):
             if is_stale:
-                result.impact = (result.impact or Impact(effects.NOTHING))._replace(settled=True)
+                result.impact = (result.impact or Impact(effects.NOTHING))._replace(guest_current=True)
                 _warn_of_condition(result, result.live or {})
             else:
                 incomplete.append(result)
@@ -226,8 +226,8 @@ def _awaits_controller(result: Result) -> bool:
     return result.action == plan.NONE and live is not None and has_guest(live) and not observed(live)
 
 
-def _is_settled(result: Result) -> bool:
-    return result.impact is not None and bool(result.impact.settled)
+def _is_guest_current(result: Result) -> bool:
+    return result.impact is not None and bool(result.impact.guest_current)
 
 
 def _await_observed(session: Session, results: list[Result], deadline: float) -> None:
@@ -253,11 +253,11 @@ def plan_restart(result: RevisionOutcome, option: str) -> None:
     if change.due:
         live = change.effect is None or change.effect.live
         result.restart = result.may_restart and (result.always or not live or before.restart_required)
-    elif before.asked_to_restart and before.guest_current:
-        result.settled = True
+    elif before.has_restart_condition and before.guest_current:
+        result.guest_current = True
         start = before.revisions.by_name.get(start_revision_name(before.vm))
-        result.bumps = result.may_restart and recapture.keeps_restart_required(before.vm, start)
-        if not result.bumps:
+        result.bumps_generation = result.may_restart and recapture.keeps_restart_required(before.vm, start)
+        if not result.bumps_generation:
             result.warn(stale_restart_warning(before.vm))
     else:
         result.restart = result.may_restart and before.restart_required
@@ -271,7 +271,9 @@ def _may_need_update(result: RevisionOutcome) -> bool:
     """Whether the guest may lack something that the task may give it, or wait for."""
     if result.failed is not None:
         return False
-    return result.restart or result.bumps or (result.change.due and (result.may_restart or result.may_be_live))
+    return (
+        result.restart or result.bumps_generation or (result.change.due and (result.may_restart or result.may_be_live))
+    )
 
 
 class RevisionRestarts:
@@ -311,7 +313,7 @@ class RevisionRestarts:
             return
         seconds = max(0.0, deadline - time.monotonic())
         (outcome,) = _restart(self._session, [(vm, instance)], lookup, seconds, 1)
-        result.bumps = result.bumps and not outcome.warnings
+        result.bumps_generation = result.bumps_generation and not outcome.warnings
         for warning in outcome.warnings:
             result.warn(warning)
         result.vm, result.restart, result.failed = outcome.vm, outcome.changed, outcome.failed
@@ -341,8 +343,8 @@ class RevisionRestarts:
             if instance is None:
                 return vm, None, Outstanding()
             lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release)
-            settled = not (result.change.due and result.may_be_live) or not lacks.fields or lacks.problem is not None
-            if observed(vm) and (settled or restart_required(vm) is not None):
+            updated = not (result.change.due and result.may_be_live) or not lacks.fields or lacks.problem is not None
+            if observed(vm) and (updated or restart_required(vm) is not None):
                 return vm, instance, lacks
             earlier = unfinished(instance, lacks) if observed(vm) else None
             # The VM has its revisions, as requested; without a restart, KubeVirt decides when the guest gets them.
@@ -356,9 +358,9 @@ class RevisionRestarts:
 
     def _leave_running(self, result: RevisionOutcome, vm: Manifest, lookup: WideLookup) -> None:
         """Leaves a guest running that has everything the VM declares. The next restart clears RestartRequired."""
-        result.settled = True
+        result.guest_current = True
         if restart_required(vm) is not None:
-            result.bumps = _bump_if_unclean(self._session, vm, lookup, result) and result.bumps
+            result.bumps_generation = _bump_if_unclean(self._session, vm, lookup, result) and result.bumps_generation
             _warn_of_condition(result, vm)
 
     def _await_conditions(self, results: list[RevisionOutcome]) -> None:
@@ -375,7 +377,7 @@ class RevisionRestarts:
             moving = [result for result, again in zip(moving, moved) if again]
         for result in results:
             # The guest was started from the current VM.
-            result.settled = True
+            result.guest_current = True
             _warn_of_condition(result, result.vm or {})
 
     def _moved(self, result: RevisionOutcome) -> bool:

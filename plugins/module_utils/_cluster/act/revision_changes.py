@@ -95,13 +95,13 @@ class Recapture:
         self._choose_methods(results)
         self._each(results, self._write)
         self._await([result for result in _not_failed(results) if result.method != _KIND], self._captured)
-        self._spell_back([result for result in _not_failed(results) if result.method == _KIND])
+        self._restore_kinds([result for result in _not_failed(results) if result.method == _KIND])
         self._repeat_stale(_not_failed(results))
         self._each([result for result in _not_failed(results) if not result.change.expected], self._rehearse)
-        self._await([result for result in results if result.back], self._back)
-        self._each([result for result in results if result.back], self._unpin)
+        self._await([result for result in results if result.rolled_back], self._is_rolled_back)
+        self._each([result for result in results if result.rolled_back], self._unpin)
         for result in results:
-            if result.vm is not None and not result.back:
+            if result.vm is not None and not result.rolled_back:
                 result.revisions = _revisions(result)
 
     def rehearse(self, results: list[RevisionOutcome]) -> None:
@@ -122,16 +122,18 @@ class Recapture:
 
     def _choose_methods(self, results: list[RevisionOutcome]) -> None:
         for result in results:
-            if result.change.release and result.before.namespace not in self._methods:
+            if result.change.recapture and result.before.namespace not in self._methods:
                 self._methods[result.before.namespace] = self._method(result)
 
     def _method(self, result: RevisionOutcome) -> str:
         """`status` if the task may patch the status: that leaves the spec unchanged and needs only one capture."""
         try:
-            _patch(self._session, result.before, recapture.release_patch(_released_roles(result)), _STATUS, dry=True)
+            _patch(
+                self._session, result.before, recapture.recapture_patch(_recaptured_roles(result)), _STATUS, dry=True
+            )
         except ApiError as error:
             if error.code == 403:
-                result.denied = error.message
+                result.status_denied = error.message
                 return _KIND
         except ConnectionFailed:
             # The write reports the error.
@@ -143,60 +145,62 @@ class Recapture:
         if decided.spec is not None:
             _patch(self._session, before, {"spec": decided.spec})
             result.written = True
-        if not decided.release:
+        if not decided.recapture:
             return
         result.method = self._methods[before.namespace]
         if result.method == _STATUS and recapture.must_bump_generation(before.vm, before.revisions):
             self._bump(result)
-        self._release(result, before.vm)
+        self._recapture(result, before.vm)
 
     def _bump(self, result: RevisionOutcome) -> None:
         try:
-            result.bumps = bump_generation(self._session, result.before.vm, result) and result.bumps
+            result.bumps_generation = (
+                bump_generation(self._session, result.before.vm, result) and result.bumps_generation
+            )
         except ApiError as error:
             # KubeVirt rejects a VM without its revision until it has captured one. The task checks again before a
             # restart.
             if error.code != 422:
                 raise
 
-    def _release(self, result: RevisionOutcome, vm: Manifest) -> None:
+    def _recapture(self, result: RevisionOutcome, vm: Manifest) -> None:
         """Makes virt-controller capture the revisions again."""
         if result.method == _STATUS:
             try:
-                _patch(self._session, result.before, recapture.release_patch(_released_roles(result)), _STATUS)
+                _patch(self._session, result.before, recapture.recapture_patch(_recaptured_roles(result)), _STATUS)
                 result.written = True
                 return
             except ApiError as error:
                 if error.code != 403:
                     raise
-                result.method, result.denied = _KIND, error.message
-        result.spelling = recapture.respell_patches(vm, _released_roles(result))
+                result.method, result.status_denied = _KIND, error.message
+        result.kind_patches = recapture.respell_patches(vm, _recaptured_roles(result))
         try:
-            _patch(self._session, result.before, result.spelling.respell)
+            _patch(self._session, result.before, result.kind_patches.respell)
         except ApiError as error:
-            if error.code == 403 and result.denied:
+            if error.code == 403 and result.status_denied:
                 # Either permission suffices; the error names only the last one, so add the other.
-                error.message = (
-                    f"{error.message}. Permission to patch virtualmachines/status would suffice too ({result.denied})"
+                error.message += (
+                    f". Permission to patch virtualmachines/status would suffice too ({result.status_denied})"
                 )
             raise
         result.written = True
 
-    def _spell_back(self, results: list[RevisionOutcome]) -> None:
+    def _restore_kinds(self, results: list[RevisionOutcome]) -> None:
         """Gives the matchers their previous kind, whether or not virt-controller captured in time."""
         if not results:
             return
         self._await(results, self._captured)
 
         def restore(result: RevisionOutcome) -> None:
-            if result.spelling is None or (result.vm is not None and not _has_matchers(result)):
+            if result.kind_patches is None or (result.vm is not None and not _has_matchers(result)):
                 return
             try:
-                _patch(self._session, result.before, result.spelling.restore)
+                _patch(self._session, result.before, result.kind_patches.restore)
             except ApiError as error:
                 if error.code != 422:
                     raise
-                self._take_back(result, error)
+                self._roll_back(result, error)
 
         self._each(results, restore)
         self._await(_not_failed(results), self._captured)
@@ -204,15 +208,15 @@ class Recapture:
     def _repeat_stale(self, results: list[RevisionOutcome]) -> None:
         """Captures again if virt-controller captured an older generation than the current one."""
         for attempt in range(_TRIES):
-            stale = [result for result in _not_failed(results) if result.change.release and _stale(result)]
+            stale = [result for result in _not_failed(results) if result.change.recapture and _stale(result)]
             if not stale:
                 return
             if attempt == _TRIES - 1:
                 break
             time.sleep(_LAG)
-            self._each(stale, lambda result: self._release(result, result.vm or result.before.vm))
+            self._each(stale, lambda result: self._recapture(result, result.vm or result.before.vm))
             self._await([result for result in _not_failed(stale) if result.method != _KIND], self._captured)
-            self._spell_back([result for result in _not_failed(stale) if result.method == _KIND])
+            self._restore_kinds([result for result in _not_failed(stale) if result.method == _KIND])
         for result in stale:
             result.failed = (
                 "KubeVirt keeps capturing an older generation than the current one; run the task again later"
@@ -224,22 +228,22 @@ class Recapture:
             _patch(self._session, result.before, recapture.DRY_RUN_PATCH, dry=True)
         except ApiError as error:
             if error.code == 422:
-                self._take_back(result, error)
+                self._roll_back(result, error)
             elif error.code != 403:
                 raise
 
-    def _take_back(self, result: RevisionOutcome, refusal: ApiError) -> None:
+    def _roll_back(self, result: RevisionOutcome, refusal: ApiError) -> None:
         result.failed = f"KubeVirt could not start the VM after the change: {explain(refusal, 'PATCH', _VM)}"
-        back = recapture.rollback_patch(result.before.vm, result.before.drift, result.change.roles)
-        if back is None:
+        rollback = recapture.rollback_patch(result.before.vm, result.before.drift, result.change.roles)
+        if rollback is None:
             result.failed += "; the VM has lost its previous revisions, so the task could not restore them"
             return
         try:
-            _patch(self._session, result.before, back)
+            _patch(self._session, result.before, rollback)
         except (ApiError, ConnectionFailed) as error:
             result.failed += f"; restoring the previous revisions failed: {explain(error, 'PATCH', _VM)}"
             return
-        result.back = True
+        result.rolled_back = True
         result.failed += "; the task restored the previous revisions"
 
     def _unpin(self, result: RevisionOutcome) -> None:
@@ -256,7 +260,7 @@ class Recapture:
                 return False
         return True
 
-    def _back(self, live: Manifest, result: RevisionOutcome) -> bool:
+    def _is_rolled_back(self, live: Manifest, result: RevisionOutcome) -> bool:
         parts = dict(
             zip(("instancetype", "preference"), (result.before.drift.instancetype, result.before.drift.preference))
         )
@@ -288,17 +292,17 @@ def _not_failed(results: list[RevisionOutcome]) -> list[RevisionOutcome]:
     return [result for result in results if result.failed is None]
 
 
-def _released_roles(result: RevisionOutcome) -> list[Role]:
-    """The roles whose references are released. Up to KubeVirt 1.4 the patch of the spec releases a name in the spec."""
+def _recaptured_roles(result: RevisionOutcome) -> list[Role]:
+    """The roles whose references are cleared. Up to KubeVirt 1.4 the patch of the spec clears a name in the spec."""
     return [role for role in result.change.roles if role.matcher not in (result.change.spec or {})]
 
 
 def _stale(result: RevisionOutcome) -> bool:
-    return bool(recapture.stale_roles(result.vm or {}, result.before.drift, _released_roles(result)))
+    return bool(recapture.stale_roles(result.vm or {}, result.before.drift, _recaptured_roles(result)))
 
 
 def _has_matchers(result: RevisionOutcome) -> bool:
-    return all(role.matcher_of(result.vm or {}) for role in _released_roles(result))
+    return all(role.matcher_of(result.vm or {}) for role in _recaptured_roles(result))
 
 
 def _revisions(result: RevisionOutcome) -> dict[str, str]:

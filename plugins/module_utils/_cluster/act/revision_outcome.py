@@ -22,11 +22,11 @@ class RevisionOutcome(Outcome):
     change: the decision.
     restart: the VM needs a restart, or was restarted. may_restart: the task may restart the VM.
     always: restart the VM even if the guest does not need it.
-    bumps: the task bumps the VM's generation, so that the next restart clears the condition RestartRequired.
-    settled: the guest has everything that the VM declares, even if KubeVirt asks for a restart.
-    method: how the references were released, `status` or `kind`. spelling: the patches for `kind`.
-    denied: why the task could not patch the status.
-    back: the VM got its previous revisions back.
+    bumps_generation: the task bumps the VM's generation, so that the next restart clears the condition RestartRequired.
+    guest_current: the guest has everything that the VM declares, even if KubeVirt asks for a restart.
+    method: how the references were cleared, `status` or `kind`. kind_patches: the patches for `kind`.
+    status_denied: why the task could not patch the status.
+    rolled_back: the VM got its previous revisions back.
     revisions: the revisions of the VM afterwards, by matcher. vm: as last seen.
     """
 
@@ -35,24 +35,24 @@ class RevisionOutcome(Outcome):
     restart: bool = False
     may_restart: bool = False
     always: bool = False
-    bumps: bool = False
-    settled: bool = False
+    bumps_generation: bool = False
+    guest_current: bool = False
     method: str = ""
-    spelling: RespellPatches | None = None
-    denied: str = ""
-    back: bool = False
+    kind_patches: RespellPatches | None = None
+    status_denied: str = ""
+    rolled_back: bool = False
     revisions: dict[str, str] = field(default_factory=dict)
     vm: Manifest | None = None
 
     @property
     def due(self) -> bool:
         """Whether the VM needs a write or a restart."""
-        return (self.change.due or self.restart or self.bumps) and self.failed is None
+        return (self.change.due or self.restart or self.bumps_generation) and self.failed is None
 
     @property
     def changed(self) -> bool:
         """Whether the task changed the VM or, in check mode, would change it. True also if a later step failed."""
-        return (self.written and not self.back) or self.due
+        return (self.written and not self.rolled_back) or self.due
 
     @property
     def needs(self) -> str:
@@ -68,7 +68,7 @@ class RevisionOutcome(Outcome):
     @property
     def restart_required(self) -> bool:
         """Whether the guest still needs a restart."""
-        if self.settled or (self.restart and self.written):
+        if self.guest_current or (self.restart and self.written):
             return False
         if not self.written:
             return self.before.restart_required

@@ -199,7 +199,7 @@ def _changed(changed: RevisionOutcome) -> Result:
         result["status"] = printable_status(changed.vm)
     if changed.before.outstanding is not None or changed.written:
         result.update(restart_required=changed.restart_required)
-    if changed.settled:
+    if changed.guest_current:
         result["guest_current"] = True
         result.pop("outstanding", None)
     reason = changed.restart_reason

@@ -36,7 +36,7 @@ class Inspected:
     revisions: all ControllerRevisions of its namespace, shared by its VMs. kubevirt: the cluster's KubeVirt.
     instance: its VMI; None if there is none or it was not read.
     outstanding: what the running guest lacks; None without a guest, or if the VMI was not read.
-    unannounced: why the guest needs a restart for which KubeVirt does not ask; "" if it needs none.
+    unrequested_restart: why the guest needs a restart for which KubeVirt does not ask; "" if it needs none.
     """
 
     vm: Manifest
@@ -45,7 +45,7 @@ class Inspected:
     kubevirt: KubeVirt
     instance: Manifest | None = None
     outstanding: Outstanding | None = None
-    unannounced: str = ""
+    unrequested_restart: str = ""
 
     @property
     def namespace(self) -> str:
@@ -60,7 +60,7 @@ class Inspected:
         return f"{self.namespace}/{self.name}"
 
     @property
-    def asked_to_restart(self) -> bool:
+    def has_restart_condition(self) -> bool:
         """Whether KubeVirt asks for a restart, needed or not."""
         return restart_required(self.vm) is not None
 
@@ -73,7 +73,7 @@ class Inspected:
         """
         lacks = self.outstanding
         interrupted = lacks is not None and lacks.revised and bool(lacks.fixed)
-        return (self.asked_to_restart and not self.guest_current) or bool(self.unannounced) or interrupted
+        return (self.has_restart_condition and not self.guest_current) or bool(self.unrequested_restart) or interrupted
 
     @property
     def restart_reason(self) -> str:
@@ -81,7 +81,7 @@ class Inspected:
         condition = restart_required(self.vm)
         if condition is not None:
             return str(condition.get("message") or "no reason is given")
-        return self.unannounced or (_OLDER_REVISIONS if self.restart_required else "")
+        return self.unrequested_restart or (_OLDER_REVISIONS if self.restart_required else "")
 
     @property
     def guest_current(self) -> bool | None:
@@ -132,13 +132,13 @@ def inspected(
 ) -> Inspected:
     """A VM with its drift and what its guest lacks. instance: its VMI; None if there is none or it is unknown."""
     vm_drift = drift.drift(vm, lookup, kv)
-    lacks, unannounced = None, ""
+    lacks, unrequested_restart = None, ""
     if instance is not None and has_guest(vm):
         lacks = outstanding(vm, instance, lookup, kv.configuration, kv.release)
         if lacks.fields:
             unchanged = impact(vm, AdmissionResult(vm, vm), instance, Cluster(lookup, kv))
-            unannounced = str(unchanged.reason) if unchanged.unannounced else ""
-    return Inspected(vm, vm_drift, revisions, kv, instance, lacks, unannounced)
+            unrequested_restart = str(unchanged.reason) if unchanged.without_condition else ""
+    return Inspected(vm, vm_drift, revisions, kv, instance, lacks, unrequested_restart)
 
 
 def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:

@@ -15,13 +15,15 @@ UNKNOWN: Final = "unknown"
 
 
 class Impact(NamedTuple):
-    """needs: NOTHING (also for a VM without a running guest, which gets the change at its next start), LIVE, RESTART or
-    UNKNOWN. reason: why a restart is needed, in KubeVirt's words if it asks for one. unannounced: KubeVirt asks for
-    none, although the guest gets the change only by a restart.
+    """The impact of a change on the guest.
+
+    needs: NOTHING (also for a VM without a running guest, which gets the change at its next start), LIVE, RESTART or
+    UNKNOWN. reason: why a restart is needed, in KubeVirt's words if it asks for one.
+    without_condition: KubeVirt asks for no restart, although the guest gets the change only by one.
     guest_before, guest_after: the figures of the guest as it runs (or would start), before and after the change.
     changes: the changed fields of the VMI's spec, [{field, before, after}], without secrets, including earlier changes
     that wait for a restart.
-    settled: the guest has everything that the VM declares, although KubeVirt asks for a restart.
+    guest_current: the guest has everything that the VM declares, although KubeVirt asks for a restart.
     """
 
     needs: str
@@ -29,5 +31,5 @@ class Impact(NamedTuple):
     guest_before: Manifest | None = None
     guest_after: Manifest | None = None
     changes: tuple[Manifest, ...] = ()
-    settled: bool = False
-    unannounced: bool = False
+    guest_current: bool = False
+    without_condition: bool = False

@@ -40,20 +40,20 @@ def impact(vm: Manifest, future: AdmissionResult, instance: Manifest | None, clu
     after_spec = vmi.build(after, cluster.objects, cluster.configuration, cluster.release).spec
     if before is None or after_spec is None:
         return Impact(UNKNOWN)
-    update, unannounced = Update(), ""
+    update, unrequested_restart = Update(), ""
     if running is not None:
         if run_strategy(future.vm) != HALTED:
             update = live_update.compare(started_vm, after, running, cluster)
-            unannounced = _silent_restart(before, after_spec, running, update, migrates(after))
+            unrequested_restart = _silent_restart(before, after_spec, running, update, migrates(after))
         _add_hotplugged(before, running["spec"])
-    reason = update.restart_required or unannounced or None
+    reason = update.restart_required or unrequested_restart or None
     return Impact(
         RESTART if reason is not None else LIVE if update.changes else NOTHING,
         reason,
         guest_before=guest(before),
         guest_after=guest(after_spec),
         changes=tuple(_redacted(change) for change in differences(before, after_spec)),
-        unannounced=bool(unannounced) or update.unannounced,
+        without_condition=bool(unrequested_restart) or update.without_condition,
     )
 
 

@@ -111,7 +111,7 @@ def _is_stale(name: str, part: RoleDrift) -> bool:
     return int(generation.group(1)) < part.current_generation
 
 
-def release_patch(roles: Iterable[Role]) -> Manifest:
+def recapture_patch(roles: Iterable[Role]) -> Manifest:
     """The merge patch of a VM's status that makes virt-controller capture again."""
     return {"status": {role.reference: {"controllerRevisionRef": None} for role in roles}}
 

@@ -2,7 +2,7 @@
 
 KubeVirt 1.5 and later: the VM's status refers to the captured revision. A revisionName in the spec overrides it and is
 copied to the status; removing the revisionName keeps the pinned revision. virt-controller captures again only after the
-reference is released. Up to 1.4: the spec names the captured revision, and removing the name captures again.
+reference is cleared. Up to 1.4: the spec names the captured revision, and removing the name captures again.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ CURRENT: Final = "current"
 
 class RevisionChange(NamedTuple):
     """roles: what changes. spec: a merge patch of the VM's spec, or None.
-    release: whether to release the references of the roles that `spec` does not name.
+    recapture: whether virt-controller is to capture the roles that `spec` does not name again.
     effect: on the guest. refusal: why the change is impossible, on one line.
     expected: matcher → the revision name afterwards, if known.
     """
 
     roles: tuple[Role, ...] = ()
     spec: Manifest | None = None
-    release: bool = False
+    recapture: bool = False
     effect: Effect | None = None
     refusal: str | None = None
     expected: dict[str, str] | None = None
@@ -60,7 +60,7 @@ def refresh(vm: Manifest, before: Drift, roles: Iterable[Role]) -> RevisionChang
         return RevisionChange(due, refusal="the VM is pinned by revisionName; unpin it first (state: unpinned)")
     # Without a reference in the status the VM follows KubeVirt up to 1.4.
     spec = {role.matcher: {"revisionName": None} for role in pinned}
-    return RevisionChange(due, spec or None, release=len(pinned) < len(due), effect=before.effect)
+    return RevisionChange(due, spec or None, recapture=len(pinned) < len(due), effect=before.effect)
 
 
 def pin(

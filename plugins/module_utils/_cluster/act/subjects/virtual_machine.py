@@ -175,7 +175,7 @@ class _Forecast:
         for index, done in zip(
             unchanged, stale_conditions(self._session, [planned[index].live or {} for index in unchanged])
         ):
-            impacts[index] = Impact(NOTHING, settled=True) if done else impacts[index]
+            impacts[index] = Impact(NOTHING, guest_current=True) if done else impacts[index]
         if not changed:
             return impacts
         try:

@@ -125,12 +125,12 @@ LIVE_FIELDS: Final = ("nodeSelector", "affinity", "tolerations")
 
 class Update(NamedTuple):
     """changes: the fields of the VMI's spec that a running guest gets from its VM, such as `domain.cpu.sockets`.
-    restart_required: why a restart is needed. unannounced: KubeVirt does not ask for it.
+    restart_required: why a restart is needed. without_condition: KubeVirt does not ask for it.
     """
 
     changes: tuple[str, ...] = ()
     restart_required: str | None = None
-    unannounced: bool = False
+    without_condition: bool = False
 
 
 def scheduling(desired: Manifest, running: Manifest) -> tuple[str, ...]:
@@ -148,13 +148,13 @@ def sockets(desired: Manifest, instance: Manifest) -> Update:
         return Update()
     under_way = _condition(instance, "HotVCPUChange", "True")
     if cpu.get("sockets", 0) > current.get("maxSockets", 0):
-        return Update(restart_required=_TOO_MANY_SOCKETS, unannounced=under_way)
+        return Update(restart_required=_TOO_MANY_SOCKETS, without_condition=under_way)
     if cpu.get("sockets", 0) < current.get("sockets", 0):
-        return Update(restart_required=_FEWER_SOCKETS, unannounced=under_way)
+        return Update(restart_required=_FEWER_SOCKETS, without_condition=under_way)
     if desired.get("architecture") == "arm64":
-        return Update(restart_required=_SOCKETS_ON_ARM, unannounced=under_way)
+        return Update(restart_required=_SOCKETS_ON_ARM, without_condition=under_way)
     if under_way and not _condition(instance, "LiveMigratable", "True"):
-        return Update(restart_required=_SOCKETS_UNDER_WAY, unannounced=True)
+        return Update(restart_required=_SOCKETS_UNDER_WAY, without_condition=True)
     return Update(("domain.cpu.sockets",))
 
 

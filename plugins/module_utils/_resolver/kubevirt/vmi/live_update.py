@@ -141,7 +141,7 @@ def compare(at_start: Manifest, now: Manifest, instance: Manifest, cluster: Clus
         changes += update.changes
         restart = restart or update.restart_required
     # KubeVirt takes the sockets first, and nothing else if it cannot plug them yet.
-    return Update(changes, restart, updates[0].unannounced)
+    return Update(changes, restart, updates[0].without_condition)
 
 
 def _canonical(vm: Manifest) -> Manifest:

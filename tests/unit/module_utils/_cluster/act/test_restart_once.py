@@ -186,7 +186,7 @@ def test_guest_restarts_once_although_condition_remains(forbidden: tuple[str, ..
     for restart in ("if_required", "always", "never"):
         again = run(cluster, restart)
         assert (again.failed, again.changed, again.restart, cluster.restarts) == (None, False, False, 1), restart
-        assert (again.settled, again.restart_required) == (True, False)
+        assert (again.guest_current, again.restart_required) == (True, False)
         assert any("already matches the virtual machine" in warning for warning in again.warnings)
 
 
@@ -279,7 +279,7 @@ def test_foreign_restart_is_awaited_not_reported(early: bool) -> None:
     cluster.looks = 0
     result = run(cluster)
     assert (result.failed, result.restart, result.changed, cluster.restarts) == (None, False, False, 1)
-    assert result.settled and not result.restart_required
+    assert result.guest_current and not result.restart_required
     assert cluster.asked["PUT restart"] == (0 if early else 1)
 
 
@@ -288,7 +288,7 @@ def test_new_guests_are_judged_side_by_side() -> None:
     session = mock.Mock(get=mock.Mock(side_effect=lambda *_place: met.wait() and None))
     results = [RevisionOutcome(mock.Mock(namespace="shop"), mock.Mock(), vm={"metadata": {}}) for _vm in range(2)]
     restarts.RevisionRestarts(session, Settings(wait_timeout=1, concurrency=2))._await_conditions(results)
-    assert [result.settled for result in results] == [True, True]
+    assert [result.guest_current for result in results] == [True, True]
 
 
 def test_vm_that_could_not_start_gets_revision_back() -> None:

@@ -108,7 +108,7 @@ def test_one_watch_per_namespace_shows_which_vms_restart() -> None:
 def test_a_restart_that_kubevirt_does_not_ask_for() -> None:
     cluster = Cluster("shop/a-l")
     result = changed(cluster, "shop/a-l", RESTART)
-    result.impact = Impact(RESTART, unannounced=True)
+    result.impact = Impact(RESTART, without_condition=True)
     assert waits_for_restart(result)
     settle(cluster, [result], wanted=False)
     assert (waits_for_restart(result), cluster.restarted) == (True, [])

@@ -34,7 +34,7 @@ _FORBIDDEN = (
     'virtualmachines.kubevirt.io "vm" is forbidden: User "u" cannot patch resource "virtualmachines"'
     ' in API group "kubevirt.io"'
 )
-REFRESH = RevisionChange(roles=(INSTANCETYPE,), release=True)
+REFRESH = RevisionChange(roles=(INSTANCETYPE,), recapture=True)
 
 
 class Cluster:
@@ -149,11 +149,11 @@ def test_check_mode_sends_dry_runs_alone() -> None:
 
 def test_halted_vm_needs_no_restart() -> None:
     effect = drift.Effect({}, {}, ({"field": "memory", "before": "1Gi", "after": "2Gi"},))
-    results = refreshed(Cluster("shop/one"), decided=RevisionChange((INSTANCETYPE,), release=True, effect=effect))
+    results = refreshed(Cluster("shop/one"), decided=RevisionChange((INSTANCETYPE,), recapture=True, effect=effect))
     assert [result.needs for result in results] == ["nothing"]
 
 
-def test_release_method_is_probed_once_per_namespace() -> None:
+def test_recapture_method_is_probed_once_per_namespace() -> None:
     def work(count: int) -> Any:
         vms = [Cluster().vm(f"ns-{number}/vm") for number in range(count)]
         results = [RevisionOutcome(Inspected(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST)), REFRESH) for vm in vms]

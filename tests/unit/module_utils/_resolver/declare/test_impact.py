@@ -186,7 +186,7 @@ def test_a_volume_that_migrates(live: bool, needs: str) -> None:
 def test_volumes_where_kubevirt_plugs_none(before: Manifest, after: Manifest, field: str) -> None:
     instance = {**running(), "spec": before["spec"]["template"]["spec"]}
     result = foreseen(before, after, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, plugs_volumes=False)))
-    assert (result.needs, result.unannounced) == (RESTART, True)
+    assert (result.needs, result.without_condition) == (RESTART, True)
     assert str(result.reason).startswith("KubeVirt asks for no restart, but the guest gets ")
     assert field in str(result.reason)
 
@@ -207,13 +207,13 @@ def test_a_preference_applies_to_unlisted_disks() -> None:
     instance["spec"].update(domain={**instance["spec"]["domain"], "devices": devices}, volumes=[ROOT])
     cluster = Cluster(Objects([*TYPES, *preferences]), KubeVirt(NEWEST))
     result = foreseen(preferring("sata"), preferring("virtio"), instance, cluster)
-    assert (result.needs, result.unannounced) == (RESTART, True)
+    assert (result.needs, result.without_condition) == (RESTART, True)
     assert "domain.devices.disks.root.disk.bus" in str(result.reason)
     # What KubeVirt asks for comes first.
     requested = preferring("virtio")
     requested["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 5
     result = foreseen(preferring("sata"), requested, instance, cluster)
-    assert (result.needs, result.unannounced) == (RESTART, False)
+    assert (result.needs, result.without_condition) == (RESTART, False)
     # A guest that does not run yet is not restarted for it, nor one that has it already.
     early = {**instance, "status": {**instance["status"], "phase": "Scheduling"}}
     assert foreseen(preferring("sata"), preferring("virtio"), early, cluster).needs == NOTHING

@@ -71,8 +71,8 @@ def test_respelled_kind_differs_from_matcher_and_status(kind: str | None, noted:
     assert patches.restore == {"spec": {"instancetype": {"kind": kind}}}
 
 
-def test_release_patch_clears_the_status() -> None:
-    patch = recapture.release_patch(ROLES)
+def test_recapture_patch_clears_the_status() -> None:
+    patch = recapture.recapture_patch(ROLES)
     released = {"controllerRevisionRef": None}
     assert patch == {"status": {"instancetypeRef": released, "preferenceRef": released}}
 

@@ -119,7 +119,7 @@ class TestRefresh:
 
     def test_drifted_roles_are_released(self) -> None:
         change = drifted().refresh()
-        assert (change.due, change.roles, change.spec, change.release) == (True, (INSTANCETYPE,), None, True)
+        assert (change.due, change.roles, change.spec, change.recapture) == (True, (INSTANCETYPE,), None, True)
         assert change.effect is not None
         assert (change.effect.guest_after["memory"], change.effect.live) == ("4Gi", False)
 
@@ -169,7 +169,7 @@ class TestRefresh:
 
     def test_up_to_1_4_refresh_removes_the_revision_name(self) -> None:
         change = drifted("spec").refresh()
-        assert (change.due, change.spec, change.release) == (True, {"instancetype": {"revisionName": None}}, False)
+        assert (change.due, change.spec, change.recapture) == (True, {"instancetype": {"revisionName": None}}, False)
 
     def test_nothing_is_mutated(self) -> None:
         world = drifted()
@@ -301,7 +301,7 @@ class TestUnpin:
         world = drifted()
         world.pin(world.name(1))
         change = revision_change.unpin(world.vm, ROLES)
-        assert (change.roles, change.spec, change.release) == (
+        assert (change.roles, change.spec, change.recapture) == (
             (INSTANCETYPE,),
             {"instancetype": {"revisionName": None}},
             False,

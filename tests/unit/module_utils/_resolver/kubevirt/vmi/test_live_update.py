@@ -149,10 +149,10 @@ def sockets(number: int) -> Manifest:
 @pytest.mark.parametrize(
     ("number", "migratable", "expected"),
     [
-        (1, False, Update(restart_required="Reduction of CPU socket count requires a restart", unannounced=True)),
-        (1, True, Update(restart_required="Reduction of CPU socket count requires a restart", unannounced=True)),
+        (1, False, Update(restart_required="Reduction of CPU socket count requires a restart", without_condition=True)),
+        (1, True, Update(restart_required="Reduction of CPU socket count requires a restart", without_condition=True)),
         (2, False, Update()),
-        (3, False, Update(restart_required="another CPU hotplug is in progress", unannounced=True)),
+        (3, False, Update(restart_required="another CPU hotplug is in progress", without_condition=True)),
         (3, True, Update((SOCKETS,))),
     ],
 )
