@@ -24,7 +24,7 @@ from ..client.errors import ApiError, Cause
 from ..client.pool import each
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable
-from ..read.watch import WATCHES, State, doubted, wait_for
+from ..read.watch import WATCHES, State, wait_for, with_grace
 from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, Job, Settings, carry_out, rehearse, send
 from .subject import Entry, Finding, Planned, Result, Subject
 
@@ -55,7 +55,7 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
             due = [(result, step) for result, step in planned if _is_due(result) and result.terminating is None]
             _rehearse(session, due, settings)
         return results
-    _wait_for_leftovers(session, subject, planned, settings)
+    _await_names(session, subject, planned, settings)
     if settings.fail_fast and _any_failed(results):
         for result in results:
             result.failed = NOT_SENT.format("object") if result.changed else result.failed
@@ -200,9 +200,7 @@ def _in_check_mode(finding: Finding) -> Finding:
     return Finding(f"{finding.text}; {UNKNOWN_IN_CHECK_MODE}", note=True) if finding.missing else finding
 
 
-def _wait_for_leftovers(
-    session: Session, subject: Subject, planned: list[tuple[Result, Planned]], settings: Settings
-) -> None:
+def _await_names(session: Session, subject: Subject, planned: list[tuple[Result, Planned]], settings: Settings) -> None:
     """Waits for the objects whose names the objects to create have, and for the dependents of such objects."""
     created: dict[tuple[str, str | None], dict[str, Result]] = {}
     for result, step in planned:
@@ -217,7 +215,7 @@ def _wait_for_leftovers(
         _wait_for_ends(session, BY_NAME[kind], namespace, members, deadline)
         manifests = [result.entry.manifest for result in members.values() if not result.failed]
         seconds = max(0.0, deadline - time.monotonic())
-        for name, failure in subject.leftovers(session, namespace, manifests, seconds).items():
+        for name, failure in subject.await_old_dependents(session, namespace, manifests, seconds).items():
             members[name].failed = failure
 
     each(wait, created, settings.concurrency)
@@ -233,13 +231,13 @@ def _wait_for_ends(
         if result.terminating is not None
     }
 
-    def look(name: str, live: Manifest | None) -> State:
+    def probe(name: str, live: Manifest | None) -> State:
         gone = live is None or live["metadata"]["uid"] != ending[name]
         return State(done=gone, pending="the deletion of the existing object")
 
     if ending:
         seconds = max(0.0, deadline - time.monotonic())
-        for name, ended in wait_for(session, kind, namespace, ending, look, seconds, metadata_only=True).items():
+        for name, ended in wait_for(session, kind, namespace, ending, probe, seconds, metadata_only=True).items():
             members[name].failed = ended.failure
 
 
@@ -398,20 +396,20 @@ def _wait(session: Session, subject: Subject, results: list[Result], deadline: f
     def wait(group: tuple[str, str | None]) -> None:
         members = groups[group]
 
-        def look(name: str, live: Manifest | None) -> State:
+        def probe(name: str, live: Manifest | None) -> State:
             result = members[name]
             if result.entry.state == "absent":
                 return State(done=_is_gone(result, live), pending="the object to disappear")
-            state = subject.look(live)
+            state = subject.probe(live)
             updated = result.written and live is not None and result.live_before is not None
             unchanged = updated and subject.same_status(live or {}, result.live_before or {})
-            return doubted(state) if unchanged else state
+            return with_grace(state) if unchanged else state
 
         kind, namespace = BY_NAME[group[0]], group[1]
-        for name, ended in wait_for(session, kind, namespace, members, look, seconds, deadline).items():
+        for name, ended in wait_for(session, kind, namespace, members, probe, seconds, deadline).items():
             members[name].live = ended.object
             members[name].failed = ended.failure
-        _wait_for_remains(session, subject, namespace, list(members.values()), deadline)
+        _await_dependents(session, subject, namespace, list(members.values()), deadline)
 
     each(wait, groups, WATCHES)
 
@@ -422,7 +420,7 @@ def _is_gone(result: Result, live: Manifest | None) -> bool:
     return live is None or before is None or live["metadata"].get("uid") != before["metadata"].get("uid")
 
 
-def _wait_for_remains(
+def _await_dependents(
     session: Session, subject: Subject, namespace: str | None, results: list[Result], deadline: float
 ) -> None:
     """Waits for the dependents of the objects that were deleted in a namespace."""
@@ -431,5 +429,5 @@ def _wait_for_remains(
     }
     deleted = [result.live_before for result in gone.values() if result.live_before is not None]
     seconds = max(0.0, deadline - time.monotonic())
-    for name, failure in (subject.remains(session, namespace, deleted, seconds) if deleted else {}).items():
+    for name, failure in (subject.await_dependents(session, namespace, deleted, seconds) if deleted else {}).items():
         gone[name].failed = failure

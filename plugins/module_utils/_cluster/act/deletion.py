@@ -54,7 +54,9 @@ def _outliving(vm: Manifest, lookup: ClusterLookup) -> list[str]:
     return [name for name in claim_names(vm) if outlives(name)]
 
 
-def remains(session: Session, namespace: str | None, deleted: list[Manifest], seconds: float) -> dict[str, str]:
+def await_dependents(
+    session: Session, namespace: str | None, deleted: list[Manifest], seconds: float
+) -> dict[str, str]:
     """Waits until the VMIs and ControllerRevisions of deleted VMs are gone. Returns the failures by VM name.
 
     KubeVirt's finalizer removes a VM after its VMI, except if the VM was deleted with propagation policy Orphan. The
@@ -74,7 +76,9 @@ def remains(session: Session, namespace: str | None, deleted: list[Manifest], se
     return failures
 
 
-def leftovers(session: Session, namespace: str | None, created: list[Manifest], seconds: float) -> dict[str, str]:
+def await_old_dependents(
+    session: Session, namespace: str | None, created: list[Manifest], seconds: float
+) -> dict[str, str]:
     """Waits until the revisions and DataVolumes of deleted VMs with the names of these VMs are gone.
 
     KubeVirt uses what exists: a revision, whose name contains the VM's name but not its UID
@@ -130,12 +134,12 @@ def _gone(
     """Waits until dependents are gone. owners: the UID of each one's owner, by name. Returns the failures by name."""
     uids = set(owners.values())
 
-    def look(_name: str, item: Manifest | None) -> State:
+    def probe(_name: str, item: Manifest | None) -> State:
         gone = item is None or sole_owner(item) not in uids
         return State(done=gone, pending="the object to disappear")
 
     if not owners:
         return {}
     seconds = max(0.0, deadline - time.monotonic())
-    waited = wait_for(session, kind, namespace, owners, look, seconds, metadata_only=True)
+    waited = wait_for(session, kind, namespace, owners, probe, seconds, metadata_only=True)
     return {name: ended.failure for name, ended in waited.items() if ended.failure is not None}

@@ -18,7 +18,7 @@ from ..._resolver.kubevirt.vmi.readiness import same_status
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable, read
-from ..read.watch import State, doubted, wait_in_namespaces
+from ..read.watch import State, wait_in_namespaces, with_grace
 from .engine import Job, Outcome, Settings, carry_out, send
 
 Manifest = dict[str, Any]
@@ -83,7 +83,7 @@ def power(session: Session, entries: list[Entry], settings: Settings) -> list[Po
 
 def apply_power(session: Session, results: list[PowerOutcome], settings: Settings) -> None:
     """Takes VMs to the desired states of their entries."""
-    _look(session, results)
+    _read(session, results)
     for result in results:
         if result.failed is None:
             result.vm_before, result.instance_before = result.vm, result.instance
@@ -91,10 +91,10 @@ def apply_power(session: Session, results: list[PowerOutcome], settings: Setting
                 result.failed = "the virtual machine does not exist"
     _Round(session, settings).run([result for result in results if result.failed is None])
     if not settings.check_mode:
-        _look(session, [result for result in results if result.changed or _moved(result)])
+        _read(session, [result for result in results if result.changed or _moved(result)])
 
 
-def _look(session: Session, results: list[PowerOutcome]) -> None:
+def _read(session: Session, results: list[PowerOutcome]) -> None:
     """Reads the VMs and VMIs: one LIST of each kind for a namespace."""
     namespaces: dict[str, list[PowerOutcome]] = {}
     for result in results:
@@ -120,7 +120,7 @@ def _is_migrating(result: PowerOutcome, error: ApiError | ConnectionFailed) -> b
 def _took_effect(session: Session, result: PowerOutcome) -> bool:
     """Whether a VM is, or will be, in the requested state, whoever asked for it."""
     now = PowerOutcome(result.entry)
-    _look(session, [now])
+    _read(session, [now])
     if now.failed or now.vm is None:
         return False
     restarted = result.entry.request.state == rules.RESTARTED and (
@@ -144,7 +144,7 @@ class _Round:
             self._wait(
                 _VM, list(early), lambda result: lambda vm: State(*rules.reached(PowerRequest(early[result]), vm))
             )
-            _look(self._session, list(early))
+            _read(self._session, list(early))
             for result in self._decide([result for result in early if result.failed is None]):
                 result.failed = "another client changed the VM at the same time; run the task again"
         if self._settings.wait and not self._settings.check_mode:
@@ -213,13 +213,13 @@ class _Round:
         self,
         kind: Kind,
         results: list[PowerOutcome],
-        look: Callable[[PowerOutcome], Callable[[Manifest | None], State]],
+        probe: Callable[[PowerOutcome], Callable[[Manifest | None], State]],
     ) -> None:
         """Watches the kind in each namespace. Failures and the objects last seen go into the results."""
         members = {(result.entry.namespace, result.entry.name): result for result in results}
-        looks = {place: look(result) for place, result in members.items()}
+        probes = {place: probe(result) for place, result in members.items()}
         began = time.monotonic()
-        for place, waited in wait_in_namespaces(self._session, kind, looks, self._seconds).items():
+        for place, waited in wait_in_namespaces(self._session, kind, probes, self._seconds).items():
             members[place].failed = waited.failure
             if kind is _VM:
                 members[place].vm = waited.object
@@ -230,7 +230,7 @@ class _Round:
 
 def _reached(result: PowerOutcome, vm: Manifest | None) -> State:
     state = State(*rules.reached(result.entry.request, vm))
-    return doubted(state) if result.changed and vm is not None and same_status(vm, result.vm_before or {}) else state
+    return with_grace(state) if result.changed and vm is not None and same_status(vm, result.vm_before or {}) else state
 
 
 def _has_end(result: PowerOutcome) -> bool:

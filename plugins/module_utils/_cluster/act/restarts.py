@@ -40,7 +40,7 @@ from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup, WideLookup
 from ..read.revisions import Inspected
 from ..read.snapshot import Key, Unreadable, read
-from ..read.watch import State, once, wait_in_namespaces
+from ..read.watch import State, state_until, wait_in_namespaces
 from .engine import Job, Outcome, Settings, carry_out, send
 from .power import Entry, PowerOutcome, apply_power, uid_of
 from .revision_outcome import RevisionOutcome
@@ -231,12 +231,12 @@ def _is_guest_current(result: Result) -> bool:
 
 
 def _await_observed(session: Session, results: list[Result], deadline: float) -> None:
-    def look(live: Manifest | None) -> State:
-        return once(observed, live, "virt-controller to look at the change")
+    def probe(live: Manifest | None) -> State:
+        return state_until(observed, live, "virt-controller to look at the change")
 
     members = {(str(result.entry.key.namespace), result.entry.key.name): result for result in results}
     seconds = max(0.0, deadline - time.monotonic())
-    for place, waited in wait_in_namespaces(session, _VM, dict.fromkeys(members, look), seconds).items():
+    for place, waited in wait_in_namespaces(session, _VM, dict.fromkeys(members, probe), seconds).items():
         members[place].live = waited.object
         members[place].failed = waited.failure
 

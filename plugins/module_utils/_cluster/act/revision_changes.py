@@ -15,7 +15,7 @@ from ..._resolver.refresh.revision_change import RevisionChange
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected
-from ..read.watch import State, Waited, once, wait_in_namespaces
+from ..read.watch import State, WaitResult, state_until, wait_in_namespaces
 from .engine import Job, Settings, carry_out, rehearse, send
 from .restarts import RevisionRestarts, bump_generation, is_terminating, plan_restart
 from .revision_outcome import RevisionOutcome
@@ -272,17 +272,17 @@ class Recapture:
     def _await(self, results: list[RevisionOutcome], done: Callable[[Manifest, RevisionOutcome], bool]) -> None:
         """Waits with one watch for each namespace."""
 
-        def look(result: RevisionOutcome) -> Callable[[Manifest | None], State]:
-            return lambda live: once(lambda vm: done(vm, result), live, _CAPTURE)
+        def probe(result: RevisionOutcome) -> Callable[[Manifest | None], State]:
+            return lambda live: state_until(lambda vm: done(vm, result), live, _CAPTURE)
 
         members = {(result.before.namespace, result.before.name): result for result in results}
-        looks = {place: look(result) for place, result in members.items()}
+        probes = {place: probe(result) for place, result in members.items()}
         seconds = max(0.0, self._deadline - time.monotonic())
-        for place, waited in wait_in_namespaces(self._session, _VM, looks, seconds).items():
+        for place, waited in wait_in_namespaces(self._session, _VM, probes, seconds).items():
             _take(members[place], waited)
 
 
-def _take(result: RevisionOutcome, waited: Waited) -> None:
+def _take(result: RevisionOutcome, waited: WaitResult) -> None:
     result.vm = waited.object or result.vm
     if waited.failure is not None or waited.object is None:
         result.failed = result.failed or waited.failure or "the VM no longer exists"

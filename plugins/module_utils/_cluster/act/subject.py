@@ -149,7 +149,7 @@ class Subject:
     def restart(self, session: Session, results: list[Result], deadline: float) -> None:
         """Called after the writes: restarts the objects that need it, until a deadline."""
 
-    def look(self, live: Manifest | None) -> State:
+    def probe(self, live: Manifest | None) -> State:
         """What a declared object still waits for."""
         return State(done=True)
 
@@ -169,10 +169,14 @@ class Subject:
         """What the cluster keeps of each deleted object."""
         return [[] for _object in deleted]
 
-    def remains(self, session: Session, namespace: str | None, deleted: list[Manifest], seconds: float) -> Failures:
+    def await_dependents(
+        self, session: Session, namespace: str | None, deleted: list[Manifest], seconds: float
+    ) -> Failures:
         """Waits for the dependents of objects that were deleted in a namespace."""
         return {}
 
-    def leftovers(self, session: Session, namespace: str | None, created: list[Manifest], seconds: float) -> Failures:
+    def await_old_dependents(
+        self, session: Session, namespace: str | None, created: list[Manifest], seconds: float
+    ) -> Failures:
         """Waits for the dependents of deleted objects whose names the objects to create in a namespace have."""
         return {}

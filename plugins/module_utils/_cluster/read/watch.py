@@ -48,22 +48,22 @@ class State(NamedTuple):
     grace: float = 0.0
 
 
-class Waited(NamedTuple):
+class WaitResult(NamedTuple):
     """object: as last seen; None if it does not exist. failure: one line, or None on success."""
 
     object: Manifest | None
     failure: str | None
 
 
-Look = Callable[[str, "Manifest | None"], State]
+Probe = Callable[[str, "Manifest | None"], State]
 
 
-def doubted(state: State) -> State:
+def with_grace(state: State) -> State:
     """The state of an object whose controller may not have observed the last write: a failure may predate it."""
     return State(stuck=state.failed, grace=STALE) if state.failed else state
 
 
-def once(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> State:
+def state_until(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> State:
     """The state of an object that must exist until `done` is true. pending: what it waits for."""
     if live is None:
         return State(failed="the object was deleted while the task waited for it")
@@ -73,19 +73,19 @@ def once(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) 
 def wait_in_namespaces(
     session: Session,
     kind: Kind,
-    looks: Mapping[tuple[str, str], Callable[[Manifest | None], State]],
+    probes: Mapping[tuple[str, str], Callable[[Manifest | None], State]],
     seconds: float,
-) -> dict[tuple[str, str], Waited]:
-    """Waits like `wait_for`, for objects of several namespaces. looks: (namespace, name) → look.
+) -> dict[tuple[str, str], WaitResult]:
+    """Waits like `wait_for`, for objects of several namespaces. probes: (namespace, name) → probe.
 
-    The time is for all: a namespace whose turn comes after it is looked at just once.
+    The time is for all: a namespace whose turn comes after it is read just once.
     """
     deadline = time.monotonic() + seconds
     namespaces: dict[str, dict[str, Callable[[Manifest | None], State]]] = {}
-    for (namespace, name), look in looks.items():
-        namespaces.setdefault(namespace, {})[name] = look
+    for (namespace, name), probe in probes.items():
+        namespaces.setdefault(namespace, {})[name] = probe
 
-    def wait_in(namespace: str) -> dict[str, Waited]:
+    def wait_in(namespace: str) -> dict[str, WaitResult]:
         members = namespaces[namespace]
         return wait_for(session, kind, namespace, members, lambda name, item: members[name](item), seconds, deadline)
 
@@ -98,22 +98,22 @@ def wait_for(
     kind: Kind,
     namespace: str | None,
     names: Iterable[str],
-    look: Look,
+    probe: Probe,
     seconds: float,
     deadline: float | None = None,
     *,
     metadata_only: bool = False,
-) -> dict[str, Waited]:
-    """Watches until `look(name, object or None)` is done or failed for each name, for at most `seconds` in all.
+) -> dict[str, WaitResult]:
+    """Watches until `probe(name, object or None)` is done or failed for each name, for at most `seconds` in all.
 
     deadline: when the `seconds` end, if they have begun before.
     A late object fails with what it waits for, its conditions and its newest events; a VM also with the DataVolumes,
-    claims, VMI and pod that are not ready. metadata_only: `look` needs only the metadata.
+    claims, VMI and pod that are not ready. metadata_only: `probe` needs only the metadata.
     """
-    wait = _Wait(names, look, time.monotonic() + seconds if deadline is None else deadline)
+    wait = _Wait(names, probe, time.monotonic() + seconds if deadline is None else deadline)
     try:
         while True:
-            _look_and_watch(session, kind, namespace, wait, metadata_only)
+            _list_and_watch(session, kind, namespace, wait, metadata_only)
             if wait.over:
                 break
     except (ApiError, ConnectionFailed) as error:
@@ -134,20 +134,20 @@ class _Wait:
     events.
     """
 
-    def __init__(self, names: Iterable[str], look: Look, deadline: float) -> None:
+    def __init__(self, names: Iterable[str], probe: Probe, deadline: float) -> None:
         self.open = dict.fromkeys(names, State())
-        self.ended: dict[str, Waited] = {}
+        self.ended: dict[str, WaitResult] = {}
         self.last: dict[str, Manifest | None] = dict.fromkeys(self.open)
         self.deadline = deadline
         self.pauses = Backoff()
-        self._look = look
+        self._probe = probe
         self._given_up_at: dict[str, float] = {}
         # The same as a heap, in which those remain that have recovered or ended since.
         self._due: list[tuple[float, str]] = []
 
-    def see(self, name: str, item: Manifest | None) -> None:
+    def observe(self, name: str, item: Manifest | None) -> None:
         self.last[name] = item
-        state = self._look(name, item)
+        state = self._probe(name, item)
         failed = state.failed
         if state.stuck:
             now = time.monotonic()
@@ -164,7 +164,7 @@ class _Wait:
             self.open[name] = state
 
     def _end(self, name: str, failure: str | None) -> None:
-        self.ended[name] = Waited(self.last[name], failure)
+        self.ended[name] = WaitResult(self.last[name], failure)
         del self.open[name]
         self._given_up_at.pop(name, None)
 
@@ -178,36 +178,36 @@ class _Wait:
         time.sleep(max(0.0, min(self.pauses.next(), until - time.monotonic())))
 
     @property
-    def next_look(self) -> float:
-        """When to look again without an event: at the deadline, or when a stuck object counts as failed."""
+    def next_probe(self) -> float:
+        """When to probe again without an event: at the deadline, or when a stuck object counts as failed."""
         while self._due and self._given_up_at.get(self._due[0][1]) != self._due[0][0]:
             heappop(self._due)
         return min(self.deadline, self._due[0][0]) if self._due else self.deadline
 
-    def look_again(self) -> None:
-        """Looks at the stuck objects that now count as failed: without an event, they are as last seen."""
+    def probe_stuck(self) -> None:
+        """Probes the stuck objects that now count as failed: without an event, they are as last seen."""
         while self._due and self._due[0][0] <= time.monotonic():
             at, name = heappop(self._due)
             if self._given_up_at.get(name) == at:
-                self.see(name, self.last[name])
+                self.observe(name, self.last[name])
 
     @property
     def over(self) -> bool:
         return not self.open or time.monotonic() >= self.deadline
 
 
-def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _Wait, metadata_only: bool) -> None:
+def _list_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _Wait, metadata_only: bool) -> None:
     """One LIST and the watches from it, until the wait is over or the watch cannot continue."""
     query = {"fieldSelector": f"metadata.name={next(iter(wait.open))}"} if len(wait.open) == 1 else {}
     items, version = session.list(kind, namespace, metadata_only, **query)
     by_name = {item["metadata"]["name"]: item for item in items}
     for name in list(wait.open):
-        wait.see(name, by_name.get(name))
+        wait.observe(name, by_name.get(name))
     while True:
-        wait.look_again()
+        wait.probe_stuck()
         if wait.over:
             return
-        until = wait.next_look
+        until = wait.next_probe
         remaining = max(0.0, until - time.monotonic())
         try:
             for event in session.watch(kind, namespace, version, remaining, metadata_only, **query):
@@ -217,11 +217,11 @@ def _look_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
                 version = item["metadata"].get("resourceVersion") or version
                 name = item["metadata"].get("name")
                 if event["type"] != "BOOKMARK" and name in wait.open:
-                    wait.see(name, None if event["type"] == "DELETED" else item)
-                wait.look_again()
+                    wait.observe(name, None if event["type"] == "DELETED" else item)
+                wait.probe_stuck()
                 if wait.over:
                     return
-                if wait.next_look < until:
+                if wait.next_probe < until:
                     break  # the watch would last too long for an object that is stuck now
             else:
                 wait.pause(until)

@@ -197,11 +197,11 @@ def _await_cron(session: Session, works: list[Work], settings: Settings) -> None
     for namespace in sorted({work.options["namespace"] for work in works}):
         by_name = {work.options["name"]: work for work in works if work.options["namespace"] == namespace}
 
-        def look(_name: str, live: Manifest | None) -> State:
+        def probe(_name: str, live: Manifest | None) -> State:
             return State(live is not None and source.is_ready(live), pending="CDI to import the image")
 
         seconds = max(0.0, deadline - time.monotonic())
-        for name, result in wait_for(session, BY_NAME[_DATA_SOURCE], namespace, by_name, look, seconds).items():
+        for name, result in wait_for(session, BY_NAME[_DATA_SOURCE], namespace, by_name, probe, seconds).items():
             by_name[name].result.live = result.object
             by_name[name].result.failed = result.failure
 

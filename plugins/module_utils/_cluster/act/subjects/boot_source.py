@@ -26,7 +26,7 @@ class Volumes(Subject):
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
         return [_refused(admission.data_volume_refusal(_after(step), step.live)) for step in planned]
 
-    def look(self, live: Manifest | None) -> State:
+    def probe(self, live: Manifest | None) -> State:
         if live is None:
             return State(failed="the volume was deleted while the task waited for it")
         status = source.import_status(live)
@@ -56,7 +56,7 @@ class DataSources(Subject):
             return Plan(plan.NONE, step.manifest, {}, {})
         return step
 
-    def look(self, live: Manifest | None) -> State:
+    def probe(self, live: Manifest | None) -> State:
         if live is None:
             return State(failed="the DataSource was deleted while the task waited for it")
         return State(source.is_ready(live), pending="CDI to find what the DataSource leads to")

@@ -24,7 +24,7 @@ from ...read.kubevirt import kubevirt
 from ...read.lookup import ClusterLookup
 from ...read.snapshot import Key, Unreadable, read
 from ...read.watch import State
-from ..deletion import leftovers, remains, retained_claims
+from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..from_image import complete_entries
 from ..restarts import DeclaredRestarts, stale_conditions, waits_for_restart
 from ..subject import Entry, Failures, Finding, Planned, Result, Subject
@@ -70,7 +70,7 @@ class VirtualMachines(Subject):
     def restart(self, session: Session, results: list[Result], deadline: float) -> None:
         self._restarts.run(session, results, deadline)
 
-    def look(self, live: Manifest | None) -> State:
+    def probe(self, live: Manifest | None) -> State:
         return State(*readiness(live))
 
     def same_status(self, live: Manifest, before: Manifest) -> bool:
@@ -101,11 +101,15 @@ class VirtualMachines(Subject):
     def retained(self, session: Session, deleted: list[Manifest]) -> list[list[dict[str, str]]]:
         return retained_claims(session, deleted)
 
-    def remains(self, session: Session, namespace: str | None, deleted: list[Manifest], seconds: float) -> Failures:
-        return remains(session, namespace, deleted, seconds)
+    def await_dependents(
+        self, session: Session, namespace: str | None, deleted: list[Manifest], seconds: float
+    ) -> Failures:
+        return await_dependents(session, namespace, deleted, seconds)
 
-    def leftovers(self, session: Session, namespace: str | None, created: list[Manifest], seconds: float) -> Failures:
-        return leftovers(session, namespace, created, seconds)
+    def await_old_dependents(
+        self, session: Session, namespace: str | None, created: list[Manifest], seconds: float
+    ) -> Failures:
+        return await_old_dependents(session, namespace, created, seconds)
 
 
 class _Forecast:

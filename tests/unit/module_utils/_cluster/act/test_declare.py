@@ -189,7 +189,9 @@ def test_deletion_waits_for_dependents_which_may_fail() -> None:
     store = Store({PATH.format("shop"): [{**manifest("a"), "metadata": {**manifest("a")["metadata"], "uid": "1"}}]})
     requests: list[tuple[str | None, list[str]]] = []
 
-    def remains(_session: Any, namespace: str | None, deleted: list[Manifest], _seconds: float) -> dict[str, str]:
+    def await_dependents(
+        _session: Any, namespace: str | None, deleted: list[Manifest], _seconds: float
+    ) -> dict[str, str]:
         requests.append((namespace, [item["metadata"]["name"] for item in deleted]))
         return {"a": "its guest still runs"}
 
@@ -198,7 +200,7 @@ def test_deletion_waits_for_dependents_which_may_fail() -> None:
             store.lists[PATH.format("shop")] = []
         return store(method, path, query)
 
-    subject = subject_with(remains=remains)
+    subject = subject_with(await_dependents=await_dependents)
     result, never = run(answer, entry("a", state="absent"), entry("b", state="absent"), subject=subject, wait=True)
     assert (result.action, result.written, result.failed) == (plan.DELETE, True, "its guest still runs")
     assert (never.action, never.failed) == (plan.NONE, None)
@@ -209,11 +211,13 @@ def test_leftovers_delay_only_the_object_of_that_name() -> None:
     store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
     requests: list[tuple[str | None, list[str]]] = []
 
-    def leftovers(_session: Any, namespace: str | None, created: list[Manifest], _seconds: float) -> dict[str, str]:
+    def await_old_dependents(
+        _session: Any, namespace: str | None, created: list[Manifest], _seconds: float
+    ) -> dict[str, str]:
         requests.append((namespace, [item["metadata"]["name"] for item in created]))
         return {"b": "its revision is still there"}
 
-    subject = subject_with(leftovers=leftovers)
+    subject = subject_with(await_old_dependents=await_old_dependents)
     changed, late, recreated = run(store, entry("a"), entry("b"), entry("c"), subject=subject)
     assert (changed.written, late.written, recreated.written) == (True, False, True)
     assert late.failed == "its revision is still there"
@@ -290,12 +294,12 @@ def test_failure_from_before_the_write_does_not_count() -> None:
     live = manifest("a", guest=2)
     store = Store({PATH.format("shop"): [live]})
     looks = subject_with(
-        look=lambda _live: State(failed="it is broken"),
+        probe=lambda _live: State(failed="it is broken"),
         same_status=lambda _live, _before: True,
     )
     (written,) = run(store, entry("a"), subject=looks, wait=True, wait_timeout=0.2)
     assert str(written.failed).startswith("not ready after ") and str(written.failed).endswith(": it is broken")
-    other = subject_with(look=looks.look)
+    other = subject_with(probe=looks.probe)
     (result,) = run(store, entry("a"), subject=other, wait=True, wait_timeout=60)
     assert result.failed == "it is broken"
 
@@ -303,14 +307,14 @@ def test_failure_from_before_the_write_does_not_count() -> None:
 def test_waits_use_a_limited_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     threads = set()
 
-    def look(_live: Manifest | None) -> State:
+    def probe(_live: Manifest | None) -> State:
         threads.add(threading.current_thread())
         return State(done=True)
 
     monkeypatch.setattr(declaring, "WATCHES", 2)
     spaces = [f"ns-{number}" for number in range(12)]
     results = run(
-        empty(*spaces), *(entry("a", namespace) for namespace in spaces), subject=subject_with(look=look), wait=True
+        empty(*spaces), *(entry("a", namespace) for namespace in spaces), subject=subject_with(probe=probe), wait=True
     )
     assert [result.failed for result in results] == [None] * 12
     assert len(threads) <= 2

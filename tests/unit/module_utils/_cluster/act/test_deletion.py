@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.deletion import (
-    leftovers,
-    remains,
+    await_dependents,
+    await_old_dependents,
     retained_claims,
 )
 from growth import growth
@@ -86,7 +86,7 @@ def test_remaining_dependent_is_named_in_the_failure() -> None:
         return 200, listed(*items)
 
     with session_with(answer) as session:
-        result = remains(session, "shop", [VM], 0)
+        result = await_dependents(session, "shop", [VM], 0)
     assert list(result) == ["a"]
     assert result["a"].startswith(
         "ControllerRevision a-small-1: not ready after 0 s, waiting for the object to disappear"
@@ -101,7 +101,7 @@ def test_failed_list_fails_vms_and_keeps_earlier_failures() -> None:
 
     other = {"metadata": {"name": "b", "namespace": "shop", "uid": "2"}}
     with session_with(answer) as session:
-        result = remains(session, "shop", [VM, other], 0)
+        result = await_dependents(session, "shop", [VM, other], 0)
     assert result["a"].startswith("VirtualMachineInstance a: not ready after 0 s")
     assert result["b"].endswith('resources: ["controllerrevisions"], verbs: ["list"]}')
 
@@ -113,7 +113,7 @@ def test_what_is_gone_in_time_is_no_failure() -> None:
         return 200, listed(*([owned("a-small-1", "1")] if path == REVISIONS else []))
 
     with session_with(answer) as session:
-        assert remains(session, "shop", [VM], 60) == {}
+        assert await_dependents(session, "shop", [VM], 60) == {}
 
 
 def of_vm(owner: str, uid: str, name: str = "") -> dict[str, Any]:
@@ -147,7 +147,7 @@ def left(names: str, revisions: Any, vms: dict[str, Any], volumes: Any = (), sec
         for name in names
     ]
     with session_with(answer) as session:
-        return leftovers(session, "shop", created, seconds)
+        return await_old_dependents(session, "shop", created, seconds)
 
 
 def test_leftovers_of_a_deleted_vm_delay_its_successor() -> None:
@@ -199,7 +199,7 @@ def test_work_grows_linearly_with_deleted_vms() -> None:
         session: Any = Going(count)
 
         def wait() -> None:
-            assert remains(session, "shop", session.vms, 60) == {}
+            assert await_dependents(session, "shop", session.vms, 60) == {}
 
         return wait
 

@@ -16,9 +16,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
     WATCHES,
     State,
     _Wait,
-    doubted,
     wait_for,
     wait_in_namespaces,
+    with_grace,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from scripted_server import Answer, listed, session_with, status
@@ -38,7 +38,7 @@ def change(kind: str, item: Manifest) -> Manifest:
     return {"type": kind, "object": item}
 
 
-def look(_name: str, item: Manifest | None) -> State:
+def probe(_name: str, item: Manifest | None) -> State:
     phase = item["status"]["phase"] if item is not None else "gone"
     if phase == "broken":
         return State(failed="it is broken")
@@ -49,7 +49,7 @@ def look(_name: str, item: Manifest | None) -> State:
 
 def wait(answer: Answer, *names: str, seconds: float = 30) -> dict[str, str | None]:
     with session_with(answer, retry_timeout=30) as session:
-        ended = wait_for(session, VM, "shop", names, look, seconds)
+        ended = wait_for(session, VM, "shop", names, probe, seconds)
     return {name: waited.failure for name, waited in ended.items()}
 
 
@@ -97,7 +97,7 @@ class Stuck:
 
 def test_what_gets_stuck_is_not_listed_again() -> None:
     session: Any = Stuck(*"abcd")
-    ended = wait_for(session, VM, "shop", list("abcd"), look, 30)
+    ended = wait_for(session, VM, "shop", list("abcd"), probe, 30)
     assert {name: waited.failure for name, waited in ended.items()} == dict.fromkeys("abcd", "it is stuck")
     assert session.lists == 1
 
@@ -109,16 +109,16 @@ def test_next_look_does_not_iterate_over_stuck_objects() -> None:
 
         __iter__ = items = values
 
-    wait = _Wait("abc", look, time.monotonic() + 30)
+    wait = _Wait("abc", probe, time.monotonic() + 30)
     wait._given_up_at = Kept()
     for name in "abc":
         wait.see(name, vm(name, "stuck"))
-    first = wait.next_look
+    first = wait.next_probe
     wait.see("a", vm("a", "new"))
-    assert first < wait.next_look < wait.deadline
+    assert first < wait.next_probe < wait.deadline
     for name in "bc":
         wait.see(name, vm(name, "good"))
-    assert (wait.next_look, list(wait.open)) == (wait.deadline, ["a"])
+    assert (wait.next_probe, list(wait.open)) == (wait.deadline, ["a"])
 
 
 def test_what_was_stuck_may_heal() -> None:
@@ -210,7 +210,7 @@ def test_lists_show_progress_where_watches_are_blocked(reachable: bool, failure:
             raise ConnectionFailed("no answer")
 
     session: Any = Held()
-    assert wait_for(session, VM, "shop", ["a"], look, 30)["a"].failure == failure
+    assert wait_for(session, VM, "shop", ["a"], probe, 30)["a"].failure == failure
 
 
 def test_a_forbidden_watch_fails_all_objects() -> None:
@@ -225,8 +225,8 @@ def test_a_forbidden_watch_fails_all_objects() -> None:
 
 
 def test_a_failure_of_before_a_write_is_doubted() -> None:
-    assert doubted(State(failed="old")) == State(stuck="old", grace=STALE)
-    assert doubted(State(pending="it")) == State(pending="it")
+    assert with_grace(State(failed="old")) == State(stuck="old", grace=STALE)
+    assert with_grace(State(pending="it")) == State(pending="it")
 
 
 class Busy:
@@ -254,7 +254,7 @@ class Busy:
 def test_concurrent_watches_of_namespaces_are_limited(namespaces: int, together: int) -> None:
     session: Any = Busy(together)
     places = [(f"ns-{number}", "a") for number in range(namespaces)]
-    ended = wait_in_namespaces(session, VM, {place: lambda item: look("a", item) for place in places}, 60)
+    ended = wait_in_namespaces(session, VM, {place: lambda item: probe("a", item) for place in places}, 60)
     assert list(ended) == places and {waited.failure for waited in ended.values()} == {None}
     assert session.most == together
 
@@ -276,7 +276,7 @@ def test_a_namespace_after_the_deadline_is_looked_at_once(monkeypatch: pytest.Mo
     session: Any = Slow()
     session.listed = []
     places = [(namespace, "a") for namespace in ("slow", "late", "good")]
-    ended = wait_in_namespaces(session, VM, {place: lambda item: look("a", item) for place in places}, 0.3)
+    ended = wait_in_namespaces(session, VM, {place: lambda item: probe("a", item) for place in places}, 0.3)
     assert [str(waited.failure).partition(",")[0] for waited in ended.values()] == [
         "not ready after 0.3 s",
         "not ready after 0.3 s",
