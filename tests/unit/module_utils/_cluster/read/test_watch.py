@@ -102,7 +102,7 @@ def test_what_gets_stuck_is_not_listed_again() -> None:
     assert session.lists == 1
 
 
-def test_next_look_does_not_iterate_over_stuck_objects() -> None:
+def test_next_probe_does_not_iterate_over_stuck_objects() -> None:
     class Kept(dict[str, float]):
         def values(self) -> Any:
             raise AssertionError("all are gone through")
@@ -112,12 +112,12 @@ def test_next_look_does_not_iterate_over_stuck_objects() -> None:
     wait = _Wait("abc", probe, time.monotonic() + 30)
     wait._given_up_at = Kept()
     for name in "abc":
-        wait.see(name, vm(name, "stuck"))
+        wait.observe(name, vm(name, "stuck"))
     first = wait.next_probe
-    wait.see("a", vm("a", "new"))
+    wait.observe("a", vm("a", "new"))
     assert first < wait.next_probe < wait.deadline
     for name in "bc":
-        wait.see(name, vm(name, "good"))
+        wait.observe(name, vm(name, "good"))
     assert (wait.next_probe, list(wait.open)) == (wait.deadline, ["a"])
 
 
