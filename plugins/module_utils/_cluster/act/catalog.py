@@ -12,7 +12,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.catalog import upgrade as catalog_upgrade
 from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, VERSION_LABEL
-from ..._resolver.catalog.lost_fields import Misfit
+from ..._resolver.catalog.lost_fields import LostFields
 from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..._resolver.catalog.upgrade import changes as changes_of
 from ..._resolver.catalog.upgrade import predicted
@@ -26,7 +26,7 @@ from ..read.catalog_users import Users, labels
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable
-from .catalog_fit import fits, foreign
+from .catalog_compatibility import check_fields, for_other_architectures
 from .declare import declare
 from .engine import Settings
 from .subject import Entry, Finding, Planned, Result
@@ -94,7 +94,7 @@ class CatalogOutcome:
     changed: list[ChangedObject] = field(default_factory=list)
     gone: list[RemovedObject] = field(default_factory=list)
     affected: list[Affected] = field(default_factory=list)
-    misfits: list[tuple[ObjectKey, Misfit]] = field(default_factory=list)
+    lost_fields: list[tuple[ObjectKey, LostFields]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     versions_before: dict[str, int] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
@@ -158,13 +158,13 @@ def _entries(session: Session, request: Request, deployed: CatalogOutcome) -> li
     """
     manifests, refused = request.manifests, {}
     if request.state == "present":
-        fit = fits(session, manifests)
-        manifests = fit.manifests
-        deployed.warnings += fit.warnings
-        deployed.misfits = fit.misfits
-        lost = {place: misfit.text for place, misfit in fit.misfits}
+        compatibility = check_fields(session, manifests)
+        manifests = compatibility.manifests
+        deployed.warnings += compatibility.warnings
+        deployed.lost_fields = compatibility.lost_fields
+        lost = {place: item.text for place, item in compatibility.lost_fields}
         if request.on_lost_fields == "fail" and lost:
-            others = foreign(session, request.manifests)
+            others = for_other_architectures(session, request.manifests)
             refused = {place: text for place, text in lost.items() if place not in others}
             lost = {place: f"{text}; {others[place]}" for place, text in lost.items() if place in others}
         if request.on_lost_fields != "ignore":

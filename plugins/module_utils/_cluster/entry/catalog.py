@@ -14,7 +14,7 @@ from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan
 from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, CatalogOutcome, Request, deploy
-from ..act.catalog_fit import AUTO, ChosenVersion, choose_version
+from ..act.catalog_compatibility import AUTO, ChosenVersion, choose_version
 from ..act.engine import Settings
 from ..act.subject import Result
 from ..act.subjects.catalog import CatalogSubject
@@ -174,8 +174,8 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
         "upgrade": _upgrade(deployed),
         "virtual_machines": [_affected(affected, deployed) for affected in deployed.affected],
         "lost_fields": [
-            {**_place(place), "fields": list(misfit.lost), "effects": list(misfit.effects), "text": misfit.text}
-            for place, misfit in deployed.misfits
+            {**_place(place), "fields": list(lost.lost), "effects": list(lost.effects), "text": lost.text}
+            for place, lost in deployed.lost_fields
         ],
         "deployed_versions": {"before": deployed.versions_before, "after": deployed.versions},
     }
@@ -194,7 +194,7 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
             if done
             else "nothing was written"
         )
-        if deployed.misfits and params["on_lost_fields"] == "fail":
+        if deployed.lost_fields and params["on_lost_fields"] == "fail":
             rest += "; set on_lost_fields to warn to deploy without these fields"
         return failed_outcome(params, _WORDS.plural, failures, output, warnings, rest)
     return Outcome({**output, "msg": _message(source, deployed, counts, mode.check)}, warnings=warnings)

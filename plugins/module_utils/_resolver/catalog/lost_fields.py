@@ -35,8 +35,10 @@ _VCPUS: Final = 4
 _MEMORY: Final = "8Gi"
 
 
-class Misfit(NamedTuple):
-    """lost: paths of the dropped fields (``spec.firmware.preferredEfi``). manifest: without them.
+class LostFields(NamedTuple):
+    """The fields of an object that a cluster would drop, and what VMs lose by that.
+
+    lost: their paths (``spec.firmware.preferredEfi``). manifest: without them.
     effects: on a VM's VMI spec, [{field, before, after}]; before is what the object intends.
     vcpus: (intended, actual) if these differ.
     """
@@ -91,8 +93,8 @@ def release_of(schemas: Mapping[Role, Manifest]) -> Release:
     return NEWEST
 
 
-def misfit(manifest: Manifest, openapi: Manifest, cluster_release: Release) -> Misfit | None:
-    """How an object does not fit a cluster; None if it fits.
+def find_lost_fields(manifest: Manifest, openapi: Manifest, cluster_release: Release) -> LostFields | None:
+    """Compares an object with a cluster's schema; None if the cluster has all its fields.
 
     manifest: as it would be sent. openapi: the schema of its spec (spec_schema). cluster_release: see release_of.
     """
@@ -107,7 +109,7 @@ def misfit(manifest: Manifest, openapi: Manifest, cluster_release: Release) -> M
     # Use the same release for both, so that only the lost fields make a difference.
     comparable = vmi_spec(role, spec, NEWEST) if vcpus is None else actual
     effects = differences(intended, comparable) if intended is not None and comparable is not None else []
-    return Misfit(tuple(lost), {**manifest, "spec": spec}, tuple(effects), vcpus)
+    return LostFields(tuple(lost), {**manifest, "spec": spec}, tuple(effects), vcpus)
 
 
 def without_unknown(value: Any, openapi: Manifest, path: str) -> tuple[Any, list[str]]:

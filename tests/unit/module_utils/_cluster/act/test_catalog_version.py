@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.catalog_fit import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.catalog_compatibility import (
     ChosenVersion,
     choose_version,
 )

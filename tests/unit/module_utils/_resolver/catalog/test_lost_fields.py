@@ -18,8 +18,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Role,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.lost_fields import (
-    Misfit,
-    misfit,
+    LostFields,
+    find_lost_fields,
     release_of,
     spec_schema,
     without_unknown,
@@ -57,9 +57,9 @@ def catalog() -> dict[str, dict[str, Any]]:
     return {item["metadata"]["name"]: item for item in expand_catalog(*documents)}
 
 
-def on(version: str, name: str) -> Misfit | None:
+def on(version: str, name: str) -> LostFields | None:
     manifest, schemas = catalog()[name], cluster(version)
-    return misfit(manifest, schemas[ROLE_OF_KIND[manifest["kind"]]], release_of(schemas))
+    return find_lost_fields(manifest, schemas[ROLE_OF_KIND[manifest["kind"]]], release_of(schemas))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_lost_requirement_is_reported_without_effects() -> None:
         "metadata": {"name": "a"},
         "spec": {"requirements": {"architecture": "amd64"}},
     }
-    result = misfit(manifest, cluster("1.6")[PREFERENCE], release_of(cluster("1.6")))
+    result = find_lost_fields(manifest, cluster("1.6")[PREFERENCE], release_of(cluster("1.6")))
     assert result is not None
     assert (result.lost, result.effects) == (("spec.requirements.architecture",), ())
     assert "VMs come out the same" in result.text
@@ -117,7 +117,7 @@ def test_an_instancetype_that_protects_its_vms_and_would_not() -> None:
         "metadata": {"name": "a"},
         "spec": {"cpu": {"guest": 2}, "memory": {"guest": "2Gi"}, "launchSecurity": {"snp": {}}},
     }
-    result = misfit(manifest, cluster("1.6")[INSTANCETYPE], release_of(cluster("1.6")))
+    result = find_lost_fields(manifest, cluster("1.6")[INSTANCETYPE], release_of(cluster("1.6")))
     assert result is not None
     assert result.lost == ("spec.launchSecurity.snp",)
     assert result.effects == ({"field": "domain.launchSecurity.snp", "before": {}, "after": None},)
@@ -157,7 +157,7 @@ def test_an_object_that_gives_no_vm_has_no_effects(spec: dict[str, Any]) -> None
         "metadata": {"name": "a"},
         "spec": {**spec, "requirements": {"architecture": "amd64"}},
     }
-    result = misfit(manifest, cluster("1.6")[PREFERENCE], release_of(cluster("1.6")))
+    result = find_lost_fields(manifest, cluster("1.6")[PREFERENCE], release_of(cluster("1.6")))
     assert result is not None
     assert (result.lost, result.effects, result.vcpus) == (("spec.requirements.architecture",), (), None)
 
@@ -170,7 +170,7 @@ def test_effects_of_a_preference_use_a_large_enough_vm() -> None:
     required = {"cpu": {"guest": 16}, "memory": {"guest": "32Gi"}}
     for requirements, vcpus in (({}, 4), (required, 16)):
         spread = preference(cpu={"preferredCPUTopology": "cores"}, requirements=requirements)
-        result = misfit(spread, cluster("1.3")[PREFERENCE], release_of(cluster("1.3")))
+        result = find_lost_fields(spread, cluster("1.3")[PREFERENCE], release_of(cluster("1.3")))
         assert result is not None
         assert (result.vcpus, result.lost) == ((vcpus, 1), ())
         assert result.text == f"a VM with {vcpus} vCPUs would get 1"

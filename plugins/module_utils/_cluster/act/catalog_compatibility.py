@@ -9,7 +9,7 @@ from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES
 from ..._resolver.api.release import Release
 from ..._resolver.catalog.labels import architecture_of
-from ..._resolver.catalog.lost_fields import Misfit, misfit, release_of, spec_schema
+from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
 from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..._resolver.catalog.versions import fitting_version, version_names
 from ..client.errors import ApiError, ConnectionFailed, explain
@@ -24,21 +24,21 @@ _DEFINITION = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "cu
 AUTO: Final = "auto"
 
 
-class Fit(NamedTuple):
-    """manifests: in order, without the fields that the cluster would drop.
+class Compatibility(NamedTuple):
+    """The manifests of a catalog, in order, without the fields that the cluster would drop, and these fields.
 
     warnings: kinds that could not be checked.
     """
 
     manifests: list[Manifest]
-    misfits: list[tuple[ObjectKey, Misfit]]
+    lost_fields: list[tuple[ObjectKey, LostFields]]
     warnings: list[str]
 
 
-def fits(session: Session, manifests: list[Manifest]) -> Fit:
+def check_fields(session: Session, manifests: list[Manifest]) -> Compatibility:
     """Compares the manifests with the schemas of the cluster: one GET for each kind.
 
-    Objects of a kind whose schema cannot be read count as fitting; the API server then rejects unknown fields.
+    Objects of a kind whose schema cannot be read count as compatible; the API server then rejects unknown fields.
     """
     warnings: list[str] = []
     schemas = {}
@@ -47,17 +47,17 @@ def fits(session: Session, manifests: list[Manifest]) -> Fit:
         if schema is not None:
             schemas[kind] = schema
     cluster_release = release_of({ROLE_OF_KIND[kind]: schema for kind, schema in schemas.items()})
-    fitting, misfits = [], []
+    fitting, lost_fields = [], []
     for manifest in manifests:
         schema = schemas.get(manifest["kind"])
-        lost = misfit(manifest, schema, cluster_release) if schema is not None else None
+        lost = find_lost_fields(manifest, schema, cluster_release) if schema is not None else None
         if lost is not None:
-            misfits.append((key_of(manifest), lost))
+            lost_fields.append((key_of(manifest), lost))
         fitting.append(manifest if lost is None else lost.manifest)
-    return Fit(fitting, misfits, warnings)
+    return Compatibility(fitting, lost_fields, warnings)
 
 
-def foreign(session: Session, manifests: list[Manifest]) -> dict[ObjectKey, str]:
+def for_other_architectures(session: Session, manifests: list[Manifest]) -> dict[ObjectKey, str]:
     """The preferences for another architecture than the cluster's, each with one line that says so."""
     ours = kubevirt(session).configuration.architecture
     preferences = [manifest for manifest in manifests if ROLE_OF_KIND[manifest["kind"]] is PREFERENCE]

@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.catalog_fit import Fit, fits, foreign
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.catalog_compatibility import (
+    Compatibility,
+    check_fields,
+    for_other_architectures,
+)
 from scripted_server import Store, forbidden, session_with
 
 Manifest = dict[str, Any]
@@ -35,22 +39,22 @@ def described(kind: str, **schema: Any) -> Manifest:
     return {"components": {"schemas": {"other": {}, "this": named}}}
 
 
-def compared(store: Store) -> Fit:
+def compared(store: Store) -> Compatibility:
     with session_with(store) as session:
-        return fits(session, [SIZE])
+        return check_fields(session, [SIZE])
 
 
 def test_what_the_definition_does_not_have_would_be_lost() -> None:
     result = compared(Store({DEFINITIONS: [definition()]}))
-    [(place, misfit)] = result.misfits
-    assert (place.name, misfit.lost, result.warnings) == ("small", ("spec.annotations",), [])
+    [(place, lost)] = result.lost_fields
+    assert (place.name, lost.lost, result.warnings) == ("small", ("spec.annotations",), [])
     assert result.manifests == [{**SIZE, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}}]
 
 
 def test_unknown_schemas_count_as_fitting() -> None:
     for store in (Store({DEFINITIONS: [definition(served=False)]}), Store({DEFINITIONS: []})):
         result = compared(store)
-        assert (result.manifests, result.misfits, result.warnings) == ([SIZE], [], [])
+        assert (result.manifests, result.lost_fields, result.warnings) == ([SIZE], [], [])
 
 
 def test_fits_falls_back_to_the_openapi_description() -> None:
@@ -58,7 +62,7 @@ def test_fits_falls_back_to_the_openapi_description() -> None:
     store = Store({}, {("GET", SIZE["kind"].lower() + "s.instancetype.kubevirt.io"): forbidden("definitions")})
     store.answers["GET", OPENAPI] = (200, answer)
     result = compared(store)
-    assert ([item.lost for _place, item in result.misfits], result.warnings) == ([("spec.annotations",)], [])
+    assert ([item.lost for _place, item in result.lost_fields], result.warnings) == ([("spec.annotations",)], [])
 
 
 @pytest.mark.parametrize(
@@ -73,7 +77,7 @@ def test_fits_falls_back_to_the_openapi_description() -> None:
 )
 def test_without_either_it_is_not_known(published: Any) -> None:
     result = compared(Store({}, {("GET", "instancetype.kubevirt.io"): forbidden("x"), ("GET", OPENAPI): published}))
-    assert (result.manifests, result.misfits) == ([SIZE], [])
+    assert (result.manifests, result.lost_fields) == ([SIZE], [])
     assert result.warnings == [
         "cannot check which fields of VirtualMachineInstancetype the cluster knows: x is forbidden. To permit"
         " the request, grant "
@@ -102,7 +106,7 @@ def test_preferences_for_another_architecture(default: str | None, others: list[
     ]
     live = {"metadata": {"name": "kubevirt"}, "status": {"defaultArchitecture": default} if default else {}}
     with session_with(Store({"/apis/kubevirt.io/v1/kubevirts": [live]})) as session:
-        texts = foreign(session, manifests)
+        texts = for_other_architectures(session, manifests)
     assert [place.name for place in texts] == others
     if default == "arm64":
         message = "the task deploys it without these fields, because it is for amd64 and the cluster runs arm64"
