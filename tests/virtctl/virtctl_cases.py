@@ -112,7 +112,7 @@ def _virtual_machine(_kind: str, flags: Flags, seed: str) -> Outcome:
             return Outcome(error=f'failed to parse "--{stage.flag}" flag: {stage.syntax}')
     options = with_password(validator.validate(stage.options).validated_parameters)
     told = (*deprecations(flags), *(warned(warning) for warning in warnings(options)))
-    return Outcome(reconcile(manifest(options, gate=False), None, "virtshape").manifest, warnings=told)
+    return Outcome(reconcile(manifest(options, validate=False), None, "virtshape").manifest, warnings=told)
 
 
 def _error_of(validator: ArgumentSpecValidator, stage: Stage) -> str | None:
@@ -121,7 +121,7 @@ def _error_of(validator: ArgumentSpecValidator, stage: Stage) -> str | None:
     if found:
         return found[0]
     try:
-        manifest(with_password(result.validated_parameters), gate=False)
+        manifest(with_password(result.validated_parameters), validate=False)
     except FieldError as error:
         return _with_cause(error)
     return None
@@ -163,7 +163,7 @@ def _catalog(kind: str, flags: Flags, seed: str) -> Outcome:
     if found:
         return Outcome(error=said_of_catalog(found[0]))
     try:
-        return Outcome(build[kind](result.validated_parameters, gate=False))
+        return Outcome(build[kind](result.validated_parameters, validate=False))
     except FieldError as problem:
         return Outcome(error=said_of_catalog(_with_cause(problem)))
 

@@ -9,7 +9,7 @@ from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Role
 from ..api.tree import merge
 from .argument_spec import options as typed_options
 from .argument_spec import to_manifest
-from .gate import canonical_quantity, validated
+from .validation import canonical_quantity, validated
 
 Options = dict[str, Any]
 
@@ -29,8 +29,8 @@ def argument_spec(role: Role) -> dict[str, dict[str, Any]]:
     }
 
 
-def instancetype(options: Options, gate: bool = True) -> dict[str, Any]:
-    """The manifest of an instancetype, as `gate.passed` returns it.
+def instancetype(options: Options, validate: bool = True) -> dict[str, Any]:
+    """The manifest of an instancetype, as `validation.validated` returns it.
 
     options: of the module; None if not given. `spec` is merged with the typed options. With a namespace or the
     namespaced kind it is a VirtualMachineInstancetype, else a VirtualMachineClusterInstancetype.
@@ -40,7 +40,7 @@ def instancetype(options: Options, gate: bool = True) -> dict[str, Any]:
     memory = (options.get("memory") or {}).get("guest")
     if memory is not None:
         canonical_quantity("memory.guest", memory)
-    manifest = _manifest(INSTANCETYPE, options, gate)
+    manifest = _manifest(INSTANCETYPE, options, validate)
     if options.get("state") != "absent":
         for part, example in (("cpu", "2"), ("memory", "4Gi")):
             if "guest" not in manifest["spec"].get(part, {}):
@@ -59,9 +59,9 @@ def _check_devices(path: str, devices: list[dict[str, Any]]) -> None:
                 raise FieldError(f"{path}[{index}].{field}", "required for a device")
 
 
-def preference(options: Options, gate: bool = True) -> dict[str, Any]:
+def preference(options: Options, validate: bool = True) -> dict[str, Any]:
     """The manifest of a preference, like `instancetype`."""
-    return _manifest(PREFERENCE, options, gate)
+    return _manifest(PREFERENCE, options, validate)
 
 
 def is_namespaced(options: Options) -> bool:
@@ -70,7 +70,7 @@ def is_namespaced(options: Options) -> bool:
     return bool(options.get("namespace")) if kind is None else "Cluster" not in kind
 
 
-def _manifest(role: Role, options: Options, gate: bool) -> dict[str, Any]:
+def _manifest(role: Role, options: Options, validate: bool) -> dict[str, Any]:
     namespaced = is_namespaced(options)
     if not namespaced and options.get("namespace"):
         raise FieldError(
@@ -81,7 +81,7 @@ def _manifest(role: Role, options: Options, gate: bool) -> dict[str, Any]:
         metadata["namespace"] = options["namespace"]
     spec = merge(to_manifest(role.spec_type, options_of(role, options)), options.get("spec") or {}, "spec")
     # Check the spec first: a catalog derives labels from it, and an error would blame the labels.
-    manifest = validated(role.kind, {"spec": spec, "metadata": metadata}, options, gate)
+    manifest = validated(role.kind, {"spec": spec, "metadata": metadata}, options, validate)
     kind = role.kind if namespaced else role.cluster_kind
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": manifest["metadata"], "spec": manifest["spec"]}
 

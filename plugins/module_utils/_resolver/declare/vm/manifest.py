@@ -12,7 +12,7 @@ from ...api.errors import FieldError
 from ...api.matcher import ROLES
 from ...api.names import shown
 from ...api.tree import copy, merge
-from ..gate import canonical_quantity, check_name, validated
+from ..validation import canonical_quantity, check_name, validated
 from . import boot, cloud_init, inference
 from .volumes import SYSPREP_DISK, Disks, sysprep_source
 
@@ -134,14 +134,14 @@ def _credential(field: str, credential: Options, method: Part) -> Part:
 DEFAULT_MEMORY: Final = "512Mi"
 
 
-def manifest(options: Options, gate: bool = True) -> Manifest:
-    """The manifest of the options, as `gate.passed` returns it.
+def manifest(options: Options, validate: bool = True) -> Manifest:
+    """The manifest of the options, as `validation.validated` returns it.
 
     It contains a run strategy and memory only if given; `virtual_machine.reconcile` adds the defaults for a new VM.
     options: None if not given. `spec` and `template` hold fields without an option and are merged with the others.
-    gate: see `gate.passed`. Raises schema.FieldError for an invalid VM; the order of the checks is that of virtctl.
+    validate: see `validation.validated`. Raises schema.FieldError for an invalid VM; the checks have virtctl's order.
     """
-    if gate:
+    if validate:
         check_name(options)
     check_exclusive(options)
     spec: Manifest = {"template": {"spec": _vmi_spec(options)}}
@@ -155,7 +155,7 @@ def manifest(options: Options, gate: bool = True) -> Manifest:
         if matcher is not None:
             merge(spec, {role.matcher: matcher}, "spec")
     metadata = {field: options[field] for field in ("name", "namespace", "labels", "annotations") if options.get(field)}
-    result = validated("VirtualMachine", {"metadata": metadata, "spec": spec}, options, gate)
+    result = validated("VirtualMachine", {"metadata": metadata, "spec": spec}, options, validate)
     return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", **result}
 
 

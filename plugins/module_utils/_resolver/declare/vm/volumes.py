@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError
 from ...api.names import shown
-from ..gate import canonical_quantity
+from ..validation import canonical_quantity
 from . import cloud_init
 
 Options = dict[str, Any]

@@ -36,13 +36,13 @@ _OPTIONS: Final = {
 _INTERFACE: Final = re.compile(rf"{re.escape(_TEMPLATE)}domain\.devices\.interfaces\[(\d+)\](.*)")
 
 
-def validated(type_name: str, manifest: Manifest, options: Options, gate: bool = True) -> Manifest:
+def validated(type_name: str, manifest: Manifest, options: Options, validate: bool = True) -> Manifest:
     """The manifest in the API's spelling, without empty parts, if a cluster may accept it.
 
-    options: the source of the manifest; `accept_unknown_fields` permits unknown fields. gate: false skips the check,
+    options: the source of the manifest; `accept_unknown_fields` permits unknown fields. validate: false skips it,
     for virtctl's behaviour. Raises FieldError with the path of the option if known.
     """
-    if not gate:
+    if not validate:
         return schema.declared(type_name, manifest)
     check_name(options)
     try:
