@@ -102,7 +102,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
         base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects)
         findings += bases.compare(base.objects, base.lookup, head.objects, head.lookup, kubevirt)
     reported = [finding for finding in findings if finding.rule not in options.ignore]
-    objects = [(entry.label, entry.place.file) for entry in head.objects]
+    objects = [(entry.label, entry.location.file) for entry in head.objects]
     return reports.Report(with_lines(reported, head.texts), objects, ".".join(map(str, kubevirt.release.version[:2])))
 
 
@@ -114,8 +114,8 @@ def _read(
     catalog = [source for source in repository.sources if judge.is_catalog(source.content)]
     if catalog:
         results += judge.catalog(catalog, kubevirt.release)
-    for place, manifest in sources.manifests(repository.sources):
-        results += judge.declared(place, manifest, kubevirt.release, namespace)
+    for location, manifest in sources.manifests(repository.sources):
+        results += judge.declared(location, manifest, kubevirt.release, namespace)
     for source in repository.sources:
         results += tasks.declared(source, namespace)
     for host in hosts.hosts(repository):
@@ -130,7 +130,7 @@ def _read(
 def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     manifest = None
     if path is not None:
-        contents = [content for _place, content in sources.manifests(sources.read([path]).sources)]
+        contents = [content for _location, content in sources.manifests(sources.read([path]).sources)]
         manifest = next((content for content in contents if content["kind"] == "KubeVirt"), None)
         if manifest is None:
             raise UsageError(f"--kubevirt: {path} has no KubeVirt object; kubectl get kubevirt -A -o yaml prints it")

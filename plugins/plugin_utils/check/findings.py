@@ -1,4 +1,4 @@
-"""Findings of a check, as values sorted by place."""
+"""Findings of a check, as values sorted by location."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RULES: Final[dict[str, str]] = {
 """Rule → its meaning. Reports contain the names, by which users ignore rules."""
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """file: as named or found.
 
     document: its index in the file, from 0. path: the keys and indexes of the object in the document, empty for the
@@ -47,7 +47,7 @@ class Finding(NamedTuple):
 
     rule: str
     level: str
-    place: Place
+    location: Location
     label: str
     field: str
     message: str
@@ -65,9 +65,9 @@ def with_lines(findings: Iterable[Finding], texts: dict[str, bytes]) -> list[Fin
     nodes: dict[str, list[Any]] = {}
     result = []
     for finding in findings:
-        file = finding.place.file
-        if finding.place.line:
-            finding = finding._replace(line=finding.place.line)
+        file = finding.location.file
+        if finding.location.line:
+            finding = finding._replace(line=finding.location.line)
         if not finding.line and finding.rule != "unreadable" and file in texts:
             if file not in nodes:
                 loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -75,15 +75,15 @@ def with_lines(findings: Iterable[Finding], texts: dict[str, bytes]) -> list[Fin
             finding = finding._replace(line=_line(nodes[file], finding))
         result.append(finding)
     order = {file: index for index, file in enumerate(texts)}
-    return sorted(result, key=lambda finding: (order.get(finding.place.file, -1), finding.line))
+    return sorted(result, key=lambda finding: (order.get(finding.location.file, -1), finding.line))
 
 
 def _line(documents: list[Any], finding: Finding) -> int:
-    if finding.place.document >= len(documents):
+    if finding.location.document >= len(documents):
         return 0
-    node = documents[finding.place.document]
+    node = documents[finding.location.document]
     line = int(node.start_mark.line)
-    for step in (*finding.place.path, *_STEP.findall(finding.field)):
+    for step in (*finding.location.path, *_STEP.findall(finding.field)):
         if isinstance(node, yaml.SequenceNode) and str(step).isdigit() and int(step) < len(node.value):
             node = node.value[int(step)]
             line = node.start_mark.line

@@ -18,7 +18,7 @@ from ansible.module_utils.common.text.converters import to_text
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.loader import inventory_loader, vars_loader
 
-from .findings import ERROR, NOTE, Finding, Place
+from .findings import ERROR, NOTE, Finding, Location
 from .sources import Repository, encrypted, is_encrypted
 
 Variables = dict[str, Any]
@@ -31,9 +31,9 @@ _TEXT: Final = f"{_VM}: is a text; write a Python literal with True, False and N
 
 
 class Host(NamedTuple):
-    """place: of the variable that says what the VM is. options: those of the VM. defaults: of all VMs."""
+    """location: of the variable that says what the VM is. options: those of the VM. defaults: of all VMs."""
 
-    place: Place
+    location: Location
     options: Variables
     defaults: Variables
 
@@ -41,7 +41,9 @@ class Host(NamedTuple):
 def hosts(repository: Repository) -> Iterator[Host | Finding]:
     """The VMs of all inventories, and of host_vars without an inventory."""
     written = [
-        inventory_hosts for source in repository.sources for inventory_hosts in _written(source.place, source.content)
+        inventory_hosts
+        for source in repository.sources
+        for inventory_hosts in _written(source.location, source.content)
     ]
     if not written and not repository.inventories:
         return
@@ -52,18 +54,18 @@ def hosts(repository: Repository) -> Iterator[Host | Finding]:
             inventory_hosts = list(inventory.hosts(loader, written))
         except AnsibleError as error:
             message = f"Ansible cannot read the inventory: {' '.join(str(error).split())}"
-            yield Finding("unchecked", NOTE, inventory.place, "", "", message, 1)
+            yield Finding("unchecked", NOTE, inventory.location, "", "", message, 1)
             continue
-        reported |= {host.place for host in inventory_hosts}
+        reported |= {host.location for host in inventory_hosts}
         yield from inventory_hosts
     read = {str(Path(file).resolve()) for file in repository.texts}
     for file in loader.encrypted:
         if file not in read:
             yield encrypted(os.path.relpath(file))
-    for place, value in written:
-        name = _of_host_vars(place)
-        if name and place not in reported:
-            yield Host(place, {"name": name, **value}, {})
+    for location, value in written:
+        name = _of_host_vars(location)
+        if name and location not in reported:
+            yield Host(location, {"name": name, **value}, {})
 
 
 class _Loader(DataLoader):  # type: ignore[misc]
@@ -83,12 +85,12 @@ class _Loader(DataLoader):  # type: ignore[misc]
         return super().load_from_file(file_name, *args, **kwargs)
 
 
-def _written(place: Place, content: Any) -> Iterator[tuple[Place, Variables]]:
+def _written(location: Location, content: Any) -> Iterator[tuple[Location, Variables]]:
     """Every variable `virtual_machine` of a document."""
     if not isinstance(content, dict) or "apiVersion" in content:
         return
     for key, value in content.items():
-        here = place._replace(path=(*place.path, str(key)))
+        here = location._replace(path=(*location.path, str(key)))
         if key == _VM and isinstance(value, dict):
             yield here, value
         else:
@@ -97,10 +99,10 @@ def _written(place: Place, content: Any) -> Iterator[tuple[Place, Variables]]:
 
 def _inventories(repository: Repository) -> Iterator[_Inventory]:
     for source in repository.sources:
-        if _is_inventory(source.content) and Path(source.place.file).is_file():
-            yield _Inventory("yaml", source.place)
+        if _is_inventory(source.content) and Path(source.location.file).is_file():
+            yield _Inventory("yaml", source.location)
     for file in repository.inventories:
-        yield _Inventory("ini", Place(file), repository.texts[file].decode("utf-8", "replace").splitlines())
+        yield _Inventory("ini", Location(file), repository.texts[file].decode("utf-8", "replace").splitlines())
 
 
 def _is_inventory(content: Any) -> bool:
@@ -111,25 +113,27 @@ def _is_inventory(content: Any) -> bool:
 class _Inventory:
     """An inventory. parser: Ansible's plugin for its format. lines: of a file that is not YAML."""
 
-    def __init__(self, parser: str, place: Place, lines: Iterable[str] = ()) -> None:
-        self.place = place
+    def __init__(self, parser: str, location: Location, lines: Iterable[str] = ()) -> None:
+        self.location = location
         self._parser, self._lines = inventory_loader.get(parser), list(lines)
-        self._folder = str(Path(place.file).parent.resolve())
+        self._folder = str(Path(location.file).parent.resolve())
 
-    def hosts(self, loader: DataLoader, written: list[tuple[Place, Variables]]) -> Iterator[Host | Finding]:
+    def hosts(self, loader: DataLoader, written: list[tuple[Location, Variables]]) -> Iterator[Host | Finding]:
         """The hosts with a variable `virtual_machine`. written: those of YAML files. Raises AnsibleError."""
         inventory = InventoryData()
-        self._parser.parse(inventory, loader, str(Path(self.place.file).resolve()), cache=False)
+        self._parser.parse(inventory, loader, str(Path(self.location.file).resolve()), cache=False)
         inventory.reconcile_inventory()
         defaults = self._variables(loader, [inventory.groups["all"]]).get(_DEFAULTS)
         for name, host in inventory.hosts.items():
             own = _as_written(self._variables(loader, host.get_groups(), host).get(_VM))
             if isinstance(own, dict):
-                place = _place(name, own, written) or self._line(name, {group.name for group in host.get_groups()})
-                yield Host(place, {"name": name, **own}, defaults if isinstance(defaults, dict) else {})
+                location = _location(name, own, written) or self._line(
+                    name, {group.name for group in host.get_groups()}
+                )
+                yield Host(location, {"name": name, **own}, defaults if isinstance(defaults, dict) else {})
             elif self._lines and isinstance(own, str) and own.lstrip().startswith("{") and "{{" not in own:
-                place = self._line(name, {group.name for group in host.get_groups()})
-                yield Finding("invalid", ERROR, place, f"virtual machine {name}", "", _TEXT)
+                location = self._line(name, {group.name for group in host.get_groups()})
+                yield Finding("invalid", ERROR, location, f"virtual machine {name}", "", _TEXT)
 
     def _variables(self, loader: DataLoader, groups: Iterable[Any], host: Any = None) -> Variables:
         ordered, plugin = sort_groups(groups), vars_loader.get("host_group_vars")
@@ -143,7 +147,7 @@ class _Inventory:
             result.update(plugin.get_vars(loader, self._folder, host))
         return result
 
-    def _line(self, name: str, groups: set[str]) -> Place:
+    def _line(self, name: str, groups: set[str]) -> Location:
         """Where an INI file says what the host is: with the host, or else with the last of its groups."""
         section, vars_line, host_line = "", 0, 1 if self._lines else 0
         for number, line in enumerate(map(str.strip, self._lines), 1):
@@ -154,9 +158,9 @@ class _Inventory:
                 vars_line = number
             elif not part and line[:1] not in ("", "#", ";") and name in self._expanded(line):
                 if _VM in line:
-                    return self.place._replace(line=number)
+                    return self.location._replace(line=number)
                 host_line = number
-        return self.place._replace(line=vars_line or host_line)
+        return self.location._replace(line=vars_line or host_line)
 
     def _expanded(self, line: str) -> list[str]:
         return list(self._parser._expand_hostpattern(line.split()[0])[0])
@@ -171,17 +175,17 @@ def _as_written(value: Any) -> Any:
     return to_text(value._ciphertext) if hasattr(value, "_ciphertext") else value
 
 
-def _place(name: str, own: Variables, written: list[tuple[Place, Variables]]) -> Place | None:
+def _location(name: str, own: Variables, written: list[tuple[Location, Variables]]) -> Location | None:
     """Where a host's variable is written: with the host if that says the same, else with a group."""
-    equal = [place for place, value in written if value == own]
-    of_host = [place for place in equal if name in place.path or _of_host_vars(place) == name]
+    equal = [location for location, value in written if value == own]
+    of_host = [location for location in equal if name in location.path or _of_host_vars(location) == name]
     return next(iter(of_host or equal), None)
 
 
-def _of_host_vars(place: Place) -> str:
+def _of_host_vars(location: Location) -> str:
     """``web-1`` for ``host_vars/web-1.yml`` and ``host_vars/web-1/vm.yml``; "" elsewhere."""
-    *folders, file = Path(place.file).parts
-    if _HOST_VARS not in folders or len(place.path) != 1:
+    *folders, file = Path(location.file).parts
+    if _HOST_VARS not in folders or len(location.path) != 1:
         return ""
     below = [*folders[folders.index(_HOST_VARS) + 1 :], Path(file).stem]
     return below[0]

@@ -22,7 +22,7 @@ from ...module_utils._resolver.kubevirt.webhooks.admission import Cause
 from ...module_utils._resolver.preflight import issues as preflight
 from ...module_utils._resolver.preflight.admit import admit
 from .._manifest_checks import check_types, gated
-from .findings import ERROR, NOTE, WARNING, Finding, Place
+from .findings import ERROR, NOTE, WARNING, Finding, Location
 from .sources import Source
 
 Manifest = dict[str, Any]
@@ -36,9 +36,9 @@ _CATALOG_KEYS: Final = ("series", "families")
 
 
 class Declared(NamedTuple):
-    """An object of a repository in the current API version, and its place."""
+    """An object of a repository in the current API version, and its location."""
 
-    place: Place
+    location: Location
     manifest: Manifest
 
     @property
@@ -91,18 +91,18 @@ def is_catalog(content: Any) -> bool:
 def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | Finding]:
     """The objects of a catalog's definitions, which may be in several documents.
 
-    Their place is the first document; their messages name series and families.
+    Their location is the first document; their messages name series and families.
     """
-    place, documents = sources[0].place, [source.content for source in sources]
+    location, documents = sources[0].location, [source.content for source in sources]
     try:
         version = fitting_version(documents, release) if version_names(documents) else ""
         for manifest in bundle(documents, version=version).objects:
-            yield Declared(place, manifest)
+            yield Declared(location, manifest)
     except (CatalogError, FieldError) as error:
-        yield Finding("invalid", ERROR, place, "", "", str(error))
+        yield Finding("invalid", ERROR, location, "", "", str(error))
 
 
-def declared(place: Place, manifest: Manifest, release: Release, namespace: str) -> Iterator[Declared | Finding]:
+def declared(location: Location, manifest: Manifest, release: Release, namespace: str) -> Iterator[Declared | Finding]:
     """An object in the current API version, with findings about its form; nothing for other kinds.
 
     namespace: the default for objects that name none.
@@ -115,16 +115,16 @@ def declared(place: Place, manifest: Manifest, release: Release, namespace: str)
         check_types(manifest)
         modern = modernize(manifest, release)
     except FieldError as error:
-        yield Finding("invalid", ERROR, place, label(manifest), error.path, error.reason)
+        yield Finding("invalid", ERROR, location, label(manifest), error.path, error.reason)
         return
     for change in modern.changes:
         instead = f"write {change.now_path}: {change.now}" if change.now_path else "remove it"
         yield Finding(
-            "deprecated", WARNING, place, label(manifest), change.path, f"{change.note.rstrip('.')}; {instead}"
+            "deprecated", WARNING, location, label(manifest), change.path, f"{change.note.rstrip('.')}; {instead}"
         )
     for remaining in modern.left:
-        yield Finding("deprecated", WARNING, place, label(manifest), remaining.path, remaining.note)
-    yield Declared(place, modern.manifest)
+        yield Finding("deprecated", WARNING, location, label(manifest), remaining.path, remaining.note)
+    yield Declared(location, modern.manifest)
 
 
 def _with_namespace(manifest: Manifest, namespace: str) -> Manifest:
@@ -146,7 +146,7 @@ def judge(
         try:
             yield from _judge(entry, lookup, cluster, rules, accept_unknown)
         except (FieldError, Crash) as error:
-            yield Finding("refused", ERROR, entry.place, entry.label, "", f"KubeVirt rejects the object: {error}")
+            yield Finding("refused", ERROR, entry.location, entry.label, "", f"KubeVirt rejects the object: {error}")
 
 
 def _judge(
@@ -158,25 +158,25 @@ def _judge(
     invalid = _invalid(manifest, spec_type, accept_unknown)
     if invalid is not None:
         reason = invalid.reason.replace("set accept_unknown_fields", "use --accept-unknown-fields")
-        yield Finding("invalid", ERROR, entry.place, entry.label, invalid.path, reason)
+        yield Finding("invalid", ERROR, entry.location, entry.label, invalid.path, reason)
         return
     version = ".".join(map(str, cluster.release.version[:2]))
     dropped = [path for path, _value in release_schema.unknown_fields(type_name, manifest, cluster.release)]
     for path in dropped:
         if not path.startswith(("metadata", "status", "apiVersion", "kind")):
             message = f"KubeVirt {version} does not know the field and drops it; remove it, or upgrade KubeVirt"
-            yield Finding("lost-field", WARNING, entry.place, entry.label, path, message)
+            yield Finding("lost-field", WARNING, entry.location, entry.label, path, message)
     if kind == VM:
         for cause in schemas.causes(manifest["spec"]):
             if not cause.field.startswith(tuple(dropped)):
-                yield Finding("refused", ERROR, entry.place, entry.label, cause.field, cause.message)
+                yield Finding("refused", ERROR, entry.location, entry.label, cause.field, cause.message)
         if manifest["spec"].get("template") is not None:
             yield from _virtual_machine(entry, lookup, cluster, rules)
         return
     answer = validate.validate(kind, manifest, lookup, release=cluster.release).as_json()
     if not answer["allowed"]:
         field = next((cause["field"] for cause in answer.get("causes") or [] if cause.get("field")), "")
-        yield Finding("refused", ERROR, entry.place, entry.label, field, str(answer.get("message")))
+        yield Finding("refused", ERROR, entry.location, entry.label, field, str(answer.get("message")))
 
 
 def _invalid(manifest: Manifest, spec_type: str, accept_unknown: bool) -> FieldError | None:
@@ -201,21 +201,23 @@ def _virtual_machine(
         field, message = _split_field(issue.text)
         if _ELSEWHERE in message:
             reason = f"{message.partition(_ELSEWHERE)[0]}{_ELSEWHERE}; pass its manifest with --objects"
-            yield Finding("unchecked", NOTE, entry.place, entry.label, field, reason)
+            yield Finding("unchecked", NOTE, entry.location, entry.label, field, reason)
         elif not issue.starts:
             level = ERROR if issue.certain else WARNING
-            yield Finding("never-starts", level, entry.place, entry.label, field, message)
+            yield Finding("never-starts", level, entry.location, entry.label, field, message)
         elif not issue.certain:
-            yield Finding("unchecked", NOTE, entry.place, entry.label, field, message)
+            yield Finding("unchecked", NOTE, entry.location, entry.label, field, message)
         else:
-            yield Finding("not-found" if issue.missing else "refused", ERROR, entry.place, entry.label, field, message)
+            yield Finding(
+                "not-found" if issue.missing else "refused", ERROR, entry.location, entry.label, field, message
+            )
     if future.admitted is None or any(issue.missing for issue in issues):
         # What the VM gets from its instancetype and preference is unknown.
         return
     for cause in _other_causes(future.admitted, cluster, rules):
         message = " ".join(cause.message.split())
         if not any(message in issue.text for issue in issues):
-            yield Finding("refused", ERROR, entry.place, entry.label, cause.field, message)
+            yield Finding("refused", ERROR, entry.location, entry.label, cause.field, message)
 
 
 def _other_causes(admitted: Manifest, cluster: Cluster, rules: cluster_config.ClusterConfig) -> list[Cause]:

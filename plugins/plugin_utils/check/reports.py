@@ -37,7 +37,9 @@ class Report(NamedTuple):
 
 def text(report: Report) -> str:
     """One line for each finding, in the format of compilers, and the summary."""
-    lines = [f"{_place(finding)}: {finding.level}: {_message(finding)} [{finding.rule}]" for finding in report.findings]
+    lines = [
+        f"{_location(finding)}: {finding.level}: {_message(finding)} [{finding.rule}]" for finding in report.findings
+    ]
     return "\n".join([*lines, report.summary]) + "\n"
 
 
@@ -47,7 +49,7 @@ def as_json(report: Report) -> str:
         {
             "rule": finding.rule,
             "level": finding.level,
-            "file": finding.place.file,
+            "file": finding.location.file,
             "line": finding.line,
             "object": finding.label,
             "field": finding.field,
@@ -68,7 +70,7 @@ def junit(report: Report) -> str:
     """A test case for each object, and for each file with its own finding; errors are failures."""
     cases: dict[tuple[str, str], list[Finding]] = {(file, label): [] for label, file in report.objects}
     for finding in report.findings:
-        cases.setdefault((finding.place.file, finding.label), []).append(finding)
+        cases.setdefault((finding.location.file, finding.label), []).append(finding)
     failed = sum(any(finding.level == ERROR for finding in findings) for findings in cases.values())
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(
@@ -79,12 +81,12 @@ def junit(report: Report) -> str:
         errors = [finding for finding in findings if finding.level == ERROR]
         if errors:
             failure = ElementTree.SubElement(case, "failure", type=errors[0].rule, message=_readable(errors[0].message))
-            failure.text = _readable("\n".join(f"{_place(finding)}: {_message(finding)}" for finding in errors))
+            failure.text = _readable("\n".join(f"{_location(finding)}: {_message(finding)}" for finding in errors))
         others = [finding for finding in findings if finding.level != ERROR]
         if others:
             output = ElementTree.SubElement(case, "system-out")
             output.text = _readable(
-                "\n".join(f"{_place(finding)}: {finding.level}: {_message(finding)}" for finding in others)
+                "\n".join(f"{_location(finding)}: {finding.level}: {_message(finding)}" for finding in others)
             )
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
@@ -96,7 +98,7 @@ def sarif(report: Report) -> str:
     numbers = {rule: index for index, rule in enumerate(RULES)}
     results = []
     for finding in report.findings:
-        location: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.place.file)}}
+        location: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.location.file)}}
         if finding.line:
             location["region"] = {"startLine": finding.line}
         entry: dict[str, Any] = {"physicalLocation": location}
@@ -129,8 +131,8 @@ def github(report: Report) -> str:
     lines = []
     for finding in report.findings:
         line = f",line={finding.line}" if finding.line else ""
-        place = f"file={_escaped(finding.place.file, True)}{line},title={_escaped(finding.rule, True)}"
-        lines.append(f"::{_GITHUB_LEVELS[finding.level]} {place}::{_escaped(_message(finding))}")
+        location = f"file={_escaped(finding.location.file, True)}{line},title={_escaped(finding.rule, True)}"
+        lines.append(f"::{_GITHUB_LEVELS[finding.level]} {location}::{_escaped(_message(finding))}")
     return "\n".join([*lines, report.summary]) + "\n"
 
 
@@ -143,8 +145,8 @@ FORMATS: Final[dict[str, Callable[[Report], str]]] = {
 }
 
 
-def _place(finding: Finding) -> str:
-    return f"{finding.place.file}:{finding.line}" if finding.line else finding.place.file
+def _location(finding: Finding) -> str:
+    return f"{finding.location.file}:{finding.line}" if finding.line else finding.location.file
 
 
 def _message(finding: Finding) -> str:

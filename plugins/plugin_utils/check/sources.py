@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._cluster.read.catalog_text import TextError, documents
-from .findings import ERROR, NOTE, WARNING, Finding, Place
+from .findings import ERROR, NOTE, WARNING, Finding, Location
 
 Manifest = dict[str, Any]
 
@@ -35,7 +35,7 @@ class UsageError(Exception):
 class Source(NamedTuple):
     """A document of a file."""
 
-    place: Place
+    location: Location
     content: Any
 
 
@@ -114,9 +114,9 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
             return
         where = _PLACE.match(str(error).removeprefix(file))
         line, message = (int(where[1]), where[2]) if where else (0, str(error))
-        repository.findings.append(Finding("unreadable", level, Place(file), "", "", message, line))
+        repository.findings.append(Finding("unreadable", level, Location(file), "", "", message, line))
         return
-    repository.sources.extend(Source(Place(file, number), content) for number, content in enumerate(contents))
+    repository.sources.extend(Source(Location(file, number), content) for number, content in enumerate(contents))
 
 
 def is_encrypted(content: bytes) -> bool:
@@ -127,19 +127,19 @@ def is_encrypted(content: bytes) -> bool:
 def encrypted(file: str) -> Finding:
     """The note about an encrypted file."""
     return Finding(
-        "unchecked", NOTE, Place(file), "", "", "encrypted with Ansible Vault; its contents are not checked", 1
+        "unchecked", NOTE, Location(file), "", "", "encrypted with Ansible Vault; its contents are not checked", 1
     )
 
 
-def manifests(sources: Iterable[Source]) -> Iterator[tuple[Place, Manifest]]:
+def manifests(sources: Iterable[Source]) -> Iterator[tuple[Location, Manifest]]:
     """The objects of documents that are manifests; the items of a List count separately."""
-    for place, content in sources:
+    for location, content in sources:
         if not isinstance(content, dict) or not isinstance(content.get("kind"), str) or "apiVersion" not in content:
             continue
         items = content.get("items")
         if not content["kind"].endswith("List") or not isinstance(items, list):
-            yield place, content
+            yield location, content
             continue
         for index, item in enumerate(items):
             if isinstance(item, dict):
-                yield place._replace(path=("items", index)), item
+                yield location._replace(path=("items", index)), item

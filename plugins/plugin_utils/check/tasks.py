@@ -22,7 +22,7 @@ from ...module_utils._resolver.declare.vm.from_image import image_inferences
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import SPEC
 from .._task_options import UNCHECKED_OPTIONS, entries
-from .findings import ERROR, NOTE, Finding, Place
+from .findings import ERROR, NOTE, Finding, Location
 from .hosts import Host
 from .judge import Declared
 from .sources import Source
@@ -57,16 +57,16 @@ _ROLE_DEFAULTS: Final = "virtual_machines_defaults"
 
 
 class _Entry(NamedTuple):
-    """The options of an object, and its place."""
+    """The options of an object, and its location."""
 
     module: _Module
-    place: Place
+    location: Location
     options: Options
 
 
 def declared(source: Source, namespace: str) -> Iterator[Declared | Finding]:
     """The objects that an Ansible document declares. namespace: the default for VMs."""
-    for entry in _entries(source.place, source.content):
+    for entry in _entries(source.location, source.content):
         yield from _declared(entry, namespace)
 
 
@@ -76,18 +76,18 @@ def of_host(host: Host, namespace: str) -> Iterator[Declared | Finding]:
     for _index, options in entries(
         {module.plural: [host.options], "defaults": host.defaults}, module.plural, module.spec
     ):
-        yield from _declared(_Entry(module, host.place, options), namespace)
+        yield from _declared(_Entry(module, host.location, options), namespace)
 
 
-def _entries(place: Place, content: Any) -> Iterator[_Entry]:
+def _entries(location: Location, content: Any) -> Iterator[_Entry]:
     """Walks the whole document, because tasks are in lists and blocks, and variables in mappings."""
     if isinstance(content, list):
         for index, inside in enumerate(content):
-            yield from _entries(place._replace(path=(*place.path, index)), inside)
+            yield from _entries(location._replace(path=(*location.path, index)), inside)
     if not isinstance(content, dict) or "apiVersion" in content:
         return
     for key, value in content.items():
-        here = place._replace(path=(*place.path, str(key)))
+        here = location._replace(path=(*location.path, str(key)))
         name = str(key).removeprefix(_COLLECTION)
         if name in _MODULES and name != key and isinstance(value, dict):
             module = _MODULES[name]
@@ -100,11 +100,11 @@ def _entries(place: Place, content: Any) -> Iterator[_Entry]:
             yield from _entries(here, value)
 
 
-def _of_task(module: _Module, place: Place, options: Options, inside: tuple[str, ...]) -> Iterator[_Entry]:
-    """The objects of a task. inside: the path from `place` to the list of objects."""
+def _of_task(module: _Module, location: Location, options: Options, inside: tuple[str, ...]) -> Iterator[_Entry]:
+    """The objects of a task. inside: the path from `location` to the list of objects."""
     for index, own in entries(options, module.plural, module.spec):
         path: tuple[str | int, ...] = () if index is None else (*inside, index)
-        yield _Entry(module, place._replace(path=(*place.path, *path)), own)
+        yield _Entry(module, location._replace(path=(*location.path, *path)), own)
 
 
 def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
@@ -121,9 +121,9 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
             continue
         if name not in UNCHECKED_OPTIONS:
             message = f"{unknown}, so the object is not checked; run the playbook with --check against a cluster"
-            yield Finding("unchecked", NOTE, entry.place, label, name, message)
+            yield Finding("unchecked", NOTE, entry.location, label, name, message)
             return
-        yield Finding("unchecked", NOTE, entry.place, label, name, f"{unknown}, so the option is not checked")
+        yield Finding("unchecked", NOTE, entry.location, label, name, f"{unknown}, so the option is not checked")
         del options[name]
     problem = shape_problem(options, entry.module.spec)
     if problem is None:
@@ -131,24 +131,24 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
         problem = next((_words(error, entry.module.spec) for error in result.errors), None)
         options = result.validated_parameters
     if problem is not None:
-        yield Finding("invalid", ERROR, entry.place, label, "", problem)
+        yield Finding("invalid", ERROR, entry.location, label, "", problem)
         return
     if entry.module.plural == "virtual_machines":
         options["namespace"] = options.get("namespace") or namespace
     try:
         manifest = entry.module.manifest(options)
     except FieldError as error:
-        yield Finding("invalid", ERROR, entry.place, label, error.path, error.reason)
+        yield Finding("invalid", ERROR, entry.location, label, error.path, error.reason)
         return
     if options.get("infer_from_registry") and (inferences := image_inferences(manifest, None, {})):
         first = inferences[0]
         message = f"the image {first.image.name} decides on the {first.role.matcher}; the check asks no registry"
-        yield Finding("unchecked", NOTE, entry.place, label, "infer_from_registry", message)
+        yield Finding("unchecked", NOTE, entry.location, label, "infer_from_registry", message)
         return
     if entry.module.plural == "virtual_machines":
         # As for a new VM, which gets a run strategy.
         manifest, _owned = reconcile(manifest, None, "")
-    yield Declared(entry.place, manifest)
+    yield Declared(entry.location, manifest)
 
 
 def _words(error: Exception, spec: Options) -> str:

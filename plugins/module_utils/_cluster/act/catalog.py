@@ -59,7 +59,7 @@ class Request:
 class ChangedObject:
     """An object whose spec changes, [{field, before, after}]. used_by: the VMs that refer to it; None if unknown."""
 
-    place: ObjectKey
+    object_key: ObjectKey
     changes: list[dict[str, Any]]
     used_by: list[Manifest] | None = None
 
@@ -78,7 +78,7 @@ class Affected:
     """A VM that refers to a changed or removed object, and its drift after the run."""
 
     vm: Manifest
-    places: list[ObjectKey]
+    object_keys: list[ObjectKey]
     drift: Drift
 
 
@@ -146,8 +146,8 @@ class _Snapshot:
     def read(self, _session: Session, keys: Iterable[Key]) -> dict[Key, Manifest]:
         """See snapshot.read."""
         requested = set(keys)
-        places = {(key.kind, key.namespace) for key in requested}
-        objects = {_key(live): live for kind, namespace in places for live in self.of(kind, namespace)}
+        object_keys = {(key.kind, key.namespace) for key in requested}
+        objects = {_key(live): live for kind, namespace in object_keys for live in self.of(kind, namespace)}
         return {key: live for key, live in objects.items() if key in requested}
 
 
@@ -162,16 +162,20 @@ def _entries(session: Session, request: Request, deployed: CatalogOutcome) -> li
         manifests = compatibility.manifests
         deployed.warnings += compatibility.warnings
         deployed.lost_fields = compatibility.lost_fields
-        lost = {place: item.text for place, item in compatibility.lost_fields}
+        lost = {object_key: item.text for object_key, item in compatibility.lost_fields}
         if request.on_lost_fields == "fail" and lost:
             others = for_other_architectures(session, request.manifests)
-            refused = {place: text for place, text in lost.items() if place not in others}
-            lost = {place: f"{text}; {others[place]}" for place, text in lost.items() if place in others}
+            refused = {object_key: text for object_key, text in lost.items() if object_key not in others}
+            lost = {
+                object_key: f"{text}; {others[object_key]}" for object_key, text in lost.items() if object_key in others
+            }
         if request.on_lost_fields != "ignore":
-            deployed.warnings += [f"{place.kind} {_label(place)}: {text}" for place, text in lost.items()]
+            deployed.warnings += [
+                f"{object_key.kind} {_label(object_key)}: {text}" for object_key, text in lost.items()
+            ]
     return [
-        Entry(_label(place), _key(manifest), request.state, manifest, refused.get(place))
-        for manifest, place in zip(manifests, map(key_of, manifests))
+        Entry(_label(object_key), _key(manifest), request.state, manifest, refused.get(object_key))
+        for manifest, object_key in zip(manifests, map(key_of, manifests))
     ]
 
 
@@ -218,9 +222,9 @@ def _foresee(
     subject = _Objects(request, snapshot, users)
     after: dict[ObjectKey, Manifest | None] = {}
     for key, manifest in desired:
-        place = key_of(manifest)
+        object_key = key_of(manifest)
         if key not in live:
-            deployed.new.append(place)
+            deployed.new.append(object_key)
         elif subject.skip_reason(live[key]) is None:
             owner = ownership.owned(live[key], FIELD_MANAGER)
             try:
@@ -229,11 +233,11 @@ def _foresee(
             except FieldError:
                 continue  # the object comes from a newer KubeVirt: declare reports it
             if changes:
-                deployed.changed.append(ChangedObject(place, changes))
-                after[place] = {**manifest, "spec": spec}
-    places = [key_of(manifest) for _key_, manifest in desired]
+                deployed.changed.append(ChangedObject(object_key, changes))
+                after[object_key] = {**manifest, "spec": spec}
+    object_keys = [key_of(manifest) for _key_, manifest in desired]
     objects = _deployed(snapshot, request)
-    deployed.gone = [RemovedObject(live) for live in catalog_upgrade.obsolete(objects, places, request.catalog)]
+    deployed.gone = [RemovedObject(live) for live in catalog_upgrade.obsolete(objects, object_keys, request.catalog)]
     _find_users(session, users, deployed, after, request)
 
 
@@ -243,7 +247,7 @@ def _find_users(
     unknown = None
     try:
         for change in deployed.changed:
-            change.used_by = users.of(change.place)
+            change.used_by = users.of(change.object_key)
         for gone in deployed.gone:
             gone.used_by = users.of(key_of(gone.live))
     except (ApiError, ConnectionFailed) as error:
@@ -320,5 +324,5 @@ def _key(manifest: Manifest) -> Key:
     return Key(manifest["kind"], metadata.get("namespace"), metadata["name"])
 
 
-def _label(place: ObjectKey) -> str:
-    return f"{place.namespace}/{place.name}" if place.namespace else place.name
+def _label(object_key: ObjectKey) -> str:
+    return f"{object_key.namespace}/{object_key.name}" if object_key.namespace else object_key.name

@@ -63,8 +63,8 @@ def for_other_architectures(session: Session, manifests: list[Manifest]) -> dict
     preferences = [manifest for manifest in manifests if ROLE_OF_KIND[manifest["kind"]] is PREFERENCE]
     architectures = {key_of(preference): architecture_of(preference) for preference in preferences}
     return {
-        place: f"the task deploys it without these fields, because it is for {architecture} and the cluster runs {ours}"
-        for place, architecture in architectures.items()
+        key: f"the task deploys it without these fields, because it is for {architecture} and the cluster runs {ours}"
+        for key, architecture in architectures.items()
         if architecture not in ("", ours)
     }
 

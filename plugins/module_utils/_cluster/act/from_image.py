@@ -37,16 +37,16 @@ def complete_entries(
         else []
         for pair in due
     ]
-    places = [
-        [_place(session, entry, question) for question in questions]
+    images = [
+        [_image_key(session, entry, question) for question in questions]
         for (entry, _live), questions in zip(entries, inferences)
     ]
-    contents = contents_of(session, (place for of_vm in places for place in of_vm))
+    contents = contents_of(session, (image_key for of_vm in images for image_key in of_vm))
     completed: list[tuple[Entry, list[str]]] = []
-    for (entry, _live), questions, of_vm in zip(entries, inferences, places):
+    for (entry, _live), questions, of_vm in zip(entries, inferences, images):
         answers = {
-            question.image: ImageContents(contents[place].environment, contents[place].problem)
-            for question, place in zip(questions, of_vm)
+            question.image: ImageContents(contents[image_key].environment, contents[image_key].problem)
+            for question, image_key in zip(questions, of_vm)
         }
         completed.append(_complete(entry, questions, answers) if questions else (entry, []))
     return completed
@@ -62,7 +62,7 @@ def _complete(
     return replace(entry, manifest=inferred.vm), inferred.warnings
 
 
-def _place(session: Session, entry: Entry, question: ImageInference) -> tuple[Image, bool]:
+def _image_key(session: Session, entry: Entry, question: ImageInference) -> tuple[Image, bool]:
     """An argument for contents_of. For an image index, the image for the VM's architecture counts."""
     image = question.image
     if not image.architecture:

@@ -217,14 +217,14 @@ class _Round:
     ) -> None:
         """Watches the kind in each namespace. Failures and the objects last seen go into the results."""
         members = {(result.entry.namespace, result.entry.name): result for result in results}
-        probes = {place: probe(result) for place, result in members.items()}
+        probes = {key: probe(result) for key, result in members.items()}
         began = time.monotonic()
-        for place, waited in wait_in_namespaces(self._session, kind, probes, self._seconds).items():
-            members[place].failed = waited.failure
+        for key, waited in wait_in_namespaces(self._session, kind, probes, self._seconds).items():
+            members[key].failed = waited.failure
             if kind is _VM:
-                members[place].vm = waited.object
+                members[key].vm = waited.object
             else:
-                members[place].instance = waited.object
+                members[key].instance = waited.object
         self._seconds = max(0.0, self._seconds - (time.monotonic() - began))
 
 

@@ -236,9 +236,9 @@ def _await_observed(session: Session, results: list[Result], deadline: float) ->
 
     members = {(str(result.entry.key.namespace), result.entry.key.name): result for result in results}
     seconds = max(0.0, deadline - time.monotonic())
-    for place, waited in wait_in_namespaces(session, _VM, dict.fromkeys(members, probe), seconds).items():
-        members[place].live = waited.object
-        members[place].failed = waited.failure
+    for key, waited in wait_in_namespaces(session, _VM, dict.fromkeys(members, probe), seconds).items():
+        members[key].live = waited.object
+        members[key].failed = waited.failure
 
 
 def plan_restart(result: RevisionOutcome, option: str) -> None:

@@ -276,10 +276,10 @@ class Recapture:
             return lambda live: state_until(lambda vm: done(vm, result), live, _CAPTURE)
 
         members = {(result.before.namespace, result.before.name): result for result in results}
-        probes = {place: probe(result) for place, result in members.items()}
+        probes = {key: probe(result) for key, result in members.items()}
         seconds = max(0.0, self._deadline - time.monotonic())
-        for place, waited in wait_in_namespaces(self._session, _VM, probes, seconds).items():
-            _take(members[place], waited)
+        for key, waited in wait_in_namespaces(self._session, _VM, probes, seconds).items():
+            _take(members[key], waited)
 
 
 def _take(result: RevisionOutcome, waited: WaitResult) -> None:

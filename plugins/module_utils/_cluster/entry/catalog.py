@@ -174,8 +174,8 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
         "upgrade": _upgrade(deployed),
         "virtual_machines": [_affected(affected, deployed) for affected in deployed.affected],
         "lost_fields": [
-            {**_place(place), "fields": list(lost.lost), "effects": list(lost.effects), "text": lost.text}
-            for place, lost in deployed.lost_fields
+            {**_key_fields(object_key), "fields": list(lost.lost), "effects": list(lost.effects), "text": lost.text}
+            for object_key, lost in deployed.lost_fields
         ],
         "deployed_versions": {"before": deployed.versions_before, "after": deployed.versions},
     }
@@ -245,14 +245,14 @@ def _message(source: Output, deployed: CatalogOutcome, counts: dict[str, int], c
 
 def _upgrade(deployed: CatalogOutcome) -> Output:
     return {
-        "new": [_place(place) for place in deployed.new],
+        "new": [_key_fields(object_key) for object_key in deployed.new],
         "changed": [
-            {**_place(item.place), "changes": item.changes, "used_by": _names(item.used_by)}
+            {**_key_fields(item.object_key), "changes": item.changes, "used_by": _names(item.used_by)}
             for item in deployed.changed
         ],
         "gone": [
             {
-                **_place(key_of(gone.live)),
+                **_key_fields(key_of(gone.live)),
                 "used_by": _names(gone.used_by),
                 "pruned": gone.keep_reason is None,
                 **({"kept": gone.keep_reason} if gone.keep_reason else {}),
@@ -272,7 +272,10 @@ def _affected(affected: Affected, deployed: CatalogOutcome) -> Output:
     return {
         "name": affected.vm["metadata"]["name"],
         "namespace": affected.vm["metadata"]["namespace"],
-        "uses": [{**_place(place), "what": "gone" if place in removed else "changed"} for place in affected.places],
+        "uses": [
+            {**_key_fields(object_key), "what": "gone" if object_key in removed else "changed"}
+            for object_key in affected.object_keys
+        ],
         "states": {
             role.matcher: part.state
             for role, part in zip(ROLES, (affected.drift.instancetype, affected.drift.preference))
@@ -286,5 +289,9 @@ def _affected(affected: Affected, deployed: CatalogOutcome) -> Output:
     }
 
 
-def _place(place: ObjectKey) -> Output:
-    return {"kind": place.kind, "name": place.name, **({"namespace": place.namespace} if place.namespace else {})}
+def _key_fields(object_key: ObjectKey) -> Output:
+    return {
+        "kind": object_key.kind,
+        "name": object_key.name,
+        **({"namespace": object_key.namespace} if object_key.namespace else {}),
+    }

@@ -117,8 +117,8 @@ def _add_users(params: Params, session: Session, objects: list[Facts], warnings:
     try:
         # Cluster-wide objects first: their VMs are those of all namespaces, which the others then need not list.
         for item in sorted(objects, key=lambda item: str(item["namespace"])):
-            place = ObjectKey(item["kind"], item["namespace"], item["name"])
-            item["used_by"] = [label(vm) for vm in users.of(place)]
+            object_key = ObjectKey(item["kind"], item["namespace"], item["name"])
+            item["used_by"] = [label(vm) for vm in users.of(object_key)]
     except (ApiError, ConnectionFailed) as error:
         reason = explain(error, "LIST", BY_NAME["VirtualMachine"])
         for option in ("in_use", "used_by"):

@@ -84,8 +84,8 @@ def _checked(index: int, manifest: Result) -> Result:
 def _result(rehearsed: Rehearsal) -> Result:
     users: dict[Any, list[str]] = defaultdict(list)
     for vm in rehearsed.vms:
-        for place in references(vm.vm):
-            users[place].append(vm.label)
+        for object_key in references(vm.vm):
+            users[object_key].append(vm.label)
     before, after = rehearsed.before, rehearsed.after
     todo = steps(rehearsed.vms, rehearsed.objects, before, after, rehearsed.templates, rehearsed.admissions)
     by_vm = (rehearsed.admissions or Admissions({}, [])).vms
@@ -96,7 +96,7 @@ def _result(rehearsed: Rehearsal) -> Result:
         "virtual_machines": [_vm(vm, by_vm.get(key_of(vm.vm), Admission())) for vm in rehearsed.vms],
         "quotas": rehearsed.admissions.quotas if rehearsed.admissions else [],
         "templates": [_template(template) for template in rehearsed.templates],
-        "objects": [_object(item, users[item.place]) for item in rehearsed.objects if item.concerned],
+        "objects": [_object(item, users[item.object_key]) for item in rehearsed.objects if item.concerned],
     }
 
 
@@ -164,7 +164,7 @@ def _concerned(vm: VMChange) -> bool:
 
 def _object(item: ObjectChange, users: list[str]) -> Result:
     return {
-        **item.place._asdict(),
+        **item.object_key._asdict(),
         "becomes": item.becomes,
         "changes": list(item.changes),
         "lost": list(item.lost),

@@ -68,15 +68,15 @@ def _exports(params: Params, session: Session, vms: list[Manifest]) -> list[VMEx
 
 def _without_namesakes(exports: list[VMExport]) -> list[VMExport]:
     """Rejects VMs of several namespaces that would have the same name in one."""
-    places = [
+    keys = [
         (export.vm["metadata"]["namespace"], export.vm["metadata"]["name"]) if export.vm else None for export in exports
     ]
-    counts = Counter(places)
+    counts = Counter(keys)
     return [
-        VMExport(problem=f"another selected VM would have the same name in {place[0]}; export them separately")
-        if place is not None and counts[place] > 1
+        VMExport(problem=f"another selected VM would have the same name in {key[0]}; export them separately")
+        if key is not None and counts[key] > 1
         else export
-        for export, place in zip(exports, places)
+        for export, key in zip(exports, keys)
     ]
 
 

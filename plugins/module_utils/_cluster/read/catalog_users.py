@@ -22,17 +22,17 @@ class Users:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._vms: dict[str, list[Manifest]] = {}
-        self._by_place: dict[str, dict[ObjectKey, list[Manifest]]] = {}
+        self._by_key: dict[str, dict[ObjectKey, list[Manifest]]] = {}
 
-    def of(self, place: ObjectKey) -> list[Manifest]:
+    def of(self, object_key: ObjectKey) -> list[Manifest]:
         """The VMs that refer to the object, in order. Raises ApiError or ConnectionFailed if VMs cannot be listed."""
-        where = self._read(place.namespace)
-        return self._by_place[where].get(place, [])
+        where = self._read(object_key.namespace)
+        return self._by_key[where].get(object_key, [])
 
-    def drifting(self, place: ObjectKey) -> list[Manifest]:
+    def drifting(self, object_key: ObjectKey) -> list[Manifest]:
         """The VMs that have captured the object, and so do not follow its change."""
-        role = ROLE_OF_KIND[place.kind]
-        return [vm for vm in self.of(place) if naming.referenced(vm, role).name]
+        role = ROLE_OF_KIND[object_key.kind]
+        return [vm for vm in self.of(object_key) if naming.referenced(vm, role).name]
 
     def _read(self, namespace: str) -> str:
         """Lists the VMs of a namespace ("" for all) once. Returns their key."""
@@ -42,9 +42,9 @@ class Users:
             vms, _version = self._session.list(BY_NAME["VirtualMachine"], namespace or None)
             users: dict[ObjectKey, list[Manifest]] = {}
             for vm in sorted(vms, key=label):
-                for place in references(vm):
-                    users.setdefault(place, []).append(vm)
-            self._vms[namespace], self._by_place[namespace] = vms, users
+                for object_key in references(vm):
+                    users.setdefault(object_key, []).append(vm)
+            self._vms[namespace], self._by_key[namespace] = vms, users
         return namespace
 
 

@@ -47,14 +47,14 @@ class ClusterLookup:
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup. An object that cannot be read is a Problem with the remedy."""
-        place = (kind, namespace if BY_NAME[kind].namespaced else "")
-        single = self._objects.setdefault(place, {})
+        collection = (kind, namespace if BY_NAME[kind].namespaced else "")
+        single = self._objects.setdefault(collection, {})
         if name in single:
             return single[name]
-        if place not in self._listed and (kind in _LISTED or len(single) >= _SINGLE_READS):
-            self._list(place)
-        if place in self._listed:
-            listed = self._listed[place]
+        if collection not in self._listed and (kind in _LISTED or len(single) >= _SINGLE_READS):
+            self._list(collection)
+        if collection in self._listed:
+            listed = self._listed[collection]
             return listed if isinstance(listed, Problem) else listed.get(name)
         try:
             single[name] = self._session.get(BY_NAME[kind], namespace or None, name, kind in EXISTING)
@@ -72,31 +72,31 @@ class ClusterLookup:
             gathered.update(pending)
 
     def _read(self, keys: Iterable[ObjectKey]) -> None:
-        places: dict[tuple[str, str], set[str]] = {}
+        collections: dict[tuple[str, str], set[str]] = {}
         for key in keys:
-            place = (key.kind, key.namespace if BY_NAME[key.kind].namespaced else "")
-            if place not in self._listed and key.name not in self._objects.get(place, ()):
-                places.setdefault(place, set()).add(key.name)
+            collection = (key.kind, key.namespace if BY_NAME[key.kind].namespaced else "")
+            if collection not in self._listed and key.name not in self._objects.get(collection, ()):
+                collections.setdefault(collection, set()).add(key.name)
         jobs: list[Callable[[], Any]] = []
-        for place, names in places.items():
-            single = self._objects.setdefault(place, {})
-            if place[0] in _LISTED or len(single) + len(names) > _SINGLE_READS:
-                jobs.append(partial(self._list, place))
+        for collection, names in collections.items():
+            single = self._objects.setdefault(collection, {})
+            if collection[0] in _LISTED or len(single) + len(names) > _SINGLE_READS:
+                jobs.append(partial(self._list, collection))
             else:
-                jobs += [partial(self.get, *place, name) for name in sorted(names)]
+                jobs += [partial(self.get, *collection, name) for name in sorted(names)]
         each(lambda job: job(), jobs, _SIDE_BY_SIDE)
 
     def _cached(self, key: ObjectKey) -> Manifest | None:
-        place = (key.kind, key.namespace if BY_NAME[key.kind].namespaced else "")
-        listed = self._listed.get(place)
-        return listed.get(key.name) if isinstance(listed, dict) else self._objects.get(place, {}).get(key.name)
+        collection = (key.kind, key.namespace if BY_NAME[key.kind].namespaced else "")
+        listed = self._listed.get(collection)
+        return listed.get(key.name) if isinstance(listed, dict) else self._objects.get(collection, {}).get(key.name)
 
     def list(self, kind: str, namespace: str) -> Iterable[Manifest]:
         """All objects of a kind in a namespace ("" for a cluster-wide kind); empty if they cannot be read."""
-        place = (kind, namespace)
-        if place not in self._listed:
-            self._list(place)
-        listed = self._listed[place]
+        collection = (kind, namespace)
+        if collection not in self._listed:
+            self._list(collection)
+        listed = self._listed[collection]
         return list(listed.values()) if isinstance(listed, dict) else []
 
     def problem(self, kind: str, namespace: str) -> Problem | None:
@@ -104,11 +104,11 @@ class ClusterLookup:
         listed = self._listed.get((kind, namespace))
         return listed if isinstance(listed, Problem) else None
 
-    def _list(self, place: tuple[str, str]) -> None:
+    def _list(self, collection: tuple[str, str]) -> None:
         # One thread asks, and the others wait for its answer.
-        with self._locks.setdefault(place, threading.Lock()):
-            if place not in self._listed:
-                self._listed[place] = self._answer(BY_NAME[place[0]], place[1])
+        with self._locks.setdefault(collection, threading.Lock()):
+            if collection not in self._listed:
+                self._listed[collection] = self._answer(BY_NAME[collection[0]], collection[1])
 
     def _answer(self, kind: Kind, namespace: str) -> dict[str, Manifest] | Problem:
         try:
@@ -135,10 +135,10 @@ class WideLookup:
         self.problems: dict[str, Problem] = {}
         """Kind → why it could not be listed, in the first such namespace."""
 
-    def gather(self, places: Iterable[tuple[str, str]]) -> None:
+    def gather(self, collections: Iterable[tuple[str, str]]) -> None:
         """Lists kinds in namespaces concurrently; later calls need no request."""
-        first = dict.fromkeys((kind, self._first(kind, namespace)) for kind, namespace in places)
-        each(lambda place: self._ask(*place), first, _SIDE_BY_SIDE)
+        first = dict.fromkeys((kind, self._first(kind, namespace)) for kind, namespace in collections)
+        each(lambda collection: self._ask(*collection), first, _SIDE_BY_SIDE)
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup."""
@@ -166,19 +166,19 @@ class WideLookup:
 
     def _ask(self, kind: str, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
         """The objects by namespace and name."""
-        place = (kind, namespace)
-        if place not in self._answers:
+        collection = (kind, namespace)
+        if collection not in self._answers:
             try:
                 items, _version = self._session.list(BY_NAME[kind], namespace)
             except ApiError as error:
                 if error.code not in (403, 404):
                     raise
                 # If the API does not exist, for example without CDI, there are no such objects.
-                self._answers[place] = {} if error.code == 404 else problem(error, "LIST", BY_NAME[kind])
+                self._answers[collection] = {} if error.code == 404 else problem(error, "LIST", BY_NAME[kind])
             else:
                 objects: dict[str, dict[str, Manifest]] = {}
                 for item in items:
                     metadata = item["metadata"]
                     objects.setdefault(metadata.get("namespace", ""), {})[metadata["name"]] = item
-                self._answers[place] = objects
-        return self._answers[place]
+                self._answers[collection] = objects
+        return self._answers[collection]

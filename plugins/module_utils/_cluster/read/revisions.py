@@ -123,7 +123,8 @@ def inspect(
     kv = kubevirt(session)
     running = instances(session, namespace) if guests and any(has_guest(vm) for vm in vms) else {}
     return [
-        inspected(vm, lookup, kv, running.get(place_of_vm(vm)), revisions[vm["metadata"]["namespace"]]) for vm in vms
+        inspected(vm, lookup, kv, running.get(namespaced_name(vm)), revisions[vm["metadata"]["namespace"]])
+        for vm in vms
     ]
 
 
@@ -161,10 +162,10 @@ def instances(session: Session, namespace: str | None) -> dict[tuple[str, str], 
         if error.code != 403:
             raise
         return {}
-    return {place_of_vm(item): item for item in items}
+    return {namespaced_name(item): item for item in items}
 
 
-def place_of_vm(manifest: Manifest) -> tuple[str, str]:
+def namespaced_name(manifest: Manifest) -> tuple[str, str]:
     return str(manifest["metadata"]["namespace"]), str(manifest["metadata"]["name"])
 
 

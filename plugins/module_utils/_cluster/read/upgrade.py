@@ -19,7 +19,7 @@ from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import WideLookup
 from .quota import limiting
-from .revisions import instances, place_of_vm
+from .revisions import instances, namespaced_name
 from .snapshot import list_if_permitted
 
 Manifest = dict[str, Any]
@@ -65,7 +65,7 @@ def rehearsal(
         side(Cluster(PlannedLookup(replaced, lookup), after), vms, room),
     )
     running = instances(session, namespace) if any(has_guest(vm) for vm in vms) else {}
-    machines = [rehearse(vm, running.get(place_of_vm(vm)), *sides) for vm in vms]
+    machines = [rehearse(vm, running.get(namespaced_name(vm)), *sides) for vm in vms]
     templates = [of_template(item, *sides) for item in _templates(session, namespace, warnings)]
     held = objects(live, replaced, before.release, after.release)
     admitted = admissions(vms, *sides, room) if room is not None else None

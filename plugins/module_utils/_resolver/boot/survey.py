@@ -82,7 +82,7 @@ class _Survey:
     def __init__(self, objects: Objects, unread: frozenset[str]) -> None:
         self._objects = objects
         self._unread = unread
-        self._by_key = {(kind, *_place(manifest)): manifest for kind in KINDS for manifest in objects[kind]}
+        self._by_key = {(kind, *_namespaced_name(manifest)): manifest for kind in KINDS for manifest in objects[kind]}
 
     def boot_sources(self) -> list[BootSource]:
         sources = [self._source(manifest) for manifest in self._objects[SOURCE]]
@@ -92,7 +92,9 @@ class _Survey:
         for volume in self._objects[VOLUME]:
             owner = _labels(volume).get(OWNER) or _labels(volume).get(CRON)
             if owner:
-                volumes_by_owner.setdefault((_place(volume)[0], owner), []).append(_place(volume)[1])
+                volumes_by_owner.setdefault((_namespaced_name(volume)[0], owner), []).append(
+                    _namespaced_name(volume)[1]
+                )
         for source in sources:
             owners = {(source.namespace, source.name), (source.namespace, source.cron)}
             source.volumes = sorted({name for owner in owners for name in volumes_by_owner.get(owner, ())})
@@ -109,7 +111,7 @@ class _Survey:
         if not _defaults(manifest):
             # A copy of a boot source has its labels, too.
             return False
-        namespace, name = _place(manifest)
+        namespace, name = _namespaced_name(manifest)
         owners = {reference.get("kind") for reference in manifest["metadata"].get("ownerReferences") or ()}
         labels = _labels(manifest)
         owned = (SOURCE, namespace, labels.get(OWNER) or "") in self._by_key or CRON in labels
@@ -118,7 +120,7 @@ class _Survey:
         return not (owners & {"VirtualMachine", VOLUME, CLAIM} or owned or volume or is_target)
 
     def _source(self, manifest: Manifest) -> BootSource:
-        namespace, name = _place(manifest)
+        namespace, name = _namespaced_name(manifest)
         key = target_of(manifest)
         target = self._by_key.get(key) if key else None
         target_labels = _defaults(target) if target is not None and key is not None and key[0] != SOURCE else {}
@@ -163,15 +165,15 @@ class _Survey:
         return target
 
     def _origin(self, source: Manifest, content: Manifest | None, cron: str) -> Origin:
-        namespace, _name = _place(source)
+        namespace, _name = _namespaced_name(source)
         polling = self._by_key.get((IMPORT_CRON, namespace, cron))
         if polling is not None:
             return origin_of(polling, namespace)
-        volume = self._by_key.get((VOLUME, *_place(content))) if content is not None else None
+        volume = self._by_key.get((VOLUME, *_namespaced_name(content))) if content is not None else None
         return origin_of(volume or content or {}, namespace, source)
 
     def _cron(self, manifest: Manifest) -> BootSource:
-        namespace, name = _place(manifest)
+        namespace, name = _namespaced_name(manifest)
         spec, status = manifest.get("spec") or {}, manifest.get("status") or {}
         key = (SOURCE, namespace, str(spec.get("managedDataSource") or ""))
         ready = _condition(manifest, "UpToDate").get("status") == "True"
@@ -199,7 +201,7 @@ class _Survey:
         return result
 
     def _disk(self, kind: str, manifest: Manifest) -> BootSource:
-        namespace, name = _place(manifest)
+        namespace, name = _namespaced_name(manifest)
         status = manifest.get("status") or {}
         if kind == VOLUME:
             volume = import_status(manifest)
@@ -249,5 +251,5 @@ def _labels(manifest: Manifest) -> dict[str, str]:
     return manifest["metadata"].get("labels") or {}
 
 
-def _place(manifest: Manifest) -> tuple[str, str]:
+def _namespaced_name(manifest: Manifest) -> tuple[str, str]:
     return manifest["metadata"].get("namespace") or "", manifest["metadata"]["name"]

@@ -64,7 +64,7 @@ class UploadTarget(NamedTuple):
     digest: str = ""
 
     @property
-    def place(self) -> str:
+    def label(self) -> str:
         """Namespace and name, for messages."""
         return f"{self.namespace}/{self.name}"
 
@@ -103,9 +103,9 @@ def request_problem(target: UploadTarget) -> str:
 def new_problem(target: UploadTarget) -> str:
     """Why the volume cannot be created, as far as known without the cluster."""
     if not target.create:
-        return f"there is no PersistentVolumeClaim {target.place}, and upload.create is false"
+        return f"there is no PersistentVolumeClaim {target.label}, and upload.create is false"
     if not target.size:
-        return f"there is no PersistentVolumeClaim {target.place}; set size to create it"
+        return f"there is no PersistentVolumeClaim {target.label}; set size to create it"
     if target.access_mode == _READ_ONLY:
         return f"access_mode {_READ_ONLY}: nothing can be uploaded to a read-only volume; use ReadWriteOnce"
     try:
@@ -149,8 +149,8 @@ def missing_volume(target: UploadTarget, claim: Manifest) -> str:
     """Why a claim without a DataVolume is not a target if a DataVolume was expected."""
     annotations = _annotations(claim)
     if annotations.get(_DELETED_WHEN_DONE) == "true" and annotations.get(POD_PHASE) == "Succeeded":
-        return f"PersistentVolumeClaim {target.place} is filled already, and its DataVolume has been deleted since"
-    return f"PersistentVolumeClaim {target.place} belongs to no DataVolume; set upload.claim"
+        return f"PersistentVolumeClaim {target.label} is filled already, and its DataVolume has been deleted since"
+    return f"PersistentVolumeClaim {target.label} belongs to no DataVolume; set upload.claim"
 
 
 def uses_populator(data_volume: Manifest) -> bool:
@@ -161,22 +161,22 @@ def uses_populator(data_volume: Manifest) -> bool:
 def prime_of(target: UploadTarget, claim: Manifest) -> tuple[str, str]:
     """The name of a claim's prime, and why there is none for the upload."""
     if (claim.get("status") or {}).get("phase") == "Bound":
-        return "", f"PersistentVolumeClaim {target.place} is bound, so CDI has filled it already"
+        return "", f"PersistentVolumeClaim {target.label} is bound, so CDI has filled it already"
     name = _annotations(claim).get(_PRIME) or ""
-    return name, "" if name else f"CDI has made no claim for the upload to {target.place} yet; try again later"
+    return name, "" if name else f"CDI has made no claim for the upload to {target.label} yet; try again later"
 
 
 def existing_problem(target: UploadTarget, claim: Manifest) -> str:
     """Why an existing claim, or its prime, is not a target."""
     annotations = _annotations(claim)
     if annotations.get(POD_PHASE) == "Succeeded":
-        return f"PersistentVolumeClaim {target.place} is filled already; upload to another volume"
+        return f"PersistentVolumeClaim {target.label} is filled already; upload to another volume"
     if target.create and TARGET not in annotations:
         return (
-            f"PersistentVolumeClaim {target.place} is not prepared for an upload; with upload.create: false it will be"
+            f"PersistentVolumeClaim {target.label} is not prepared for an upload; with upload.create: false it will be"
         )
     if target.archive and annotations.get(_CONTENT_TYPE) != "archive":
-        return f"PersistentVolumeClaim {target.place} takes no archive"
+        return f"PersistentVolumeClaim {target.label} takes no archive"
     return ""
 
 
@@ -227,7 +227,7 @@ def unbound_problem(target: UploadTarget, data_volume: Manifest) -> str:
     phase = (data_volume.get("status") or {}).get("phase")
     if phase not in _UNBOUND or target.force_bind:
         return ""
-    return f"DataVolume {target.place} is in phase {phase}, until a pod uses it; set force_bind"
+    return f"DataVolume {target.label} is in phase {phase}, until a pod uses it; set force_bind"
 
 
 def event_problem(event: Manifest, uids: Mapping[str, str]) -> str:

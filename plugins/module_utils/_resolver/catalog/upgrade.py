@@ -52,7 +52,7 @@ def obsolete(live: Iterable[Manifest], declared: Iterable[ObjectKey], catalog: s
 class PlannedLookup:
     """A find.Lookup of the cluster after the deployment.
 
-    after: place → manifest, None for a removed object. now: the current cluster.
+    after: key → manifest, None for a removed object. now: the current cluster.
     """
 
     def __init__(self, after: Mapping[ObjectKey, Manifest | None], current: Lookup) -> None:
@@ -61,8 +61,8 @@ class PlannedLookup:
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup."""
-        place = ObjectKey(kind, namespace, name)
-        return self._after[place] if place in self._after else self._current.get(kind, namespace, name)
+        object_key = ObjectKey(kind, namespace, name)
+        return self._after[object_key] if object_key in self._after else self._current.get(kind, namespace, name)
 
 
 def affected(
@@ -72,7 +72,7 @@ def affected(
     planned = PlannedLookup(after, current.objects)
     result = []
     for vm in vms:
-        used = [place for place in references(vm) if place in after]
+        used = [object_key for object_key in references(vm) if object_key in after]
         if used:
             result.append((vm, used, drift(vm, planned, current.kubevirt)))
     return result

@@ -30,7 +30,7 @@ class ObjectChange(NamedTuple):
     effects: what of a plain VM with it is different by the release alone. Both lists have {field, before, after}.
     """
 
-    place: ObjectKey
+    object_key: ObjectKey
     becomes: str
     changes: tuple[dict[str, Any], ...] = ()
     lost: tuple[str, ...] = ()
@@ -61,19 +61,29 @@ def objects(
     live: Iterable[Manifest], replaced: Mapping[ObjectKey, Manifest | None], before: Release, after: Release
 ) -> list[ObjectChange]:
     """All objects in order. live: those of the cluster. after: see `deployed`."""
-    live_by_place = {key_of(manifest): manifest for manifest in live}
+    live_by_key = {key_of(manifest): manifest for manifest in live}
     return [
-        _object_change(place, live_by_place.get(place), replaced.get(place, live_by_place.get(place)), before, after)
-        for place in sorted({*live_by_place, *replaced})
+        _object_change(
+            object_key,
+            live_by_key.get(object_key),
+            replaced.get(object_key, live_by_key.get(object_key)),
+            before,
+            after,
+        )
+        for object_key in sorted({*live_by_key, *replaced})
     ]
 
 
 def _object_change(
-    place: ObjectKey, live: Manifest | None, desired: Manifest | None, release_before: Release, release_after: Release
+    object_key: ObjectKey,
+    live: Manifest | None,
+    desired: Manifest | None,
+    release_before: Release,
+    release_after: Release,
 ) -> ObjectChange:
     if desired is None:
-        return ObjectChange(place, REMOVED)
-    role = ROLE_OF_KIND[place.kind]
+        return ObjectChange(object_key, REMOVED)
+    role = ROLE_OF_KIND[object_key.kind]
     spec = desired.get("spec") or {}
     dropped_before = (
         {path for path, _value in release_schema.unknown_fields(role.spec_type, spec, release_before, "spec")}
@@ -85,7 +95,7 @@ def _object_change(
     ]
     lost = tuple(path for path in dropped_after if path not in dropped_before)
     if live is None:
-        return ObjectChange(place, NEW, lost=lost)
+        return ObjectChange(object_key, NEW, lost=lost)
     before, after = (
         release_schema.canonical(role.spec_type, manifest.get("spec"), release)
         for manifest, release in ((live, release_before), (desired, release_after))
@@ -97,7 +107,7 @@ def _object_change(
     )
     effects = differences(start_before, start_after) if start_before is not None and start_after is not None else []
     return ObjectChange(
-        place,
+        object_key,
         UNCHANGED if unchanged else CHANGED,
         tuple(() if unchanged else differences(before, after)),
         lost,

@@ -119,7 +119,7 @@ def _catalog_steps(objects: Sequence[ObjectChange]) -> Iterable[Step | None]:
         (REMOVED, "Move VMs off objects that the new catalog lacks, and new VMs to others"),
         (CHANGED, "Refresh VMs to the changed objects of the new catalog (refresh_revisions)"),
     ):
-        names = [change.place.name for change in objects if change.becomes == becomes]
+        names = [change.object_key.name for change in objects if change.becomes == becomes]
         if names:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             yield Step(BEFORE if becomes == REMOVED else AFTER, f"{text}: {', '.join(names[:3])}{more}")

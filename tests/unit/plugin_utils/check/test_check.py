@@ -15,7 +15,7 @@ import yaml
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import kubevirt_of
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import judge
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import Place
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import Location
 
 VALIDATED = Path(__file__).parents[3] / "conformance" / "vectors" / "validate" / "vm.json"
 Check = Callable[..., tuple[int, list[str]]]
@@ -132,8 +132,8 @@ def test_objects_of_a_list_and_the_line_of_each(check: Check) -> None:
     listed = {"apiVersion": "v1", "kind": "List", "items": [vm("a"), vm("b", instancetype={"name": "none"})]}
     code, lines = check({"list.json": json.dumps(listed, indent=1)})
     assert code == 1 and lines[1] == "2 objects checked for KubeVirt 1.9: 1 error"
-    place = int(lines[0].split(":")[1])
-    assert '"name": "none"' in Path("list.json").read_text().splitlines()[place - 1]
+    location = int(lines[0].split(":")[1])
+    assert '"name": "none"' in Path("list.json").read_text().splitlines()[location - 1]
 
 
 def test_files_may_hold_what_vms_refer_to(check: Check) -> None:
@@ -368,7 +368,7 @@ def test_whatever_kubevirt_refuses_is_an_error() -> None:
         options = case["input"]
         existing = judge.KnownObjects([item for item in options.get("objects") or [] if item.get("kind")])
         kubevirt = kubevirt_of({"spec": {"configuration": options.get("config") or {}}}, "v1.9.0")
-        entry = judge.Declared(Place("vm.json"), options["object"])
+        entry = judge.Declared(Location("vm.json"), options["object"])
         result = list(judge.judge([entry], existing, kubevirt, accept_unknown=True))
         if not case["expect"].get("allowed"):
             refused += 1

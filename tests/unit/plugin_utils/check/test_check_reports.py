@@ -17,18 +17,18 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.find
     RULES,
     WARNING,
     Finding,
-    Place,
+    Location,
 )
 
 PAGE = (Path(__file__).parents[4] / "docs" / "check.md").read_text()
 
 FINDINGS = (
     Finding(
-        "refused", ERROR, Place("a b/vm.yaml"), "VirtualMachine shop/web", "spec.instancetype", "conflicts, 100%", 7
+        "refused", ERROR, Location("a b/vm.yaml"), "VirtualMachine shop/web", "spec.instancetype", "conflicts, 100%", 7
     ),
-    Finding("deprecated", WARNING, Place("a b/vm.yaml"), "VirtualMachine shop/web", "spec.running", "old", 9),
-    Finding("unchecked", NOTE, Place("a b/vm.yaml"), "VirtualMachine shop/db", "", "has a \x1b template"),
-    Finding("unreadable", ERROR, Place("/x.yaml"), "", "", "line\nbreak", 3),
+    Finding("deprecated", WARNING, Location("a b/vm.yaml"), "VirtualMachine shop/web", "spec.running", "old", 9),
+    Finding("unchecked", NOTE, Location("a b/vm.yaml"), "VirtualMachine shop/db", "", "has a \x1b template"),
+    Finding("unreadable", ERROR, Location("/x.yaml"), "", "", "line\nbreak", 3),
 )
 OBJECTS = (
     ("VirtualMachine shop/web", "a b/vm.yaml"),
@@ -79,9 +79,9 @@ def test_sarif() -> None:
     # The model refuses what the schema of SARIF 2.1.0 refuses: missing properties, other levels, other types.
     run = Sarif.model_validate_json(reports.sarif(REPORT)).runs[0]
     assert [rule.id for rule in run.tool.driver.rules or []] == list(RULES)
-    places = [result.locations[0].physical_location for result in run.results or []]
-    assert [place.artifact_location.uri for place in places] == ["a%20b/vm.yaml"] * 3 + ["file:///x.yaml"]
-    assert [place.region and place.region.start_line for place in places] == [7, 9, None, 3]
+    locations = [result.locations[0].physical_location for result in run.results or []]
+    assert [location.artifact_location.uri for location in locations] == ["a%20b/vm.yaml"] * 3 + ["file:///x.yaml"]
+    assert [location.region and location.region.start_line for location in locations] == [7, 9, None, 3]
     for result in run.results or []:
         assert list(RULES)[result.rule_index] == result.rule_id
 

@@ -122,7 +122,7 @@ def _claim_of_volume(session: Session, target: UploadTarget, claim: Manifest) ->
     _check(problem)
     prime = session.get(_CLAIM, target.namespace, name)
     if prime is None:
-        raise UploadFailed(f"the claim {name} that CDI made for the upload to {target.place} is gone; try again later")
+        raise UploadFailed(f"the claim {name} that CDI made for the upload to {target.label} is gone; try again later")
     return prime
 
 
@@ -163,7 +163,7 @@ def _wait_until_ready(session: Session, target: UploadTarget, settings: UploadSe
     for _poll in _polls(settings.ready_timeout, settings.clock):
         if (_claim_is_ready if target.claim else _volume_is_ready)(session, target):
             return
-    raise UploadFailed(f"CDI was not ready for the upload to {target.place} within {settings.ready_timeout:g} seconds")
+    raise UploadFailed(f"CDI was not ready for the upload to {target.label} within {settings.ready_timeout:g} seconds")
 
 
 def _claim_is_ready(session: Session, target: UploadTarget) -> bool:
@@ -248,7 +248,7 @@ def _wait_until_done(session: Session, target: UploadTarget, settings: UploadSet
         claim = session.request("GET", _CLAIM.path(target.namespace, target.name))
         if rules.claim_is_done(claim):
             return
-    raise UploadFailed(f"CDI has not processed the upload to {target.place} within {settings.timeout:g} seconds")
+    raise UploadFailed(f"CDI has not processed the upload to {target.label} within {settings.timeout:g} seconds")
 
 
 def _polls(seconds: float, clock: Clock) -> Iterator[None]:

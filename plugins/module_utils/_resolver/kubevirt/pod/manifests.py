@@ -41,14 +41,14 @@ def by_namespace(manifests: Iterable[Manifest]) -> Callable[[str], list[Manifest
 
     Raises FieldError.
     """
-    by_place: dict[str | None, list[tuple[int, Manifest]]] = {}
+    in_namespace: dict[str | None, list[tuple[int, Manifest]]] = {}
     for index, manifest in enumerate(manifests):
         namespace = metadata_of(manifest).get("namespace") or None
         if namespace is None or isinstance(namespace, str):
-            by_place.setdefault(namespace, []).append((index, manifest))
+            in_namespace.setdefault(namespace, []).append((index, manifest))
 
     def within(namespace: str) -> list[Manifest]:
-        entries = [*by_place.get(namespace, ()), *by_place.get(None, ())]
+        entries = [*in_namespace.get(namespace, ()), *in_namespace.get(None, ())]
         return [manifest for _number, manifest in sorted(entries, key=itemgetter(0))]
 
     return within

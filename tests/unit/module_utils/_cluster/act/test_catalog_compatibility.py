@@ -46,8 +46,8 @@ def compared(store: Store) -> Compatibility:
 
 def test_what_the_definition_does_not_have_would_be_lost() -> None:
     result = compared(Store({DEFINITIONS: [definition()]}))
-    [(place, lost)] = result.lost_fields
-    assert (place.name, lost.lost, result.warnings) == ("small", ("spec.annotations",), [])
+    [(object_key, lost)] = result.lost_fields
+    assert (object_key.name, lost.lost, result.warnings) == ("small", ("spec.annotations",), [])
     assert result.manifests == [{**SIZE, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}}]
 
 
@@ -62,7 +62,7 @@ def test_fits_falls_back_to_the_openapi_description() -> None:
     store = Store({}, {("GET", SIZE["kind"].lower() + "s.instancetype.kubevirt.io"): forbidden("definitions")})
     store.answers["GET", OPENAPI] = (200, answer)
     result = compared(store)
-    assert ([item.lost for _place, item in result.lost_fields], result.warnings) == ([("spec.annotations",)], [])
+    assert ([item.lost for _key_fields, item in result.lost_fields], result.warnings) == ([("spec.annotations",)], [])
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_preferences_for_another_architecture(default: str | None, others: list[
     live = {"metadata": {"name": "kubevirt"}, "status": {"defaultArchitecture": default} if default else {}}
     with session_with(Store({"/apis/kubevirt.io/v1/kubevirts": [live]})) as session:
         texts = for_other_architectures(session, manifests)
-    assert [place.name for place in texts] == others
+    assert [object_key.name for object_key in texts] == others
     if default == "arm64":
         message = "the task deploys it without these fields, because it is for amd64 and the cluster runs arm64"
         assert list(texts.values()) == [message]

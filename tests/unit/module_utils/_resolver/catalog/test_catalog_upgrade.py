@@ -77,7 +77,7 @@ def test_the_vms_that_are_affected_and_how() -> None:
     now = Cluster(Objects([size("a"), size("b")]), KubeVirt(NEWEST))
     after = {key_of(size("a")): size("a", 2), key_of(size("c")): None}
     result = affected([vm("one", "a"), vm("two", "b"), vm("three", "c")], after, now)
-    assert [(item["metadata"]["name"], places) for item, places, _drift in result] == [
+    assert [(item["metadata"]["name"], object_keys) for item, object_keys, _drift in result] == [
         ("one", [ObjectKey(KIND, "", "a")]),
         ("three", [ObjectKey(KIND, "", "c")]),
     ]

@@ -267,7 +267,7 @@ def test_objects_compared_with_another_catalog() -> None:
     ]
     catalog = [instancetype("same"), instancetype("bigger", 4), instancetype("fresh")]
     before, after = kubevirt("1.9.0").release, kubevirt("1.9.0").release
-    changes = {change.place.name: change for change in objects(live, deployed(live, catalog), before, after)}
+    changes = {change.object_key.name: change for change in objects(live, deployed(live, catalog), before, after)}
     assert {name: change.becomes for name, change in changes.items()} == {
         "bigger": "changed",
         "foreign": "kept",
@@ -282,7 +282,7 @@ def test_objects_compared_with_another_catalog() -> None:
         "Move VMs off objects that the new catalog lacks, and new VMs to others: left",
         "Refresh VMs to the changed objects of the new catalog (refresh_revisions): bigger",
     ]
-    many = [ObjectChange(changes["left"].place._replace(name=str(number)), "gone") for number in range(5)]
+    many = [ObjectChange(changes["left"].object_key._replace(name=str(number)), "gone") for number in range(5)]
     assert steps([], many, kubevirt("1.9.0"), kubevirt("1.9.0"))[0].text.endswith(": 0, 1, 2 and 2 more")
 
 
@@ -292,12 +292,14 @@ def test_objects_compared_with_another_release() -> None:
         preference("video", devices={"preferredVideoType": "virtio"}),
     ]
     up = {
-        change.place.name: change for change in objects(live, {}, kubevirt("1.8.4").release, kubevirt("1.9.0").release)
+        change.object_key.name: change
+        for change in objects(live, {}, kubevirt("1.8.4").release, kubevirt("1.9.0").release)
     }
     assert (up["linux"].lost, up["linux"].becomes) == ((), "kept")
     assert [effect["field"] for effect in up["linux"].effects] == ["domain.devices.panicDevices"]
     down = {
-        change.place.name: change for change in objects(live, {}, kubevirt("1.9.0").release, kubevirt("1.5.3").release)
+        change.object_key.name: change
+        for change in objects(live, {}, kubevirt("1.9.0").release, kubevirt("1.5.3").release)
     }
     assert down["video"].lost == ("spec.devices.preferredVideoType",)
     assert down["linux"].lost == ("spec.devices.preferredPanicDeviceModel",)
