@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash, FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError, Panic
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import copy
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.admission import (
+    admitter,
     cluster_config,
-    order,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import judge
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Place
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Location
 
 Manifest = dict[str, Any]
 
@@ -28,7 +28,7 @@ Manifest = dict[str, Any]
 def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = ()) -> list[Finding]:
     """The errors that the check finds in a VM beside other objects."""
     found: list[Finding] = []
-    for entry in judge.declared(Place("vm.yaml"), manifest, kubevirt.release, "default"):
+    for entry in judge.declared(Location("vm.yaml"), manifest, kubevirt.release, "default"):
         if isinstance(entry, Finding):
             found.append(entry)
         else:
@@ -50,8 +50,8 @@ def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
         applied = copy(admitted)
         validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
         namespace = manifest["metadata"]["namespace"]
-        found = order.virtual_machine_causes(applied["spec"], admitted["spec"], None, namespace, rules)
-    except (FieldError, Crash):
+        found = admitter.virtual_machine_causes(applied["spec"], admitted["spec"], None, namespace, rules)
+    except (FieldError, Panic):
         return []
     return [" ".join(cause.message.split()) for cause in found]
 

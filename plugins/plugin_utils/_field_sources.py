@@ -159,7 +159,7 @@ class _Expansion:
     def _applied(self, instancetype: Spec, preference: Spec) -> Leaves:
         template = self._cluster.canonical(self.own)
         release = self._cluster.release
-        # KubeVirt did not crash on the full template, so it does not crash on a part of it.
+        # KubeVirt did not panic on the full template, so it does not panic on a part of it.
         conflicts = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
         return {} if conflicts else _leaves(template)
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.entry.vm_results import vm_result
 from ..module_utils._cluster.read.kubevirt import kubevirt
-from ..module_utils._cluster.read.lookup import WideLookup
+from ..module_utils._cluster.read.lookup import ListLookup
 from ..module_utils._cluster.read.revisions import inspected
 from ..module_utils._resolver.api.kinds import BY_NAME
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
@@ -81,7 +81,7 @@ def hosts(session: Session, query: HostQuery) -> Hosts:
     vms = _virtual_machines(session, query)
     if not vms:
         return Hosts()
-    lookup = WideLookup(session, everywhere=query.namespaces is None)
+    lookup = ListLookup(session, everywhere=query.namespaces is None)
     cluster = kubevirt(session)
     namespaces = dict.fromkeys(vm["metadata"]["namespace"] for vm in vms)
     revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in namespaces}
@@ -99,7 +99,7 @@ def hosts(session: Session, query: HostQuery) -> Hosts:
     result.warnings = [
         f"{_MISSING_WITHOUT.get(kind, f'the state of a {kind} is unknown')}: {problem.message}"
         for kind, problem in lookup.problems.items()
-    ] + ([cluster.doubt] if cluster.doubt else [])
+    ] + ([cluster.assumption] if cluster.assumption else [])
     return result
 
 
@@ -113,7 +113,7 @@ def _virtual_machines(session: Session, query: HostQuery) -> list[Manifest]:
     return sorted(vms, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
 
 
-def _host_facts(vm: Manifest, lookup: WideLookup, cluster: KubeVirt, revisions: RevisionIndex) -> dict[str, Any]:
+def _host_facts(vm: Manifest, lookup: ListLookup, cluster: KubeVirt, revisions: RevisionIndex) -> dict[str, Any]:
     """The result of virtual_machine_info for a VM, with extra fields for grouping hosts."""
     metadata = vm["metadata"]
     instance = _instance(vm, lookup)
@@ -145,13 +145,13 @@ def _interface(reported: Manifest) -> dict[str, Any]:
     }
 
 
-def _instance(vm: Manifest, lookup: WideLookup) -> Manifest | None:
+def _instance(vm: Manifest, lookup: ListLookup) -> Manifest | None:
     instance = lookup.get(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
     return instance if isinstance(instance, dict) else None
 
 
 def _endpoint(
-    vm: Manifest, lookup: WideLookup, query: HostQuery, services: dict[str, dict[str, list[Manifest]]]
+    vm: Manifest, lookup: ListLookup, query: HostQuery, services: dict[str, dict[str, list[Manifest]]]
 ) -> Endpoint | None:
     """services: those that lead to VMIs, by namespace and name of the VMI; filled on demand."""
     instance = _instance(vm, lookup)

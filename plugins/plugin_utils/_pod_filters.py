@@ -130,6 +130,6 @@ def _kubevirt(manifest: Manifest | None, release: Release) -> KubeVirt:
     if manifest is None:
         return KubeVirt(release)
     result = kubevirt_of({"status": {}, **manifest}, ".".join(map(str, release.version)))
-    if result.doubt:
-        raise FieldError("kubevirt", result.doubt)
+    if result.assumption:
+        raise FieldError("kubevirt", result.assumption)
     return result

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..module_utils._resolver.api import release_schema
-from ..module_utils._resolver.api.errors import Crash, FieldError
+from ..module_utils._resolver.api.errors import FieldError, Panic
 from ..module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role, set_kinds
 from ..module_utils._resolver.api.release import NEWEST, Release
 from ..module_utils._resolver.api.semantic import equal
@@ -92,8 +92,8 @@ def _refusals(
         conflict_list = applier.apply_in_place(
             template["metadata"], template["spec"], instancetype, preference, release
         )
-    except Crash as crash:
-        raise FilterProblem(f"KubeVirt rejects such a VM: {crash}") from None
+    except Panic as panic:
+        raise FilterProblem(f"KubeVirt rejects such a VM: {panic}") from None
     conflicts = [{"path": item.full_path(), "message": conflict.cause_message(item, release)} for item in conflict_list]
     if uneven is not None:
         return conflicts, [{"message": uneven.message, "paths": [uneven.field]}]

@@ -102,7 +102,7 @@ def each(function: Callable[[Any], Any], values: list[Any]) -> None:
 def answer(case: dict[str, Any]) -> Any:
     template = case["vm"]["spec"].get("template") or {}
     applied = applier.apply(template, case["instancetype"], case["preference"])
-    return applied.template or {"conflicts": conflict.paths(applied.conflicts), "crash": applied.crash}
+    return applied.template or {"conflicts": conflict.paths(applied.conflicts), "crash": applied.panic}
 
 
 def canonical(case: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ import collection_path  # noqa: E402, F401  # pylint: disable=unused-import
 import upload_cases  # noqa: E402
 from compare import differences  # noqa: E402
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import image  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi import admission, schedule  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.refusal import Cause, Refusal  # noqa: E402
@@ -92,7 +92,7 @@ def _times(case: Case) -> Case:
         read = schedule.parse(case["schedule"], _ZONES)
     except schedule.ScheduleError as error:
         return {"ok": False, "error": str(error)}
-    except Crash:
+    except Panic:
         return {"ok": False, "error": "PANIC"}
     start = datetime.fromisoformat(case["from"].replace("Z", "+00:00"))
     if read.zone not in (None, "", "Local"):
@@ -118,7 +118,7 @@ def _review(case: Case) -> Case:
             name = case["object"]["metadata"].get("name")
             claims = [claim for claim in case["existing_pvcs"] if claim["metadata"]["name"] == name]
             refusal = admission.data_volume_refusal(case["object"], old, claims[0] if claims else None)
-    except Crash:
+    except Panic:
         return {"error": "PANIC"}
     return _refusal(refusal)
 

@@ -11,7 +11,7 @@ import expand_endpoint
 import wire_types
 
 from _resolver.api import errors, quantity, release_schema, schema
-from _resolver.api.errors import Crash
+from _resolver.api.errors import Panic
 from _resolver.api.fields.enums import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
 from _resolver.api.release import NEWEST, Release
@@ -73,8 +73,8 @@ def _type(given: Json) -> Json:
 def _apply(given: Json, version: Release = NEWEST) -> Json:
     template = given["vm"]["spec"].get("template") or {}
     applied = applier.apply(template, given["instancetype"], given["preference"], version)
-    if applied.crash is not None:
-        return _panic(applied.crash)
+    if applied.panic is not None:
+        return _panic(applied.panic)
     if applied.conflicts:
         return {
             "conflicts": conflict.paths(applied.conflicts),
@@ -88,16 +88,16 @@ def _requirements(given: Json, version: Release = NEWEST) -> Json:
     spec = release_schema.canonical("VirtualMachineInstanceSpec", given["vmiSpec"], version)
     try:
         unmet = requirements.unmet(*_specs(given, version), spec, version)
-    except Crash as crash:
-        return _panic(crash)
+    except Panic as panic:
+        return _panic(panic)
     return {"ok": True} if unmet is None else {"ok": False, "conflicts": list(unmet.conflicts), "error": unmet.message}
 
 
 def _spread(given: Json, version: Release = NEWEST) -> Json:
     try:
         error = topology.spread_indivisible(*_specs(given, version), version)
-    except Crash as crash:
-        return _panic(crash)
+    except Panic as panic:
+        return _panic(panic)
     return {"ok": True} if error is None else {"ok": False, "field": error.field, "error": error.message}
 
 
@@ -131,13 +131,13 @@ def _mutate(given: Json) -> Json:
     mutated = mutate.mutate(given["vm"], _objects(given), given.get("oldVM"), given.get("operation", "CREATE"))
     if mutated.refusal is None:
         return {"vm": mutated.vm}
-    return _panic(mutated.refusal.message) if mutated.refusal.crash else mutated.refusal.as_json()
+    return _panic(mutated.refusal.message) if mutated.refusal.panic else mutated.refusal.as_json()
 
 
 def _validate(given: Json) -> Json:
     operation = given.get("operation", "CREATE")
     answer = validate.validate(given["kind"], given["object"], _objects(given), operation, _config(given))
-    return _panic(answer.message) if answer.crash else answer.as_json()
+    return _panic(answer.message) if answer.panic else answer.as_json()
 
 
 def _matrix(given: Json) -> Json:

@@ -141,8 +141,8 @@ def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     except releases.UnknownRelease as error:
         raise UsageError(f"--kubevirt-version: {error}") from None
     kubevirt_config = kubevirt_of(manifest or {}, version_text)
-    if kubevirt_config.doubt:
-        raise UsageError(f"--kubevirt: {kubevirt_config.doubt}")
+    if kubevirt_config.assumption:
+        raise UsageError(f"--kubevirt: {kubevirt_config.assumption}")
     try:
         cluster_config.read(
             dict(kubevirt_config.settings), kubevirt_config.configuration.architecture, kubevirt_config.release

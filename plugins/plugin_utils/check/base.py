@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...module_utils._resolver.api.effects import RESTART, UNKNOWN
-from ...module_utils._resolver.api.errors import Crash, FieldError
+from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.semantic import equal
@@ -47,7 +47,7 @@ def compare(
                 yield from _restart(entry, before, base_cluster, head_cluster)
             elif entry.manifest["kind"] in ROLE_OF_KIND:
                 yield from _changed(entry, before, vms, kubevirt)
-        except (FieldError, Crash):
+        except (FieldError, Panic):
             # judge reports the errors of the object itself.
             continue
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api import release_schema
-from ...module_utils._resolver.api.errors import CatalogError, Crash, FieldError
+from ...module_utils._resolver.api.errors import CatalogError, FieldError, Panic
 from ...module_utils._resolver.api.kinds import EXISTING
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ...module_utils._resolver.api.release import Release
@@ -14,7 +14,7 @@ from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.modernize import modernize
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
-from ...module_utils._resolver.kubevirt.admission import cluster_config, order, schemas
+from ...module_utils._resolver.kubevirt.admission import admitter, cluster_config, schemas
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks import validate
@@ -145,7 +145,7 @@ def judge(
             continue
         try:
             yield from _judge(entry, lookup, cluster, rules, accept_unknown)
-        except (FieldError, Crash) as error:
+        except (FieldError, Panic) as error:
             yield Finding("refused", ERROR, entry.location, entry.label, "", f"KubeVirt rejects the object: {error}")
 
 
@@ -226,7 +226,9 @@ def _other_causes(admitted: Manifest, cluster: Cluster, rules: cluster_config.Cl
     answer = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
     if not answer.allowed:
         return []
-    return order.virtual_machine_causes(applied["spec"], stored, None, admitted["metadata"].get("namespace", ""), rules)
+    return admitter.virtual_machine_causes(
+        applied["spec"], stored, None, admitted["metadata"].get("namespace", ""), rules
+    )
 
 
 def _split_field(text: str) -> tuple[str, str]:

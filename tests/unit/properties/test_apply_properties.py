@@ -24,7 +24,7 @@ Spec = dict[str, Any]
 
 def applied(template: Spec, instancetype: Spec | None, preference: Spec | None) -> applier.Applied:
     result = applier.apply(template, instancetype, preference)
-    event("crash" if result.crash else "conflict" if result.conflicts else "applied")
+    event("crash" if result.panic else "conflict" if result.conflicts else "applied")
     return result
 
 
@@ -35,7 +35,7 @@ def test_there_is_one_answer_and_the_inputs_stay(
     before = copy.deepcopy((template, instancetype, preference))
     result = applied(template, instancetype, preference)
     assert (template, instancetype, preference) == before
-    assert (result.template is not None) + bool(result.conflicts) + (result.crash is not None) == 1
+    assert (result.template is not None) + bool(result.conflicts) + (result.panic is not None) == 1
     if result.template is not None:
         assert json.loads(json.dumps(result.template)) == result.template
         assert schema.canonical("VirtualMachineInstanceTemplateSpec", result.template) == result.template

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.fields.enums import ENUMS
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply.topology import (
     spread_indivisible,
@@ -53,5 +53,5 @@ def test_multiples_divide(units: int, ratio: int, across: str) -> None:
 @given(st.integers(2, 1000), st.sampled_from(ENUMS["SpreadAcross"]))
 def test_a_ratio_of_zero_crashes(vcpus: int, across: str) -> None:
     preference = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0, "across": across}}}
-    with pytest.raises(Crash):
+    with pytest.raises(Panic):
         topology(vcpus, preference)

@@ -78,14 +78,14 @@ def adopt(
         return results
     lookup = ClusterLookup(session)
     cluster = Cluster(lookup, kubevirt(session))
-    doubt = [cluster.kubevirt.doubt] if cluster.kubevirt.doubt else []
+    assumption = [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
     instances = _instances(session, todo)
     running = [(result.vm, instances[_key(result.vm)]) for result in todo if _key(result.vm) in instances]
     lookup.gather(key for pair in running for key in keys_for_guest(*pair, cluster.release))
     due: list[tuple[AdoptOutcome, Candidate]] = []
     for result in todo:
         namespace = result.vm["metadata"]["namespace"]
-        result.warnings += doubt
+        result.warnings += assumption
         result.adoption = rules.adopt(
             result.vm,
             _candidates(lookup, INSTANCETYPE, namespace, request.instancetypes, result.warnings),

@@ -266,7 +266,7 @@ def _find_users(
         lookup, configured = ClusterLookup(session), kubevirt(session)
         lookup.gather(key for vm in in_order for key in keys_for_expansion(vm, configured.release))
         cluster = Cluster(lookup, configured)
-        deployed.warnings += [cluster.kubevirt.doubt] if cluster.kubevirt.doubt else []
+        deployed.warnings += [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
         deployed.affected = [Affected(*drift) for drift in catalog_upgrade.affected(in_order, after, cluster)]
 
 

@@ -37,7 +37,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.pool import each
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
-from ..read.lookup import ClusterLookup, WideLookup
+from ..read.lookup import ClusterLookup, ListLookup
 from ..read.revisions import Inspected
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, state_until, wait_in_namespaces
@@ -290,7 +290,7 @@ class RevisionRestarts:
         results = [result for result in results if _may_need_update(result)]
         if not results:
             return
-        lookup = WideLookup(self._session, everywhere=False)
+        lookup = ListLookup(self._session, everywhere=False)
         for namespace in {result.before.namespace for result in results}:
             # One LIST for the namespace instead of one GET for each revision.
             lookup.list(_REVISION.kind, namespace)
@@ -298,7 +298,7 @@ class RevisionRestarts:
         carry_out(jobs, self._settings)
         self._await_conditions([result for result in self._renewed if result.failed is None])
 
-    def _update_guest(self, result: RevisionOutcome, lookup: WideLookup) -> None:
+    def _update_guest(self, result: RevisionOutcome, lookup: ListLookup) -> None:
         deadline = time.monotonic() + self._settings.wait_timeout
         required, result.restart = result.restart, False
         vm, instance, lacks = self._await_guest(result, lookup, deadline)
@@ -321,14 +321,14 @@ class RevisionRestarts:
         if outcome.renewed:
             self._renewed.append(result)
 
-    def _lacks_anything(self, result: RevisionOutcome, vm: Manifest, instance: Manifest, lookup: WideLookup) -> bool:
+    def _lacks_anything(self, result: RevisionOutcome, vm: Manifest, instance: Manifest, lookup: ListLookup) -> bool:
         """Whether the guest differs from a VM that just got other revisions, regardless of the start revision."""
         cluster = result.before.kubevirt
         lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release, compare_all=True)
         return result.change.due and not lacks.complete
 
     def _await_guest(
-        self, result: RevisionOutcome, lookup: WideLookup, deadline: float
+        self, result: RevisionOutcome, lookup: ListLookup, deadline: float
     ) -> tuple[Manifest, Manifest | None, Outstanding]:
         """The VM, the VMI and what the guest lacks, once virt-controller has observed the VM.
 
@@ -356,7 +356,7 @@ class RevisionRestarts:
                 result.warnings.append(pending)
                 return vm, instance, lacks
 
-    def _leave_running(self, result: RevisionOutcome, vm: Manifest, lookup: WideLookup) -> None:
+    def _leave_running(self, result: RevisionOutcome, vm: Manifest, lookup: ListLookup) -> None:
         """Leaves a guest running that has everything the VM declares. The next restart clears RestartRequired."""
         result.guest_current = True
         if restart_required(vm) is not None:

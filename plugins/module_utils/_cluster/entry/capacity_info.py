@@ -49,7 +49,7 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         raise TaskFailed(explain(error, "LIST")) from error
     except (FieldError, Unreadable) as error:
         raise TaskFailed(str(error)) from error
-    warnings = [warning for warning in dict.fromkeys((*warnings, kubevirt(session).doubt)) if warning]
+    warnings = [warning for warning in dict.fromkeys((*warnings, kubevirt(session).assumption)) if warning]
     fits = all(judgement["fits"] for judgement in (*judged["virtual_machines"], *judged["drained"]))
     return Outcome({"changed": False, "fits": fits, **judged}, warnings=warnings)
 

@@ -103,7 +103,7 @@ def _inspected(params: Params) -> tuple[Session, list[Inspected], list[str]]:
         vms = inspect(session, params["namespace"], params["names"], selector(params), guests=True)
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
-    warnings = [vms[0].kubevirt.doubt] if vms and vms[0].kubevirt.doubt else []
+    warnings = [vms[0].kubevirt.assumption] if vms and vms[0].kubevirt.assumption else []
     existing = {vm.name for vm in vms}
     missing = [name for name in params["names"] or [] if name not in existing]
     if missing:

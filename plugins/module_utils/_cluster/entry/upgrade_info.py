@@ -46,7 +46,7 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
     except FieldError as error:
         raise TaskFailed(str(error)) from error
-    warnings = [warning for warning in (*rehearsed.warnings, rehearsed.before.doubt) if warning]
+    warnings = [warning for warning in (*rehearsed.warnings, rehearsed.before.assumption) if warning]
     return Outcome({"changed": False, **_result(rehearsed)}, warnings=warnings)
 
 

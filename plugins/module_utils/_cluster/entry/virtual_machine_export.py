@@ -36,7 +36,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
         exports = _exports(params, session, vms)
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
-    warnings = [doubt] if vms and (doubt := kubevirt(session).doubt) else []
+    warnings = [assumption] if vms and (assumption := kubevirt(session).assumption) else []
     results = [_result(vm, export) for vm, export in zip(vms, _without_namesakes(exports))]
     documents = manifests(exports)
     result = {"changed": False, "manifests": documents, "results": results}

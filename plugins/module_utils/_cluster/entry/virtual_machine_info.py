@@ -86,9 +86,9 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         except (ApiError, ConnectionFailed) as error:
             raise TaskFailed(explain(error, "GET", _EXPAND)) from error
         results = [{**vm, EXPANSION: _expansion(expansion)} for vm, expansion in zip(results, expansions)]
-    doubt = vms[0].kubevirt.doubt if vms else ""
+    assumption = vms[0].kubevirt.assumption if vms else ""
     more = {"unreferenced": _unreferenced(params, inspected)} if REFRESH in params["include"] else {}
-    return Outcome({"changed": False, "virtual_machines": results, **more}, warnings=[doubt] if doubt else [])
+    return Outcome({"changed": False, "virtual_machines": results, **more}, warnings=[assumption] if assumption else [])
 
 
 MODULE = Module(_SPEC, _run)

@@ -17,7 +17,7 @@ _VERSION = "/apis/subresources.kubevirt.io/v1/version"
 def kubevirt(session: Session) -> KubeVirt:
     """The cluster's KubeVirt, read once for each session with one LIST, which every user may make.
 
-    If the object does not name the release, virt-api does. Unreadable facts are assumed, with a doubt.
+    If the object does not name the release, virt-api does. Unreadable facts are assumed, as `assumption` says.
     """
     live, problem = None, ""
     try:

@@ -120,7 +120,7 @@ class ClusterLookup:
         return {item["metadata"]["name"]: item for item in items}
 
 
-class WideLookup:
+class ListLookup:
     """A find.Lookup over many namespaces: one LIST for each kind.
 
     If the user may not list a kind in all namespaces, it is listed in each requested namespace. A missing permission is

@@ -19,7 +19,7 @@ from ..._resolver.refresh.drift import Drift
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lookup import WideLookup
+from .lookup import ListLookup
 
 Manifest = dict[str, Any]
 
@@ -110,7 +110,7 @@ def inspect(
         requested = set(names)
         vms = [vm for vm in vms if vm["metadata"]["name"] in requested]
     vms.sort(key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
-    lookup = WideLookup(session, everywhere=namespace is None)
+    lookup = ListLookup(session, everywhere=namespace is None)
     lookup.gather(_referred(vms))
     places = sorted({vm["metadata"]["namespace"] for vm in vms})
     revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in places}
@@ -129,7 +129,7 @@ def inspect(
 
 
 def inspected(
-    vm: Manifest, lookup: WideLookup, kv: KubeVirt, instance: Manifest | None, revisions: RevisionIndex
+    vm: Manifest, lookup: ListLookup, kv: KubeVirt, instance: Manifest | None, revisions: RevisionIndex
 ) -> Inspected:
     """A VM with its drift and what its guest lacks. instance: its VMI; None if there is none or it is unknown."""
     vm_drift = drift.drift(vm, lookup, kv)

@@ -17,7 +17,7 @@ from ..._resolver.upgrade.templates import rehearse as of_template
 from ..._resolver.upgrade.vm import VMChange, rehearse, side
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lookup import WideLookup
+from .lookup import ListLookup
 from .quota import limiting
 from .revisions import instances, namespaced_name
 from .snapshot import list_if_permitted
@@ -52,7 +52,7 @@ def rehearsal(
     other reasons than rights.
     """
     before = kubevirt(session)
-    lookup = WideLookup(session, everywhere=namespace is None)
+    lookup = ListLookup(session, everywhere=namespace is None)
     namespaces = sorted({vm["metadata"]["namespace"] for vm in vms} | ({namespace} if namespace else set()))
     kinds = [(kind, name) for kind in ROLE_OF_KIND for name in (namespaces if BY_NAME[kind].namespaced else [""])]
     lookup.gather([*kinds, *(("ControllerRevision", name) for name in namespaces)])

@@ -29,7 +29,7 @@ class QuantityError(ValueError):
     """A text is not a quantity; the message is apimachinery's."""
 
 
-class Crash(Exception):
+class Panic(Exception):
     """KubeVirt panics on this input (its servers recover and reject the request).
 
     Raised where Go would panic; public functions turn it into a value. The text says why.

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import release, release_schema, schema
-from ..api.errors import Crash, FieldError
+from ..api.errors import FieldError, Panic
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND, Role
 from ..api.quantity import parse
 from ..api.release import NEWEST, Release
@@ -161,7 +161,7 @@ def vmi_spec(role: Role, spec: Manifest, cluster_release: Release) -> Manifest |
         preference = None if role is INSTANCETYPE else canonical
         # The VM sets nothing that could conflict with an instancetype.
         applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, cluster_release)
-    except (Crash, FieldError):
+    except (Panic, FieldError):
         return None
     vmi_spec: Manifest = template["spec"]
     return vmi_spec

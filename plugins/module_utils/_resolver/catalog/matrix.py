@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import schema
-from ..api.errors import Crash
+from ..api.errors import Panic
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..kubevirt.apply import requirements, topology
 from .facts import facts
@@ -139,8 +139,8 @@ def _cell(instancetype: Manifest, preference: Manifest) -> Cell:
         return Cell("b" if len(missing) > 1 else min(missing)[0], tuple(missing.values()))
     try:
         uneven = topology.spread_indivisible(instancetype, preference)
-    except Crash as crash:
-        return Cell("s", (str(crash),))
+    except Panic as panic:
+        return Cell("s", (str(panic),))
     return Cell() if uneven is None else Cell("s", (uneven.message,))
 
 

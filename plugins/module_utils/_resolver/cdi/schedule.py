@@ -12,7 +12,7 @@ from collections.abc import Container
 from datetime import datetime, timedelta, timezone
 from typing import Final, NamedTuple
 
-from ..api.errors import Crash
+from ..api.errors import Panic
 
 
 class _Bounds(NamedTuple):
@@ -87,7 +87,7 @@ def parse(text: str, zones: Container[str] | None = None) -> Schedule:
     if text.startswith(("TZ=", "CRON_TZ=")):
         prefix, space, text = text.partition(" ")
         if not space:
-            raise Crash("a time zone needs a schedule after it")
+            raise Panic("a time zone needs a schedule after it")
         zone = prefix.partition("=")[2]
         _check_zone(zone, zones)
         text = text.strip()

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
 from ..api import release_schema
-from ..api.errors import Crash, FieldError
+from ..api.errors import FieldError, Panic
 from ..api.matcher import INSTANCETYPE
 from ..api.quantity import parse
 from ..api.release import Release
@@ -81,7 +81,7 @@ def _meets_requirements(instancetype: Manifest, constraints: Constraints, releas
         spec = {"architecture": required.get("architecture", "")}
     try:
         uneven = topology.spread_indivisible(instancetype, constraints.preference, release)
-    except Crash:
+    except Panic:
         return False
     return uneven is None and requirements.unmet(instancetype, constraints.preference, spec, release) is None
 

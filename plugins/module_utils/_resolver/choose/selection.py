@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..api import release_schema
-from ..api.errors import Crash, FieldError, QuantityError
+from ..api.errors import FieldError, Panic, QuantityError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.quantity import parse
@@ -118,7 +118,7 @@ def rejection_of_pair(instancetype: Manifest, preference: Manifest, architecture
         required = str((preferences.get("requirements") or {}).get("architecture") or "")
         uneven = topology.spread_indivisible(size, preferences, release)
         unmet = requirements.unmet(size, preferences, {"architecture": architecture or required}, release)
-    except (Crash, FieldError) as error:
+    except (Panic, FieldError) as error:
         return str(error)
     if uneven is not None:
         return uneven.message

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ..api import release_schema
-from ..api.errors import Crash, FieldError
+from ..api.errors import FieldError, Panic
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.tree import copy
 from ..boot.origin import image_of
@@ -28,7 +28,7 @@ def uninferred_roles(vm: Manifest, cluster: Cluster) -> list[Role]:
     try:
         canonical = release_schema.canonical("VirtualMachine", vm, cluster.release)
         return [role for role in ROLES if _failure(canonical, role, cluster) is not None]
-    except (FieldError, Crash):
+    except (FieldError, Panic):
         return []
 
 

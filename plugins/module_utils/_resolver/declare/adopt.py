@@ -274,7 +274,7 @@ class _Subject(NamedTuple):
         return removed
 
     def _conflicts(self, template: Manifest, instancetype: _Choice, preference: _Choice) -> tuple[Conflict, ...]:
-        """The conflicts of a template; none if KubeVirt would crash, because building the VMI reports that."""
+        """The conflicts of a template; none if KubeVirt would panic, because building the VMI reports that."""
         return applier.apply(template, instancetype.spec, preference.spec, self.cluster.release).conflicts
 
 

@@ -13,9 +13,9 @@ from ..kubevirt.find.lookup import Lookup
 from ..kubevirt.vmi import live_update, outstanding, vmi
 from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.guest import guest
-from ..kubevirt.vmi.hot_plug import Update
+from ..kubevirt.vmi.hotplug import Update
 from ..kubevirt.vmi.readiness import HALTED, run_strategy
-from ..kubevirt.vmi.volume_plug import migrates
+from ..kubevirt.vmi.volume_hotplug import migrates
 from ..kubevirt.webhooks import mutate
 from ..preflight.admit import AdmissionResult
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ..api import semantic
-from ..api.errors import Crash, QuantityError
+from ..api.errors import Panic, QuantityError
 from ..api.kinds import BY_NAME
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.quantity import parse
@@ -19,7 +19,7 @@ from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.fitting import series_of
 from ..choose.suggestions import SUGGESTED, Lister, join_or
-from ..kubevirt.admission import cluster_config, launcher_pod, order
+from ..kubevirt.admission import admitter, cluster_config, launcher_pod
 from ..kubevirt.admission.rule import INVALID, Cause
 from ..kubevirt.find import find, naming
 from ..kubevirt.find.lookup import Lookup
@@ -166,10 +166,10 @@ def start_failures(vm: Manifest, applied: Manifest, live: Manifest | None, clust
     before = None if live is None else live["spec"]
     namespace = vm["metadata"].get("namespace", "")
     try:
-        causes = list(dict.fromkeys(order.vmi(metadata, spec, settings)))
-        if causes and order.virtual_machine_causes(applied["spec"], vm["spec"], before, namespace, settings):
+        causes = list(dict.fromkeys(admitter.vmi(metadata, spec, settings)))
+        if causes and admitter.virtual_machine_causes(applied["spec"], vm["spec"], before, namespace, settings):
             return []
-    except Crash:
+    except Panic:
         # virt-api crashes on the VM, too.
         return []
     return causes or list(launcher_pod.causes(spec, "spec.template.spec"))
@@ -268,7 +268,7 @@ def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Clust
 def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Issue]:
     """If the configuration is unreadable, a gate may be open, and changes may wait for a restart."""
     causes_of_config = config_causes(spec, _TEMPLATE, cluster.kubevirt)
-    certain = not cluster.kubevirt.doubt
+    certain = not cluster.kubevirt.assumption
     return [
         Issue(_line(invalid(causes).as_json(), remedy), certain=certain)
         for causes, remedy in zip(causes_of_config, (_OPEN_GATE, ""))
@@ -282,7 +282,7 @@ def _start_issues(vm: Manifest, applied: Manifest, live: Manifest | None, cluste
     A VM that does not start now may change until then, and a newer KubeVirt may permit more.
     """
     due = run_strategy(vm) not in _NOT_STARTED and not (live is not None and has_guest(live))
-    certain = due and not cluster.kubevirt.doubt and not is_newer(cluster.kubevirt.version)
+    certain = due and not cluster.kubevirt.assumption and not is_newer(cluster.kubevirt.version)
     return [
         Issue(_line(invalid([cause]).as_json(), _CANNOT_START), certain=certain, starts=False)
         for cause in start_failures(vm, applied, live, cluster)

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from ..api import managed_fields as ownership
 from ..api import release_schema, semantic
 from ..api.effects import LIVE, NOTHING, RESTART
-from ..api.errors import Crash
+from ..api.errors import Panic
 from ..api.matcher import ROLES, Role
 from ..api.release import Release, of
 from ..api.tree import differences
@@ -208,8 +208,8 @@ def _apply_specs(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manife
         # Revisions do not affect whether an interface can be attached.
         vmi.attach(spec, preference, kubevirt.configuration, release)
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
-    except Crash as crash:
-        return spec, str(crash)
+    except Panic as panic:
+        return spec, str(panic)
     for disk in spec["domain"]["devices"].get("disks", ()):
         # virt-api adds the disk type to the VMI, a preference with devices adds it to the VM; the guest is the same.
         if not disk.keys() & {"disk", "lun", "cdrom"}:

@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
 from ..api.effects import LIVE, NOTHING, RESTART
-from ..api.errors import Crash
+from ..api.errors import Panic
 from ..api.matcher import ROLES
 from ..api.redaction import redact
 from ..api.tree import copy, differences
 from ..kubernetes.quota.admission import QuotaObjects
-from ..kubevirt.admission import cluster_config, order
+from ..kubevirt.admission import admitter, cluster_config
 from ..kubevirt.find import naming
 from ..kubevirt.pod.amounts import texts
 from ..kubevirt.pod.environment import Environment
@@ -23,7 +23,7 @@ from ..kubevirt.pod.resources import environment_of, launch
 from ..kubevirt.vmi import live_update, outstanding, vmi
 from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.guest import guest
-from ..kubevirt.vmi.hot_plug import Update
+from ..kubevirt.vmi.hotplug import Update
 from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
 from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.admission import invalid
@@ -165,9 +165,9 @@ def refusal(vm: Manifest, cluster: Cluster, new: bool = False) -> str:
         dict(cluster.kubevirt.settings), cluster.configuration.architecture, cluster.release
     )
     try:
-        causes = order.virtual_machine_causes(applied["spec"], spec, before, namespace_of(vm), admission_cluster)
-    except Crash as crash:
-        return str(crash)
+        causes = admitter.virtual_machine_causes(applied["spec"], spec, before, namespace_of(vm), admission_cluster)
+    except Panic as panic:
+        return str(panic)
     return invalid(causes).message if causes else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from zoneinfo import available_timezones
 
-from ...._resolver.api.errors import Crash
+from ...._resolver.api.errors import Panic
 from ...._resolver.boot import source
 from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
@@ -76,7 +76,7 @@ def cron_refused(manifest: Manifest) -> list[Finding]:
     """What CDI would refuse of a new DataImportCron."""
     try:
         return _refused(admission.data_import_cron_refusal(manifest, None, available_timezones()))
-    except Crash as error:
+    except Panic as error:
         return [Finding(f"schedule: {error}")]
 
 

@@ -131,7 +131,7 @@ class _Forecast:
         vms = [plan.merged(step.plan, step.live) for step in planned]
         keys = (key for vm in vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm)))
         self._lookup.gather(dict.fromkeys(keys))
-        doubt = [Finding(cluster.kubevirt.doubt, note=True)] if cluster.kubevirt.doubt else []
+        assumption = [Finding(cluster.kubevirt.assumption, note=True)] if cluster.kubevirt.assumption else []
         shared: dict[str, list[Finding]] = {}
         result = []
         for step, vm in zip(planned, vms):
@@ -143,7 +143,7 @@ class _Forecast:
                 # A finding may name the revision that this VM has captured.
                 if alike is not None and (step.live is None or not findings):
                     shared[alike] = findings
-            result.append([*findings, *doubt])
+            result.append([*findings, *assumption])
         return result
 
     def _findings(self, step: Planned, vm: Manifest, cluster: Cluster) -> list[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...api import errors, quantity
-from ...api.errors import Crash
+from ...api.errors import Panic
 from .cluster_config import ClusterConfig
 from .rule import INVALID, Cause, Spec, amount
 
@@ -62,7 +62,7 @@ def huge_pages(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
         message = f"{requests_field} '{requested.text}' must be equal to or larger than page size {field} '{page}'"
         yield Cause(INVALID, message, requests_field)
     elif size == 0:
-        raise Crash("integer divide by zero")
+        raise Panic("integer divide by zero")
     elif memory_size % size:
         message = f"{requests_field} '{requested.text}' is not a multiple of the page size {field} '{page}'"
         yield Cause(INVALID, message, requests_field)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 from ...api import release_schema
-from ...api.errors import Crash
+from ...api.errors import Panic
 from ...api.release import NEWEST, Release
 from ..preference import clock, features, firmware, machine, metadata
 from ..preference import cpu as pref_cpu
@@ -20,13 +20,13 @@ Spec = Optional[dict[str, Any]]
 
 
 class Applied(NamedTuple):
-    """template: {metadata, spec} in canonical form; None with conflicts or a crash.
-    conflicts: the VM's fields that the instancetype does not permit. crash: why KubeVirt would panic on this input.
+    """template: {metadata, spec} in canonical form; None with conflicts or a panic.
+    conflicts: the VM's fields that the instancetype does not permit. panic: why KubeVirt would panic on this input.
     """
 
     template: dict[str, Any] | None
     conflicts: tuple[Conflict, ...] = ()
-    crash: str | None = None
+    panic: str | None = None
 
 
 def apply(template: dict[str, Any], instancetype: Spec, preference: Spec, release: Release = NEWEST) -> Applied:
@@ -42,8 +42,8 @@ def apply(template: dict[str, Any], instancetype: Spec, preference: Spec, releas
         preference = release_schema.canonical("VirtualMachinePreferenceSpec", preference, release)
     try:
         conflicts = apply_in_place(result["metadata"], result["spec"], instancetype, preference, release)
-    except Crash as crash:
-        return Applied(None, crash=str(crash))
+    except Panic as panic:
+        return Applied(None, panic=str(panic))
     if conflicts:
         return Applied(None, conflicts=tuple(conflicts))
     return Applied(result)

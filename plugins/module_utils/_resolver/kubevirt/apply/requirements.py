@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
-from ...api.errors import Crash
+from ...api.errors import Panic
 from ...api.quantity import parse
 from ...api.release import NEWEST, Release
 from . import topology
@@ -106,7 +106,7 @@ def _memory(required: dict[str, Any], instancetype: Spec, domain: dict[str, Any]
         elif "memory" not in domain:
             return None
         elif own is None:
-            raise Crash("a VM with a memory object needs guest memory where the preference requires memory")
+            raise Panic("a VM with a memory object needs guest memory where the preference requires memory")
     have = own if own is not None else "0" if instancetype is None else instancetype["memory"]["guest"]
     if parse(have).nanos >= parse(need).nanos:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ...api.errors import Crash
+from ...api.errors import Panic
 from ...api.release import NEWEST, Release
 
 SOCKETS: Final = "sockets"
@@ -108,7 +108,7 @@ def _spread(vcpus: int, spread: Spread) -> Topology:
 
 def _divisor(ratio: int) -> int:
     if ratio == 0:
-        raise Crash("a spread ratio of 0 divides by zero")
+        raise Panic("a spread ratio of 0 divides by zero")
     return ratio
 
 
@@ -123,7 +123,7 @@ def spread_indivisible(
         return None
     if instancetype is None:
         if release.spread_needs_instancetype:
-            raise Crash("a spread without an instancetype")
+            raise Panic("a spread without an instancetype")
         return None
     vcpus = instancetype["cpu"]["guest"]
     ratio, across = spread_of(preference)

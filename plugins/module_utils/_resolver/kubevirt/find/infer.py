@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from ...api import release_schema
-from ...api.errors import Crash, FieldError
+from ...api.errors import FieldError, Panic
 from ...api.matcher import INSTANCETYPE, ROLES, Role
 from ...api.release import NEWEST, Release
 from . import revision
@@ -67,8 +67,8 @@ def infer(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Inferred:
     for role in ROLES:
         try:
             failed = _infer_in_place(vm, role, objects, release)
-        except Crash as crash:
-            return Inferred(error=Problem(str(crash), CRASH))
+        except Panic as panic:
+            return Inferred(error=Problem(str(panic), CRASH))
         if failed is not None:
             return Inferred(error=failed.problem, ignorable=failed.ignorable)
     template = vm["spec"]["template"]
@@ -106,7 +106,7 @@ def from_volume(
     """
     template = vm["spec"]["template"]
     if template is None:
-        raise Crash("the VirtualMachine has no template")
+        raise Panic("the VirtualMachine has no template")
     tracer = _SourceTracer(role, objects, vm["metadata"].get("namespace", ""), release)
     for entry in template["spec"].get("volumes", ()):
         if entry["name"] != volume:

@@ -10,7 +10,7 @@ from ...api.tree import copy
 from ..vmi.cluster import KubeVirt
 from ..vmi.configuration import configuration
 from ..vmi.guest import guest
-from ..vmi.hot_plug import limits
+from ..vmi.hotplug import limits
 from ..vmi.vmi_defaults import NO_LIMITS, has_pcie, select_nodes, set_vmi_defaults
 from .amounts import Amounts, texts
 from .environment import Environment, environment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...api.errors import Crash
+from ...api.errors import Panic
 
 
 def cpu_features(preference: dict[str, Any], spec: dict[str, Any]) -> None:
@@ -13,7 +13,7 @@ def cpu_features(preference: dict[str, Any], spec: dict[str, Any]) -> None:
     if not features:
         return
     if "cpu" not in spec["domain"]:
-        raise Crash("preferred CPU features need an instancetype or a cpu object in the VM")
+        raise Panic("preferred CPU features need an instancetype or a cpu object in the VM")
     cpu = spec["domain"]["cpu"]
     own = {feature["name"] for feature in cpu.get("features", [])}
     added = [dict(feature) for feature in features if feature["name"] not in own]

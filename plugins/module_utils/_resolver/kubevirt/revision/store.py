@@ -225,7 +225,7 @@ def _conflict(vm: Manifest, instancetype: Manifest, release: Release) -> Problem
     template = vm["spec"]["template"]
     if template is None:
         return Problem("the VirtualMachine has no template", CRASH)
-    # Without a preference KubeVirt does not crash here.
+    # Without a preference KubeVirt does not panic here.
     conflicts = applier.apply(template, instancetype, None, release).conflicts
     return Problem(webhook_message(conflicts, release)) if conflicts else None
 

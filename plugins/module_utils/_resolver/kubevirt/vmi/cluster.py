@@ -30,7 +30,7 @@ class KubeVirt(NamedTuple):
     closed_gates: required feature gates of the release that are not open.
     version: as the cluster reports it, such as ``v1.6.2``, also of a custom build; "" if unknown.
     settings: `spec.configuration` of its object. annotations: of the object.
-    doubt: what is assumed because it could not be read, and why, on one line; "" if nothing.
+    assumption: what is assumed because it could not be read, and why, on one line; "" if nothing.
     """
 
     release: Release
@@ -42,7 +42,7 @@ class KubeVirt(NamedTuple):
     version: str = ""
     settings: Mapping[str, Any] = _NOTHING
     annotations: Mapping[str, str] = _NOTHING
-    doubt: str = ""
+    assumption: str = ""
 
 
 class Cluster(NamedTuple):
@@ -63,19 +63,19 @@ class Cluster(NamedTuple):
 def kubevirt_of(manifest: Manifest | None, version: str, problem: str = "") -> KubeVirt:
     """The KubeVirt for its object (None: unreadable, because of `problem`).
 
-    version: the release, "" if unknown. Unknown facts have the defaults of KubeVirt or of the newest release, and a
-    doubt.
+    version: the release, "" if unknown. Unknown facts have the defaults of KubeVirt or of the newest release, and
+    `assumption` says which.
     """
-    release, doubts = _release(version)
+    release, assumptions = _release(version)
     if manifest is not None:
         try:
-            return _read(manifest, release)._replace(version=version, doubt="; ".join(doubts))
+            return _read(manifest, release)._replace(version=version, assumption="; ".join(assumptions))
         except (AttributeError, TypeError, ValueError) as error:
             problem = f"the object is malformed ({' '.join(str(error).split())})"
-    doubts.append(
+    assumptions.append(
         f"cannot read the configuration of the cluster's KubeVirt, so the task assumes the defaults: {problem}"
     )
-    return _read({}, release)._replace(version=version, doubt="; ".join(doubts))
+    return _read({}, release)._replace(version=version, assumption="; ".join(assumptions))
 
 
 def at_release(kubevirt: KubeVirt, version: str, settings: Mapping[str, Any] | None = None) -> KubeVirt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ...api import release_schema
-from ...api.errors import Crash, FieldError
+from ...api.errors import FieldError, Panic
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
@@ -92,8 +92,8 @@ def fill(
             return Expanded(error=problem)
     try:
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
-    except Crash as crash:
-        return Expanded(error=Problem(str(crash), CRASH))
+    except Panic as panic:
+        return Expanded(error=Problem(str(panic), CRASH))
     if conflicts:
         message = release.expand_conflict or conflict.webhook_message(conflicts, release)
         return Expanded(

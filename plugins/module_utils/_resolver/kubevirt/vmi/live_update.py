@@ -11,17 +11,17 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ...api import release_schema, schema, semantic
-from ...api.errors import Crash, FieldError
+from ...api.errors import FieldError, Panic
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from ..apply import applier
 from ..find import find
 from ..find.lookup import Lookup, Problem
-from . import interface_plug, volume_plug
+from . import interface_hotplug, volume_hotplug
 from .cluster import Cluster, KubeVirt
-from .hot_plug import LIVE_FIELDS, Update, limits, memory, scheduling, set_maximums, sockets
-from .interface_plug import interfaces_need_restart
-from .volume_plug import disks_change_live, volumes_change_live
+from .hotplug import LIVE_FIELDS, Update, limits, memory, scheduling, set_maximums, sockets
+from .interface_hotplug import interfaces_need_restart
+from .volume_hotplug import disks_change_live, volumes_change_live
 
 Manifest = dict[str, Any]
 
@@ -45,8 +45,8 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest
         conflicts = applier.apply_in_place(
             template["metadata"], template["spec"], instancetype.spec, preference.spec, release
         )
-    except Crash as crash:
-        return Problem(str(crash))
+    except Panic as panic:
+        return Problem(str(panic))
     if conflicts:
         paths = ", ".join(item.full_path("spec") for item in conflicts)
         return Problem(f"VM conflicts with instancetype spec in fields: [{paths}]")
@@ -134,9 +134,9 @@ def compare(at_start: Manifest, now: Manifest, instance: Manifest, cluster: Clus
         return Update(changes)
     changes += scheduling(desired, running)
     restart = None
-    updates = [sockets(desired, instance), memory(desired, instance), volume_plug.migrated(now, instance)]
+    updates = [sockets(desired, instance), memory(desired, instance), volume_hotplug.migrated(now, instance)]
     if kubevirt.release.replaces_volumes:
-        updates.append(volume_plug.replaced(_canonical(now), instance))
+        updates.append(volume_hotplug.replaced(_canonical(now), instance))
     for update in updates:
         changes += update.changes
         restart = restart or update.restart_required
@@ -152,14 +152,14 @@ def _canonical(vm: Manifest) -> Manifest:
 def _plugged(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[str]:
     """The fields that change by what is plugged in and out, whether or not the rest needs a restart."""
     vm, running = _canonical(vm), instance["spec"]
-    connected = interface_plug.plugged(vm["spec"]["template"]["spec"], instance, kubevirt)
+    connected = interface_hotplug.plugged(vm["spec"]["template"]["spec"], instance, kubevirt)
     if connected.get("networks") != running.get("networks"):
         yield "networks"
     interfaces = connected["domain"]["devices"].get("interfaces")
     if interfaces != running["domain"]["devices"].get("interfaces"):
         yield "domain.devices.interfaces"
     if kubevirt.plugs_volumes:
-        volumes, disks = volume_plug.plugged(vm, instance)
+        volumes, disks = volume_hotplug.plugged(vm, instance)
         if not semantic.equal("[]Volume", running.get("volumes") or [], volumes):
             yield "volumes"
         if not semantic.equal("[]Disk", running["domain"]["devices"].get("disks") or [], disks):

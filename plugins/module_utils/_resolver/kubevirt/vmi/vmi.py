@@ -9,7 +9,7 @@ import uuid
 from typing import Any, Final, NamedTuple
 
 from ...api import release_schema
-from ...api.errors import Crash, FieldError
+from ...api.errors import FieldError, Panic
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
@@ -52,8 +52,8 @@ def build_in_place(vm: Manifest, objects: Lookup, config: Configuration, release
         return BuiltVMI(error=Problem("the VirtualMachine has no template", CRASH))
     try:
         return _build(vm, objects, config, release)
-    except Crash as crash:
-        return BuiltVMI(error=Problem(str(crash), CRASH))
+    except Panic as panic:
+        return BuiltVMI(error=Problem(str(panic), CRASH))
 
 
 def _build(vm: Manifest, objects: Lookup, config: Configuration, release: Release) -> BuiltVMI:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ...api.release import NEWEST, Release
 from . import defaults
 from .configuration import Configuration
-from .hot_plug import Limits, set_maximums
+from .hotplug import Limits, set_maximums
 
 Spec = dict[str, Any]
 

@@ -28,7 +28,7 @@ class Response(NamedTuple):
 
     code, reason, message, causes: of the Status with which the API server rejects the object; empty if allowed.
     warnings: for the user of an allowed object. stage: the step of the VM's validation that failed.
-    crash: KubeVirt panics here (code 500).
+    panic: KubeVirt panics here (code 500).
     """
 
     allowed: bool = True
@@ -38,7 +38,7 @@ class Response(NamedTuple):
     causes: tuple[Cause, ...] = ()
     warnings: tuple[str, ...] = ()
     stage: str = ""
-    crash: bool = False
+    panic: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """The response without empty values."""
@@ -83,4 +83,4 @@ def bad_request(message: str, stage: str = "") -> Response:
 
 def crashed(message: str, stage: str = "") -> Response:
     """KubeVirt panics on this object, so it cannot be stored."""
-    return Response(False, 500, "InternalError", message, stage=stage, crash=True)
+    return Response(False, 500, "InternalError", message, stage=stage, panic=True)

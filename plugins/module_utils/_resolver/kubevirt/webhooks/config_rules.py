@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ...api.release import MULTI_ARCHITECTURE, PERSISTENT_STATE
-from ..vmi import hot_plug
+from ..vmi import hotplug
 from ..vmi.cluster import KubeVirt
 from .admission import INVALID, REQUIRED, Cause
 
@@ -49,7 +49,7 @@ def live_updates(spec: Manifest, path: str) -> Iterator[Cause]:
         message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
         yield Cause(INVALID, message, f"{path}.domain.cpu.sockets")
     if memory.get("maxGuest") is not None:
-        error = hot_plug.memory_hotplug_error(spec, memory["maxGuest"])
+        error = hotplug.memory_hotplug_error(spec, memory["maxGuest"])
         if error is not None:
             yield Cause(INVALID, error, f"{path}.domain.memory.guest")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ...api import release_schema, unmarshal
-from ...api.errors import Crash, FieldError
+from ...api.errors import FieldError, Panic
 from ...api.matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES, Role
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
@@ -114,8 +114,8 @@ def virtual_machine(vm: Manifest, objects: Lookup, config: Configuration, releas
         if problem is not None:
             return bad_request(problem.message, DEFAULTS)
         unmet_requirement = requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)
-    except Crash as crash:
-        return crashed(str(crash), APPLY)
+    except Panic as panic:
+        return crashed(str(panic), APPLY)
     return allowed() if unmet_requirement is None else _insufficient(unmet_requirement)
 
 

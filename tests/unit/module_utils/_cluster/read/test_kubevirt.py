@@ -41,7 +41,7 @@ def test_all_of_it_comes_from_one_list() -> None:
         evictionStrategy="LiveMigrate",
     )
     result = read(store)
-    assert (result.release.version, result.doubt) == ((1, 4, 1), "")
+    assert (result.release.version, result.assumption) == ((1, 4, 1), "")
     assert result.settings["developerConfiguration"] == {"cpuAllocationRatio": 4}
     assert (result.configuration.architecture, result.configuration.eviction_strategy) == ("arm64", "LiveMigrate")
     assert store.asked == [("GET", KUBEVIRTS)]
@@ -64,19 +64,19 @@ def test_without_the_object_virt_api_says_the_release(answer: Answer, why: str) 
     result = read(store)
     assert (result.release.version, result.configuration.architecture) == ((1, 5, 3), "amd64")
     assert not result.live_updates  # the default of that release
-    assert ASSUMED in result.doubt and why in result.doubt and "release" not in result.doubt
+    assert ASSUMED in result.assumption and why in result.assumption and "release" not in result.assumption
 
 
 def test_without_either_the_newest_release_is_assumed() -> None:
     result = read(Store({}, {("GET", KUBEVIRTS): forbidden("kubevirts"), ("GET", VERSION): forbidden("version")}))
     assert (result.release, result.live_updates) == (NEWEST, True)
-    assert "the cluster does not report its KubeVirt release, so the task assumes 1.9" in result.doubt
-    assert ASSUMED in result.doubt
+    assert "the cluster does not report its KubeVirt release, so the task assumes 1.9" in result.assumption
+    assert ASSUMED in result.assumption
 
 
 def test_an_unreachable_server_is_tried_once() -> None:
     store = Store({}, {("GET", KUBEVIRTS): None})
-    assert "cannot reach the API server" in read(store).doubt
+    assert "cannot reach the API server" in read(store).assumption
     assert ("GET", VERSION) not in store.asked
 
 
@@ -84,7 +84,8 @@ def test_a_custom_build_counts_as_the_newest_release() -> None:
     result = read(cluster("devel", {"defaultArchitecture": "s390x"}))
     assert (result.release, result.configuration.architecture) == (NEWEST, "s390x")
     assert (
-        result.doubt == "the cluster runs KubeVirt devel, a release unknown to this collection, so the task assumes 1.9"
+        result.assumption
+        == "the cluster runs KubeVirt devel, a release unknown to this collection, so the task assumes 1.9"
     )
 
 
@@ -92,7 +93,7 @@ def test_virt_api_has_the_version_until_the_operator_reports_it() -> None:
     store = cluster("")
     store.answers["GET", VERSION] = 200, {"gitVersion": "v1.6.6"}
     result = read(store)
-    assert (result.release.version, result.doubt) == ((1, 6, 6), "")
+    assert (result.release.version, result.assumption) == ((1, 6, 6), "")
 
 
 @pytest.mark.parametrize(

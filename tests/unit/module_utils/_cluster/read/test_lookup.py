@@ -14,7 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.lookup import (
     ClusterLookup,
-    WideLookup,
+    ListLookup,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Problem
 from scripted_server import Store, forbidden, session_with, status
@@ -77,7 +77,7 @@ def test_a_forbidden_read_is_a_problem_with_the_remedy() -> None:
 def test_one_list_for_all_namespaces_where_that_is_permitted() -> None:
     store = Store({ALL_REVISIONS: [named("a"), named("b", "lab")]})
     with session_with(store) as session:
-        lookup = WideLookup(session, everywhere=True)
+        lookup = ListLookup(session, everywhere=True)
         assert [item["metadata"]["name"] for item in lookup.list("ControllerRevision", "lab")] == ["b"]
         assert lookup.get("ControllerRevision", "shop", "a") == {**named("a"), **kind()}
     assert (len(store.asked), lookup.problems) == (1, {})
@@ -87,7 +87,7 @@ def test_what_was_gathered_takes_no_request() -> None:
     store = Store({ALL_REVISIONS: [named("a"), named("b", "lab")]})
     places = [("ControllerRevision", "shop"), ("ControllerRevision", "lab")]
     with session_with(store) as session:
-        wide, narrow = WideLookup(session, everywhere=True), WideLookup(session, everywhere=False)
+        wide, narrow = ListLookup(session, everywhere=True), ListLookup(session, everywhere=False)
         wide.gather(places)
         narrow.gather(places)
         requests = sorted(path for _method, path in store.asked)
@@ -106,7 +106,7 @@ def test_one_list_per_namespace_without_cluster_rights() -> None:
     store.answers["GET", ALL_REVISIONS] = forbidden("controllerrevisions")
     store.answers["GET", "/lab/controllerrevisions"] = forbidden("controllerrevisions")
     with session_with(store) as session:
-        lookup = WideLookup(session, everywhere=True)
+        lookup = ListLookup(session, everywhere=True)
         assert len(lookup.list("ControllerRevision", "shop")) == 1
         assert lookup.list("ControllerRevision", "lab") == []
         problem = lookup.get("ControllerRevision", "lab", "b")
@@ -116,7 +116,7 @@ def test_one_list_per_namespace_without_cluster_rights() -> None:
 def test_what_else_goes_wrong_is_raised() -> None:
     store = Store({}, {("GET", ALL_REVISIONS): status(500, "no"), ("GET", "/virtualmachines"): None})
     with session_with(store) as session:
-        lookup = WideLookup(session, everywhere=True)
+        lookup = ListLookup(session, everywhere=True)
         with pytest.raises(ApiError, match="no"):
             lookup.get("ControllerRevision", "shop", "a")
         with pytest.raises(ConnectionFailed):

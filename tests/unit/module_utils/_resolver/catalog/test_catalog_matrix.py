@@ -13,7 +13,7 @@ import yaml
 
 from ansible_collections.virtshape.instancetypes.plugins.filter.catalog import catalog
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.facts import (
     INSTANCETYPE_FEATURES,
     PREFERENCE_FEATURES,
@@ -91,7 +91,7 @@ def test_the_builtin_catalog_agrees_with_requirements_and_topology() -> None:
             unmet = requirements.unmet(instancetype, preference, {"architecture": needed})
             try:
                 uneven = topology.spread_indivisible(instancetype, preference) is not None
-            except Crash:
+            except Panic:
                 uneven = True
             assert bool(cell.sign) == (unmet is not None or uneven), (item["name"], other["name"])
             assert bool(cell.sign) == bool(cell.reasons)

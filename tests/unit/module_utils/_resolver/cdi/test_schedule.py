@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.schedule import (
     ScheduleError,
     next_time,
@@ -90,5 +90,5 @@ def test_time_zone_of_a_schedule() -> None:
     assert parse("TZ=Europe/Berlin @daily", {"Europe/Berlin"}).zone == "Europe/Berlin"
     assert parse("CRON_TZ= @daily", set()).zone == ""
     assert parse("@daily").zone is None
-    with pytest.raises(Crash):
+    with pytest.raises(Panic):
         parse("TZ=UTC")

@@ -303,7 +303,7 @@ def test_a_newer_kubevirt_may_permit_more(version: str, certain: bool) -> None:
 
 
 def test_an_unknown_configuration_leaves_a_doubt() -> None:
-    assert [issue.certain for issue in issues(vm(QXL), kubevirt=KUBEVIRT._replace(doubt="unreadable"))] == [False]
+    assert [issue.certain for issue in issues(vm(QXL), kubevirt=KUBEVIRT._replace(assumption="unreadable"))] == [False]
 
 
 def test_kubevirt_crashes_on_a_vm_before_it_starts() -> None:

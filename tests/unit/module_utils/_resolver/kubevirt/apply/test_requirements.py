@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import requirements
 
@@ -47,7 +47,7 @@ def test_only_instancetype_memory_counts_until_1_5_0() -> None:
     assert after is not None
     assert after.message == "insufficient Memory resources of 0 provided by VirtualMachine, preference requires 2Gi"
     needs = "^a VM with a memory object needs guest memory where the preference requires memory$"
-    with pytest.raises(Crash, match=needs):
+    with pytest.raises(Panic, match=needs):
         requirements.unmet(None, preference, {"domain": {"memory": {}}}, of("1.5.0"))
 
 

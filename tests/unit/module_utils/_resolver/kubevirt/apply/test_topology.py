@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Crash
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import topology
 
@@ -64,7 +64,7 @@ def test_spread_ratio_0_crashes_kubevirt(across: str) -> None:
         lambda: topology.topology(4, preference),
         lambda: topology.spread_indivisible({"cpu": {"guest": 4}}, preference),
     ):
-        with pytest.raises(Crash, match=r"^a spread ratio of 0 divides by zero$"):
+        with pytest.raises(Panic, match=r"^a spread ratio of 0 divides by zero$"):
             call()
     assert topology.topology(1, preference) == (1, 1, 1)
 
@@ -72,5 +72,5 @@ def test_spread_ratio_0_crashes_kubevirt(across: str) -> None:
 def test_spread_without_instancetype() -> None:
     preference = {"cpu": {"preferredCPUTopology": "preferSpread"}}
     assert topology.spread_indivisible(None, preference) is None
-    with pytest.raises(Crash, match=r"^a spread without an instancetype$"):
+    with pytest.raises(Panic, match=r"^a spread without an instancetype$"):
         topology.spread_indivisible(None, preference, of("1.1"))

@@ -12,7 +12,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Cluster,
     KubeVirt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hot_plug import Update
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import Update
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
     changes_live,
     compare,

@@ -88,7 +88,7 @@ def test_vm_being_deleted_is_allowed() -> None:
 def test_inference_without_template_crashes_kubevirt() -> None:
     refusal = mutate(vm(instancetype={"inferFromVolume": "v"}, template=None), Objects([])).refusal
     assert refusal is not None
-    assert refusal.crash
+    assert refusal.panic
     assert refusal.status()["code"] == 500
     assert refusal.message == "the VirtualMachine has no template"
 
@@ -293,7 +293,7 @@ def test_inference_depends_on_release() -> None:
     assert mutated["spec"]["preference"] == {"name": "p"}
     refusal = mutate(manifest, Objects([snapshot, volume]), release=of("1.8")).refusal
     assert refusal is not None
-    assert not refusal.crash
+    assert not refusal.panic
     assert refusal.status() == {
         "code": 400,
         "message": "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported",

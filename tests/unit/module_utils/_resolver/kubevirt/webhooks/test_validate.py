@@ -97,8 +97,8 @@ def test_crash_of_kubevirt_is_a_refusal() -> None:
         cpu={"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}},
     )
     refused = response(vm(instancetype={"name": "small"}, preference={"name": "p"}), SMALL, zero)
-    assert (refused.crash, refused.status()["reason"]) == (True, "InternalError")
-    assert response(vm(template=None)).crash
+    assert (refused.panic, refused.status()["reason"]) == (True, "InternalError")
+    assert response(vm(template=None)).panic
 
 
 def test_causes_beyond_ten_are_counted() -> None:
@@ -170,8 +170,8 @@ def test_spread_check_depends_on_release() -> None:
     older = response(manifest, SMALL, spread, release=of("1.2"))
     assert older.message == "Instancetype CPU Guest is not divisible by PreferSpreadSocketToCoreRatio"
     assert response(manifest, SMALL, spread, release=of("1.3")).message.startswith("3 vCPUs provided by the instance")
-    crash = response(vm(preference=NAMED), spread, release=of("1.1"))
-    assert (crash.crash, crash.stage) == (True, "apply")
+    panic = response(vm(preference=NAMED), spread, release=of("1.1"))
+    assert (panic.panic, panic.stage) == (True, "apply")
 
 
 def test_memory_requirement_depends_on_release() -> None:
@@ -181,7 +181,7 @@ def test_memory_requirement_depends_on_release() -> None:
     # The default of the guest's memory comes first, here from the huge pages.
     assert response(huge_pages_only, demanding_preference, release=of("1.5.0")).stage == "requirements"
     no_guest_memory = vm({"memory": {"maxGuest": "4Gi"}}, preference={"name": "p"})
-    assert response(no_guest_memory, demanding_preference, release=of("1.5.0")).crash
+    assert response(no_guest_memory, demanding_preference, release=of("1.5.0")).panic
     assert response(no_guest_memory, demanding_preference, release=of("1.5.1")).stage == "requirements"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api import semantic
-from .hot_plug import Update
+from .hotplug import Update
 
 Manifest = dict[str, Any]
 

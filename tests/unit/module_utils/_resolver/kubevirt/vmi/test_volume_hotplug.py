@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hot_plug import Update
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.volume_plug import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import Update
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.volume_hotplug import (
     migrated,
     plugged,
     replaced,

@@ -9,7 +9,7 @@ from interface_specs import LAN, POD, spec, state
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.interface_plug import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.interface_hotplug import (
     plugged,
 )
 

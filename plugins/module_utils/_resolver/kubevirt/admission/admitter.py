@@ -1,4 +1,4 @@
-"""All rules in KubeVirt's order, which is also the order of a refusal's causes."""
+"""All rules of the admitters in KubeVirt's order, which is also the order of a refusal's causes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from . import (
     disks,
     firmware,
     gates,
-    grace,
     guest,
     interfaces,
     memory,
     networks,
+    nvidia_grace,
     scheduling,
     virtual_machine,
     vmi_only,
@@ -78,7 +78,7 @@ SPEC_RULES: Final[tuple[Rule, ...]] = (
     virtual_machine.eviction_strategy,
     devices.virtual_gpu_displays,
     devices.host_devices,
-    grace.check,
+    nvidia_grace.check,
     devices.sound,
     firmware.launch_security,
     devices.vsock,
@@ -130,7 +130,7 @@ def _vm(spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
     template, path = spec["template"], "spec.template"
     yield from virtual_machine.metadata(template["metadata"], f"{path}.metadata", config)
     annotations = template["metadata"].get("annotations") or {}
-    yield from grace.template_annotations(template["spec"], annotations, f"{path}.metadata", config)
+    yield from nvidia_grace.template_annotations(template["spec"], annotations, f"{path}.metadata", config)
     yield from _apply(SPEC_RULES, template["spec"], f"{path}.spec", config)
     yield from virtual_machine.data_volume_templates(spec)
     yield from virtual_machine.run_strategy(spec, config)
@@ -146,7 +146,7 @@ def vmi(metadata: Spec, spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
     yield from gates.discontinued(spec, config.developer)
     yield from _apply(_VMI_RULES, spec, path, config)
     yield from virtual_machine.metadata(metadata, metadata_path, config, reserved_labels=True)
-    yield from grace.template_annotations(spec, metadata.get("annotations") or {}, metadata_path, config)
+    yield from nvidia_grace.template_annotations(spec, metadata.get("annotations") or {}, metadata_path, config)
     yield from vmi_only.hyperv(spec, path, config)
     yield from vmi_only.architecture(spec, path, config)
 
