@@ -19,33 +19,33 @@ from ...read.image import CONFIG_MAP, SECRET, file_of, image_of
 from ..declare import judge
 from ..engine import Settings
 from ..subject import Finding
-from .work import LABELED, Work, is_filled
+from .state import LABELED, BootSourceState, is_filled
 
 _SOURCE: Final = "DataSource"
 _REVIEW: Final = Kind("SubjectAccessReview", "authorization.k8s.io", "v1", "subjectaccessreviews", False)
 _REFERENCES: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
 
 
-def identify(session: Session, works: list[Work], settings: Settings) -> None:
+def identify(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
     """Sets the content, the labels and the volume name of each boot source, or the reason why it fails."""
     checks = _Checks(session)
 
-    def check(work: Work) -> None:
-        if work.options.get("image"):
-            work.content = image_of(session, work.options)
-        elif work.uploads:
-            work.content = file_of(work.options)
-        work.result.failed = work.content.problem or None
+    def check(boot_source: BootSourceState) -> None:
+        if boot_source.options.get("image"):
+            boot_source.content = image_of(session, boot_source.options)
+        elif boot_source.uploads:
+            boot_source.content = file_of(boot_source.options)
+        boot_source.result.failed = boot_source.content.problem or None
         try:
-            work.labels = source.defaults(work.options, work.content.environment)
+            boot_source.labels = source.defaults(boot_source.options, boot_source.content.environment)
         except FieldError as error:
-            work.result.failed = work.result.failed or str(error)
-        if work.imports or work.uploads:
-            work.volume = source.volume_name(work.options, work.content.digest)
-        if settings.preflight != "off" and not work.result.failed:
-            judge(work.result, list(checks.findings(work)), settings)
+            boot_source.result.failed = boot_source.result.failed or str(error)
+        if boot_source.imports or boot_source.uploads:
+            boot_source.volume = source.volume_name(boot_source.options, boot_source.content.digest)
+        if settings.preflight != "off" and not boot_source.result.failed:
+            judge(boot_source.result, list(checks.findings(boot_source)), settings)
 
-    each(check, works, settings.concurrency)
+    each(check, boot_sources, settings.concurrency)
 
 
 class _Checks:
@@ -55,36 +55,39 @@ class _Checks:
         self._session = session
         self._defaults = Defaults(session)
 
-    def findings(self, work: Work) -> Iterator[Finding]:
-        options, cluster = work.options, cdi(self._session)
-        faults = self._defaults.faults(options["namespace"], work.labels, work.content.architecture)
+    def findings(self, boot_source: BootSourceState) -> Iterator[Finding]:
+        options, cluster = boot_source.options, cdi(self._session)
+        faults = self._defaults.faults(options["namespace"], boot_source.labels, boot_source.content.architecture)
         yield from (Finding(fault.text, missing=fault.missing) for fault in faults)
-        if work.state != LABELED and work.has_data_source:
-            yield from self._owner(work)
-            yield from self._consumers(work)
-        if work.imports or work.polls:
-            yield from self._credentials(work, cluster)
-        if work.imports or work.polls or work.uploads:
-            yield from self._storage(work, cluster)
+        if boot_source.state != LABELED and boot_source.has_data_source:
+            yield from self._owner(boot_source)
+            yield from self._consumers(boot_source)
+        if boot_source.imports or boot_source.polls:
+            yield from self._credentials(boot_source, cluster)
+        if boot_source.imports or boot_source.polls or boot_source.uploads:
+            yield from self._storage(boot_source, cluster)
             if cluster.release is not None:
-                notes = preflight.release_notes(options, work.labels, cluster.release)
+                notes = preflight.release_notes(options, boot_source.labels, cluster.release)
                 yield from (Finding(note, note=True) for note in notes)
-        if work.uploads and not self._is_filled(work):
-            yield from self._proxy(work)
+        if boot_source.uploads and not self._is_filled(boot_source):
+            yield from self._proxy(boot_source)
 
-    def _owner(self, work: Work) -> Iterator[Finding]:
+    def _owner(self, boot_source: BootSourceState) -> Iterator[Finding]:
         try:
-            live = self._session.get(BY_NAME[_SOURCE], work.options["namespace"], work.options["name"])
+            live = self._session.get(BY_NAME[_SOURCE], boot_source.options["namespace"], boot_source.options["name"])
         except (ApiError, ConnectionFailed):
             return
-        problem = preflight.managed_elsewhere(work.options, live) if live is not None else ""
+        problem = preflight.managed_elsewhere(boot_source.options, live) if live is not None else ""
         if problem:
             yield Finding(problem)
 
-    def _consumers(self, work: Work) -> Iterator[Finding]:
-        target = work.options.get("pvc") or work.options.get("snapshot") or {"name": work.volume}
-        namespace, snapshot = target.get("namespace") or work.options["namespace"], bool(work.options.get("snapshot"))
-        for consumer in map(consumers.parse_consumer, work.options.get("consumers") or ()):
+    def _consumers(self, boot_source: BootSourceState) -> Iterator[Finding]:
+        target = boot_source.options.get("pvc") or boot_source.options.get("snapshot") or {"name": boot_source.volume}
+        namespace, snapshot = (
+            target.get("namespace") or boot_source.options["namespace"],
+            bool(boot_source.options.get("snapshot")),
+        )
+        for consumer in map(consumers.parse_consumer, boot_source.options.get("consumers") or ()):
             alternatives = consumers.reviews(consumer, namespace, target["name"], snapshot)
             try:
                 if consumer.namespace != namespace and not any(
@@ -99,16 +102,16 @@ class _Checks:
         answer = self._session.request("POST", _REVIEW.path(), body=body, retry=True)
         return bool((answer.get("status") or {}).get("allowed"))
 
-    def _credentials(self, work: Work, cluster: Cdi) -> Iterator[Finding]:
+    def _credentials(self, boot_source: BootSourceState, cluster: Cdi) -> Iterator[Finding]:
         """To poll, CDI also reads them in its own namespace, and does not report missing ones."""
-        options = work.options
+        options = boot_source.options
         references = [(kind, option) for kind, option in _REFERENCES if options.get(option)]
         if options.get("secret") and options.get("pull_method") == "node":
             yield Finding(
                 "CDI pulls by the node without secret; add it to imagePullSecrets of CDI's configuration", note=True
             )
         namespaces = [options["namespace"]]
-        if work.polls and references:
+        if boot_source.polls and references:
             namespaces.append(cluster.namespace)
         for kind, option in references:
             for namespace in dict.fromkeys(namespaces):
@@ -118,8 +121,8 @@ class _Checks:
                 elif cluster.has(kind, namespace, options[option]) is False:
                     yield Finding(f"{option}: there is no {kind.kind} {namespace}/{options[option]}", missing=True)
 
-    def _storage(self, work: Work, cluster: Cdi) -> Iterator[Finding]:
-        name = work.options.get("storage_class") or ""
+    def _storage(self, boot_source: BootSourceState, cluster: Cdi) -> Iterator[Finding]:
+        name = boot_source.options.get("storage_class") or ""
         if cluster.classes is None:
             return
         storage_class = cluster.classes.get(name)
@@ -127,18 +130,18 @@ class _Checks:
             # CDI waits for the class and does not report it in the status of the volume.
             yield Finding(f"storage_class: there is no StorageClass {name}", missing=True)
         gates = (cluster.config or {}).get("featureGates")
-        problem = "" if work.polls else preflight.unbound(work.options, storage_class, gates)
-        if problem and not self._is_filled(work):
+        problem = "" if boot_source.polls else preflight.unbound(boot_source.options, storage_class, gates)
+        if problem and not self._is_filled(boot_source):
             yield Finding(problem)
 
-    def _is_filled(self, work: Work) -> bool:
+    def _is_filled(self, boot_source: BootSourceState) -> bool:
         try:
-            return is_filled(self._session, work)
+            return is_filled(self._session, boot_source)
         except (ApiError, ConnectionFailed):
             return False
 
-    def _proxy(self, work: Work) -> Iterator[Finding]:
-        proxy = work.options.get("upload_proxy") or {}
+    def _proxy(self, boot_source: BootSourceState) -> Iterator[Finding]:
+        proxy = boot_source.options.get("upload_proxy") or {}
         url = proxy.get("url") or ""
         try:
             url = url or rules.proxy_url(self._session.request("GET", CDI_CONFIG.path(name="config")))

@@ -12,7 +12,7 @@ from ...client.errors import ApiError, ConnectionFailed
 from ...client.session import Session
 from ..engine import UNKNOWN_IN_CHECK_MODE, Settings
 from ..subject import Planned, Subject
-from .work import Work, declare_objects
+from .state import BootSourceState, declare_objects
 
 Manifest = dict[str, Any]
 
@@ -40,20 +40,22 @@ class _Labelled(Subject):
         ]
 
 
-def label(session: Session, works: list[Work], settings: Settings) -> None:
-    """Declares the labels of one existing object for each work."""
-    pairs = [(work, _manifest(work)) for work in works]
-    for (work, _labels), result in zip(
+def label(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
+    """Declares the labels of one existing object for each boot source."""
+    pairs = [(boot_source, _manifest(boot_source)) for boot_source in boot_sources]
+    for (boot_source, _labels), result in zip(
         pairs, declare_objects(session, _Labelled(settings.check_mode), pairs, settings)
     ):
-        work.result.live = result.live
-        if result.live is not None and work.result.entry.key.kind == _SOURCE:
-            work.result.warnings += preflight.overwritten(work.labels, result.live, _content(session, result.live))
+        boot_source.result.live = result.live
+        if result.live is not None and boot_source.result.entry.key.kind == _SOURCE:
+            boot_source.result.warnings += preflight.overwritten(
+                boot_source.labels, result.live, _content(session, result.live)
+            )
 
 
-def _manifest(work: Work) -> Manifest:
-    key = work.result.entry.key
-    metadata = {"name": key.name, "namespace": key.namespace, "labels": work.labels}
+def _manifest(boot_source: BootSourceState) -> Manifest:
+    key = boot_source.result.entry.key
+    metadata = {"name": key.name, "namespace": key.namespace, "labels": boot_source.labels}
     return {"apiVersion": BY_NAME[key.kind].api_version, "kind": key.kind, "metadata": metadata}
 
 

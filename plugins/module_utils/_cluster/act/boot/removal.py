@@ -10,7 +10,7 @@ from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
 from ..engine import Settings
 from ..subject import Subject
-from .work import Pair, Work, declare_objects, not_failed
+from .state import BootSourceState, Pair, declare_objects, not_failed
 
 Manifest = dict[str, Any]
 
@@ -20,42 +20,47 @@ _CLAIM: Final = "PersistentVolumeClaim"
 _KINDS: Final = ("DataImportCron", "DataSource")
 
 
-def tidy(session: Session, works: list[Work], settings: Settings) -> None:
+def delete_old_volumes(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
     """Deletes the volumes of boot sources beyond `keep`, the oldest first."""
     pairs: list[Pair] = []
-    for work in works:
+    for boot_source in boot_sources:
         pairs += [
-            (work, volume) for volume in source.outdated(_owned(session, work), work.volume, work.options["keep"])
+            (boot_source, volume)
+            for volume in source.outdated(_owned(session, boot_source), boot_source.volume, boot_source.options["keep"])
         ]
     _delete(session, pairs, settings)
 
 
-def remove(session: Session, works: list[Work], settings: Settings) -> None:
+def delete_boot_sources(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
     """Deletes boot sources and the volumes created for them."""
     for kind in _KINDS:
-        pairs = [(work, _named(kind, work)) for work in not_failed(works)]
+        pairs = [(boot_source, _named(kind, boot_source)) for boot_source in not_failed(boot_sources)]
         declare_objects(session, Subject("boot sources"), pairs, settings, "absent")
-    _delete(session, [(work, volume) for work in not_failed(works) for volume in _owned(session, work)], settings)
+    _delete(
+        session,
+        [(boot_source, volume) for boot_source in not_failed(boot_sources) for volume in _owned(session, boot_source)],
+        settings,
+    )
 
 
-def _named(kind: str, work: Work) -> Manifest:
-    metadata = {"name": work.options["name"], "namespace": work.options["namespace"]}
+def _named(kind: str, boot_source: BootSourceState) -> Manifest:
+    metadata = {"name": boot_source.options["name"], "namespace": boot_source.options["namespace"]}
     return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata}
 
 
-def _owned(session: Session, work: Work) -> list[Manifest]:
+def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
     """The volumes that a task or the DataImportCron created for a boot source."""
     volumes: dict[tuple[str, str], Manifest] = {}
     kinds = [(_VOLUME, source.OWNER), (_VOLUME, source.CRON)]
-    if work.uploads or work.state == "absent":
+    if boot_source.uploads or boot_source.state == "absent":
         kinds.append((_CLAIM, source.OWNER))
     for name, label in kinds:
         kind = BY_NAME[name]
-        query = {"labelSelector": f"{label}={work.options['name']}"}
+        query = {"labelSelector": f"{label}={boot_source.options['name']}"}
         try:
-            items, _version = session.list(kind, work.options["namespace"], **query)
+            items, _version = session.list(kind, boot_source.options["namespace"], **query)
         except (ApiError, ConnectionFailed) as error:
-            work.result.warnings.append(f"old volumes stay: {explain(error, 'LIST', kind)}")
+            boot_source.result.warnings.append(f"old volumes stay: {explain(error, 'LIST', kind)}")
             return []
         for item in items:
             # CDI deletes the claim of a DataVolume with it. The items of a list have no apiVersion and kind.
@@ -71,18 +76,18 @@ def _delete(session: Session, pairs: list[Pair], settings: Settings) -> None:
     try:
         clones, _version = session.list(BY_NAME[_VOLUME])
     except (ApiError, ConnectionFailed) as error:
-        for work, _volume in pairs:
-            work.result.warnings.append(
+        for boot_source, _volume in pairs:
+            boot_source.result.warnings.append(
                 f"old volumes stay, since it is not known who clones them: {explain(error, 'LIST', BY_NAME[_VOLUME])}"
             )
         return
     due = []
-    for work, volume in pairs:
+    for boot_source, volume in pairs:
         clone = source.clones_by_claim(clones, volume["metadata"]["namespace"]).get(volume["metadata"]["name"])
         if clone:
-            work.result.warnings.append(
+            boot_source.result.warnings.append(
                 f"the volume {volume['metadata']['name']} stays, since {clone} is cloned from it"
             )
         else:
-            due.append((work, volume))
+            due.append((boot_source, volume))
     declare_objects(session, Subject("volumes"), due, settings, "absent")

@@ -26,9 +26,9 @@ from ..subject import Entry, Result, Subject
 from ..subjects.boot_source import Claims, Crons, DataSources, Volumes, cron_refused
 from .checks import identify
 from .labels import label
-from .removal import remove, tidy
+from .removal import delete_boot_sources, delete_old_volumes
+from .state import LABELED, BootSourceState, Pair, declare_objects, is_filled, not_failed
 from .upload import Progress, UploadFailed, UploadSettings, upload
-from .work import LABELED, Pair, Work, declare_objects, is_filled, not_failed
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -61,60 +61,67 @@ def declare_sources(session: Session, subject: Subject, entries: list[Entry], se
         for result in results:
             result.skip_reason = None if result.failed else "not sent because other entries are invalid"
         return results
-    works = [Work(result) for result in results]
-    present = [work for work in works if work.state != "absent"]
+    boot_sources = [BootSourceState(result) for result in results]
+    present = [boot_source for boot_source in boot_sources if boot_source.state != "absent"]
     identify(session, present, settings)
-    label(session, not_failed(present, lambda work: work.state == LABELED), settings)
-    managed = [work for work in present if work.state != LABELED]
-    _import(session, not_failed(managed, lambda work: work.imports), settings)
-    _upload(session, not_failed(managed, lambda work: work.uploads), settings)
-    _poll(session, not_failed(managed, lambda work: work.polls), settings)
-    _declare_data_sources(session, not_failed(managed, lambda work: not work.polls), settings)
-    tidy(session, not_failed(managed, lambda work: bool(work.volume) and work.filled), settings)
-    remove(session, [work for work in works if work.state == "absent"], settings)
+    label(session, not_failed(present, lambda boot_source: boot_source.state == LABELED), settings)
+    managed = [boot_source for boot_source in present if boot_source.state != LABELED]
+    _import(session, not_failed(managed, lambda boot_source: boot_source.imports), settings)
+    _upload(session, not_failed(managed, lambda boot_source: boot_source.uploads), settings)
+    _poll(session, not_failed(managed, lambda boot_source: boot_source.polls), settings)
+    _declare_data_sources(session, not_failed(managed, lambda boot_source: not boot_source.polls), settings)
+    delete_old_volumes(
+        session, not_failed(managed, lambda boot_source: bool(boot_source.volume) and boot_source.filled), settings
+    )
+    delete_boot_sources(
+        session, [boot_source for boot_source in boot_sources if boot_source.state == "absent"], settings
+    )
     return results
 
 
-def _import(session: Session, works: list[Work], settings: Settings) -> None:
-    pairs = [(work, source.volume(work.options, work.content.digest, work.labels)) for work in works]
-    for (work, _manifest), result in zip(pairs, declare_objects(session, Volumes(), pairs, settings)):
+def _import(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
+    pairs = [
+        (boot_source, source.volume(boot_source.options, boot_source.content.digest, boot_source.labels))
+        for boot_source in boot_sources
+    ]
+    for (boot_source, _manifest), result in zip(pairs, declare_objects(session, Volumes(), pairs, settings)):
         done = result.live is not None and source.import_status(result.live).done
         # In check mode, a task that waits would find the volume filled.
-        work.filled = done or (settings.check_mode and settings.wait)
+        boot_source.filled = done or (settings.check_mode and settings.wait)
 
 
-def _upload(session: Session, works: list[Work], settings: Settings) -> None:
-    for work in works:
+def _upload(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
+    for boot_source in boot_sources:
         try:
-            work.filled = is_filled(session, work)
-            if work.filled:
+            boot_source.filled = is_filled(session, boot_source)
+            if boot_source.filled:
                 continue
-            work.result.action = plan.APPLY
-            path = work.options["upload"]["path"]
-            work.result.after[f"{work.volume_kind} {work.volume}"] = {
+            boot_source.result.action = plan.APPLY
+            path = boot_source.options["upload"]["path"]
+            boot_source.result.after[f"{boot_source.volume_kind} {boot_source.volume}"] = {
                 "upload": path,
                 "bytes": Path(path).stat().st_size,
             }
             if not settings.check_mode:
-                _send(session, work, settings)
-                work.result.written = True
-            work.filled = settings.wait
+                _send(session, boot_source, settings)
+                boot_source.result.written = True
+            boot_source.filled = settings.wait
         except (UploadFailed, ConnectionFailed, OSError) as error:
-            work.result.failed = str(error)
+            boot_source.result.failed = str(error)
         except ApiError as error:
-            work.result.failed = explain(error, "POST", BY_NAME[work.volume_kind])
+            boot_source.result.failed = explain(error, "POST", BY_NAME[boot_source.volume_kind])
 
 
-def _send(session: Session, work: Work, settings: Settings) -> None:
-    options, proxy = work.options, work.options.get("upload_proxy") or {}
+def _send(session: Session, boot_source: BootSourceState, settings: Settings) -> None:
+    options, proxy = boot_source.options, boot_source.options.get("upload_proxy") or {}
     file_options = options["upload"]
     # The DataSource is declared later, as that of any boot source.
-    target = upload_target(options, work.volume, work.labels)._replace(
-        data_source=False, owner={source.OWNER: options["name"]}, digest=work.content.digest
+    target = upload_target(options, boot_source.volume, boot_source.labels)._replace(
+        data_source=False, owner={source.OWNER: options["name"]}, digest=boot_source.content.digest
     )
     pool = upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
     timeout = settings.wait_timeout if settings.wait else 0
-    progress = Progress(work.volume, Path(file_options["path"]).stat().st_size)
+    progress = Progress(boot_source.volume, Path(file_options["path"]).stat().st_size)
     upload_settings = UploadSettings(
         pool,
         proxy.get("url") or "",
@@ -131,50 +138,50 @@ def _send(session: Session, work: Work, settings: Settings) -> None:
             raise UploadFailed(f"{error}{progress_note}") from error
 
 
-def _poll(session: Session, works: list[Work], settings: Settings) -> None:
+def _poll(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
     unchanged: list[Pair] = []
     changed: list[Pair] = []
-    for work in works:
-        manifest = source.cron(work.options, work.labels)
+    for boot_source in boot_sources:
+        manifest = source.cron(boot_source.options, boot_source.labels)
         try:
-            live = session.get(BY_NAME[_CRON], work.options["namespace"], work.options["name"])
+            live = session.get(BY_NAME[_CRON], boot_source.options["namespace"], boot_source.options["name"])
         except (ApiError, ConnectionFailed) as error:
-            work.result.failed = explain(error, "GET", BY_NAME[_CRON])
+            boot_source.result.failed = explain(error, "GET", BY_NAME[_CRON])
             continue
         # CDI rejects every change of a DataImportCron.
         if live is not None and admission.data_import_cron_refusal({**live, "spec": manifest["spec"]}, live):
-            work.result.failed = preflight.replacement_problem(live) or None
-            changed.append((work, manifest))
+            boot_source.result.failed = preflight.replacement_problem(live) or None
+            changed.append((boot_source, manifest))
         else:
-            unchanged.append((work, manifest))
+            unchanged.append((boot_source, manifest))
     declare_objects(session, Crons(), unchanged, replace(settings, wait=False))
     _replace(session, [pair for pair in changed if not pair[0].result.failed], settings)
     if settings.wait and not settings.check_mode:
-        _await_cron(session, not_failed(works), settings)
+        _await_cron(session, not_failed(boot_sources), settings)
 
 
 def _replace(session: Session, pairs: list[Pair], settings: Settings) -> None:
     """Makes DataImportCrons anew. None is deleted before CDI's rules and the API server accept the new one: without
     either, nothing would poll the registry."""
-    for work, manifest in pairs:
-        _check_new(session, work, manifest, settings)
+    for boot_source, manifest in pairs:
+        _check_new(session, boot_source, manifest, settings)
     accepted = [pair for pair in pairs if not pair[0].result.failed]
     if not settings.check_mode:
         declare_objects(session, Subject("crons"), accepted, replace(settings, wait=True), "absent")
     accepted = [pair for pair in accepted if not pair[0].result.failed]
     # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
     declare_objects(session, Crons(), accepted, replace(settings, server_dry_run=False, wait=False))
-    for work, _manifest in accepted:
-        if work.result.failed and not settings.check_mode:
-            work.result.failed += "; the old DataImportCron is deleted, so run the task again"
+    for boot_source, _manifest in accepted:
+        if boot_source.result.failed and not settings.check_mode:
+            boot_source.result.failed += "; the old DataImportCron is deleted, so run the task again"
 
 
-def _check_new(session: Session, work: Work, manifest: Manifest, settings: Settings) -> None:
+def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, settings: Settings) -> None:
     kind = BY_NAME[_CRON]
 
     def dry_run() -> None:
         try:
-            send(session.rehearsal(), create(kind.path(work.options["namespace"]), manifest))
+            send(session.rehearsal(), create(kind.path(boot_source.options["namespace"]), manifest))
         except ApiError as error:
             # The name is the last thing that the API server looks at: all else is accepted.
             if error.reason != "AlreadyExists":
@@ -187,15 +194,19 @@ def _check_new(session: Session, work: Work, manifest: Manifest, settings: Setti
         except (ApiError, ConnectionFailed) as error:
             problem = "" if NO_DRY_RUN in str(error) else explain(error, "POST", kind)
     elif not problem and settings.server_dry_run:
-        rehearse(Job(work.result, dry_run, "POST", kind))
-        problem = work.result.failed or ""
-    work.result.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
+        rehearse(Job(boot_source.result, dry_run, "POST", kind))
+        problem = boot_source.result.failed or ""
+    boot_source.result.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
 
 
-def _await_cron(session: Session, works: list[Work], settings: Settings) -> None:
+def _await_cron(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
     deadline = time.monotonic() + settings.wait_timeout
-    for namespace in sorted({work.options["namespace"] for work in works}):
-        by_name = {work.options["name"]: work for work in works if work.options["namespace"] == namespace}
+    for namespace in sorted({boot_source.options["namespace"] for boot_source in boot_sources}):
+        by_name = {
+            boot_source.options["name"]: boot_source
+            for boot_source in boot_sources
+            if boot_source.options["namespace"] == namespace
+        }
 
         def probe(_name: str, live: Manifest | None) -> State:
             return State(live is not None and source.is_ready(live), pending="CDI to import the image")
@@ -206,28 +217,38 @@ def _await_cron(session: Session, works: list[Work], settings: Settings) -> None
             by_name[name].result.failed = result.failure
 
 
-def _declare_data_sources(session: Session, works: list[Work], settings: Settings) -> None:
-    unfilled = {(work.options["namespace"], work.options["name"]) for work in works if not work.filled}
+def _declare_data_sources(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
+    unfilled = {
+        (boot_source.options["namespace"], boot_source.options["name"])
+        for boot_source in boot_sources
+        if not boot_source.filled
+    }
     pairs = [
-        (work, source.data_source(work.options, work.volume, work.labels)) for work in works if work.has_data_source
+        (boot_source, source.data_source(boot_source.options, boot_source.volume, boot_source.labels))
+        for boot_source in boot_sources
+        if boot_source.has_data_source
     ]
-    for (work, _manifest), result in zip(pairs, declare_objects(session, DataSources(unfilled), pairs, settings)):
-        work.result.live = result.live
-        if result.live is not None and (work.options["namespace"], work.options["name"]) in unfilled:
-            work.result.warnings.append(
-                f"the DataSource leads to {work.volume} when that is filled; run the task again"
+    for (boot_source, _manifest), result in zip(
+        pairs, declare_objects(session, DataSources(unfilled), pairs, settings)
+    ):
+        boot_source.result.live = result.live
+        if result.live is not None and (boot_source.options["namespace"], boot_source.options["name"]) in unfilled:
+            boot_source.result.warnings.append(
+                f"the DataSource leads to {boot_source.volume} when that is filled; run the task again"
             )
-    claims = [(work, _claim(work)) for work in works if work.labels and work.filled]
+    claims = [
+        (boot_source, _claim(boot_source)) for boot_source in boot_sources if boot_source.labels and boot_source.filled
+    ]
     declare_objects(
         session, Claims(), [pair for pair in claims if not pair[0].result.failed], replace(settings, wait=False)
     )
 
 
-def _claim(work: Work) -> Manifest:
+def _claim(boot_source: BootSourceState) -> Manifest:
     """The claim or snapshot of the DataSource with the labels, because CDI copies its labels over those of the
     DataSource."""
-    kind = _SNAPSHOT if work.options.get("snapshot") else _CLAIM
-    target = work.options.get("pvc") or work.options.get("snapshot") or {"name": work.volume}
-    namespace = target.get("namespace") or work.options["namespace"]
-    metadata = {"name": target["name"], "namespace": namespace, "labels": work.labels}
+    kind = _SNAPSHOT if boot_source.options.get("snapshot") else _CLAIM
+    target = boot_source.options.get("pvc") or boot_source.options.get("snapshot") or {"name": boot_source.volume}
+    namespace = target.get("namespace") or boot_source.options["namespace"]
+    metadata = {"name": target["name"], "namespace": namespace, "labels": boot_source.labels}
     return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata}

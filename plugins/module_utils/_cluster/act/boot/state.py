@@ -19,7 +19,7 @@ from ..subject import Entry, Result, Subject
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
-Pair = tuple["Work", Manifest]
+Pair = tuple["BootSourceState", Manifest]
 
 LABELED: Final = "labeled"
 _REGISTRY: Final = ("image", "image_stream")
@@ -29,7 +29,7 @@ _DESCRIBED: Final = ("DataSource", "DataImportCron")
 
 
 @dataclass
-class Work:
+class BootSourceState:
     """The state of one boot source. filled: whether CDI has filled its volume, or would have."""
 
     result: Result
@@ -89,31 +89,33 @@ def _weight(action: str) -> int:
     return (plan.NONE, plan.APPLY, plan.CREATE, plan.DELETE).index(action)
 
 
-def not_failed(works: Iterable[Work], condition: Callable[[Work], bool] = lambda _work: True) -> list[Work]:
+def not_failed(
+    boot_sources: Iterable[BootSourceState], condition: Callable[[BootSourceState], bool] = lambda _boot_source: True
+) -> list[BootSourceState]:
     """The boot sources that have not failed."""
-    return [work for work in works if not work.result.failed and condition(work)]
+    return [boot_source for boot_source in boot_sources if not boot_source.result.failed and condition(boot_source)]
 
 
-def is_filled(session: Session, work: Work) -> bool:
+def is_filled(session: Session, boot_source: BootSourceState) -> bool:
     """Whether CDI has filled the volume with the content. Raises what requests raise."""
-    live = session.get(BY_NAME[work.volume_kind], work.options["namespace"], work.volume)
+    live = session.get(BY_NAME[boot_source.volume_kind], boot_source.options["namespace"], boot_source.volume)
     if live is None:
         return False
-    return holds(live, work.content.digest) if work.uploads else import_status(live).done
+    return holds(live, boot_source.content.digest) if boot_source.uploads else import_status(live).done
 
 
 def declare_objects(
     session: Session, subject: Subject, pairs: list[Pair], settings: Settings, state: str = "present"
 ) -> list[Result]:
-    """Declares one object for each work, or deletes it."""
-    entries = [_entry(work, manifest, state) for work, manifest in pairs]
+    """Declares one object for each boot source, or deletes it."""
+    entries = [_entry(boot_source, manifest, state) for boot_source, manifest in pairs]
     results = declare(session, subject, entries, settings) if entries else []
-    for (work, _manifest), result in zip(pairs, results):
-        work.add(result)
+    for (boot_source, _manifest), result in zip(pairs, results):
+        boot_source.add(result)
     return results
 
 
-def _entry(work: Work, manifest: Manifest, state: str) -> Entry:
+def _entry(boot_source: BootSourceState, manifest: Manifest, state: str) -> Entry:
     metadata = manifest["metadata"]
     key = Key(manifest["kind"], metadata["namespace"], metadata["name"])
-    return Entry(work.result.entry.label, key, state, manifest)
+    return Entry(boot_source.result.entry.label, key, state, manifest)
