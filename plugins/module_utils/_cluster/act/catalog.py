@@ -108,7 +108,7 @@ def deploy(session: Session, request: Request, settings: Settings) -> CatalogOut
     entries = _entries(session, request, deployed)
     desired = [(entry.key, entry.manifest) for entry in entries]
     if request.state == "present":
-        _foresee(session, snapshot, users, request, desired, deployed)
+        _predict_changes(session, snapshot, users, request, desired, deployed)
     subject = _Objects(request, snapshot, users)
     deployed.versions_before = _versions(_deployed(snapshot, request))
     deployed.results = declare(session, subject, entries, settings)
@@ -206,7 +206,7 @@ class _Objects(CatalogSubject):
         return deletion_findings(self._users, planned, self._request.force or self._request.state == "present")
 
 
-def _foresee(
+def _predict_changes(
     session: Session,
     snapshot: _Snapshot,
     users: Users,

@@ -48,7 +48,7 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
     planned = _plan(session, subject, results, settings)
     _preflight(session, subject, planned, settings)
     _name_retained(session, subject, results)
-    _foresee(session, subject, planned)
+    _predict_impacts(session, subject, planned)
     if settings.check_mode:
         if settings.server_dry_run:
             # A dry run would change what is being deleted, instead of creating anything.
@@ -253,12 +253,12 @@ def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Sett
             result.live, result.written = live, True
         if step.taken_from and result.live is not None:
             result.owners = _owners(result.live, session.field_manager)
-        _lighten(result)
+        _drop_managed_fields(result)
 
     carry_out(_jobs(write, steps), settings)
 
 
-def _lighten(result: Result) -> None:
+def _drop_managed_fields(result: Result) -> None:
     """Frees what only the plan needs of the object before and after a write: a third of each of thousands."""
     for manifest in (result.live_before or {}, result.live or {}):
         manifest.get("metadata", {}).pop("managedFields", None)
@@ -370,7 +370,7 @@ def _is_taken(cause: Cause, own: str) -> bool:
     return powered or f'conflict with "{own}"' in cause.message
 
 
-def _foresee(session: Session, subject: Subject, planned: list[tuple[Result, Planned]]) -> None:
+def _predict_impacts(session: Session, subject: Subject, planned: list[tuple[Result, Planned]]) -> None:
     members = [(result, step) for result, step in planned if result.failed is None]
     for (result, _step), warnings in zip(members, subject.warnings(session, [step for _result, step in members])):
         result.warnings += warnings

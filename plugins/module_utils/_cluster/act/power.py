@@ -89,7 +89,7 @@ def apply_power(session: Session, results: list[PowerOutcome], settings: Setting
             result.vm_before, result.instance_before = result.vm, result.instance
             if result.vm is None:
                 result.failed = "the virtual machine does not exist"
-    _Round(session, settings).run([result for result in results if result.failed is None])
+    _PowerRun(session, settings).run([result for result in results if result.failed is None])
     if not settings.check_mode:
         _read(session, [result for result in results if result.changed or _moved(result)])
 
@@ -129,7 +129,7 @@ def _took_effect(session: Session, result: PowerOutcome) -> bool:
     return restarted or not rules.decide(result.entry.request, now.vm, now.instance).needed
 
 
-class _Round:
+class _PowerRun:
     """The requests and waits of one task."""
 
     def __init__(self, session: Session, settings: Settings) -> None:

@@ -136,7 +136,7 @@ def stale_conditions(session: Session, vms: list[Manifest], instances: dict[Key,
     running = {key: (vm, instances[key]) for key, vm in candidates.items() if key in instances}
     lookup.gather(key for pair in running.values() for key in keys_for_guest(*pair, cluster.release))
     complete = {
-        key: outstanding(*pair, lookup, cluster.configuration, cluster.release).complete
+        key: outstanding(*pair, lookup, cluster.configuration, cluster.release).guest_current
         for key, pair in running.items()
     }
     return [bool(vm) and complete.get(_instance_key(vm), False) for vm in vms]
@@ -325,7 +325,7 @@ class RevisionRestarts:
         """Whether the guest differs from a VM that just got other revisions, regardless of the start revision."""
         cluster = result.before.kubevirt
         lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release, compare_all=True)
-        return result.change.due and not lacks.complete
+        return result.change.due and not lacks.guest_current
 
     def _await_guest(
         self, result: RevisionOutcome, lookup: ListLookup, deadline: float

@@ -79,10 +79,10 @@ def _judged(session: Session, vms: list[Result], params: Params) -> tuple[Result
             result.update(answer)
             warnings += doubts
     by_vm = [dict(zip(verdicts, vm_verdicts)) for vm_verdicts in zip(*verdicts.values())]
-    return {**result, "virtual_machines": [_together(checked, params["running"]) for checked in by_vm]}, warnings
+    return {**result, "virtual_machines": [_combined(checked, params["running"]) for checked in by_vm]}, warnings
 
 
-def _together(verdicts: dict[str, Result], running: str) -> Result:
+def _combined(verdicts: dict[str, Result], running: str) -> Result:
     """One VM's verdicts by check, as one. A guest that is to migrate fits where its migration does."""
     first = next(iter(verdicts.values()))
     head = {name: first[name] for name in ("name", "namespace")}

@@ -167,7 +167,7 @@ def _output(result: PowerOutcome) -> Output:
 
 def _diff(result: PowerOutcome, check_mode: bool) -> Output:
     header = f"VirtualMachine {result.entry.label}"
-    after = _foreseen(result) if check_mode else _power_of(result.vm, result.instance)
+    after = _predicted(result) if check_mode else _power_of(result.vm, result.instance)
     return {
         "before_header": header,
         "after_header": f"{header} ({result.verb})",
@@ -176,7 +176,7 @@ def _diff(result: PowerOutcome, check_mode: bool) -> Output:
     }
 
 
-def _foreseen(result: PowerOutcome) -> Output:
+def _predicted(result: PowerOutcome) -> Output:
     """The power state that the request would lead to."""
     requested = result.entry.request
     status = {"status": "Paused" if requested.paused else _STATUS.get(requested.state, "Running")}

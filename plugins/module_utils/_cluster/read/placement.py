@@ -60,12 +60,12 @@ def read_placement(
         claims,
         volumes,
         classes,
-        _devices(session, warnings) if _anything_claimed(vms, pods, drain) else None,
+        _devices(session, warnings) if _claims_devices(vms, pods, drain) else None,
     )
     return placement(vms, lookup, kv, cluster, of_running), warnings
 
 
-def _anything_claimed(vms: list[Manifest], pods: list[Manifest], drain: list[str]) -> bool:
+def _claims_devices(vms: list[Manifest], pods: list[Manifest], drain: list[str]) -> bool:
     """Whether a VM, or a pod on a drained node, has claims of devices."""
     templates = [(vm.get("spec") or {}).get("template") or {} for vm in vms]
     moved = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName") in drain]

@@ -37,7 +37,7 @@ def read_quota_effects(session: Session, vms: list[Manifest], of_running: str) -
     # One namespace needs no right beyond it.
     namespace = namespaces.pop() if len(namespaces) == 1 else None
     warnings: list[str] = []
-    cluster = _around(session, namespace, warnings)._replace(
+    cluster = _quota_objects(session, namespace, warnings)._replace(
         vms=list_all(session, BY_NAME["VirtualMachine"], namespace),
         default_class=_default_class(session, vms, warnings),
     )
@@ -46,7 +46,7 @@ def read_quota_effects(session: Session, vms: list[Manifest], of_running: str) -
     return check_quotas(vms, lookup, kv, cluster, of_running), warnings
 
 
-def limiting(
+def read_limits(
     session: Session, vms: Sequence[Manifest], namespace: str | None, warnings: list[str]
 ) -> QuotaObjects | None:
     """What limits the pods of existing VMs; None if nothing does, or if the user may not list it, which adds a warning.
@@ -58,7 +58,7 @@ def limiting(
         return None
     doubts: list[str] = []
     try:
-        return _around(session, namespace, doubts)._replace(vms=vms)
+        return _quota_objects(session, namespace, doubts)._replace(vms=vms)
     except Unreadable as error:
         doubts.append(f"quotas are not taken into account: {error}")
         return None
@@ -67,7 +67,7 @@ def limiting(
         warnings += [text for text in doubts if text not in warnings]
 
 
-def _around(session: Session, namespace: str | None, warnings: list[str]) -> QuotaObjects:
+def _quota_objects(session: Session, namespace: str | None, warnings: list[str]) -> QuotaObjects:
     """What limits existing VMs, which are left out. namespace: their namespace, None for several."""
     applications = list_if_permitted(session, _APPLICATION, warnings, namespace)
     shared = _shared(session, warnings, namespace)

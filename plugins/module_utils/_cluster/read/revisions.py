@@ -86,7 +86,7 @@ class Inspected:
     @property
     def guest_current(self) -> bool | None:
         """Whether the guest has everything that the VM declares, so that a restart changes nothing; None if unknown."""
-        return None if self.outstanding is None else self.outstanding.complete
+        return None if self.outstanding is None else self.outstanding.guest_current
 
 
 def inspect(

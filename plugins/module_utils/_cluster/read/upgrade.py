@@ -18,7 +18,7 @@ from ..._resolver.upgrade.vm import VMChange, rehearse, side
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ListLookup
-from .quota import limiting
+from .quota import read_limits
 from .revisions import instances, namespaced_name
 from .snapshot import list_if_permitted
 
@@ -59,7 +59,7 @@ def rehearsal(
     live = [item for kind, name in kinds for item in lookup.list(kind, name)]
     replaced = deployed(live, catalog)
     warnings: list[str] = []
-    room = limiting(session, vms, namespace, warnings)
+    room = read_limits(session, vms, namespace, warnings)
     sides = (
         side(Cluster(lookup, before), vms, room),
         side(Cluster(PlannedLookup(replaced, lookup), after), vms, room),

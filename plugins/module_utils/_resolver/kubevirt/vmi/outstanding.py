@@ -47,7 +47,7 @@ class Outstanding(NamedTuple):
     revised: bool = False
 
     @property
-    def complete(self) -> bool:
+    def guest_current(self) -> bool:
         """Whether the guest has everything that the VM declares, so that a restart changes nothing."""
         return not self.fields and self.problem is None
 

@@ -158,7 +158,7 @@ def test_guest_started_from_current_vm_lacks_nothing() -> None:
 def test_fixed_excludes_live_and_placement_fields() -> None:
     guest = Guest(vm())
     grown = outstanding(vm("sockets", "bus"), guest.instance, guest.objects)
-    assert (grown.complete, grown.revised) == (False, True)
+    assert (grown.guest_current, grown.revised) == (False, True)
     assert grown.fixed == ("domain.devices.disks.root.disk.bus",)
     placed = vm(generation=2)
     placed["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "a"}
@@ -168,7 +168,7 @@ def test_fixed_excludes_live_and_placement_fields() -> None:
 def test_missing_revision_is_a_problem() -> None:
     guest = Guest(vm())
     lost = outstanding(vm("gone"), guest.instance, guest.objects)
-    assert (lost.complete, lost.fields) == (False, ())
+    assert (lost.guest_current, lost.fields) == (False, ())
     assert lost.problem is not None and '"gone" not found' in lost.problem
 
 
@@ -234,5 +234,7 @@ def test_removed_cdrom_drive_is_outstanding() -> None:
     drive = {"name": "iso", "cdrom": {"bus": "sata"}}
     loaded = plain_vm(1, (medium,), devices={"disks": [drive]})
     assert lacking(plain_vm(2), loaded, {}).fields == ("domain.devices.disks.iso",)
-    assert lacking(plain_vm(2, devices={"disks": [drive]}), loaded, {}).complete
-    assert lacking(plain_vm(2), plain_vm(1, (medium,), devices={"disks": [{"name": "iso", "disk": {}}]}), {}).complete
+    assert lacking(plain_vm(2, devices={"disks": [drive]}), loaded, {}).guest_current
+    assert lacking(
+        plain_vm(2), plain_vm(1, (medium,), devices={"disks": [{"name": "iso", "disk": {}}]}), {}
+    ).guest_current
