@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What all filters do: one object or a list, checks of options, and errors on one line."""
+"""Shared parts of all filters: one object or a list, checks of options, errors on one line."""
 
 from __future__ import annotations
 

@@ -64,7 +64,9 @@ class HostQuery:
 
 @dataclass
 class Hosts:
-    """hosts: host name → variables, ordered by namespace and name of the VMs.
+    """The hosts of an inventory.
+
+    hosts: host name → variables, ordered by namespace and name of the VMs.
 
     warnings: what could not be read, one line each.
     """

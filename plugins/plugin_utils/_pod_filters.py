@@ -1,4 +1,4 @@
-"""What the filters compute of the pods of VMs: requests, placement, and whether quotas admit them."""
+"""Filters about the pods of VMs: their requests, placement, and admission by quotas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the filters compute of one VM: its expansion, the source of each field, and what is refused.
+"""Filters about one VM: its expansion, the source of each field, and refusals.
 
 The functions take plain manifests. An instancetype or preference given as a manifest or bare spec replaces the one that
 the VM's matcher names; otherwise `objects` is searched for it. release: the KubeVirt whose behaviour counts.

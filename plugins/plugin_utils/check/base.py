@@ -1,4 +1,4 @@
-"""What a change between two revisions of a repository means for running guests."""
+"""Compares two revisions of a repository: the changes for running guests."""
 
 from __future__ import annotations
 

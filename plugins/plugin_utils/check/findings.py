@@ -28,7 +28,9 @@ RULES: Final[dict[str, str]] = {
 
 
 class Location(NamedTuple):
-    """file: as named or found.
+    """The position of an object in a file.
+
+    file: as named or found.
 
     document: its index in the file, from 0. path: the keys and indexes of the object in the document, empty for the
     document itself. line: from 1, for a file that is not YAML.
@@ -41,7 +43,9 @@ class Location(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """level: error, warning or note. label: the object (``VirtualMachine shop/web``), "" for a file.
+    """A finding about an object or a file.
+
+    level: error, warning or note. label: the object (``VirtualMachine shop/web``), "" for a file.
     field: its path in the object, "" for the whole object. line: in the file, from 1; 0 if unknown.
     """
 

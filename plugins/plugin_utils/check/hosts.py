@@ -31,7 +31,10 @@ _TEXT: Final = f"{_VM}: is a text; write a Python literal with True, False and N
 
 
 class Host(NamedTuple):
-    """location: of the variable that says what the VM is. options: those of the VM. defaults: of all VMs."""
+    """An inventory host that declares a VM.
+
+    location: of the variable that says what the VM is. options: those of the VM. defaults: of all VMs.
+    """
 
     location: Location
     options: Variables

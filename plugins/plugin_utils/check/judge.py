@@ -1,4 +1,4 @@
-"""What KubeVirt of a given release and configuration says about the objects of a repository."""
+"""Checks the objects of a repository as KubeVirt of a given release and configuration does."""
 
 from __future__ import annotations
 

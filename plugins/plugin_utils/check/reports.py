@@ -17,7 +17,9 @@ _LEVELS: Final = (ERROR, WARNING, NOTE)
 
 
 class Report(NamedTuple):
-    """findings: ordered by file and line.
+    """The findings of a check.
+
+    findings: ordered by file and line.
 
     objects: labels of all checked objects, with their files. release: of KubeVirt.
     """

@@ -1,4 +1,4 @@
-"""What of a catalog fits the cluster: its version, and the objects' fields by the CustomResourceDefinitions."""
+"""Checks a catalog against the cluster: its version, and its fields by the CustomResourceDefinitions."""
 
 from __future__ import annotations
 
@@ -70,7 +70,10 @@ def for_other_architectures(session: Session, manifests: list[Manifest]) -> dict
 
 
 class ChosenVersion(NamedTuple):
-    """version: "" if the catalog has no versions. reason: why this version; "" if it was requested."""
+    """The version of a catalog for a cluster.
+
+    version: "" if the catalog has no versions. reason: why this version; "" if it was requested.
+    """
 
     version: str = ""
     reason: str = ""

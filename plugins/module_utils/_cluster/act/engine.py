@@ -34,7 +34,7 @@ NO_DRY_RUN: Final = "does not support dry run"
 
 @dataclass(frozen=True)
 class Settings:
-    """How a task writes: the options of the doc fragments `wait` and `dry_run`.
+    """The options for writes of a task: those of the doc fragments `wait` and `dry_run`.
 
     take_over: see `declare.take_over`; None for nobody.
     """
@@ -52,7 +52,7 @@ class Settings:
 
 @dataclass(eq=False)
 class Outcome:
-    """What the writes to one object ended with. Subclasses add what their modules report; `subject.Result` is that of
+    """The outcome of the writes to one object. Subclasses add what their modules report; `subject.Result` is that of
     a declared entry.
 
     failed: the reason, on one line, or None. written: a write took effect.

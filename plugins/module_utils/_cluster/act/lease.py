@@ -25,7 +25,10 @@ _CONFLICT = 409
 
 @dataclass(frozen=True)
 class LeaseOutcome:
-    """changed: the Lease has changed hands. holder: the current holder, "" for nobody. waited: seconds."""
+    """The outcome of taking or releasing a Lease.
+
+    changed: the Lease has changed hands. holder: the current holder, "" for nobody. waited: seconds.
+    """
 
     changed: bool
     holder: str

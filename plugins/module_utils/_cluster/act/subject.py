@@ -92,7 +92,7 @@ class Result(Outcome):
 
 
 class Subject:
-    """What differs between kinds; override what your kind needs. Lists in and out have the same order.
+    """Hooks for the kinds of objects; a kind overrides those that it needs. Lists in and out have the same order.
 
     plural: the objects' name in messages. manager: the field manager of the declared fields.
     """
@@ -147,10 +147,10 @@ class Subject:
         return False
 
     def restart(self, session: Session, results: list[Result], deadline: float) -> None:
-        """Called after the writes: restarts the objects that need it, until a deadline."""
+        """Restarts the objects that need it after the writes, until a deadline."""
 
     def probe(self, live: Manifest | None) -> State:
-        """What a declared object still waits for."""
+        """The state of a declared object."""
         return State(done=True)
 
     def same_status(self, live: Manifest, before: Manifest) -> bool:
@@ -162,11 +162,11 @@ class Subject:
         return {}
 
     def report(self, result: Result) -> dict[str, Any]:
-        """What the result says about restarts."""
+        """The restart fields of the result."""
         return {}
 
     def retained(self, session: Session, deleted: list[Manifest]) -> list[list[dict[str, str]]]:
-        """What the cluster keeps of each deleted object."""
+        """The objects that outlive each deleted object."""
         return [[] for _object in deleted]
 
     def await_dependents(

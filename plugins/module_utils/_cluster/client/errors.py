@@ -134,7 +134,7 @@ def is_another(error: ApiError) -> bool:
 
 
 def _malformed(text: str) -> str:
-    """What is wrong with a label selector that the server rejects.
+    """The error in a label selector that the server rejects.
 
     If that is not known here, the server's message remains.
     """

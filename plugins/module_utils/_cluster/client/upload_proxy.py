@@ -18,8 +18,11 @@ _SCHEMES: Final = ("http://", "https://")
 
 
 class Answer(NamedTuple):
-    """code: HTTP status, None where none came. text: the body, or what went wrong on the way.
-    final: whether another try would end the same way."""
+    """The response of the upload proxy.
+
+    code: HTTP status, None where none came. text: the body, or what went wrong on the way.
+    final: whether another try would end the same way.
+    """
 
     code: int | None
     text: str

@@ -1,4 +1,4 @@
-"""What a module is without Ansible: its options, how its task runs, and the outcome.
+"""Modules without Ansible: their options, their run, and the outcome of a task.
 
 The modules of this folder are values of `Module`. `adapter.py` runs them in a process of their own, or where the action
 is, through `plugin_utils/_direct.py`.
@@ -28,7 +28,7 @@ _BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg")
 
 @dataclass(frozen=True)
 class Mode:
-    """How a task runs.
+    """The mode of a task.
 
     check: whether it only foretells what it would do. diff: whether its result has diffs.
     provided: the options that the user set; the others have their defaults.
@@ -45,7 +45,10 @@ class Mode:
 
 @dataclass(frozen=True)
 class Outcome:
-    """result: what the module returns; of a failed task, `msg` is the reason."""
+    """The outcome of a task.
+
+    result: what the module returns; of a failed task, `msg` is the reason.
+    """
 
     result: dict[str, Any]
     failed: bool = False
@@ -62,7 +65,9 @@ class TaskFailed(Exception):
 
 @dataclass(frozen=True)
 class Module:
-    """argument_spec, rules: of its options; rules are mutually_exclusive and the like, as for AnsibleModule.
+    """A module without its documentation.
+
+    argument_spec, rules: of its options; rules are mutually_exclusive and the like, as for AnsibleModule.
 
     answer: does the task; raises TaskFailed. prepare: turns the options that a user writes into those that Ansible
     validates. unchecked: specs that only tools see instead of argument_spec; the module validates these options itself.

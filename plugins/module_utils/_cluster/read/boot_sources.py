@@ -20,7 +20,10 @@ Manifest = dict[str, Any]
 
 
 class Fault(NamedTuple):
-    """text: one line. missing: an object does not exist; else KubeVirt rejects an existing one."""
+    """An error in the default labels of a boot source.
+
+    text: one line. missing: an object does not exist; else KubeVirt rejects an existing one.
+    """
 
     text: str
     missing: bool
@@ -34,7 +37,7 @@ class Defaults:
         self._lookup = ClusterLookup(session)
 
     def faults(self, namespace: str, labels: Mapping[str, str], architecture: str = "") -> list[Fault]:
-        """What is wrong with the defaults in labels, for VMs in the namespace. Unreadable objects count as right.
+        """The errors in the default labels, for VMs in the namespace. Unreadable objects count as right.
 
         architecture: of the image, "" if unknown.
         """
@@ -62,7 +65,10 @@ _UNCHECKED: Final = "registry_unknown"
 
 
 class BootSourceQuery(NamedTuple):
-    """namespace, names: None for all. registry: ask registries. insecure: see contents_of."""
+    """The selection of boot sources.
+
+    namespace, names: None for all. registry: ask registries. insecure: see contents_of.
+    """
 
     namespace: str | None = None
     names: list[str] | None = None

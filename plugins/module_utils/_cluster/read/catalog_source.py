@@ -33,7 +33,7 @@ class SourceError(Exception):
 
 
 class Sources(NamedTuple):
-    """How to fetch bundles.
+    """Settings for the download of bundles.
 
     cache: the folder for fetched files, by checksum. proxy: "" for the environment's. ca_cert: a file with trusted
     certificates, "" for the system's. seconds: the time for retries.

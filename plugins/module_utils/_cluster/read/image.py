@@ -171,8 +171,11 @@ _SIDE_BY_SIDE: Final = 8
 
 
 class Content(NamedTuple):
-    """digest: of an image or a file, as sha256:HEX; "" where it is not known. environment: of an image.
-    problem: why nothing is known, one line. architecture: of an image."""
+    """The content of an image or a file.
+
+    digest: of an image or a file, as sha256:HEX; "" where it is not known. environment: of an image.
+    problem: why nothing is known, one line. architecture: of an image.
+    """
 
     digest: str = ""
     environment: tuple[str, ...] = ()
@@ -207,7 +210,7 @@ def contents_of(session: Session, images: Iterable[tuple[Image, bool]]) -> dict[
 
 
 def content_of(session: Session, source: Image, insecure: bool = False) -> Content:
-    """What a registry says of an image. insecure: take any certificate, and plain HTTP, whatever CDI is set to."""
+    """Reads an image's metadata from its registry. insecure: take any certificate and plain HTTP, whatever CDI does."""
     try:
         parsed = reference(source.name)
         login, certificates = _login(session, source, parsed.registry), _certificates(session, source)

@@ -73,7 +73,7 @@ def _claims_devices(vms: list[Manifest], pods: list[Manifest], drain: list[str])
 
 
 def _devices(session: Session, warnings: list[str]) -> DeviceObjects | None:
-    """What there is for claims, in the newest version that the cluster serves; None if that may not be read."""
+    """The objects that claims depend on, in the newest version that the cluster serves; None if not readable."""
     for version in ("v1", "v1beta2", "v1beta1"):
         doubts: list[str] = []
         lists = [

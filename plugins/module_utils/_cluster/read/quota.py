@@ -49,7 +49,7 @@ def read_quota_effects(session: Session, vms: list[Manifest], of_running: str) -
 def read_limits(
     session: Session, vms: Sequence[Manifest], namespace: str | None, warnings: list[str]
 ) -> QuotaObjects | None:
-    """What limits the pods of existing VMs; None if nothing does, or if the user may not list it, which adds a warning.
+    """Reads what limits the pods of existing VMs; None if nothing does, or if the user may not list it (a warning).
 
     Raises ApiError and ConnectionFailed.
     """
@@ -68,7 +68,7 @@ def read_limits(
 
 
 def _quota_objects(session: Session, namespace: str | None, warnings: list[str]) -> QuotaObjects:
-    """What limits existing VMs, which are left out. namespace: their namespace, None for several."""
+    """Reads what limits existing VMs, which are left out. namespace: their namespace, None for several."""
     applications = list_if_permitted(session, _APPLICATION, warnings, namespace)
     shared = _shared(session, warnings, namespace)
     wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications or shared else [])]

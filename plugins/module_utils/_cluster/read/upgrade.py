@@ -29,7 +29,9 @@ _VERSIONS = ("v1beta1", "v1alpha1")
 
 
 class Rehearsal(NamedTuple):
-    """before, after: KubeVirt on either side. admissions: None if nothing limits the VMs' pods.
+    """The VMs and objects of a cluster before and after an upgrade.
+
+    before, after: KubeVirt on either side. admissions: None if nothing limits the VMs' pods.
 
     warnings: what could not be read, and what that means.
     """
@@ -46,7 +48,9 @@ class Rehearsal(NamedTuple):
 def rehearsal(
     session: Session, vms: Sequence[Manifest], namespace: str | None, after: KubeVirt, catalog: Sequence[Manifest]
 ) -> Rehearsal:
-    """vms: those to look at, all of the namespace unless that is None. catalog: the objects of the new catalog.
+    """Reads a cluster and computes the effects of an upgrade.
+
+    vms: those to look at, all of the namespace unless that is None. catalog: the objects of the new catalog.
 
     Raises FieldError for unreadable quotas, and ApiError and ConnectionFailed where something cannot be listed for
     other reasons than rights.

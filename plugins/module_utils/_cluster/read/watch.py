@@ -49,7 +49,10 @@ class State(NamedTuple):
 
 
 class WaitResult(NamedTuple):
-    """object: as last seen; None if it does not exist. failure: one line, or None on success."""
+    """The result of the wait for an object.
+
+    object: as last seen; None if it does not exist. failure: one line, or None on success.
+    """
 
     object: Manifest | None
     failure: str | None

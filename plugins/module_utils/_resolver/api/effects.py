@@ -1,4 +1,4 @@
-"""How a change reaches a running guest."""
+"""The impact of a change on a running guest."""
 
 from __future__ import annotations
 

@@ -8,7 +8,10 @@ from urllib.parse import quote
 
 
 class Kind(NamedTuple):
-    """kind: as in manifests. group, version: of its API ("" for the core group). plural: as in paths and RBAC rules."""
+    """A kind of the Kubernetes API.
+
+    kind: as in manifests. group, version: of its API ("" for the core group). plural: as in paths and RBAC rules.
+    """
 
     kind: str
     group: str

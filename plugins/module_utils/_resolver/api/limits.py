@@ -39,7 +39,7 @@ _NAMES: Final = ("name", "names")
 
 
 def option_problem(options: Mapping[str, Any]) -> str | None:
-    """What is wrong with a task's own options, on one line with the remedy, or None. `gate` checks objects."""
+    """The error in a task's own options, on one line with the remedy, or None. `validation` checks objects."""
     for option, limits in NUMBERS.items():
         value = options.get(option)
         if isinstance(value, int) and not limits.least <= value <= limits.most:
@@ -84,7 +84,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def oversized(value: Any, most: int = 500_000) -> str | None:
-    """What is too large in a value, or None.
+    """The part of a value that is too large, or None.
 
     The value may contain itself or repeated parts, because of YAML's aliases.
     """
@@ -106,7 +106,7 @@ Spec = dict[str, Any]
 
 
 def shape_problem(options: Options, spec: Spec, path: str = "") -> str | None:
-    """What is wrong with an option that takes a number, a dictionary or a list of dictionaries, with its path, or None.
+    """The error in an option that takes a number, a dictionary or a list of dictionaries, with its path, or None.
 
     A dictionary without suboptions may be nested DEEPEST levels deep. Ansible rejects such values too, but without the
     path of the nested option, or with a traceback.

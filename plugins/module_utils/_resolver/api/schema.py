@@ -100,7 +100,7 @@ _Reader = tuple["type | None", Convert]
 
 
 class _Mode(NamedTuple):
-    """How to read objects.
+    """A mode of reading objects.
 
     fill: add the fields that Go always writes. unknown: the treatment of unknown fields. checks: beyond the types.
     """

@@ -55,7 +55,7 @@ def reviews(consumer: Consumer, namespace: str, name: str, snapshot: bool) -> li
 
 
 def refusal(consumer: Consumer, namespace: str) -> str:
-    """What a consumer lacks."""
+    """The rights that a consumer lacks."""
     return (
         f"consumers: VMs in {consumer.namespace} cannot boot from it: {consumer.user} may not create"
         f" datavolumes/source of cdi.kubevirt.io in {namespace}; bind a role with this right there"

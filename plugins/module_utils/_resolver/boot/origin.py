@@ -14,7 +14,9 @@ Manifest = dict[str, Any]
 
 
 class Image(NamedTuple):
-    """name: of the image, without scheme.
+    """An image in a registry.
+
+    name: of the image, without scheme.
 
     namespace: of the Secret and the ConfigMap; "" if the disk names none. architecture: "" if the disk does not name
     one.
@@ -82,7 +84,10 @@ _CERTIFICATES: Final = "cdi.kubevirt.io/storage.import.certConfigMap"
 
 
 class Origin(NamedTuple):
-    """image: None if the content is not from a registry. digest: of the imported image, "" if unknown."""
+    """The source of a volume's content.
+
+    image: None if the content is not from a registry. digest: of the imported image, "" if unknown.
+    """
 
     image: Image | None = None
     digest: str = ""

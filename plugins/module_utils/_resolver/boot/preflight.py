@@ -22,7 +22,7 @@ _HONORS: Final = "HonorWaitForFirstConsumer"
 
 
 def release_notes(options: Options, labels: Mapping[str, str], release: Version) -> Iterator[str]:
-    """Which of the options a release of CDI does not support."""
+    """Lists the options that a release of CDI does not support."""
     version = ".".join(map(str, release))
     if options.get("schedule") is not None and labels and release < _CRON_LABELS:
         yield f"CDI {version} leaves the defaults of a cron to itself; upgrade to 1.56, or leave out schedule"

@@ -33,7 +33,10 @@ NOT_READY: Final = "not_ready"
 
 
 class Finding(NamedTuple):
-    """finding: a code for programs. text: one line for users, with the remedy."""
+    """A finding about a boot source.
+
+    finding: a code for programs. text: one line for users, with the remedy.
+    """
 
     finding: str
     text: str
@@ -41,7 +44,9 @@ class Finding(NamedTuple):
 
 @dataclass
 class BootSource:
-    """labels: the four defaults that VMs get.
+    """A boot source in the cluster.
+
+    labels: the four defaults that VMs get.
 
     target: kind, namespace and name. created: of the content. volumes: those that were created for it.
     """

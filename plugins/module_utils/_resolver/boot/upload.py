@@ -94,7 +94,7 @@ def upload_target(options: Mapping[str, Any], name: str, labels: Mapping[str, st
 
 
 def request_problem(target: UploadTarget) -> str:
-    """What is wrong with the combination of options."""
+    """The error in the combination of options."""
     if target.archive and target.volume_mode == "Block":
         return "an archive needs volume_mode Filesystem"
     return ""

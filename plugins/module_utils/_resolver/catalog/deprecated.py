@@ -35,7 +35,10 @@ class RemainingField(NamedTuple):
 
 
 class Modernized(NamedTuple):
-    """manifest: the new manifest; without changes it equals the original."""
+    """An object without its deprecated fields.
+
+    manifest: the new manifest; without changes it equals the original.
+    """
 
     manifest: Manifest
     changes: tuple[Replacement, ...]

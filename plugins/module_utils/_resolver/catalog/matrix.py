@@ -1,4 +1,4 @@
-"""Which instancetype satisfies which preference."""
+"""The compatibility of instancetypes with preferences."""
 
 from __future__ import annotations
 
@@ -24,14 +24,20 @@ LEGEND: Final = {
 
 
 class Cell(NamedTuple):
-    """sign: a key of LEGEND, "" if the pair fits. reasons: in KubeVirt's words."""
+    """The compatibility of an instancetype and a preference.
+
+    sign: a key of LEGEND, "" if the pair fits. reasons: in KubeVirt's words.
+    """
 
     sign: str = ""
     reasons: tuple[str, ...] = ()
 
 
 class Matrix(NamedTuple):
-    """instancetypes, preferences: their facts, in order. cells: one row for each instancetype."""
+    """The compatibility of all instancetypes and preferences.
+
+    instancetypes, preferences: their facts, in order. cells: one row for each instancetype.
+    """
 
     instancetypes: list[Facts]
     preferences: list[Facts]

@@ -124,7 +124,10 @@ class Candidate(NamedTuple):
 
 
 class Adoption(NamedTuple):
-    """chosen: None if no pair fits. nearest: the nearest pairs in that case. problem: why no pair could be tried."""
+    """The instancetype and the preference for a VM.
+
+    chosen: None if no pair fits. nearest: the nearest pairs in that case. problem: why no pair could be tried.
+    """
 
     chosen: Candidate | None = None
     nearest: tuple[Candidate, ...] = ()

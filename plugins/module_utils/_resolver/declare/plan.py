@@ -26,7 +26,9 @@ WRITES = (CREATE, APPLY, DELETE)
 
 
 class Plan(NamedTuple):
-    """action: NONE, CREATE, APPLY or DELETE. manifest: to apply, or the name of the object to delete.
+    """The planned write of an object.
+
+    action: NONE, CREATE, APPLY or DELETE. manifest: to apply, or the name of the object to delete.
     before, after: the changed part of the object; {} if there is none.
     merge_patch: values to set by a merge patch before the apply; None removes the field.
     retained: fields that are no longer declared but stay, with the other managers that own them.

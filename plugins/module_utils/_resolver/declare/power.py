@@ -27,7 +27,9 @@ _FINAL: Final = frozenset({"Succeeded", "Failed"})
 
 
 class PowerRequest(NamedTuple):
-    """state: one of STATES. paused: start the guest paused.
+    """A requested power state.
+
+    state: one of STATES. paused: start the guest paused.
     grace_period: seconds until the guest is killed; None for the VM's own.
     """
 
@@ -37,7 +39,10 @@ class PowerRequest(NamedTuple):
 
 
 class SubresourceRequest(NamedTuple):
-    """plural, subresource: the path of the request. body: its options. rehearsable: it supports a dry run."""
+    """A request to a subresource of KubeVirt's API.
+
+    plural, subresource: the path of the request. body: its options. rehearsable: it supports a dry run.
+    """
 
     plural: str
     subresource: str
@@ -60,7 +65,9 @@ def _kind(plural: str) -> Kind:
 
 
 class Decision(NamedTuple):
-    """needed: send the request.
+    """The decision whether to send a power request.
+
+    needed: send the request.
 
     wait_for: the state to wait for before the request, STARTED or STOPPED, which the VM reaches by itself; "" for none.
     refusal: why the request cannot be sent.
@@ -96,7 +103,7 @@ def subresource_request(power: PowerRequest) -> SubresourceRequest:
 
 
 def decide(power: PowerRequest, vm: Manifest, instance: Manifest | None) -> Decision:
-    """What to do with a VM. instance: its VMI, or None. Both as the API server returned them."""
+    """Decides what to do with a VM. instance: its VMI, or None. Both as the API server returned them."""
     if vm["metadata"].get("deletionTimestamp"):
         return _NOTHING if power.state == STOPPED else Decision(refusal="the VM is being deleted")
     state = _PowerState(vm, instance)
@@ -213,7 +220,7 @@ def _stop(state: _PowerState, power: PowerRequest) -> Decision:
 
 
 def reached(power: PowerRequest, vm: Manifest | None) -> Readiness:
-    """How close a VM is to a requested state; for MIGRATED see `migrated`."""
+    """The progress of a VM towards a requested state; for MIGRATED see `migrated`."""
     if vm is None:
         return Readiness(ready=power.state == STOPPED, failed=None if power.state == STOPPED else "the VM was deleted")
     status: Manifest = vm.get("status") or {}

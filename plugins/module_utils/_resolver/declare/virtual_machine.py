@@ -22,7 +22,10 @@ _CONTROLLER: Final = "virt-controller"
 
 
 class Reconciled(NamedTuple):
-    """manifest: to apply. owner: the fields that count as declared by us before."""
+    """A VM's manifest, adapted to the live VM.
+
+    manifest: to apply. owner: the fields that count as declared by us before.
+    """
 
     manifest: dict[str, Any]
     owner: set[Field] | None

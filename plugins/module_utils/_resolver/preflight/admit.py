@@ -15,7 +15,9 @@ Manifest = dict[str, Any]
 
 
 class AdmissionResult(NamedTuple):
-    """vm: before admission.
+    """A VM and its admission.
+
+    vm: before admission.
 
     admitted: the canonical VM that the validating webhook gets; None if the mutating webhook rejects the VM. refusal:
     the reason of the rejection.

@@ -244,7 +244,7 @@ def _admitted_issues(
 
 
 def _missing_references(vm: Manifest, cluster: Cluster) -> list[Issue]:
-    """What must exist before the VM starts: somebody else may still create it."""
+    """Lists the objects that must exist before the VM starts: somebody else may still create it."""
     return [Issue(text, certain=False, missing=True) for text in references.missing_references(vm, cluster.objects)]
 
 
@@ -277,7 +277,7 @@ def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Issue]:
 
 
 def _start_issues(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Issue]:
-    """What KubeVirt tells when it starts the VM (FailedCreate).
+    """The errors of KubeVirt when it starts the VM (FailedCreate).
 
     A VM that does not start now may change until then, and a newer KubeVirt may permit more.
     """
@@ -317,7 +317,7 @@ def _lost_revision(vm: Manifest, role: Role, live: Manifest | None, cluster: Clu
 
 
 def _lost_revision_issues(lost: list[Issue], vm: Manifest, cluster: Cluster) -> list[Issue]:
-    """What KubeVirt says to a VM without a lost object, such as that a preference requires more memory than none."""
+    """KubeVirt's errors for a VM without a lost object, such as that a preference requires more memory than none."""
     response = validate.virtual_machine(copy(vm), cluster.objects, cluster.configuration, cluster.release).as_json()
     return lost if response["allowed"] else [Issue(_line(response, lost[0].text))]
 

@@ -61,7 +61,10 @@ _LISTS: Final = {"volumes": _VOLUMES, "networks": _NETWORKS}
 
 
 class Reference(NamedTuple):
-    """path: the field of the VM. kinds: one object of these kinds is enough. namespace: "" for a cluster-wide kind."""
+    """A reference of a VM to another object.
+
+    path: the field of the VM. kinds: one object of these kinds is enough. namespace: "" for a cluster-wide kind.
+    """
 
     path: str
     kinds: tuple[str, ...]

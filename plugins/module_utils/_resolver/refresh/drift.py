@@ -87,7 +87,9 @@ class Effect(NamedTuple):
 
 
 class Drift(NamedTuple):
-    """instancetype, preference: None if the VM has none. captured: the specs of the captured revisions.
+    """The drift of a VM.
+
+    instancetype, preference: None if the VM has none. captured: the specs of the captured revisions.
     effect: of a refresh.
     """
 
@@ -126,7 +128,7 @@ def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt) -> Eff
 
 
 def needs(change: Effect) -> str:
-    """How the change reaches a running guest: nothing, live_update or restart."""
+    """The way of a change into a running guest: nothing, live_update or restart."""
     if not change.changes:
         return NOTHING
     return LIVE if change.live else RESTART

@@ -31,7 +31,9 @@ _IDENTITY: Final = ("name", "namespace", "uid", "generation")
 
 
 class VMExport(NamedTuple):
-    """vm: the manifest, with its revisions by name. revisions: matcher → manifest.
+    """The manifests of an exported VM.
+
+    vm: the manifest, with its revisions by name. revisions: matcher → manifest.
     problem: why the VM cannot be exported; then there is no manifest.
     """
 

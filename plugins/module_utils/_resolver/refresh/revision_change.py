@@ -26,7 +26,9 @@ CURRENT: Final = "current"
 
 
 class RevisionChange(NamedTuple):
-    """roles: what changes. spec: a merge patch of the VM's spec, or None.
+    """A change of a VM's revisions.
+
+    roles: what changes. spec: a merge patch of the VM's spec, or None.
     recapture: whether virt-controller is to capture the roles that `spec` does not name again.
     effect: on the guest. refusal: why the change is impossible, on one line.
     expected: matcher → the revision name afterwards, if known.

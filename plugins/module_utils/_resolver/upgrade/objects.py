@@ -24,7 +24,7 @@ REMOVED: Final = "gone"
 
 
 class ObjectChange(NamedTuple):
-    """What an upgrade changes of an object of the cluster, or of the new catalog.
+    """A change of an object of the cluster, or of the new catalog, by an upgrade.
 
     becomes: UNCHANGED, NEW, CHANGED or REMOVED. changes: of its spec. lost: its fields that the new API drops.
     effects: what of a plain VM with it is different by the release alone. Both lists have {field, before, after}.

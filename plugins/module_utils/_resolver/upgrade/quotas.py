@@ -15,7 +15,10 @@ Manifest = dict[str, Any]
 
 
 class Admission(NamedTuple):
-    """before, after: why the pod of a VM's next start is rejected; "" if it is admitted."""
+    """The admission of the pod of a VM before and after an upgrade.
+
+    before, after: why the pod of a VM's next start is rejected; "" if it is admitted.
+    """
 
     before: str = ""
     after: str = ""

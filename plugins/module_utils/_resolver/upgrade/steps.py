@@ -1,4 +1,4 @@
-"""What changes for the whole cluster by an upgrade, and what to do before and after it."""
+"""Steps before and after an upgrade, and the settings of the cluster that it changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ AFTER: Final = "after"
 
 
 class Step(NamedTuple):
-    """when: BEFORE or AFTER the upgrade. text: what to do.
+    """A step of an upgrade.
+
+    when: BEFORE or AFTER the upgrade. text: what to do.
 
     virtual_machines, templates: NAMESPACE/NAME of those that it is for.
     """

@@ -21,7 +21,9 @@ _TYPED: Final = re.compile(r"\$\{\{(\w+)\}\}", re.ASCII)
 
 
 class TemplateChange(NamedTuple):
-    """before, after: on either side, the start of a new VM with the default values of the parameters.
+    """A VirtualMachineTemplate before and after an upgrade.
+
+    before, after: on either side, the start of a new VM with the default values of the parameters.
 
     changes, lost: see VMChange. refusal, refusal_before: why KubeVirt rejects a new VM after the upgrade, and now.
     """
@@ -46,7 +48,7 @@ class TemplateChange(NamedTuple):
 
 
 def rehearse(template: Manifest, before: Side, after: Side) -> TemplateChange:
-    """What an upgrade changes of a template. One that makes no VM has a problem on both sides."""
+    """Compares a template before and after an upgrade. One that makes no VM has a problem on both sides."""
     try:
         vm = default_vm(template)
         (start_before, refusal_before), (start_after, refusal_after) = (

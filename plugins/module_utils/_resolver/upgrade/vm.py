@@ -47,7 +47,7 @@ class Side(NamedTuple):
 
 
 class Start(NamedTuple):
-    """What a start makes. spec: of the VMI as it is stored. pod: {requests, limits}, quantities by resource.
+    """The result of a start. spec: of the VMI as it is stored. pod: {requests, limits}, quantities by resource.
 
     problem: why KubeVirt cannot start the VM, in its words; the rest is empty then, or only the pod.
     """
@@ -62,7 +62,9 @@ class Start(NamedTuple):
 
 
 class VMChange(NamedTuple):
-    """vm: the live VM. before, after: its next start on either side.
+    """A VM before and after an upgrade.
+
+    vm: the live VM. before, after: its next start on either side.
 
     changes: of the VMI's spec, [{field, before, after}]. lost: fields of the VM that the new API drops.
     refusal, refusal_before: why KubeVirt rejects any change of the VM after the upgrade, and now; "" if it does not.
@@ -89,7 +91,10 @@ class VMChange(NamedTuple):
 
 
 def side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaObjects | None = None) -> Side:
-    """objects: what limits the pods of the VMs' namespaces, None for nothing."""
+    """Describes a cluster before or after an upgrade.
+
+    objects: what limits the pods of the VMs' namespaces, None for nothing.
+    """
     environment = environment_of(cluster.kubevirt)
     if objects is None:
         return Side(cluster, environment)
@@ -98,7 +103,10 @@ def side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaObjects |
 
 
 def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side) -> VMChange:
-    """instance: the VM's VMI, None if there is none or it is unknown."""
+    """Compares a VM before and after an upgrade.
+
+    instance: the VM's VMI, None if there is none or it is unknown.
+    """
     built = _built(vm, after.cluster)
     start_before, start_after = start(vm, before), _started(vm, built, after)
     changes = list(spec_changes(start_before, start_after))
@@ -126,7 +134,7 @@ def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side)
 
 
 def spec_changes(before: Start, after: Start) -> Iterator[dict[str, Any]]:
-    """What of the VMI's spec is different, [{field, before, after}], without secrets."""
+    """The differences of the VMI's spec, [{field, before, after}], without secrets."""
     if before.spec is not None and after.spec is not None:
         for difference in differences(before.spec, after.spec):
             value_before, value_after = redact(difference["before"], difference["after"])
@@ -134,7 +142,10 @@ def spec_changes(before: Start, after: Start) -> Iterator[dict[str, Any]]:
 
 
 def start(vm: Manifest, side: Side) -> Start:
-    """vm: as it is stored."""
+    """Computes the next start of a VM.
+
+    vm: as it is stored.
+    """
     return _started(vm, _built(vm, side.cluster), side)
 
 

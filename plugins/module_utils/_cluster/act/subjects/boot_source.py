@@ -1,4 +1,4 @@
-"""How the objects of a boot source differ from other declared objects."""
+"""Subjects for the objects of a boot source."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Claims(Subject):
 
 
 def cron_refused(manifest: Manifest) -> list[Finding]:
-    """What CDI would refuse of a new DataImportCron."""
+    """The reason why CDI would reject a new DataImportCron."""
     try:
         return _refused(admission.data_import_cron_refusal(manifest, None, available_timezones()))
     except Panic as error:

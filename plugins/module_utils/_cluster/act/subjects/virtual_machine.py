@@ -36,7 +36,10 @@ _VMI = "VirtualMachineInstance"
 
 
 class VirtualMachines(Subject):
-    """options: of the task: `field_manager`, `force_conflicts`, `restart`, `concurrency`."""
+    """VirtualMachines: their checks, impacts, restarts and waits.
+
+    options: of the task: `field_manager`, `force_conflicts`, `restart`, `concurrency`.
+    """
 
     def __init__(self, options: Options) -> None:
         super().__init__("virtual machines", options["field_manager"])

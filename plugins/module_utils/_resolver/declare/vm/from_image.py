@@ -20,7 +20,10 @@ Manifest = dict[str, Any]
 
 
 class ImageContents(NamedTuple):
-    """environment: of the image, as NAME=value. problem: why it is unknown, one line."""
+    """The environment of an image.
+
+    environment: of the image, as NAME=value. problem: why it is unknown, one line.
+    """
 
     environment: tuple[str, ...] = ()
     problem: str = ""

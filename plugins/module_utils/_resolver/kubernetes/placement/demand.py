@@ -1,4 +1,4 @@
-"""What the claims of a pod need: the requests of dynamic resource allocation, from claims, templates and classes."""
+"""The demand of a pod's claims: the requests of dynamic resource allocation, from claims, templates and classes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ class DeviceRequest(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What a pod's claims need. node_selectors: those of allocated claims. missing: why it has to wait, "" if it need
-    not. doubt: why a node that looks right may not do, "" if it does."""
+    """The demand of a pod's claims.
+
+    node_selectors: those of allocated claims. missing: why it has to wait, "" if it need not. doubt: why a node that
+    looks right may not do, "" if it does.
+    """
 
     requests: tuple[DeviceRequest, ...] = ()
     node_selectors: tuple[Manifest, ...] = ()

@@ -16,7 +16,9 @@ _REPELS: Final = ("NoSchedule", "NoExecute")
 
 
 class Node(NamedTuple):
-    """taints: those that repel pods.
+    """A Node, as far as placement depends on it.
+
+    taints: those that repel pods.
 
     pods: the maximum number. closed: unschedulable, whose taint follows a moment later; topology spread considers only
     taints.

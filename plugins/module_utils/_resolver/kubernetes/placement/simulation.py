@@ -1,4 +1,4 @@
-"""From the manifests of VMs and of a cluster to what becomes of the VMs there.
+"""Simulates the scheduling of VMs in a cluster, from manifests.
 
 Where they fit, what is missing where they do not, and how many more would fit.
 """
@@ -173,7 +173,7 @@ def _fitting(batch: Batch, pod: Workload | None) -> dict[str, Any]:
 
 
 class PlacementObjects(NamedTuple):
-    """What placement depends on, as manifests. nodes: the Nodes. pods: the Pods of all namespaces. namespaces: the
+    """The manifests that placement depends on. nodes: the Nodes. pods: the Pods of all namespaces. namespaces: the
     Namespaces, quotas: the ResourceQuotas, networks: the NetworkAttachmentDefinitions, None: not known. drain: the
     names of nodes to empty. instancetypes: those whose capacity is computed. claims, volumes, classes: the
     PersistentVolumeClaims, PersistentVolumes and StorageClasses. devices: what there is for claims of devices, None:
@@ -195,7 +195,7 @@ class PlacementObjects(NamedTuple):
 def placement(
     vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, objects: PlacementObjects, if_running: str = MIGRATE
 ) -> dict[str, Any]:
-    """What becomes of VMs in a cluster; see `outcome`. A VM whose pod is among the pods runs.
+    """Places VMs in a cluster; see `outcome`. A VM whose pod is among the pods runs.
 
     lookup: the instancetypes, preferences and revisions. if_running: what becomes of VMs that run, MIGRATE: a second
     pod, for each VM by itself, RESTART: new pods after all present ones have gone. Raises FieldError for what is no

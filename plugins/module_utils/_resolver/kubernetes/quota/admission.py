@@ -105,7 +105,7 @@ def _figures(quota: Quota, name: str, charge: int) -> dict[str, str]:
 
 
 class QuotaObjects(NamedTuple):
-    """What quotas depend on, as manifests.
+    """The manifests that quotas depend on.
 
     quotas: ResourceQuotas. limit_ranges: LimitRanges. application_quotas: ApplicationAwareResourceQuotas.
     cluster_quotas: ApplicationAwareClusterResourceQuotas, or their copies in namespaces. aaq: the AAQ object. pods: of

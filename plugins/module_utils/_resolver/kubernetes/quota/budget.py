@@ -78,7 +78,7 @@ _EXTENDED: Final = re.compile(r"[^/]+/[^/]+")
 
 
 def usage(item: Item) -> Amounts:
-    """What an object uses."""
+    """The resources that an object uses."""
     counted = {f"{_COUNT}{item.resource}": ONE}
     if item.resource == PODS:
         return {**counted, "pods": ONE, **named(item.requests, item.limits)}

@@ -20,7 +20,9 @@ Spec = Optional[dict[str, Any]]
 
 
 class Applied(NamedTuple):
-    """template: {metadata, spec} in canonical form; None with conflicts or a panic.
+    """A VM template with its instancetype and preference applied.
+
+    template: {metadata, spec} in canonical form; None with conflicts or a panic.
     conflicts: the VM's fields that the instancetype does not permit. panic: why KubeVirt would panic on this input.
     """
 

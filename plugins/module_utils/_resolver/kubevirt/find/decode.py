@@ -34,7 +34,10 @@ _FAILURES: Final = {
 
 
 class Converted(NamedTuple):
-    """manifest: the object as v1beta1; None with an error."""
+    """An object converted to v1beta1.
+
+    manifest: the object as v1beta1; None with an error.
+    """
 
     manifest: Manifest | None = None
     error: str | None = None
@@ -184,7 +187,10 @@ class Decoded(NamedTuple):
 
 
 class DecodedSpec(NamedTuple):
-    """spec: the canonical spec of the instancetype or preference; None with an error."""
+    """The spec in a ControllerRevision.
+
+    spec: the canonical spec of the instancetype or preference; None with an error.
+    """
 
     spec: Manifest | None = None
     error: str | None = None

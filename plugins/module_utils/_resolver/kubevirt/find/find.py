@@ -20,14 +20,19 @@ Manifest = dict[str, Any]
 
 
 class LookupResult(NamedTuple):
-    """manifest: the object; None if the VM does not refer to one, or with an error."""
+    """The object that a VM refers to.
+
+    manifest: the object; None if the VM does not refer to one, or with an error.
+    """
 
     manifest: Manifest | None = None
     error: Problem | None = None
 
 
 class EffectiveSpec(NamedTuple):
-    """spec: the canonical spec; None if the VM does not refer to one, or with an error.
+    """The spec that counts for a VM.
+
+    spec: the canonical spec; None if the VM does not refer to one, or with an error.
     revision: the name of its ControllerRevision, "" for the live object.
     """
 

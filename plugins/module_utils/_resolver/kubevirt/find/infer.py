@@ -46,7 +46,9 @@ class NotInferred(NamedTuple):
 
 
 class Inferred(NamedTuple):
-    """vm: the canonical VM with inferred matchers; None with an error.
+    """The result of an inference.
+
+    vm: the canonical VM with inferred matchers; None with an error.
     error: of KubeVirt or the API server. ignorable: the failure policy Ignore would accept it.
     """
 

@@ -59,7 +59,9 @@ Action = Union[Create, Delete, PatchSpec, PatchStatus]
 
 
 class Writes(NamedTuple):
-    """actions: the requests in order; with an error, up to the request that fails.
+    """The writes of virt-controller that store the revisions of a VM.
+
+    actions: the requests in order; with an error, up to the request that fails.
     instancetype_ref, preference_ref: the references in the VM's status afterwards, None for none.
     instancetype, preference: the matchers in the VM's spec afterwards, None for none.
     """

@@ -46,7 +46,10 @@ class KubeVirt(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """objects: looks up instancetypes, preferences, revisions and volumes. kubevirt: its KubeVirt."""
+    """A cluster with KubeVirt.
+
+    objects: looks up instancetypes, preferences, revisions and volumes. kubevirt: its KubeVirt.
+    """
 
     objects: Lookup
     kubevirt: KubeVirt

@@ -18,7 +18,9 @@ Manifest = dict[str, Any]
 
 
 class Expanded(NamedTuple):
-    """vm: the canonical VM; None with an error.
+    """An expanded VM.
+
+    vm: the canonical VM; None with an error.
     conflicts: full paths of the VM's fields that its instancetype does not permit; the error names them too.
     """
 

@@ -124,7 +124,9 @@ LIVE_FIELDS: Final = ("nodeSelector", "affinity", "tolerations")
 
 
 class Update(NamedTuple):
-    """changes: the fields of the VMI's spec that a running guest gets from its VM, such as `domain.cpu.sockets`.
+    """A live update of a running VMI.
+
+    changes: the fields of the VMI's spec that a running guest gets from its VM, such as `domain.cpu.sockets`.
     restart_required: why a restart is needed. without_condition: KubeVirt does not ask for it.
     """
 

@@ -36,7 +36,9 @@ Path = tuple[str, ...]
 
 
 class Outstanding(NamedTuple):
-    """fields: paths in the VMI's spec that the next start changes, such as `domain.cpu.maxSockets`; list items are
+    """The changes of a VM that its running guest lacks.
+
+    fields: paths in the VMI's spec that the next start changes, such as `domain.cpu.maxSockets`; list items are
     named, `domain.devices.disks.root.disk.bus`.
     problem: why KubeVirt could not start the VM again, in its words, or None; then `fields` is empty. revised: the VM
     has captured other revisions since its guest was started.

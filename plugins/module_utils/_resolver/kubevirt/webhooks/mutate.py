@@ -18,7 +18,10 @@ Manifest = dict[str, Any]
 
 
 class Mutated(NamedTuple):
-    """vm: the canonical VM for validation; None if it is rejected. refusal: why."""
+    """A VM after the mutating webhook.
+
+    vm: the canonical VM for validation; None if it is rejected. refusal: why.
+    """
 
     vm: Manifest | None = None
     refusal: Response | None = None
