@@ -17,7 +17,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
     TextError,
     documents,
 )
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _direct
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
+
+_direct.entry(__name__)
 
 # The collection contains the catalog only once, in its role.
 BUILTIN = Path(__file__).resolve().parents[2] / "roles" / "common_instancetypes" / "files" / "catalog"

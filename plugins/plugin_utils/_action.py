@@ -24,11 +24,6 @@ class ModuleAction(ActionBase):
 
     _requires_connection = True
 
-    def __init_subclass__(cls) -> None:
-        # Ansible imports an action that has the module's name before it forks. So a play takes this time once, not for
-        # each task: Ansible keeps no compiled code of collections.
-        _direct.entry(cls.__module__)
-
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         self._supports_check_mode = True
         self._supports_async = True

@@ -21,11 +21,11 @@ from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm.from_image import image_inferences
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import SPEC
-from .._task_options import UNCHECKED_OPTIONS, entries
 from .findings import ERROR, NOTE, Finding, Place
 from .hosts import Host
 from .judge import Declared
 from .sources import Source
+from .task_options import UNCHECKED_OPTIONS, entries
 
 Options = dict[str, Any]
 

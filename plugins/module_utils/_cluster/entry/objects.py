@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,38 @@ _SHOWN = 5
 _LONGEST = 500
 _LONG_NAME = 100
 
+# Namespace and name.
+VmKey = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """verdicts: {judged, fits, problem} of each VM that is to run, by namespace and name.
+
+    refusals: why the task must not send anything. refused: the VMs for which it must not.
+    """
+
+    verdicts: dict[VmKey, Output] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    refused: frozenset[VmKey] = frozenset()
+
+    def unsent(self) -> list[Output]:
+        """The results of the VMs of a task that is refused."""
+        return [
+            {
+                "namespace": key[0],
+                "name": key[1],
+                "will_run": will_run,
+                "kind": "VirtualMachine",
+                "action": "none",
+                "changed": False,
+                "failed": key in self.refused,
+                **({"msg": will_run["problem"]} if key in self.refused else {}),
+            }
+            for key, will_run in self.verdicts.items()
+        ]
+
 
 @dataclass(frozen=True)
 class ObjectModule:
@@ -49,6 +81,7 @@ class ObjectModule:
     settings: options of the task, not of an object.
     rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
+    capacity: what quotas and nodes say of the objects before they are declared.
     declare: declares the objects; replaceable for objects that consist of several.
     """
 
@@ -60,6 +93,7 @@ class ObjectModule:
     settings: dict[str, Any] = field(default_factory=dict)
     rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
+    capacity: Callable[[Params, Session, list[Entry]], Capacity] = lambda _params, _session, _entries: Capacity()
     declare: Callable[[Session, Subject, list[Entry], Settings], list[Result]] = declare
 
     @property
@@ -103,11 +137,17 @@ class ObjectModule:
             take_over=take_over_of(params, warnings),
         )
         subject = self.subject(params)
+        session = Session(params, settings.concurrency)
         try:
-            results = self.declare(Session(params, settings.concurrency), subject, entries, settings)
+            capacity = self.capacity(params, session, entries)
+            warnings += capacity.warnings
+            if capacity.refusals:
+                message = f"{'; '.join(capacity.refusals)}. Nothing was sent"
+                return Outcome({"msg": message, "changed": False, "results": capacity.unsent()}, True, warnings)
+            results = self.declare(session, subject, entries, settings)
         except ConnectionFailed as error:
             raise TaskFailed(str(error), warnings) from error
-        return self._outcome(params, mode, subject, results, warnings)
+        return self._outcome(params, mode, subject, results, warnings, capacity.verdicts)
 
     def _entries(self, params: Params, mode: Mode) -> list[Entry]:
         if params["name"] is not None:
@@ -196,9 +236,18 @@ class ObjectModule:
         return Entry(label, key, state, manifest, options=options)
 
     def _outcome(
-        self, params: Params, mode: Mode, subject: Subject, results: list[Result], warnings: list[str]
+        self,
+        params: Params,
+        mode: Mode,
+        subject: Subject,
+        results: list[Result],
+        warnings: list[str],
+        verdicts: Mapping[VmKey, Output],
     ) -> Outcome:
         outputs = [output_of(subject, result) for result in results]
+        for entry in outputs:
+            if will_run := verdicts.get((entry.get("namespace", ""), entry["name"])):
+                entry["will_run"] = will_run
         output: Output = {"changed": any(result.changed for result in results), "results": outputs}
         if params["name"] is not None:
             output["result"] = outputs[0]

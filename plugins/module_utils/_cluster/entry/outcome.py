@@ -23,7 +23,7 @@ _SHOWN = 5
 # The length of each; the results have the full text.
 _LONGEST = 400
 # What remains of a failed object, so that the results fit on a screen.
-_BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg")
+_BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg", "will_run")
 
 
 @dataclass(frozen=True)

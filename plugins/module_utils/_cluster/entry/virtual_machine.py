@@ -10,13 +10,13 @@ from ..._resolver.declare.vm import cloud_init
 from ..._resolver.declare.vm.manifest import manifest, warnings
 from ..._resolver.declare.vm.options import SPEC
 from ..act.subjects.virtual_machine import VirtualMachines
+from .capacity import capacity
 from .objects import ObjectModule
 
 # Of the task, not of a VM.
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "restart": {"type": "str", "choices": ["never", "if_required"], "default": "never"},
     "field_manager": {"type": "str", "default": "virtshape"},
-    # Both are for the action of this name.
     "quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
     "preflight_placement": {"type": "bool", "default": False},
 }
@@ -47,5 +47,6 @@ MODULE = ObjectModule(
     namespaced=lambda _options: True,
     subject=VirtualMachines,
     settings=_SETTINGS,
+    capacity=capacity,
     warnings=warnings,
 ).module
