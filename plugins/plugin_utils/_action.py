@@ -14,8 +14,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ..module_utils._resolver.api import unquoted
 from . import _direct
 
 
@@ -28,7 +30,11 @@ class ModuleAction(ActionBase):
         self._supports_check_mode = True
         self._supports_async = True
         result: dict[str, Any] = super().run(tmp, task_vars)
-        result.update(self.execute(dict(self._task.args), tmp, task_vars))
+        options = dict(self._task.args)
+        # Here, because the way to the module turns keys into text.
+        if surprise := unquoted.problem(options):
+            raise AnsibleActionFail(": ".join(filter(None, surprise)))
+        result.update(self.execute(options, tmp, task_vars))
         if self._task.no_log:
             _hide(result.get("results"))
         return result

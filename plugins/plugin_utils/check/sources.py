@@ -106,7 +106,7 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
         repository.inventories.append(file)
         return
     try:
-        contents = documents(content, file, what="manifest", foreign_tags=True)
+        contents = documents(content, file, what="manifest", foreign=True)
     except TextError as error:
         if not suffix and file != STDIN_NAME:
             # Like Ansible, which reads as INI what is not YAML. Scripts are not executed.
