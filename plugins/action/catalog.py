@@ -19,6 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _direct
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._files import regular_files
 
 _direct.entry(__name__)
 
@@ -75,7 +76,7 @@ class ActionModule(ModuleAction):
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+    return [path for path in regular_files(folder) if path.suffix in SUFFIXES]
 
 
 def _parse(content: bytes, path: Path) -> list[Any]:

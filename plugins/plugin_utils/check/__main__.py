@@ -18,8 +18,8 @@ from ...module_utils._resolver.catalog.versions import fitting_version
 from ...module_utils._resolver.kubevirt.admission import cluster_config
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from . import base as bases
-from . import hosts, judge, reports, sources, tasks
-from .findings import ERROR, RULES, Finding, with_lines
+from . import hosts, judge, other_tasks, reports, sources, tasks
+from .findings import ERROR, RULES, WARNING, Finding, Place, Unchecked, with_lines
 from .judge import Declared
 from .sources import UsageError
 
@@ -33,11 +33,12 @@ _SEVERITY: Final = ("note", "warning", "error")
 
 
 class _Objects(NamedTuple):
-    """objects: in the paths. lookup: these and the objects of the cluster. texts: the files.
-    findings: about the form of files and objects.
+    """objects: in the paths. unchecked: the kinds of those that cannot be judged. lookup: the objects of the paths and
+    of the cluster. texts: the files. findings: about the form of files and objects.
     """
 
     objects: list[Declared]
+    unchecked: list[str]
     lookup: judge.KnownObjects
     texts: dict[str, bytes]
     findings: list[Finding]
@@ -101,43 +102,53 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     if options.base:
         base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects)
         findings += bases.compare(base.objects, base.lookup, head.objects, head.lookup, kubevirt)
+    findings = with_lines(findings, head.texts)
+    if not head.objects and not any(finding.level == ERROR for finding in findings):
+        nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
+        findings.append(Finding("unchecked", WARNING, Place(options.path[0]), "", "", nothing))
     reported = [finding for finding in findings if finding.rule not in options.ignore]
     objects = [(entry.label, entry.place.file) for entry in head.objects]
-    return reports.Report(with_lines(reported, head.texts), objects, ".".join(map(str, kubevirt.release.version[:2])))
+    release = ".".join(map(str, kubevirt.release.version[:2]))
+    return reports.Report(reported, objects, release, head.unchecked)
 
 
 def _read(
     paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, besides: Sequence[Manifest] = ()
 ) -> _Objects:
     repository = sources.read(paths, stdin)
-    results: list[Declared | Finding] = []
+    results: list[Declared | Finding | Unchecked] = []
     catalog = [source for source in repository.sources if judge.is_catalog(source.content)]
     if catalog:
         results += judge.catalog(catalog, kubevirt.release)
-    for place, manifest in sources.manifests(repository.sources):
-        results += judge.declared(place, manifest, kubevirt.release, namespace)
     for source in repository.sources:
+        for here in (*sources.manifests([source]), *other_tasks.found(source.place, source.content)):
+            results += judge.declared(here, kubevirt.release, namespace)
         results += tasks.declared(source, namespace)
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, Finding) else tasks.of_host(host, namespace)
     objects = [result for result in results if isinstance(result, Declared)]
-    findings = [*repository.findings, *(result for result in results if isinstance(result, Finding))]
+    unchecked = [result for result in results if isinstance(result, Unchecked)]
+    findings = [
+        *repository.findings,
+        *(result for result in results if isinstance(result, Finding)),
+        *(result.finding for result in unchecked),
+    ]
     # A declared object overrides a known object of the same name.
     lookup = judge.KnownObjects([*besides, *(entry.manifest for entry in objects)])
-    return _Objects(objects, lookup, repository.texts, findings)
+    return _Objects(objects, [result.kind for result in unchecked], lookup, repository.texts, findings)
 
 
 def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     manifest = None
     if path is not None:
-        contents = [content for _place, content in sources.manifests(sources.read([path]).sources)]
+        contents = [here.manifest for here in sources.manifests(sources.read([path]).sources)]
         manifest = next((content for content in contents if content["kind"] == "KubeVirt"), None)
         if manifest is None:
             raise UsageError(f"--kubevirt: {path} has no KubeVirt object; kubectl get kubevirt -A -o yaml prints it")
     newest = f"v{'.'.join(map(str, releases.NEWEST.version))}"
-    version_text = version or version_of(manifest or {}) or newest
+    version_text = (version_of(manifest or {}) or newest) if version is None else version
     try:
-        releases.of(version_text)
+        releases.of(version_text) if version is None else releases.named(version)
     except releases.UnknownRelease as error:
         raise UsageError(f"--kubevirt-version: {error}") from None
     kubevirt_config = kubevirt_of(manifest or {}, version_text)
