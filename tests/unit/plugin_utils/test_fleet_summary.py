@@ -298,6 +298,8 @@ def test_narrow_windows_name_the_columns_in_each_cell() -> None:
     shown = text([vm("a")])
     assert '<td data-head="Namespace"><strong>shop</strong></td>' in shown
     assert all("data-head=" in cell for cell in re.findall("<td[^>]*>", shown))
+    # There, cells without a content are hidden; everywhere, long names wrap.
+    assert "td:empty { display: none }" in shown and "overflow-wrap: anywhere" in shown
 
 
 def test_an_empty_fleet() -> None:
