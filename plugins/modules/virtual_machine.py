@@ -36,6 +36,7 @@ options:
       - Whether to restart a running VM when its guest needs a restart to get the declared state, as the condition
         C(RestartRequired) of KubeVirt says. RV(results[].needs) says in advance, in check mode too, what a change
         needs.
+      - With V(never), one warning of the task names the VM that needs a restart, or says how many do.
       - V(if_required) also restarts a VM that needs a restart since an earlier run, and waits until the restarted VMs
         run again, even without O(wait), up to O(wait_timeout) from their restart. The task does not restart a VM whose
         guest gets the change without a restart, or that is stopped.

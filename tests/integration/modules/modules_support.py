@@ -67,6 +67,11 @@ def execute(name: str, options: dict[str, Any], *, check: bool = False) -> dict[
     return result
 
 
+def warned(result: dict[str, Any]) -> list[str]:
+    """The texts of a task's warnings; from ansible-core 2.19 on, each is an event."""
+    return [one if isinstance(one, str) else one["event"]["msg"] for one in result.get("warnings", [])]
+
+
 def vm(name: str, instancetype: str = "small", **options: Any) -> dict[str, Any]:
     """An entry for a VM with the instancetypes and the preference of `shop`."""
     return {

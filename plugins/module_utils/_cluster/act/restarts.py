@@ -149,7 +149,7 @@ def _instance_key(vm: Manifest) -> Key:
 def waits_for_restart(result: Result) -> bool:
     """Whether the VM has, or would have, changes that reach the guest only by a restart."""
     impact: Impact | None = result.impact
-    if result.live is None or (impact is not None and impact.settled):
+    if result.live is None or result.action == plan.DELETE or (impact is not None and impact.settled):
         return False
     if impact is not None and (impact.unannounced or not (result.written and observed(result.live))):
         return impact.needs == effects.RESTART
@@ -167,7 +167,7 @@ class DeclaredRestarts:
 
     def needs_restart(self, result: Result) -> bool:
         """Whether the VM needs a restart that its guest would survive, as far as known before the change."""
-        if not self._permitted or result.action == plan.DELETE or result.live is None:
+        if not self._permitted or result.live is None:
             return False
         return has_guest(result.live) and not cannot_start(result.live) and waits_for_restart(result)
 

@@ -25,7 +25,20 @@ from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, combined, failed_outcome, several
+from .outcome import (
+    ON_FAILURE,
+    Mode,
+    Module,
+    Outcome,
+    Params,
+    TaskFailed,
+    amount,
+    combined,
+    failed_outcome,
+    need,
+    restart_warning,
+    several,
+)
 
 Options = dict[str, Any]
 Output = dict[str, Any]
@@ -254,6 +267,10 @@ class ObjectModule:
         if mode.diff:
             output["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
         warnings = warnings + combined((result.entry.label, text) for result in results for text in result.warnings)
+        if params.get("restart") == "never":
+            pairs = zip(results, outputs)
+            waiting = [one.entry.label for one, told in pairs if told.get("restart_required") and not one.failed]
+            warnings += restart_warning(waiting, mode.check, "set restart: if_required")
         failures = [(result.entry.label, result.failed) for result in results if result.failed]
         if failures:
             done = several(_counts([result for result in results if not result.failed]))
@@ -331,8 +348,8 @@ def _restarts(outputs: list[Output], check_mode: bool) -> str:
     restarted = sum(bool(output.get("restarted")) for output in outputs)
     waiting = sum(bool(output.get("restart_required") and not output.get("restarted")) for output in outputs)
     would = "would be " if check_mode else ""
-    need = "would need" if check_mode else "needs" if waiting == 1 else "need"
-    parts = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} {need} a restart")
+    needs = need(waiting, check_mode)
+    parts = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} {needs} a restart")
     return "".join(part for part in parts if part)
 
 

@@ -7,7 +7,7 @@ is, through `plugin_utils/_direct.py`.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -96,10 +96,7 @@ def failed_outcome(
     the failed objects unless the option asks for all. rest: what became of the others.
     """
     every, total = list(failures), len(result["results"])
-    longest = _LONGEST if len(every) > 1 else None
-    message = "; ".join(f"{label}: {_cut(reason, longest)}" for label, reason in every[:_SHOWN])
-    if len(every) > _SHOWN:
-        message += f"; and {len(every) - _SHOWN} more, see results"
+    message = reasons(every)
     if total != 1:
         message = f"{len(every)} of {total} {noun} failed: {message}"
     shown = dict(result)
@@ -108,6 +105,13 @@ def failed_outcome(
         if "result" in shown:
             shown["result"] = _brief(shown["result"])
     return Outcome({**shown, "msg": message + (f"; {rest}" if rest else "")}, failed=True, warnings=warnings)
+
+
+def reasons(failures: Sequence[tuple[str, str]]) -> str:
+    """The first failures of objects, given with the objects' labels, and how many more there are."""
+    longest = _LONGEST if len(failures) > 1 else None
+    message = "; ".join(f"{label}: {_cut(reason, longest)}" for label, reason in failures[:_SHOWN])
+    return message + (f"; and {len(failures) - _SHOWN} more, see results" if len(failures) > _SHOWN else "")
 
 
 def combined(warnings: Iterable[tuple[str, str]]) -> list[str]:
@@ -120,6 +124,20 @@ def combined(warnings: Iterable[tuple[str, str]]) -> list[str]:
         more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
         lines.append(f"{', '.join(labels[:_SHOWN])}{more}: {warning}")
     return lines
+
+
+def restart_warning(labels: Sequence[str], check_mode: bool, remedy: str) -> list[str]:
+    """The one warning of a task that leaves guests without what it has changed; none without such VMs.
+
+    labels: of the VMs that need a restart. remedy: what restarts them.
+    """
+    vms = labels[0] if len(labels) == 1 else f"{len(labels)} VMs"
+    return [f"{vms} {need(len(labels), check_mode)} a restart for this; {remedy}"] if labels else []
+
+
+def need(count: int, check_mode: bool) -> str:
+    """The verb for so many objects that need something."""
+    return "would need" if check_mode else "needs" if count == 1 else "need"
 
 
 def _cut(text: str, longest: int | None) -> str:
