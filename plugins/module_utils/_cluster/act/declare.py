@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
-from ..._resolver.api.errors import FieldError
+from ..._resolver.api.errors import FieldError, argo_cd_warning
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.redaction import redact
@@ -133,6 +133,8 @@ def _planned(subject: Subject, result: Result, settings: Settings) -> Planned | 
     result.before, result.after = redact(step.before, step.after)
     result.failed = step.refusal
     result.warnings += [_retained_warning(field, managers) for field, managers in step.retained]
+    if warning := argo_cd_warning(step.taken_from):
+        result.warn(warning)
     return Planned(result.entry, step, result.live)
 
 

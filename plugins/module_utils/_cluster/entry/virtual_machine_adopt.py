@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._resolver.api.effects import RESTART
+from ..._resolver.api.errors import argo_cd_warning
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.managed_fields import others
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
 from ..._resolver.declare.adopt import Candidate
@@ -13,7 +16,20 @@ from ..act.engine import Settings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, failed_outcome, several
+from .outcome import (
+    ON_FAILURE,
+    Mode,
+    Module,
+    Outcome,
+    Params,
+    TaskFailed,
+    amount,
+    combined,
+    failed_outcome,
+    reasons,
+    restart_warning,
+    several,
+)
 from .selection import SELECTION, check_selection, selected
 
 Result = dict[str, Any]
@@ -59,6 +75,13 @@ def _outcome(params: Params, mode: Mode, vms: list[Adopted]) -> Outcome:
     if mode.diff:
         result["diff"] = [_diff(vm) for vm in vms if vm.changed]
     warnings = list(dict.fromkeys(warning for vm in vms for warning in vm.warnings))
+    changed = ((vm.label, argo_cd_warning(name for name, _fields in others(vm.vm, ""))) for vm in vms if vm.changed)
+    warnings += combined((label, warning) for label, warning in changed if warning)
+    waiting = [vm.label for vm in vms if vm.changed and vm.impact is not None and vm.impact.needs == RESTART]
+    warnings += restart_warning(waiting, mode.check, "use virtual_machine_power with state: restarted")
+    unfit = [(vm.label, _failure(vm)) for vm, is_refused in zip(vms, refusals) if vm.failed and not is_refused]
+    if unfit:
+        warnings.append(f"{amount(len(unfit), 'virtual machines')} cannot be adopted: {reasons(unfit)}")
     if refused:
         done = sum(vm.changed for vm, is_refused in zip(vms, refusals) if not is_refused)
         rest = several(
@@ -86,13 +109,14 @@ def _is_refused(vm: Adopted, check_mode: bool) -> bool:
 
 
 def _failure(vm: Adopted) -> str:
-    """The reason, with the nearest match."""
+    """The reason, with the nearest match and how it can be taken."""
     nearest = vm.adoption.nearest if vm.adoption is not None else ()
-    if not nearest:
+    if vm.adoption is None or not nearest:
         return str(vm.failed)
     names = " and ".join(role["name"] for role in (nearest[0].instancetype, nearest[0].preference) if role)
     why = nearest[0].refusal or f"differs in {', '.join(entry['field'] for entry in nearest[0].differences)}"
-    return f"{vm.failed}; the nearest match is {names}: {why}"
+    remedy = f"; {vm.adoption.remedy}" if vm.adoption.remedy else ""
+    return f"{vm.failed}; the nearest match is {names}: {why}{remedy}"
 
 
 def _result(vm: Adopted) -> Result:
