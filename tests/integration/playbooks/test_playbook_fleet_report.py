@@ -106,6 +106,11 @@ def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path)
         ({"qps": "many"}, "fleet_report_qps: is many; write a number of requests a second, 0 for no limit"),
         ({"fail_if": "drift"}, "fleet_report_fail_if: unknown total drift; choose from drifted, unknown"),
         ({"label_selectors": "half=0=1"}, "expected: ',' or 'end of string'"),
+        ({"namespaces": "no-such", "fail_if": "drifted"}, "fleet_report_namespaces: no-such does not exist; "),
+        (
+            {"label_selectors": "tier=wbe", "fail_if": "drifted"},
+            "fleet_report_label_selectors: no virtual machine in ",
+        ),
     ],
 )
 def test_bad_input(report: Report, variables: dict[str, Any], told: str, tmp_path: Path) -> None:

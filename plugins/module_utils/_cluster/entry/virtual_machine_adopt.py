@@ -52,20 +52,21 @@ def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
     allowed = AdoptRequest(params["instancetypes"], params["preferences"], params["accept"])
     settings = Settings(mode.check, params["server_dry_run"], concurrency=params["concurrency"])
+    warnings: list[str] = []
     try:
         session = Session(params, params["concurrency"])
-        adopted = adopt(session, selected(params, session), allowed, settings)
+        adopted = adopt(session, selected(params, session, warnings), allowed, settings)
     except Unreadable as error:
         raise TaskFailed(str(error)) from error
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachineInstance"])) from error
-    return _outcome(params, mode, adopted)
+    return _outcome(params, mode, adopted, warnings)
 
 
 MODULE = Module(_SPEC, _run)
 
 
-def _outcome(params: Params, mode: Mode, vms: list[Adopted]) -> Outcome:
+def _outcome(params: Params, mode: Mode, vms: list[Adopted], warnings: list[str]) -> Outcome:
     refusals = [_is_refused(vm, mode.check) for vm in vms]
     refused = [vm for vm, is_refused in zip(vms, refusals) if is_refused]
     result: Result = {
@@ -74,7 +75,7 @@ def _outcome(params: Params, mode: Mode, vms: list[Adopted]) -> Outcome:
     }
     if mode.diff:
         result["diff"] = [_diff(vm) for vm in vms if vm.changed]
-    warnings = list(dict.fromkeys(warning for vm in vms for warning in vm.warnings))
+    warnings = [*warnings, *dict.fromkeys(warning for vm in vms for warning in vm.warnings)]
     changed = ((vm.label, argo_cd_warning(name for name, _fields in others(vm.vm, ""))) for vm in vms if vm.changed)
     warnings += combined((label, warning) for label, warning in changed if warning)
     waiting = [vm.label for vm in vms if vm.changed and vm.impact is not None and vm.impact.needs == RESTART]

@@ -23,7 +23,7 @@ class Alone(Adopted):
 def test_refused_vms_are_counted_without_comparing_results() -> None:
     a, b, c = (Alone({"metadata": {"name": name, "namespace": "shop"}, "spec": {}}) for name in "abc")
     a.failed, b.changed = "no", True
-    outcome = virtual_machine_adopt._outcome({"results_on_failure": "all"}, Mode(), [a, b, c])
+    outcome = virtual_machine_adopt._outcome({"results_on_failure": "all"}, Mode(), [a, b, c], [])
     assert outcome.failed
     assert [result["failed"] for result in outcome.result["results"]] == [True, False, False]
     assert outcome.result["msg"] == "1 of 3 virtual machines failed: shop/a: no; 1 adopted, 1 unchanged"
