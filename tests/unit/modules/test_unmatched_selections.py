@@ -18,14 +18,14 @@ SHOPP = {"namespace": "shopp"}
 NO_SHOPP = "namespace: shopp does not exist; did you mean shop?"
 NO_LABEL = "label_selectors: no virtual machine in shop matches tier=wbe"
 BY_LABEL = {"namespace": "shop", "label_selectors": ["tier=wbe"]}
-READERS = [
-    "virtual_machine_info",
-    "virtual_machine_export",
-    "virtual_machine_adopt",
-    "controller_revision",
-    "upgrade_info",
-    "capacity_info",
-]
+READERS: dict[str, Any] = {
+    "virtual_machine_info": {},
+    "virtual_machine_export": {},
+    "virtual_machine_adopt": {},
+    "controller_revision": {},
+    "upgrade_info": {},
+    "capacity_info": {"checks": ["quota"]},
+}
 
 
 def named(name: str) -> Manifest:
@@ -56,14 +56,16 @@ def namespaces_asked(server: Store) -> int:
 @pytest.mark.parametrize("module", READERS)
 @pytest.mark.parametrize(("options", "expected"), [(SHOPP, NO_SHOPP), (BY_LABEL, NO_LABEL)])
 def test_what_selects_no_vm_is_a_warning(run: Run, module: str, options: Any, expected: str) -> None:
-    result = run(module, store(), **options)
+    result = run(module, store(), **options, **READERS[module])
     assert not result.get("failed"), result
     assert expected in result["warnings"]
 
 
 @pytest.mark.parametrize("module", READERS)
 def test_an_empty_namespace_is_none(run: Run, module: str) -> None:
-    assert not [text for text in run(module, store(), namespace="shop")["warnings"] if "shop" in text]
+    assert not [
+        text for text in run(module, store(), namespace="shop", **READERS[module])["warnings"] if "shop" in text
+    ]
 
 
 def test_it_is_returned_for_who_has_to_fail_on_it(run: Run) -> None:
