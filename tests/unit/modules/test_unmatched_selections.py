@@ -36,7 +36,7 @@ def store(*, readable: bool = True) -> Store:
     lists: dict[str, list[Any]] = {NAMESPACES: [named("shop"), named("office")]}
     for namespace in ("shop", "shopp"):
         for plural in ("virtualmachines", "virtualmachineinstances"):
-            lists[f"{KUBEVIRT}/namespaces/{namespace}/{plural}"] = []
+            lists[f"{KUBEVIRT}/namespaces/{namespace}/{plural}"] = lists[f"{KUBEVIRT}/{plural}"] = []
         lists[f"/apis/apps/v1/namespaces/{namespace}/controllerrevisions"] = []
         for plural in ("virtualmachineinstancetypes", "virtualmachinepreferences"):
             lists[f"{TYPES}/namespaces/{namespace}/{plural}"] = lists[f"{TYPES}/{plural}"] = []
