@@ -25,6 +25,18 @@ description:
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
+  names:
+    description:
+      - Names of VMs to delete, with O(state=absent). Requires O(namespace).
+    type: list
+    elements: str
+  label_selectors:
+    description:
+      - Label selectors that all VMs to delete match, with O(state=absent). With O(names), they select among the named
+        VMs. An empty list is an error. If no VM matches, the task warns.
+      - Without O(namespace), the VMs of all namespaces.
+    type: list
+    elements: str
   field_manager:
     description:
       - Field manager of the declared fields. Playbooks that declare different fields of one VM need different field
@@ -166,6 +178,23 @@ EXAMPLES = r"""
       - name: worker-2
       - name: worker-3
         run_strategy: Halted
+
+- name: Delete the VMs of a branch
+  virtshape.instancetypes.virtual_machine:
+    state: absent
+    namespace: shop
+    label_selectors: [branch=feature-7]
+
+- name: Find the VMs of an old instancetype
+  virtshape.instancetypes.virtual_machine_info:
+    namespace: shop
+    instancetype: u1.small
+  register: old
+
+- name: Delete what was found
+  virtshape.instancetypes.virtual_machine:
+    state: absent
+    virtual_machines: "{{ old.virtual_machines }}"
 """
 
 RETURN = r"""

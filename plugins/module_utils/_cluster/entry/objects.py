@@ -96,6 +96,8 @@ class ObjectModule:
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
     capacity: what quotas and nodes say of the objects before they are declared.
     declare: declares the objects; replaceable for objects that consist of several.
+    selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
+    the task's options and may add warnings.
     """
 
     plural: str
@@ -108,10 +110,14 @@ class ObjectModule:
     warnings: Callable[[Options], list[str]] = lambda _options: []
     capacity: Callable[[Params, Session, list[Entry]], Capacity] = lambda _params, _session, _entries: Capacity()
     declare: Callable[[Session, Subject, list[Entry], Settings], list[Result]] = declare
+    selectors: dict[str, Any] = field(default_factory=dict)
+    select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
 
     @property
     def module(self) -> Module:
+        one_of = ("name", self.plural, *self.selectors)
         exclusive = [("name", self.plural), ("name", "defaults"), *self.rules.get("mutually_exclusive", [])]
+        exclusive += [(option, selector) for option in ("name", self.plural) for selector in self.selectors]
         # An entry inherits the task's options.
         entry = {
             **self._entry_spec,
@@ -125,12 +131,13 @@ class ObjectModule:
                 **DRY_RUN,
                 **ON_FAILURE,
                 **self.settings,
+                **self.selectors,
                 **self.spec,
                 self.plural: {"type": "list", "elements": "dict"},
                 "defaults": {"type": "dict"},
             },
             self._run,
-            {**self.rules, "required_one_of": [("name", self.plural)], "mutually_exclusive": exclusive},
+            {**self.rules, "required_one_of": [one_of], "mutually_exclusive": exclusive},
             prepare=lambda options: expand_shorthand(options, self.spec),
             unchecked={self.plural: {"type": "list", "elements": "dict", "options": entry}},
         )
@@ -142,8 +149,10 @@ class ObjectModule:
     def _run(self, params: Params, mode: Mode) -> Outcome:
         # Ansible cannot know the secrets in free-form options such as `template`.
         mode.secrets.update(secret_texts(params))
+        warnings: list[str] = []
+        params = self.select(params, warnings)
         entries = self._entries(params, mode)
-        warnings = combined(self._option_warnings(entries))
+        warnings += combined(self._option_warnings(entries))
         settings = Settings(
             check_mode=mode.check,
             **{name: params[name] for name in (*WAIT, *DRY_RUN) if name != "take_over"},
@@ -197,6 +206,8 @@ class ObjectModule:
         problems: list[str] = []
         validated: dict[str | None, Options] = {}
         for index, options in enumerate(params[self.plural]):
+            if (options.get("state") or shared.get("state")) == "absent":
+                options = _identity(options)
             all_but_name = _all_but_name(options)
             if all_but_name in validated:
                 # They share their values: a manifest is made of copies.
@@ -295,6 +306,13 @@ def _all_but_name(options: Options) -> str | None:
     if not isinstance(options.get("name"), str):
         return None
     return json.dumps({name: value for name, value in options.items() if name != "name"})
+
+
+def _identity(options: Options) -> Options:
+    """What says which object to delete, of an entry that a module has returned: the rest is no options."""
+    return (
+        {key: options[key] for key in ("name", "namespace", "state") if key in options} if "uid" in options else options
+    )
 
 
 def _without_none(value: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
-from ..client.errors import ApiError, explain
+from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.unmatched import unmatched
 from .outcome import Params, TaskFailed
@@ -50,6 +50,40 @@ def unselected(params: Params, session: Session, found: Collection[str], every_n
     if found and not missing:
         return ""
     return unmatched(session, params["namespace"], "virtual machine", missing, None if missing else labels)
+
+
+def to_delete(params: Params, warnings: list[str]) -> Params:
+    """The options of virtual_machine, with the VMs that `names` and `label_selectors` select as `virtual_machines`.
+
+    Fails the task if they select all VMs, or a namespace that does not exist. Names without a VM are deleted already.
+    """
+    names, labels = params["names"], params["label_selectors"]
+    if names is None and labels is None:
+        return params
+    if params["state"] != "absent":
+        option = "names" if labels is None else "label_selectors"
+        raise TaskFailed(f"{option}: only valid with state absent; declare VMs with name or virtual_machines")
+    check_selection(params)
+    check_selector(params)
+    if labels is None:
+        return {**params, "virtual_machines": [{"name": name} for name in dict.fromkeys(names)]}
+    problems: list[str] = []
+    try:
+        vms = selected(params, Session(params), problems)
+    except ConnectionFailed as error:
+        raise TaskFailed(str(error)) from error
+    if any(problem.startswith("namespace:") for problem in problems):
+        raise TaskFailed(problems[0])
+    warnings += problems
+    return {**params, "virtual_machines": [{key: vm["metadata"][key] for key in ("name", "namespace")} for vm in vms]}
+
+
+def check_selector(params: Params) -> None:
+    """Fails the task if neither names nor label selectors choose VMs."""
+    if params["names"] is None and selector(params) is None:
+        raise TaskFailed(
+            "label_selectors: an empty list would select all virtual machines; set names or a label selector"
+        )
 
 
 def check_selection(params: Params) -> None:

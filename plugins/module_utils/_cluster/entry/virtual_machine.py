@@ -12,6 +12,7 @@ from ..._resolver.declare.vm.options import SPEC
 from ..act.subjects.virtual_machine import VirtualMachines
 from .capacity import capacity
 from .objects import ObjectModule
+from .selection import to_delete
 
 # Of the task, not of a VM.
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
@@ -19,6 +20,11 @@ _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "field_manager": {"type": "str", "default": "virtshape"},
     "quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
     "preflight_placement": {"type": "bool", "default": False},
+}
+# No default for label_selectors: the user must choose VMs.
+_SELECTORS: Final[dict[str, dict[str, Any]]] = {
+    "names": {"type": "list", "elements": "str"},
+    "label_selectors": {"type": "list", "elements": "str"},
 }
 
 
@@ -49,4 +55,6 @@ MODULE = ObjectModule(
     settings=_SETTINGS,
     capacity=capacity,
     warnings=warnings,
+    selectors=_SELECTORS,
+    select=to_delete,
 ).module

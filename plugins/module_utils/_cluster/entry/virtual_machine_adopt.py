@@ -82,7 +82,7 @@ def _outcome(params: Params, mode: Mode, vms: list[Adopted], warnings: list[str]
     warnings += restart_warning(waiting, mode.check, "use virtual_machine_power with state: restarted")
     unfit = [(vm.label, _failure(vm)) for vm, is_refused in zip(vms, refusals) if vm.failed and not is_refused]
     if unfit:
-        warnings.append(f"{amount(len(unfit), 'virtual machines')} cannot be adopted: {reasons(unfit)}")
+        warnings.append(f"{amount(len(unfit), 'virtual machines')} cannot be adopted: {reasons(unfit)[0]}")
     if refused:
         done = sum(vm.changed for vm, is_refused in zip(vms, refusals) if not is_refused)
         rest = several(
@@ -98,8 +98,9 @@ def _outcome(params: Params, mode: Mode, vms: list[Adopted], warnings: list[str]
 
 def _message(mode: Mode, vms: list[Adopted]) -> str:
     count, failed = sum(vm.changed for vm in vms), sum(bool(vm.failed) for vm in vms)
-    parts = [f"{count} {'would be' if mode.check else 'were'} adopted"]
-    parts += [f"{len(vms) - count - failed} already have an instancetype"]
+    others = len(vms) - count - failed
+    parts = [f"{count} {'would be' if mode.check else 'was' if count == 1 else 'were'} adopted"]
+    parts += [f"{others} already {'has' if others == 1 else 'have'} an instancetype"]
     parts += [f"{failed} cannot be adopted"] if failed else []
     return f"{amount(len(vms), 'virtual machines')}: {', '.join(parts)}"
 

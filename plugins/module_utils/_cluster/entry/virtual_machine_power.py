@@ -15,7 +15,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .argument_spec import AUTH, REQUESTS
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, failed_outcome, several
-from .selection import SELECTION, selected, selector
+from .selection import SELECTION, check_selector, selected, selector
 from .vm_results import instance_result, printable_status
 
 Output = dict[str, Any]
@@ -81,10 +81,7 @@ def _selected(params: Params, session: Session) -> list[Entry]:
     names, labels = params["names"], selector(params)
     if names is not None and not params["namespace"]:
         raise TaskFailed("namespace: required with names")
-    if labels is None and names is None:
-        raise TaskFailed(
-            "label_selectors: an empty list would select all virtual machines; set names or a label selector"
-        )
+    check_selector(params)
     if labels is None:
         return [Entry(params["namespace"], name, requested) for name in dict.fromkeys(names)]
     problems: list[str] = []
