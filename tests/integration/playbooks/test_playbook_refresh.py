@@ -377,7 +377,10 @@ def test_a_restart_that_kubevirt_asks_for_for_ever_is_done_once(fleet: Fleet, mo
         ({"namespaces": []}, "revision_refresh_namespaces: is empty"),
         ({"batch_size": "a few"}, "revision_refresh_batch_size: is a few; write a number of VMs or percent"),
         ({"restart": "perhaps"}, "revision_refresh_restart"),
-        ({"batchsize": 3}, "revision_refresh_batchsize: is not a variable of the role; did you mean batch_size?"),
+        (
+            {"batchsize": 3},
+            "revision_refresh_batchsize is not a variable of the role revision_refresh; did you mean ",
+        ),
         ({"namespaces": "no-such"}, "revision_refresh_namespaces: no-such does not exist; "),
         ({"label_selectors": "tier=wbe"}, "revision_refresh_label_selectors: no virtual machine in "),
     ],
