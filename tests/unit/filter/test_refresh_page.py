@@ -46,6 +46,7 @@ def result(**more: Any) -> dict[str, Any]:
     return {
         "check_mode": False,
         "stopped": "",
+        "out_of_time": "",
         "counts": {"refreshed": 1, "failed": 0},
         "virtual_machines": [{**vm, **more}],
     }
@@ -53,6 +54,11 @@ def result(**more: Any) -> dict[str, Any]:
 
 def words(page: str) -> str:
     return " ".join(re.sub("<[^>]*>", " ", page.partition("</style>")[2]).split())
+
+
+def test_it_says_why_it_is_not_finished() -> None:
+    report = {**result(), "out_of_time": "no maintenance window is open"}
+    assert "Not finished. no maintenance window is open" in words(refresh_page(report))
 
 
 def test_a_vm_has_a_row() -> None:
