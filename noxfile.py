@@ -25,6 +25,7 @@ NEEDED = (
     "kubernetes",
     "PyYAML",
     "aiohttp",
+    "jq",
     "cryptography",
     "pytest",
     "pytest-xdist",
