@@ -86,7 +86,7 @@ test: side-by-side lint sanity ## all checks and tests, how much of plugins/ the
 
 test-all: test test-versions ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
 
-test-versions: setup control-plane ## the tests on every supported ansible-core and with the oldest client; SESSION="core(2.19)" for one
+test-versions: setup control-plane ## the tests on every supported ansible-core, with the oldest client, and other versions' sanity; SESSION="core(2.19)" for one
 	@uv tool run $(NOX) $(if $(SESSION),--session "$(SESSION)")
 
 test-releases: setup control-plane ## a cluster of each release of KubeVirt: start, demo, property tests; upgrades of 200 VMs (KubeVirt is built first, about 3 minutes a release, once)
