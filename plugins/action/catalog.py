@@ -17,14 +17,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
     TextError,
     documents,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _direct
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog, _direct
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._files import regular_files
 
 _direct.entry(__name__)
 
-# The collection contains the catalog only once, in its role.
-BUILTIN = Path(__file__).resolve().parents[2] / "roles" / "common_instancetypes" / "files" / "catalog"
 # The options with the name of the source that they belong to.
 _SOURCES = ("definitions", "path", "url")
 SUFFIXES = (".yml", ".yaml", ".json")
@@ -42,7 +40,7 @@ class ActionModule(ModuleAction):
         if source == "path":
             options["definitions"] = self._documents(options)
         elif source == "builtin":
-            options["definitions"] = [item for path in _files(BUILTIN) for item in _parse(path.read_bytes(), path)]
+            options["definitions"] = _builtin_catalog.content()
         return super().execute(options, tmp, task_vars)
 
     def _documents(self, options: dict[str, Any]) -> list[Any]:

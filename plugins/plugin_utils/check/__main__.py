@@ -13,10 +13,9 @@ from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
-from ...module_utils._resolver.catalog.bundle import bundle
-from ...module_utils._resolver.catalog.versions import fitting_version
 from ...module_utils._resolver.kubevirt.admission import cluster_config
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
+from .. import _builtin_catalog
 from . import base as bases
 from . import hosts, judge, other_tasks, reports, sources, tasks
 from .findings import ERROR, RULES, WARNING, Finding, Place, Unchecked, with_lines
@@ -28,7 +27,6 @@ Manifest = dict[str, Any]
 CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
 """The exit codes: no findings at the threshold; some; the check failed."""
 
-_CATALOG: Final = Path(__file__).parents[3] / "roles/common_instancetypes/files/catalog"
 _SEVERITY: Final = ("note", "warning", "error")
 
 
@@ -96,7 +94,8 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     """The report for the options of the command. Raises UsageError."""
     kubevirt = _kubevirt(options.kubevirt, options.kubevirt_version)
     besides = _read(options.objects, b"", kubevirt, options.namespace)
-    cluster_objects = [*_builtin(options.catalog, kubevirt), *(entry.manifest for entry in besides.objects)]
+    catalog = _builtin_catalog.objects(kubevirt.release) if options.catalog == "builtin" else []
+    cluster_objects = [*catalog, *(entry.manifest for entry in besides.objects)]
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster_objects)
     findings = [*head.findings, *judge.judge(head.objects, head.lookup, kubevirt, options.accept_unknown_fields)]
     if options.base:
@@ -161,14 +160,6 @@ def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     except ValueError as error:
         raise UsageError(f"--kubevirt: spec.configuration of {path} is {error}") from None
     return kubevirt_config
-
-
-def _builtin(choice: str, kubevirt: KubeVirt) -> list[Manifest]:
-    """The built-in catalog as the role common_instancetypes deploys it for the release."""
-    if choice == "none":
-        return []
-    documents = [source.content for source in sources.read([str(_CATALOG)]).sources]
-    return bundle(documents, version=fitting_version(documents, kubevirt.release)).objects
 
 
 if __name__ == "__main__":
