@@ -130,6 +130,28 @@ def test_what_is_foreseen_happens(session: Session, cluster: Path, namespace: st
     assert not differences, "\n".join([f"{len(differences)} of {done} (seed {SEED}):", *differences])
 
 
+def test_something_is_plugged_although_something_else_waits(session: Session, cluster: Path, namespace: str) -> None:
+    made(session, namespace)
+    fleet = Fleet(session, cluster, namespace)
+    web: Manifest = {"name": "web", "memory": "1Gi", "volumes": [{"name": "root", "container_disk": "example.com/a:1"}]}
+    lan = {"name": "lan", "multus": "lan"}
+    fleet.declare([{**web, "networks": [{}]}], restart="never")
+    changed = {**web, "networks": [{}, lan], "template": {"spec": {"hostname": "one"}}}
+    assert fleet.change([changed], "never") == []
+
+    def has_lan(instance: Manifest) -> bool:
+        return len(instance["spec"]["networks"]) == 2
+
+    instance = fleet.awaited(VMI, "web", has_lan)
+    assert has_lan(instance) and "hostname" not in instance["spec"]
+    # Stopped, it keeps the condition.
+    assert fleet.change([{**changed, "run_strategy": "Halted"}], "never") == []
+    vm = fleet.awaited(VM, "web", lambda one: one["status"]["printableStatus"] == "Stopped")
+    assert asks_for_restart(vm)
+    told = fleet.declare([changed], restart="never")["web"]
+    assert (told["changed"], told["restart_required"]) == (False, False)
+
+
 class Fleet:
     """VMs of a task, and how they were declared before."""
 
@@ -189,9 +211,9 @@ class Fleet:
         # The condition outlives a guest that was stopped.
         if told["run_strategy"] == "Halted":
             return
-        vm = self._awaited(VM, name, lambda one: _is_observed(one) and _asks_for_restart(one) == asks)
-        if _asks_for_restart(vm) != asks:
-            yield f"RestartRequired: {_asks_for_restart(vm)}"
+        vm = self.awaited(VM, name, lambda one: _is_observed(one) and asks_for_restart(one) == asks)
+        if asks_for_restart(vm) != asks:
+            yield f"RestartRequired: {asks_for_restart(vm)}"
         if before is None:
             return
         reached = needs == "live_update" or told["restarted"]
@@ -204,7 +226,7 @@ class Fleet:
             has = guest(one["spec"])
             return all(has.get(figure) in [one.get(figure) for one in allowed] for figure in FIGURES)
 
-        now = self._awaited(VMI, name, is_foreseen)
+        now = self.awaited(VMI, name, is_foreseen)
         if (now["metadata"]["uid"] != before["metadata"]["uid"]) != told["restarted"]:
             yield f"restarted: {told['restarted']}"
         if not is_foreseen(now):
@@ -212,7 +234,7 @@ class Fleet:
         if not partly and (now["spec"] != before["spec"]) != reached:
             yield f"the guest's spec: {now['spec']}, before {before['spec']}"
 
-    def _awaited(self, kind: Any, name: str, holds: Callable[[Manifest], bool]) -> Manifest:
+    def awaited(self, kind: Any, name: str, holds: Callable[[Manifest], bool]) -> Manifest:
         end = time.monotonic() + 20
         while True:
             found = self._session.get(kind, self._namespace, name)
@@ -227,6 +249,6 @@ def _is_observed(one: Manifest) -> bool:
     return bool(status.get("desiredGeneration") == one["metadata"]["generation"])
 
 
-def _asks_for_restart(one: Manifest) -> bool:
+def asks_for_restart(one: Manifest) -> bool:
     conditions = (one.get("status") or {}).get("conditions") or ()
     return any(entry["type"] == "RestartRequired" and entry["status"] == "True" for entry in conditions)
