@@ -86,7 +86,7 @@ test: side-by-side lint sanity ## all checks and tests, how much of plugins/ the
 
 test-all: test test-versions ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
 
-test-versions: setup control-plane ## the tests on every supported ansible-core and with the oldest client; SESSION="core(2.19)" for one
+test-versions: setup control-plane ## the tests on every supported ansible-core, with the oldest client, and other versions' sanity; SESSION="core(2.19)" for one
 	@uv tool run $(NOX) $(if $(SESSION),--session "$(SESSION)")
 
 test-releases: setup control-plane ## a cluster of each release of KubeVirt: start, demo, property tests; upgrades of 200 VMs (KubeVirt is built first, about 3 minutes a release, once)
@@ -118,8 +118,9 @@ sanity: setup ## what Ansible's certification checks: ansible-test sanity, galax
 unit: setup ## the tests that need no cluster
 	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/placement tests/quota
 
-random: setup control-plane ## the property tests with 1,000 examples each, and faults, kills and orders of requests, drawn anew; ORDERS=50, SEED=number
+random: setup control-plane ## the property tests with 1,000 examples each, 1,000 changes of VMs, and faults, kills and orders of requests, drawn anew; ORDERS=50, SEED=number
 	@HYPOTHESIS_PROFILE=random pytest --numprocesses 2 tests/unit/properties
+	@VIRTSHAPE_TEST_SEED=$(or $(SEED),$$(date +%s)) VIRTSHAPE_TEST_CHANGES=1000 pytest tests/integration/properties/test_random_changes.py
 	@VIRTSHAPE_TEST_SEED=$(or $(SEED),$$(date +%s)) VIRTSHAPE_TEST_ORDERS=$(or $(ORDERS),50) pytest --numprocesses 2 tests/chaos/test_many.py tests/chaos/test_refresh_killed.py tests/chaos/test_each_request.py tests/chaos/test_turns.py
 
 each-request: setup control-plane ## runs that are killed at each of their requests in turn; REQUESTS="*" also answers each with each fault (hours)

@@ -19,12 +19,15 @@ PYTHONS = {"2.17": "3.11", "2.18": "3.11", "2.19": "3.11", "2.20": "3.12", "2.21
 """The versions of ansible-core that the collection supports, each with a Python that it supports."""
 FIRST = {"2.22": "2.22.0rc1"}
 """Of versions that are not released yet, what is."""
+STRICT = "2.22"
+"""The version on which a deprecation warning, of Python or of Ansible, is a failure."""
 NEEDED = (
     "ansible-builder",
     "ansible-runner",
     "kubernetes",
     "PyYAML",
     "aiohttp",
+    "jq",
     "cryptography",
     "pytest",
     "pytest-xdist",
@@ -50,8 +53,8 @@ def install(session: nox.Session, core: str, *constraints: str) -> None:
     session.env["ANSIBLE_CONFIG"] = str(Path("ansible.cfg").resolve())
 
 
-def test(session: nox.Session, *paths: str) -> None:
-    session.run("pytest", "--numprocesses", "2", "--dist", "worksteal", *(session.posargs or paths))
+def test(session: nox.Session, *paths: str, options: tuple[str, ...] = ()) -> None:
+    session.run("pytest", "--numprocesses", "2", "--dist", "worksteal", *options, *(session.posargs or paths))
 
 
 @nox.session
@@ -59,7 +62,26 @@ def test(session: nox.Session, *paths: str) -> None:
 def core(session: nox.Session, core: str) -> None:
     """The tests of modules, filters, roles and playbooks."""
     install(session, core)
-    test(session, "tests/unit", "tests/integration/modules", "tests/integration/playbooks")
+    paths = ("tests/unit", "tests/integration/modules", "tests/integration/playbooks")
+    if core != STRICT:
+        test(session, *paths)
+        return
+    log = Path(session.create_tmp(), "ansible.log").resolve()
+    log.unlink(missing_ok=True)
+    session.env["ANSIBLE_LOG_PATH"] = str(log)
+    test(session, *paths, options=("-W", "error::DeprecationWarning"))
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    found = {line.partition("DEPRECATION WARNING")[2] for line in lines if "DEPRECATION WARNING" in line}
+    if found:
+        session.error("\n".join(sorted(found)))
+
+
+@nox.session
+@nox.parametrize("python,core", [("3.11", "2.18"), ("3.12", "2.20")], ids=["2.18", "2.20"])
+def sanity(session: nox.Session, core: str) -> None:
+    """The sanity tests of other versions that certification runs."""
+    session.install(f"ansible-core~={core}.0", "pip")
+    session.run("python", "tools/sanity.py", *session.posargs)
 
 
 @nox.session(python="3.11")

@@ -21,6 +21,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import judge
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Location
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.sources import Found
 
 Manifest = dict[str, Any]
 
@@ -28,10 +29,10 @@ Manifest = dict[str, Any]
 def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = ()) -> list[Finding]:
     """The errors that the check finds in a VM beside other objects."""
     found: list[Finding] = []
-    for entry in judge.declared(Location("vm.yaml"), manifest, kubevirt.release, "default"):
+    for entry in judge.declared(Found(Location("vm.yaml"), manifest), kubevirt.release, "default"):
         if isinstance(entry, Finding):
             found.append(entry)
-        else:
+        elif isinstance(entry, judge.Declared):
             known = judge.KnownObjects([entry.manifest, *objects])
             found += judge.judge([entry], known, kubevirt, accept_unknown=False)
     return [finding for finding in found if finding.level == ERROR]

@@ -19,7 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.filter._fleet import fl
 from fleet_samples import fleet as sample  # noqa: E402
 
 PICTURE = CHECKOUT / "docs" / "images" / "fleet_report.svg"
-WIDTH, HEIGHT = 1000, 760
+WIDTH, HEIGHT = 1000, 850
 # HTML's empty elements and bare attributes, as XML has them.
 _EMPTY = re.compile(r"<(br|hr|img|meta|col)\b([^>/]*)>")
 
@@ -30,13 +30,13 @@ def main() -> int:
     page = _page.page(summary, "fleet", "Fleet report", rows=20)
     style = page[page.index("<style>") + 7 : page.index("</style>")].replace("body {", ".page {")
     body = page[page.index("<body>") + 6 : page.index("</body>")].replace("<details open>", '<details open="open">')
-    # Two headings are enough to see what the page is about.
+    # The first section is enough to see what the page is about.
     body = body.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
-    body = _EMPTY.sub(r"<\1\2/>", body[: body.index("<h2>", body.index("<h2>") + 4)])
+    body = _EMPTY.sub(r"<\1\2/>", "<h2>".join(body.split("<h2>")[:2]))
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
         'role="img" aria-labelledby="title desc"><title id="title">A fleet report</title>'
-        '<desc id="desc">Figures of 200 VMs, how long VMs drift, and what a refresh would change.</desc>'
+        '<desc id="desc">Figures of 200 VMs, and their states by team and namespace.</desc>'
         f"<style>:root{{--page:#fff}}@media (prefers-color-scheme: dark){{:root{{--page:#15191d}}}}"
         f'.ground{{fill:var(--page)}}</style><rect class="ground" width="{WIDTH}" height="{HEIGHT}"/>'
         f'<foreignObject width="{WIDTH}" height="{HEIGHT}"><div xmlns="http://www.w3.org/1999/xhtml">'

@@ -17,7 +17,9 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parent.parent
 HOME = CHECKOUT / ".cache" / "sanity"
 COLLECTION = HOME / "ansible_collections" / "virtshape" / "instancetypes"
-PIP = HOME / ".ansible" / "test" / "cache" / "get_pip_24_2.py"
+CACHE = HOME / ".ansible" / "test" / "cache"
+SCRIPTS = ("get_pip_24_2.py", "get_pip_25_2.py")
+"""The names that ansible-test has for that script, up to ansible-core 2.19 and from 2.20 on."""
 PRESERVED = ("tests/output", ".git")
 """Its virtual environments, which are used again, and a repository: ansible-test tests what git does not ignore."""
 
@@ -60,8 +62,9 @@ def main() -> int:
     copy()
     configure_pip()
     subprocess.run(["git", "init", "--quiet", COLLECTION], check=True)
-    PIP.parent.mkdir(parents=True, exist_ok=True)
-    PIP.write_text("import ensurepip\nensurepip.bootstrap(upgrade=True)\n")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    for script in SCRIPTS:
+        (CACHE / script).write_text("import ensurepip\nensurepip.bootstrap(upgrade=True)\n")
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     command = ["ansible-test", "sanity", "--venv", "--python", version, "--color", "no", *sys.argv[1:]]
     environment = {**os.environ, "HOME": str(HOME), "LC_ALL": "C.UTF-8"}

@@ -17,10 +17,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
     TextError,
     documents,
 )
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog, _direct
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._files import regular_files
 
-# The collection contains the catalog only once, in its role.
-BUILTIN = Path(__file__).resolve().parents[2] / "roles" / "common_instancetypes" / "files" / "catalog"
+_direct.entry(__name__)
+
 # The options with the name of the source that they belong to.
 _SOURCES = ("definitions", "path", "url")
 SUFFIXES = (".yml", ".yaml", ".json")
@@ -38,7 +40,7 @@ class ActionModule(ModuleAction):
         if source == "path":
             options["definitions"] = self._documents(options)
         elif source == "builtin":
-            options["definitions"] = [item for path in _files(BUILTIN) for item in _parse(path.read_bytes(), path)]
+            options["definitions"] = _builtin_catalog.content()
         return super().execute(options, tmp, task_vars)
 
     def _documents(self, options: dict[str, Any]) -> list[Any]:
@@ -72,7 +74,7 @@ class ActionModule(ModuleAction):
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+    return [path for path in regular_files(folder) if path.suffix in SUFFIXES]
 
 
 def _parse(content: bytes, path: Path) -> list[Any]:

@@ -6,7 +6,10 @@
 
 from __future__ import annotations
 
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _direct
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
+
+_direct.entry(__name__)
 
 
 class ActionModule(ModuleAction):

@@ -13,8 +13,8 @@ options:
   results_on_failure:
     description:
       - Which entries RV(ignore:results) has when the task fails.
-      - V(failed) for failed objects only, each with its name and RV(ignore:results[].msg). The message counts the
-        others, and in diff mode Ansible prints their diffs.
+      - V(failed) for failed objects only, each with its name, and with RV(ignore:results[].msg) unless the message of
+        the task has all of it. The message counts the others, and in diff mode Ansible prints their diffs.
       - V(all) for all objects, for a play that continues after the failure and uses the results.
     type: str
     choices:

@@ -22,6 +22,8 @@ options:
   state:
     description:
       - Whether the VM must exist as declared, or must not exist.
+      - With V(absent), an entry of O(virtual_machines) can be what M(virtshape.instancetypes.virtual_machine_info)
+        returns for a VM.
       - A VM that is being deleted counts as absent. To create it again, the task
         first waits until it is gone.
     type: str
@@ -841,6 +843,8 @@ options:
       state:
         description:
           - Whether the VM must exist as declared, or must not exist.
+          - With V(absent), an entry of O(virtual_machines) can be what M(virtshape.instancetypes.virtual_machine_info)
+            returns for a VM.
           - A VM that is being deleted counts as absent. To create it again, the task
             first waits until it is gone.
         type: str

@@ -24,10 +24,10 @@ options:
     type: dict
   objects:
     description:
-      - Manifests of the instancetype, the preference and the ControllerRevisions that the VM names.
+      - Manifests of the instancetype, the preference and the ControllerRevisions that the VM names. Default is the
+        built-in catalog, in the version for the release of KubeVirt.
     type: list
     elements: dict
-    default: []
   kubevirt_version:
     description:
       - The release of KubeVirt whose behaviour to compute, such as V(1.6) or V(v1.5.2). Default is the newest release

@@ -52,6 +52,11 @@ options:
     type: list
     elements: dict
     default: []
+  team_label:
+    description:
+      - Key of the label that names the team of a VM.
+    type: str
+    default: team
   now:
     description:
       - Time of the report, to compute ages, such as V(2026-03-01T08:00:00Z). Default is the current time.
@@ -67,6 +72,9 @@ _value:
       C(memory_bytes_running), C(drifted), C(unknown) (VMs with unknown drift), C(problems) (VMs with unknown
       resources), C(refused), C(restart_required), C(lost_in_snapshot), C(unused), C(deprecated), C(orphaned_revisions)
       and C(kept_revisions).
+    - C(teams) and C(namespaces), each with the name as C(team) or C(namespace), C(virtual_machines), C(states) (their
+      number by status), C(drifted), C(refused), C(restart_required), C(vcpus) and C(memory_bytes). VMs without a team
+      come last, with an empty C(team). A namespace has C(teams), the names.
     - C(instancetypes) and C(preferences), each with C(kind), C(namespace), C(name), C(deprecated), C(virtual_machines),
       C(running), C(drifted), C(vcpus) and C(memory_bytes); VMs without an instancetype or preference come last, with an
       empty name.
@@ -90,7 +98,11 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import check_option, report_bugs
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet_summary import FleetError, summary
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet_summary import (
+    TEAM_LABEL,
+    FleetError,
+    summary,
+)
 
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -103,6 +115,7 @@ def fleet(
     preferences: Any = (),
     capacity: Any = (),
     now: Any = None,
+    team_label: Any = TEAM_LABEL,
 ) -> dict[str, Any]:
     """See DOCUMENTATION."""
     lists = {
@@ -117,7 +130,7 @@ def fleet(
             raise AnsibleFilterError(f"_fleet: {option}: expected a list of what a module returned, found {entries!r}")
     time = check_option("_fleet", "now", now, _moment)
     try:
-        return summary(*lists.values(), time, capacity)
+        return summary(*lists.values(), time, capacity, str(team_label))
     except FleetError as error:
         raise AnsibleFilterError(f"_fleet: {error}") from error
 

@@ -21,7 +21,7 @@ author:
 options:
   kubevirt_version:
     description:
-      - Release of KubeVirt after the upgrade, such as V(1.9.0). Default is the release of the cluster.
+      - Release of KubeVirt after the upgrade, such as V(1.9.0). Default is that of the cluster, and it cannot be older.
     type: str
   kubevirt_configuration:
     description:

@@ -25,6 +25,18 @@ description:
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
+  names:
+    description:
+      - Names of VMs to delete, with O(state=absent). Requires O(namespace).
+    type: list
+    elements: str
+  label_selectors:
+    description:
+      - Label selectors that all VMs to delete match, with O(state=absent). With O(names), they select among the named
+        VMs. An empty list is an error. If no VM matches, the task warns.
+      - Without O(namespace), the VMs of all namespaces.
+    type: list
+    elements: str
   field_manager:
     description:
       - Field manager of the declared fields. Playbooks that declare different fields of one VM need different field
@@ -36,6 +48,7 @@ options:
       - Whether to restart a running VM when its guest needs a restart to get the declared state, as the condition
         C(RestartRequired) of KubeVirt says. RV(results[].needs) says in advance, in check mode too, what a change
         needs.
+      - With V(never), one warning of the task names the VM that needs a restart, or says how many do.
       - V(if_required) also restarts a VM that needs a restart since an earlier run, and waits until the restarted VMs
         run again, even without O(wait), up to O(wait_timeout) from their restart. The task does not restart a VM whose
         guest gets the change without a restart, or that is stopped.
@@ -165,6 +178,23 @@ EXAMPLES = r"""
       - name: worker-2
       - name: worker-3
         run_strategy: Halted
+
+- name: Delete the VMs of a branch
+  virtshape.instancetypes.virtual_machine:
+    state: absent
+    namespace: shop
+    label_selectors: [branch=feature-7]
+
+- name: Find the VMs of an old instancetype
+  virtshape.instancetypes.virtual_machine_info:
+    namespace: shop
+    instancetype: u1.small
+  register: old
+
+- name: Delete what was found
+  virtshape.instancetypes.virtual_machine:
+    state: absent
+    virtual_machines: "{{ old.virtual_machines }}"
 """
 
 RETURN = r"""

@@ -16,8 +16,10 @@ description:
     are the annotations that name instancetype and preference.
   - In check mode the module reports the instancetype and preference for each VM. A VM without a match fails, but not in
     check mode.
-  - The module leaves VMs alone that already have an instancetype. It restarts no guest.
-  - If nothing fits, the result lists the nearest matches with every field in which the VMI would differ.
+  - The module leaves VMs alone that already have an instancetype. It restarts no guest, and warns once of those that
+    need it.
+  - If nothing fits, the result lists the nearest matches with every field in which the VMI would differ, and the
+    message says what to accept; in check mode, a warning does.
 author:
   - virtshape.instancetypes contributors (@virtshape)
 options:
@@ -39,8 +41,10 @@ options:
     description:
       - Fields of the VMI that may differ, including everything below them, such as V(annotations) or
         V(domain.devices.rng). RV(results[].proof) lists the differences.
-      - A VM that sets cores but no sockets has no CPU hotplug. An instancetype always sets V(domain.cpu.sockets),
-        which enables CPU hotplug. Accept that field for such VMs.
+      - By default an instancetype gives its vCPUs as sockets. For a VM that only sets cores, accept
+        V(domain.cpu), and the guest gets sockets instead. To keep the cores, use a preference with the topology
+        V(cores) and accept V(domain.cpu.sockets), which an instancetype always sets and which enables CPU hotplug. A
+        running guest needs a restart either way.
       - vCPUs and memory of the guest never differ.
     type: list
     elements: str

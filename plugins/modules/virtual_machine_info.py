@@ -378,6 +378,12 @@ virtual_machines:
               description: Value of this collection, null if not set.
               type: raw
               returned: always
+unmatched:
+  description: Which option selects no VM, or which of the names do not exist. Empty if all select something. The
+    task warns of it.
+  returned: always
+  type: str
+  sample: "namespace: shopp does not exist; did you mean shop?"
 unreferenced:
   description:
     - Revisions that no VM refers to, in namespaces with VMs, with C(namespace), C(name), C(virtual_machine), the name

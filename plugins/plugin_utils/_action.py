@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ..module_utils._resolver.api import unquoted
 from . import _direct
 
 
@@ -24,16 +26,17 @@ class ModuleAction(ActionBase):
 
     _requires_connection = True
 
-    def __init_subclass__(cls) -> None:
-        # Ansible imports an action that has the module's name before it forks. So a play takes this time once, not for
-        # each task: Ansible keeps no compiled code of collections.
-        _direct.entry(cls.__module__)
-
     def run(self, tmp: Any = None, task_vars: Any = None) -> dict[str, Any]:
         self._supports_check_mode = True
         self._supports_async = True
         result: dict[str, Any] = super().run(tmp, task_vars)
-        result.update(self.execute(dict(self._task.args), tmp, task_vars))
+        if problem := _repeated(self._task, task_vars or {}):
+            raise AnsibleActionFail(problem)
+        options = dict(self._task.args)
+        # Here, because the way to the module turns keys into text.
+        if surprise := unquoted.problem(options):
+            raise AnsibleActionFail(": ".join(filter(None, surprise)))
+        result.update(self.execute(options, tmp, task_vars))
         if self._task.no_log:
             _hide(result.get("results"))
         return result
@@ -58,6 +61,27 @@ class ModuleAction(ActionBase):
                 module_name=name, module_args=options, task_vars=task_vars, wrap_async=wrap_async
             )
         return result
+
+
+def _repeated(task: Any, task_vars: Mapping[str, Any]) -> str:
+    """Why a task with run_once would run more than once in its play, which takes hours for a fleet; else ""."""
+    owner = task._parent
+    while owner is not None and not hasattr(owner, "_play"):
+        owner = owner._parent
+    play = getattr(owner, "_play", None)
+    hosts, batch = (len(task_vars.get(name) or ()) for name in ("ansible_play_hosts_all", "ansible_play_batch"))
+    if play is None or not task.run_once or hosts < 2:
+        return ""
+    strategy = str(play.strategy).rpartition(".")[2]
+    if strategy in ("free", "host_pinned"):
+        return f"run_once: the strategy {strategy} ignores it for {hosts} hosts; set strategy: linear in the play"
+    listed = task.args.get("virtual_machines")
+    if play.serial and isinstance(listed, list) and batch < len(listed):
+        return (
+            f"run_once: with serial, each batch would run the task for all {len(listed)} VMs; choose those of the batch"
+            " with ansible_play_batch, or remove serial"
+        )
+    return ""
 
 
 def _hide(results: Any) -> None:

@@ -21,6 +21,7 @@ from ..module_utils._resolver.api.errors import FieldError, bug_report
 from ..module_utils._resolver.api.names import shown
 from ..module_utils._resolver.choose.selection import Rejected
 from ..module_utils._resolver.kubevirt.vmi.cluster import version_of
+from . import _builtin_catalog
 from ._manifest_checks import check_fields, check_types, gated
 from ._vm_filters import FilterProblem
 
@@ -64,7 +65,8 @@ def vm_filter(name: str, compute: Callable[..., Any], **checks: Check) -> Callab
     """A filter for one VM or a list of VMs.
 
     compute: called with (vm, overrides, objects, release) and the options that `checks` names. The release is that of
-    the option `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another.
+    the option `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another. Without `objects`, those of the
+    built-in catalog count.
     checks: option → function that converts its value, or raises ValueError.
     """
 
@@ -72,7 +74,7 @@ def vm_filter(name: str, compute: Callable[..., Any], **checks: Check) -> Callab
         value: Any,
         instancetype: Any = None,
         preference: Any = None,
-        objects: Any = (),
+        objects: Any = None,
         kubevirt_version: Any = None,
         accept_unknown_fields: Any = False,
         **options: Any,
@@ -88,8 +90,8 @@ def vm_filter(name: str, compute: Callable[..., Any], **checks: Check) -> Callab
             option: check_option(name, option, option_value, checks.get(option))
             for option, option_value in options.items()
         }
-        object_manifests = manifests(name, "objects", objects)
         version = release_option(name, kubevirt_version or version_of(checked_options.get("kubevirt") or {}) or None)
+        object_manifests = _builtin_catalog.objects(version) if objects is None else manifests(name, "objects", objects)
         return each(
             name, value, lambda vm: compute(gated(vm, accept), overrides, object_manifests, version, **checked_options)
         )

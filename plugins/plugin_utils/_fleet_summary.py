@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from calendar import timegm
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -18,6 +19,9 @@ from ..module_utils._resolver.refresh import drift
 from ..module_utils._resolver.refresh.controller_revisions import SNAPSHOT
 
 Result = dict[str, Any]
+
+# Key of the label that names the team of a VM, unless the user says another.
+TEAM_LABEL: Final = "team"
 
 # Phases of a VMI without a guest.
 ENDED: Final = ("Succeeded", "Failed")
@@ -31,6 +35,7 @@ AGES: Final = (
     ("more than 12 weeks", float("inf")),
 )
 UNKNOWN_AGE: Final = "not known"
+UNKNOWN_STATE: Final = "not known"
 
 _SECONDS_A_DAY: Final = 24 * 60 * 60
 # RFC 3339 in UTC, as API servers write it.
@@ -49,16 +54,21 @@ def summary(
     preferences: Iterable[Result],
     now: str,
     capacity: Iterable[Result] = (),
+    team_label: str = TEAM_LABEL,
 ) -> Result:
     """The fleet in plain values; see the RETURN of the filter `_fleet`.
 
     vms: from virtual_machine_info. revisions, unreferenced: `virtual_machines` and `unreferenced` from it
     with `include: [refresh]`. instancetypes, preferences: from instancetype_info and preference_info.
-    now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: `instancetypes` from capacity_info. Raises
-    FleetError for other input.
+    now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: `instancetypes` from capacity_info.
+    team_label: key of the label that names the team of a VM. Raises FleetError for other input.
     """
     captured = _vms_by_label(revisions, "revisions")
-    rows = [_row(vm, captured.get(label, {})) for label, vm in _vms_by_label(vms, "virtual_machines").items()]
+    by_label = _vms_by_label(vms, "virtual_machines")
+    rows = [_row(vm, captured.get(label, {}), team_label) for label, vm in by_label.items()]
+    teams: dict[str, set[str]] = {}
+    for row in rows:
+        teams.setdefault(row["namespace"], set()).add(row["team"])
     catalogs = {"instancetype": _entries(instancetypes, "instancetypes")}
     catalogs["preference"] = _entries(preferences, "preferences")
     existing = {*captured, *(_label(row) for row in rows)}
@@ -72,6 +82,10 @@ def summary(
     entries = [entry for objects in catalogs.values() for entry in objects]
     result: Result = {
         "generated_at": now,
+        "teams": _states(rows, "team"),
+        "namespaces": [
+            {**group, "teams": sorted(teams[group["namespace"]] - {""})} for group in _states(rows, "namespace")
+        ],
         "instancetypes": _users(rows, "instancetype", catalogs["instancetype"]),
         "preferences": _users(rows, "preference", catalogs["preference"]),
         "drift": {
@@ -122,7 +136,7 @@ def _totals(result: Result) -> Result:
     }
 
 
-def _row(vm: Result, captured: Result) -> Result:
+def _row(vm: Result, captured: Result, team_label: str) -> Result:
     """A VM with its promised resources and what it needs."""
     parts = {role.matcher: vm.get(role.matcher) or {} for role in ROLES}
     drifted = bool(vm["drifted"])
@@ -134,6 +148,7 @@ def _row(vm: Result, captured: Result) -> Result:
     return {
         "namespace": vm["namespace"],
         "name": vm["name"],
+        "team": (vm.get("labels") or {}).get(team_label, ""),
         **{role: _reference(part) for role, part in parts.items()},
         "status": vm.get("status", ""),
         "run_strategy": vm.get("run_strategy", ""),
@@ -150,6 +165,7 @@ def _row(vm: Result, captured: Result) -> Result:
         "needs": captured.get("needs", "") if drifted else "",
         "refusal": captured.get("refusal", "") if drifted else "",
         "restart_required": bool(vm.get("restart_required")),
+        "restart_reason": vm.get("restart_reason", "") if vm.get("restart_required") else "",
         "lost_in_snapshot": SNAPSHOT in (vm.get("revisions_lost_by") or []),
         "problem": vm.get("problem", ""),
     }
@@ -167,6 +183,27 @@ def _drifts_since(parts: Iterable[Result]) -> str:
     """When the object from which the VM drifts last changed, so the least age of the drift; "" if unknown."""
     changed = [part.get("changed_at") or "" for part in parts if part.get("state") == drift.DRIFTED]
     return min((time for time in changed if time), default="")
+
+
+def _states(rows: list[Result], name: str) -> list[Result]:
+    """The VMs by `team` or `namespace`: how many are in which state, most VMs first; VMs without a team come last."""
+    groups: dict[str, list[Result]] = {}
+    for row in rows:
+        groups.setdefault(row[name], []).append(row)
+    result = [
+        {
+            name: key,
+            "virtual_machines": len(members),
+            "states": dict(Counter(row["status"] or UNKNOWN_STATE for row in members).most_common()),
+            "drifted": sum(row["drifted"] for row in members),
+            "refused": sum(bool(row["refusal"]) for row in members),
+            "restart_required": sum(row["restart_required"] for row in members),
+            "vcpus": sum(row["vcpus"] or 0 for row in members),
+            "memory_bytes": sum(row["memory_bytes"] or 0 for row in members),
+        }
+        for key, members in groups.items()
+    ]
+    return sorted(result, key=lambda group: (not group[name], -group["virtual_machines"], group[name]))
 
 
 def _users(rows: list[Result], role: str, entries: list[Result]) -> list[Result]:

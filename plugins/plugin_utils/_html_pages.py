@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from ..module_utils._resolver.api.quantity import human
 
+Facts = dict[str, Any]
+
+_ROLES: Final = ("instancetype", "preference")
 TEMPLATES = Path(__file__).with_name("pages")
 
 
@@ -27,7 +33,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters.update(number=_number, memory=_memory, share=_share, urgent_first=_urgent_first)
+    environment.filters.update(
+        number=_number,
+        memory=_memory,
+        share=_share,
+        headed=_headed,
+        alike=_alike,
+        grouped=_grouped,
+        urgent_first=_urgent_first,
+    )
     return environment
 
 
@@ -48,6 +62,46 @@ def _share(part: int, total: int) -> str:
     return "less than 1 %" if percent < 1 else f"{percent:.0f} %"
 
 
-def _urgent_first(vms: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _headed(cells: Markup, heads: list[str]) -> Markup:
+    """The cells of a row with the head of their column, which narrow windows show instead of columns."""
+    names = iter(heads)
+    return Markup(re.sub("<td", lambda _cell: f'<td data-head="{escape(next(names).strip())}"', cells))
+
+
+def _alike(rows: list[Facts]) -> list[Facts]:
+    """Rows that differ only in their names as one with `labels`, the most frequent first."""
+    groups: dict[str, Facts] = {}
+    for row in rows:
+        label = f"{row['namespace']}/{row['name']}"
+        shared = {**_nameless(row), "msg": row.get("msg", "").removeprefix(f"{label}: ")}
+        group = groups.setdefault(json.dumps(shared, sort_keys=True), {**row, **shared, "labels": []})
+        group["labels"].append(label)
+    return sorted(groups.values(), key=lambda group: -len(group["labels"]))
+
+
+def _nameless(row: Facts) -> Facts:
+    """Without the names of the VM and of its revisions."""
+    own = {key: value for key, value in row.items() if key not in ("namespace", "name")}
+    for state in ("before", "after"):
+        if state in row:
+            own[state] = {
+                key: {name: entry for name, entry in value.items() if name != "revision"} if key in _ROLES else value
+                for key, value in row[state].items()
+            }
+    return own
+
+
+def _grouped(vms: list[Facts], reason: str) -> list[Facts]:
+    """VMs by namespace, instancetype, preference and the field `reason`, largest group first."""
+    groups: dict[tuple[Any, ...], list[str]] = {}
+    for vm in vms:
+        key = (vm["namespace"], *((vm[role] or {}).get("name") or "" for role in _ROLES), vm[reason])
+        groups.setdefault(key, []).append(vm["name"])
+    fields = ("namespace", *_ROLES, "reason")
+    result = [{**dict(zip(fields, key)), "names": names} for key, names in groups.items()]
+    return sorted(result, key=lambda group: -len(group["names"]))
+
+
+def _urgent_first(vms: list[Facts]) -> list[Facts]:
     """A table may have fewer lines than there are VMs: those of which there is something to say come first."""
     return sorted(vms, key=lambda vm: not (vm["drifted"] or vm["restart_required"] or vm["problem"]))

@@ -12,6 +12,7 @@ from typing import Any, Final
 from ..module_utils._resolver.api import formats
 from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.names import shown
+from ..module_utils._resolver.api.unquoted import QUOTES
 
 # str: text; a dictionary: the shapes of its fields; "*": of all fields. None is an absent field.
 Shape = Any
@@ -56,7 +57,7 @@ def _check_shape(value: Any, shape: Shape, path: str) -> None:
         return
     if shape is str:
         if not isinstance(value, str):
-            quotes = "" if isinstance(value, (Mapping, list)) else "; put it in quotes"
+            quotes = "" if isinstance(value, (Mapping, list)) else QUOTES
             raise FieldError(path, f"expected text, found {shown(value)}{quotes}")
         return
     if not isinstance(value, Mapping):

@@ -13,13 +13,12 @@ from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
-from ...module_utils._resolver.catalog.bundle import bundle
-from ...module_utils._resolver.catalog.versions import fitting_version
 from ...module_utils._resolver.kubevirt.admission import cluster_config
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
+from .. import _builtin_catalog
 from . import base as bases
-from . import hosts, judge, reports, sources, tasks
-from .findings import ERROR, RULES, Finding, with_lines
+from . import hosts, judge, other_tasks, reports, sources, tasks
+from .findings import ERROR, RULES, WARNING, Finding, Location, Unchecked, with_lines
 from .judge import Declared
 from .sources import UsageError
 
@@ -28,16 +27,16 @@ Manifest = dict[str, Any]
 CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
 """The exit codes: no findings at the threshold; some; the check failed."""
 
-_CATALOG: Final = Path(__file__).parents[3] / "roles/common_instancetypes/files/catalog"
 _SEVERITY: Final = ("note", "warning", "error")
 
 
 class _Objects(NamedTuple):
-    """objects: in the paths. lookup: these and the objects of the cluster. texts: the files.
-    findings: about the form of files and objects.
+    """objects: in the paths. unchecked: the kinds of those that cannot be judged. lookup: the objects of the paths and
+    of the cluster. texts: the files. findings: about the form of files and objects.
     """
 
     objects: list[Declared]
+    unchecked: list[str]
     lookup: judge.KnownObjects
     texts: dict[str, bytes]
     findings: list[Finding]
@@ -95,49 +94,60 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     """The report for the options of the command. Raises UsageError."""
     kubevirt = _kubevirt(options.kubevirt, options.kubevirt_version)
     besides = _read(options.objects, b"", kubevirt, options.namespace)
-    cluster_objects = [*_builtin(options.catalog, kubevirt), *(entry.manifest for entry in besides.objects)]
+    catalog = _builtin_catalog.objects(kubevirt.release) if options.catalog == "builtin" else []
+    cluster_objects = [*catalog, *(entry.manifest for entry in besides.objects)]
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster_objects)
     findings = [*head.findings, *judge.judge(head.objects, head.lookup, kubevirt, options.accept_unknown_fields)]
     if options.base:
         base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects)
         findings += bases.compare(base.objects, base.lookup, head.objects, head.lookup, kubevirt)
+    findings = with_lines(findings, head.texts)
+    if not head.objects and not any(finding.level == ERROR for finding in findings):
+        nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
+        findings.append(Finding("unchecked", WARNING, Location(options.path[0]), "", "", nothing))
     reported = [finding for finding in findings if finding.rule not in options.ignore]
     objects = [(entry.label, entry.location.file) for entry in head.objects]
-    return reports.Report(with_lines(reported, head.texts), objects, ".".join(map(str, kubevirt.release.version[:2])))
+    release = ".".join(map(str, kubevirt.release.version[:2]))
+    return reports.Report(reported, objects, release, head.unchecked)
 
 
 def _read(
     paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, besides: Sequence[Manifest] = ()
 ) -> _Objects:
     repository = sources.read(paths, stdin)
-    results: list[Declared | Finding] = []
+    results: list[Declared | Finding | Unchecked] = []
     catalog = [source for source in repository.sources if judge.is_catalog(source.content)]
     if catalog:
         results += judge.catalog(catalog, kubevirt.release)
-    for location, manifest in sources.manifests(repository.sources):
-        results += judge.declared(location, manifest, kubevirt.release, namespace)
     for source in repository.sources:
+        for here in (*sources.manifests([source]), *other_tasks.found(source.location, source.content)):
+            results += judge.declared(here, kubevirt.release, namespace)
         results += tasks.declared(source, namespace)
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, Finding) else tasks.of_host(host, namespace)
     objects = [result for result in results if isinstance(result, Declared)]
-    findings = [*repository.findings, *(result for result in results if isinstance(result, Finding))]
+    unchecked = [result for result in results if isinstance(result, Unchecked)]
+    findings = [
+        *repository.findings,
+        *(result for result in results if isinstance(result, Finding)),
+        *(result.finding for result in unchecked),
+    ]
     # A declared object overrides a known object of the same name.
     lookup = judge.KnownObjects([*besides, *(entry.manifest for entry in objects)])
-    return _Objects(objects, lookup, repository.texts, findings)
+    return _Objects(objects, [result.kind for result in unchecked], lookup, repository.texts, findings)
 
 
 def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     manifest = None
     if path is not None:
-        contents = [content for _location, content in sources.manifests(sources.read([path]).sources)]
+        contents = [here.manifest for here in sources.manifests(sources.read([path]).sources)]
         manifest = next((content for content in contents if content["kind"] == "KubeVirt"), None)
         if manifest is None:
             raise UsageError(f"--kubevirt: {path} has no KubeVirt object; kubectl get kubevirt -A -o yaml prints it")
     newest = f"v{'.'.join(map(str, releases.NEWEST.version))}"
-    version_text = version or version_of(manifest or {}) or newest
+    version_text = (version_of(manifest or {}) or newest) if version is None else version
     try:
-        releases.of(version_text)
+        releases.of(version_text) if version is None else releases.named(version)
     except releases.UnknownRelease as error:
         raise UsageError(f"--kubevirt-version: {error}") from None
     kubevirt_config = kubevirt_of(manifest or {}, version_text)
@@ -150,14 +160,6 @@ def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     except ValueError as error:
         raise UsageError(f"--kubevirt: spec.configuration of {path} is {error}") from None
     return kubevirt_config
-
-
-def _builtin(choice: str, kubevirt: KubeVirt) -> list[Manifest]:
-    """The built-in catalog as the role common_instancetypes deploys it for the release."""
-    if choice == "none":
-        return []
-    documents = [source.content for source in sources.read([str(_CATALOG)]).sources]
-    return bundle(documents, version=fitting_version(documents, kubevirt.release)).objects
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ NOTE: Final = "note"
 
 RULES: Final[dict[str, str]] = {
     "unreadable": "The file is not YAML or JSON, or holds a key twice.",
-    "invalid": "A field is unknown, or no cluster accepts its value.",
+    "invalid": "A field is unknown, no cluster accepts its value, or YAML reads another one than written.",
     "lost-field": "The release does not know the field, and its API drops it without a message.",
     "deprecated": "The object uses a kind, a version or a field that has a successor.",
     "not-found": "The VM refers to an object that does not exist.",
@@ -58,6 +58,13 @@ class Finding(NamedTuple):
     line: int = 0
 
 
+class Unchecked(NamedTuple):
+    """An object that the check does not judge. kind: of the object. finding: why."""
+
+    kind: str
+    finding: Finding
+
+
 _STEP: Final = re.compile(r"[^.\[\]]+")
 
 
@@ -79,7 +86,7 @@ def with_lines(findings: Iterable[Finding], texts: dict[str, bytes]) -> list[Fin
             finding = finding._replace(line=_line(nodes[file], finding))
         result.append(finding)
     order = {file: index for index, file in enumerate(texts)}
-    return sorted(result, key=lambda finding: (order.get(finding.location.file, -1), finding.line))
+    return sorted(result, key=lambda finding: (order.get(finding.location.file, len(order)), finding.line))
 
 
 def _line(documents: list[Any], finding: Finding) -> int:

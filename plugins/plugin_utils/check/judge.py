@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ...module_utils._resolver.api import release_schema
+from ...module_utils._resolver.api import release_schema, unquoted
 from ...module_utils._resolver.api.errors import CatalogError, FieldError, Panic
 from ...module_utils._resolver.api.kinds import EXISTING
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
@@ -22,8 +22,10 @@ from ...module_utils._resolver.kubevirt.webhooks.admission import Cause
 from ...module_utils._resolver.preflight import issues as preflight
 from ...module_utils._resolver.preflight.admit import admit
 from .._manifest_checks import check_types, gated
-from .findings import ERROR, NOTE, WARNING, Finding, Location
-from .sources import Source
+from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
+from .sources import Found, Source
+from .templates import is_template
+from .templates import objects as objects_of_template
 
 Manifest = dict[str, Any]
 
@@ -32,6 +34,15 @@ VM: Final = "VirtualMachine"
 _STORAGE: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot", "DataVolume")
 _ELSEWHERE: Final = "is not among the checked files"
 _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
+_JUDGED: Final = (VM, *ROLE_OF_KIND, *_FLAVORS)
+# Other objects that describe guests.
+_OTHERS: Final = (
+    "VirtualMachineInstance",
+    "VirtualMachineInstancePreset",
+    "VirtualMachineInstanceReplicaSet",
+    "VirtualMachinePool",
+    "VirtualMachineTemplate",
+)
 _CATALOG_KEYS: Final = ("series", "families")
 
 
@@ -94,6 +105,10 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | 
     Their location is the first document; their messages name series and families.
     """
     location, documents = sources[0].location, [source.content for source in sources]
+    for source in sources:
+        if surprise := unquoted.problem(source.content):
+            yield Finding("invalid", ERROR, source.location, "", *surprise)
+            return
     try:
         version = fitting_version(documents, release) if version_names(documents) else ""
         for manifest in bundle(documents, version=version).objects:
@@ -102,15 +117,30 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | 
         yield Finding("invalid", ERROR, location, "", "", str(error))
 
 
-def declared(location: Location, manifest: Manifest, release: Release, namespace: str) -> Iterator[Declared | Finding]:
-    """An object in the current API version, with findings about its form; nothing for other kinds.
+def declared(here: Found, release: Release, namespace: str) -> Iterator[Declared | Finding | Unchecked]:
+    """An object in the current API version, or those of a Template, with findings about the form.
 
-    namespace: the default for objects that name none.
+    Nothing for objects that describe no guest. namespace: the default for objects that name none.
     """
+    location, manifest, problem = here
     kind = manifest["kind"]
-    if kind not in (*_STORAGE, VM, *ROLE_OF_KIND, *_FLAVORS):
+    if is_template(manifest) and not problem:
+        for index, item, parameter in objects_of_template(manifest):
+            if isinstance(item.get("kind"), str) and "apiVersion" in item:
+                inside = location._replace(path=(*location.path, "objects", index))
+                reason = f"the parameter {parameter} of the Template has no value, so the object is not checked"
+                yield from declared(Found(inside, item, reason if parameter else ""), release, namespace)
+        return
+    if kind in _OTHERS:
+        problem = problem or "is not checked; the check judges VMs, instancetypes and preferences"
+    if problem and kind in (*_JUDGED, *_OTHERS):
+        yield Unchecked(kind, Finding("unchecked", NOTE, location, label(manifest), "", problem))
+    if problem or kind not in (*_STORAGE, *_JUDGED):
         return
     manifest = _with_namespace(manifest, namespace)
+    if surprise := unquoted.problem(manifest):
+        yield Finding("invalid", ERROR, location, label(manifest), *surprise)
+        return
     try:
         check_types(manifest)
         modern = modernize(manifest, release)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -22,19 +23,23 @@ class Report(NamedTuple):
     findings: ordered by file and line.
 
     objects: labels of all checked objects, with their files. release: of KubeVirt.
+    unchecked: the kinds of the objects that cannot be judged.
     """
 
     findings: Sequence[Finding]
     objects: Sequence[tuple[str, str]]
     release: str
+    unchecked: Sequence[str] = ()
 
     @property
     def summary(self) -> str:
-        """``120 objects checked for KubeVirt 1.9: 2 errors, 1 warning``"""
+        """``120 objects checked for KubeVirt 1.9: 2 errors, 1 note; not checked: 1 VirtualMachinePool``"""
         amounts = [(level, sum(finding.level == level for finding in self.findings)) for level in _LEVELS]
         counts = ", ".join(f"{amount} {level}{'s' * (amount != 1)}" for level, amount in amounts if amount)
         number = f"{len(self.objects):,} object{'s' * (len(self.objects) != 1)}"
-        return f"{number} checked for KubeVirt {self.release}: {counts or 'nothing found'}"
+        others = ", ".join(f"{amount} {kind}" for kind, amount in sorted(Counter(self.unchecked).items()))
+        unchecked = f"; not checked: {others}" if others else ""
+        return f"{number} checked for KubeVirt {self.release}: {counts or 'nothing found'}{unchecked}"
 
 
 def text(report: Report) -> str:
@@ -46,7 +51,8 @@ def text(report: Report) -> str:
 
 
 def as_json(report: Report) -> str:
-    """{summary, kubevirt_version, objects, findings: [{rule, level, file, line, object, field, message}]}"""
+    """{summary, kubevirt_version, objects, unchecked: {kind: number},
+    findings: [{rule, level, file, line, object, field, message}]}"""
     findings = [
         {
             "rule": finding.rule,
@@ -63,6 +69,7 @@ def as_json(report: Report) -> str:
         "summary": report.summary,
         "kubevirt_version": report.release,
         "objects": len(report.objects),
+        "unchecked": Counter(report.unchecked),
         "findings": findings,
     }
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

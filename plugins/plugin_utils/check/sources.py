@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ...module_utils._cluster.read.catalog_text import TextError, documents
+from ...module_utils._cluster.read.catalog_text import LARGEST, TextError, documents
+from .._files import regular_files
 from .findings import ERROR, NOTE, WARNING, Finding, Location
 
 Manifest = dict[str, Any]
@@ -39,6 +40,14 @@ class Source(NamedTuple):
     content: Any
 
 
+class Found(NamedTuple):
+    """A manifest in a repository. problem: why it is not known as a cluster would get it, "" if it is."""
+
+    location: Location
+    manifest: Manifest
+    problem: str = ""
+
+
 class Repository(NamedTuple):
     """sources: the documents of all YAML and JSON files. inventories: the files that may be inventories in INI format.
     texts: file → its bytes. findings: about unreadable files.
@@ -64,22 +73,25 @@ def read(paths: Iterable[str], stdin: bytes = b"") -> Repository:
         location = Path(path)
         if not location.exists():
             raise UsageError(f"{path}: no such file or folder; name a file, a folder, or - for standard input")
-        for file in _files(location) if location.is_dir() else [location]:
-            _add(repository, str(file), file.read_bytes(), WARNING if location.is_dir() else ERROR)
+        files = filter(_looks_readable, regular_files(location, _is_entered)) if location.is_dir() else [location]
+        for file in files:
+            _add(repository, str(file), _content(file), WARNING if location.is_dir() else ERROR)
     return repository
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for entry in sorted(folder.iterdir()):
-        if entry.name.startswith(".") or entry.name in _SKIPPED:
-            continue
-        if entry.is_dir():
-            yield from () if _holds_templates(entry) else _files(entry)
-        elif _looks_readable(entry):
-            yield entry
+def _content(file: Path) -> bytes:
+    """The content of a file; of one that is too large, enough to see that."""
+    with file.open("rb") as opened:
+        return opened.read(LARGEST + 1)
+
+
+def _is_entered(folder: Path) -> bool:
+    return not (folder.name.startswith(".") or folder.name in _SKIPPED or _holds_templates(folder))
 
 
 def _looks_readable(file: Path) -> bool:
+    if file.name.startswith("."):
+        return False
     if file.suffix:
         return file.suffix in _SUFFIXES or (file.suffix == _INI and file.name not in _TOOL_CONFIGS)
     return (
@@ -106,7 +118,7 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
         repository.inventories.append(file)
         return
     try:
-        contents = documents(content, file, what="manifest", foreign_tags=True)
+        contents = documents(content, file, what="manifest", foreign=True)
     except TextError as error:
         if not suffix and file != STDIN_NAME:
             # Like Ansible, which reads as INI what is not YAML. Scripts are not executed.
@@ -131,15 +143,15 @@ def encrypted(file: str) -> Finding:
     )
 
 
-def manifests(sources: Iterable[Source]) -> Iterator[tuple[Location, Manifest]]:
+def manifests(sources: Iterable[Source]) -> Iterator[Found]:
     """The objects of documents that are manifests; the items of a List count separately."""
     for location, content in sources:
         if not isinstance(content, dict) or not isinstance(content.get("kind"), str) or "apiVersion" not in content:
             continue
         items = content.get("items")
         if not content["kind"].endswith("List") or not isinstance(items, list):
-            yield location, content
+            yield Found(location, content)
             continue
         for index, item in enumerate(items):
             if isinstance(item, dict):
-                yield location._replace(path=("items", index)), item
+                yield Found(location._replace(path=(*location.path, "items", index)), item)

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
+from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.limits import shape_problem
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
@@ -21,21 +22,22 @@ from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm.from_image import image_inferences
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import SPEC
-from .._task_options import UNCHECKED_OPTIONS, entries
-from .findings import ERROR, NOTE, Finding, Location
+from .findings import ERROR, NOTE, Finding, Location, Unchecked
 from .hosts import Host
-from .judge import Declared
+from .judge import VM, Declared
 from .sources import Source
+from .task_options import UNCHECKED_OPTIONS, entries
 
 Options = dict[str, Any]
 
 _COLLECTION: Final = "virtshape.instancetypes."
 _TEMPLATED: Final = ("{{", "{%")
-_TEMPLATE: Final = "has a template"
+TEMPLATE: Final = "has a template"
+NOT_CHECKED: Final = ", so the object is not checked; run the playbook with --check against a cluster"
 _SECRET: Final = "has a value encrypted with Ansible Vault"
 _STRINGS: Final = ("name", "namespace")
-# Replaces a templated name or namespace.
-_PLACEHOLDER: Final = "templated"
+PLACEHOLDER: Final = "templated"
+"""Replaces a templated name or namespace."""
 
 
 class _Module(NamedTuple):
@@ -64,13 +66,13 @@ class _Entry(NamedTuple):
     options: Options
 
 
-def declared(source: Source, namespace: str) -> Iterator[Declared | Finding]:
+def declared(source: Source, namespace: str) -> Iterator[Declared | Finding | Unchecked]:
     """The objects that an Ansible document declares. namespace: the default for VMs."""
     for entry in _entries(source.location, source.content):
         yield from _declared(entry, namespace)
 
 
-def of_host(host: Host, namespace: str) -> Iterator[Declared | Finding]:
+def of_host(host: Host, namespace: str) -> Iterator[Declared | Finding | Unchecked]:
     """The VM that a host of an inventory is. namespace: the default."""
     module = _MODULES["virtual_machine"]
     for _index, options in entries(
@@ -107,24 +109,26 @@ def _of_task(module: _Module, location: Location, options: Options, inside: tupl
         yield _Entry(module, location._replace(path=(*location.path, *path)), own)
 
 
-def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
+def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding | Unchecked]:
     options = dict(entry.options)
     for name in _STRINGS:
-        if _unknown(options.get(name)) == _TEMPLATE:
-            options[name] = _PLACEHOLDER
+        if unknown(options.get(name)) == TEMPLATE:
+            options[name] = PLACEHOLDER
     if options.get("state") == "absent":
         return
     label = f"{entry.module.plural.rstrip('s').replace('_', ' ')} {options.get('name') or ''}".strip()
     for name in entry.options:
-        unknown = _unknown(options[name])
-        if not unknown:
+        why = unknown(options[name])
+        if not why:
             continue
         if name not in UNCHECKED_OPTIONS:
-            message = f"{unknown}, so the object is not checked; run the playbook with --check against a cluster"
-            yield Finding("unchecked", NOTE, entry.location, label, name, message)
+            yield _unchecked(entry, label, name, f"{why}{NOT_CHECKED}")
             return
-        yield Finding("unchecked", NOTE, entry.location, label, name, f"{unknown}, so the option is not checked")
+        yield Finding("unchecked", NOTE, entry.location, label, name, f"{why}, so the option is not checked")
         del options[name]
+    if surprise := unquoted.problem(options):
+        yield Finding("invalid", ERROR, entry.location, label, *surprise)
+        return
     problem = shape_problem(options, entry.module.spec)
     if problem is None:
         result = ArgumentSpecValidator(entry.module.spec).validate(options)
@@ -143,12 +147,17 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding]:
     if options.get("infer_from_registry") and (inferences := image_inferences(manifest, None, {})):
         first = inferences[0]
         message = f"the image {first.image.name} decides on the {first.role.matcher}; the check asks no registry"
-        yield Finding("unchecked", NOTE, entry.location, label, "infer_from_registry", message)
+        yield _unchecked(entry, label, "infer_from_registry", message)
         return
     if entry.module.plural == "virtual_machines":
         # As for a new VM, which gets a run strategy.
         manifest, _owned = reconcile(manifest, None, "")
     yield Declared(entry.location, manifest)
+
+
+def _unchecked(entry: _Entry, label: str, option: str, message: str) -> Unchecked:
+    kind = VM if entry.module.plural == "virtual_machines" else entry.module.plural.rstrip("s")
+    return Unchecked(kind, Finding("unchecked", NOTE, entry.location, label, option, message))
 
 
 def _words(error: Exception, spec: Options) -> str:
@@ -159,11 +168,11 @@ def _words(error: Exception, spec: Options) -> str:
     return f"{name}: unknown option{nearest(name, spec)}"
 
 
-def _unknown(value: Any) -> str:
+def unknown(value: Any) -> str:
     """Why a value is unknown; "" if it is known."""
     if isinstance(value, str):
         if value.startswith("$ANSIBLE_VAULT;"):
             return _SECRET
-        return _TEMPLATE if any(mark in value for mark in _TEMPLATED) else ""
+        return TEMPLATE if any(mark in value for mark in _TEMPLATED) else ""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next(filter(None, map(_unknown, inside)), "")
+    return next(filter(None, map(unknown, inside)), "")

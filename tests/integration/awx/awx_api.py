@@ -33,6 +33,9 @@ class Controller:
 
     def __init__(self, authorization: str, seconds: int = 900) -> None:
         self.host, self.seconds = os.environ["CONTROLLER_HOST"].rstrip("/"), seconds
+        # The variable by which awx.awx finds the controller behind the gateway of Ansible Automation Platform.
+        prefix = os.environ.get("CONTROLLER_OPTIONAL_API_URLPATTERN_PREFIX", "/api/").strip("/")
+        self.api = f"/{prefix}/v2"
         self._headers = {"Authorization": authorization, "Content-Type": "application/json"}
         self._context = ssl.create_default_context()
         if os.environ.get("CONTROLLER_VERIFY_SSL", "true").lower() in ("0", "false", "no"):
@@ -57,7 +60,7 @@ class Controller:
         return found
 
     def named(self, kind: str, name: str) -> Answer:
-        found: list[Answer] = self.get(f"/api/v2/{kind}/?name={urllib.parse.quote(name)}")["results"]
+        found: list[Answer] = self.get(f"{self.api}/{kind}/?name={urllib.parse.quote(name)}")["results"]
         assert found, f"there is no {name!r} among {kind}"
         return found[0]
 
@@ -80,4 +83,4 @@ class Controller:
             return self.call("GET", f"{job['url']}stdout/?format=txt")[1]
         nodes = self.get(f"{job['url']}workflow_nodes/?page_size=50")["results"]
         made = [node["summary_fields"]["job"]["id"] for node in nodes if node["summary_fields"].get("job")]
-        return "\n".join(self.printout(self.get(f"/api/v2/jobs/{number}/")) for number in made)
+        return "\n".join(self.printout(self.get(f"{self.api}/jobs/{number}/")) for number in made)

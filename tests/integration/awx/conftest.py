@@ -77,9 +77,8 @@ class Setup:
 
     def remove(self) -> None:
         for kind in KINDS:
-            for entry in self.controller.get(f"/api/v2/{kind}/?name__startswith={self.name.replace(' ', '%20')}")[
-                "results"
-            ]:
+            named = f"{self.controller.api}/{kind}/?name__startswith={self.name.replace(' ', '%20')}"
+            for entry in self.controller.get(named)["results"]:
                 self.controller.call("DELETE", entry["url"])
 
 

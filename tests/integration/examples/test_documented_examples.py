@@ -68,7 +68,7 @@ NOT_RUN = {
 }
 
 # Pages that a test of their own does step by step.
-ELSEWHERE = {"docs/getting_started.md"}
+ELSEWHERE = {"docs/getting_started.md", "docs/recipes.md"}
 
 # Modules whose examples need no VMs that are there.
 NEEDS_NO_VMS = {

@@ -23,6 +23,7 @@ COMMANDS = re.findall(r"^\$ ansible-playbook (\S+)$", PAGE, re.MULTILINE)
 ASKS = "        infer_from_registry: true\n"
 MARK = "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_"
 SAYS = [f"{MARK}INSTANCETYPE=u1.medium", f"{MARK}PREFERENCE=fedora"]
+SAID = re.search(r"would say, .*?:?\n\n```yaml\n(.*?)```", PAGE, re.DOTALL)
 LARGER = re.search(r"in `shop.yml`:\n\n```yaml\n(.*?)```", PAGE, re.DOTALL)
 
 
@@ -36,9 +37,10 @@ def state(tmp_path: Path, launch: Callable[..., dict[str, Any]]) -> Iterator[Pat
 @pytest.mark.own_cluster
 def test_the_page_step_by_step(state: Path, tmp_path: Path, registry: LoopbackRegistry) -> None:
     assert COMMANDS == ["cluster.yml", "shop.yml", "shop.yml", "shop.yml", "drift.yml", "refresh.yml", "end.yml"]
-    assert set(FILES) == set(COMMANDS) and LARGER is not None
+    assert set(FILES) == set(COMMANDS) and LARGER is not None and SAID is not None
     # A registry on loopback stands for the public one.
     registry.push("containerdisks/fedora", "latest", {"amd64": SAYS})
+    offline = FILES["shop.yml"].replace(ASKS, SAID[1])
     page = {name: text.replace("quay.io/", f"{registry.address}/") for name, text in FILES.items()}
     page["shop.yml"] = page["shop.yml"].replace(ASKS, f"{ASKS}        insecure_registry: true\n")
     for name, text in page.items():
@@ -68,6 +70,9 @@ def test_the_page_step_by_step(state: Path, tmp_path: Path, registry: LoopbackRe
     assert "changed=3 " in play("shop.yml")
     assert registry.asked[0].endswith("/containerdisks/fedora/manifests/latest")
     assert "changed=0 " in play("shop.yml")
+    asked = len(registry.asked)
+    (tmp_path / "offline.yml").write_text(offline.replace("quay.io/", f"{registry.address}/"))
+    assert "changed=0 " in play("offline.yml") and len(registry.asked) == asked
     made = Session({"kubeconfig": path, "retry_timeout": 30}).get(BY_NAME["VirtualMachine"], "shop", "web-1")
     assert made is not None
     assert [made["spec"][role]["name"] for role in ("instancetype", "preference")] == ["u1.medium", "fedora"]

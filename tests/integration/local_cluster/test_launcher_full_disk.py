@@ -13,21 +13,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from mounts import OWN_MOUNTS, may_mount
 
 pytestmark = pytest.mark.own_cluster
 
-OWN_MOUNTS = ("unshare", "--user", "--map-root-user", "--mount")
 
-
-def _may_mount() -> bool:
-    try:
-        tried = subprocess.run([*OWN_MOUNTS, "mount", "-t", "tmpfs", "tmpfs", "/tmp"], capture_output=True, check=False)
-    except FileNotFoundError:
-        return False
-    return tried.returncode == 0
-
-
-@pytest.mark.skipif(not _may_mount(), reason="users may not have mounts of their own here")
+@pytest.mark.skipif(not may_mount(), reason="users may not have mounts of their own here")
 def test_full_disk_is_reported_and_loses_nothing(tmp_path: Path) -> None:
     script = Path(__file__).with_name("full_disk.py")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -14,6 +14,7 @@ from unittest import mock
 
 from ansible.module_utils import basic
 from ansible.module_utils.common import warnings
+from ansible.module_utils.common.parameters import PASS_VARS
 from ansible.release import __version__
 from kubernetes import client, dynamic
 
@@ -50,6 +51,8 @@ def execute(name: str, options: dict[str, Any], *, check: bool = False) -> dict[
     if "virtshape.instancetypes.on_failure" in module.DOCUMENTATION:
         options = {"results_on_failure": "all", **options}
     arguments = {**options, "_ansible_check_mode": check, "_ansible_diff": True}
+    if "inject_invocation" in PASS_VARS:  # From ansible-core 2.22 on, options are in the result only if asked for.
+        arguments["_ansible_inject_invocation"] = True
     printed = io.StringIO()
     # A module is a process of its own elsewhere; here it would repeat the warnings of the modules before it, or, once
     # another test has loaded Ansible's controller side, hand its own to that.
@@ -65,6 +68,11 @@ def execute(name: str, options: dict[str, Any], *, check: bool = False) -> dict[
     # From ansible-core 2.22 on, a module hands its secrets to Ansible, which hides them and drops this.
     result.pop("_ansible_new_secrets", None)
     return result
+
+
+def warned(result: dict[str, Any]) -> list[str]:
+    """The texts of a task's warnings; from ansible-core 2.19 on, each is an event."""
+    return [one if isinstance(one, str) else one["event"]["msg"] for one in result.get("warnings", [])]
 
 
 def vm(name: str, instancetype: str = "small", **options: Any) -> dict[str, Any]:

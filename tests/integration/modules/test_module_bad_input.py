@@ -43,6 +43,10 @@ def nothing_written(api: Any, shop: str) -> Any:
             {**vm("web"), "instancetype": None, "memory": "4GB"},
             "memory: '4GB' is not a quantity; write a quantity such as 512Mi, 4Gi or 4G",
         ),
+        (
+            {**vm("web"), "instancetype": None, "memory": 4},
+            "memory: '4' is less than 1Mi, too little for a guest; write a size with its unit, such as 4Gi",
+        ),
     ],
 )
 @pytest.mark.usefixtures("nothing_written")

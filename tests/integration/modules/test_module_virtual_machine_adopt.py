@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from modules_support import by_name, vm
+from modules_support import await_condition, by_name, server_side_apply, vm, warned
 
 Run = Callable[..., dict[str, Any]]
 
@@ -177,7 +177,8 @@ def test_unmatched_vm_fails_with_nearest_instancetypes(run: Run, adopt: Run, sho
     assert (found["failed"], found["changed"]) == (True, True)
     assert found["msg"] == (
         f"1 of 2 virtual machines failed: {shop}/odd: no instancetype has the CPU, memory and devices of the VM; "
-        "the nearest match is small: differs in domain.resources.limits; 1 adopted"
+        "the nearest match is small: differs in domain.resources.limits; set accept: [domain.resources.limits];"
+        " 1 adopted"
     )
     told = by_name(found["results"])
     assert [(told[name]["changed"], told[name]["failed"], told[name]["fits"]) for name in ("odd", "web")] == [
@@ -194,12 +195,68 @@ def test_unmatched_vm_fails_with_nearest_instancetypes(run: Run, adopt: Run, sho
     assert by_name(taken["results"])["odd"]["proof"] == told["odd"]["nearest"][0]["differences"]
 
 
+def test_cores_alone_are_adopted_in_both_proposed_ways(run: Run, adopt: Run, api: Any, shop: str) -> None:
+    """The commonest old VM."""
+    made = run("instancetype", namespace=shop, name="double", cpu={"guest": 2}, memory={"guest": "4Gi"})
+    assert made["changed"], made
+    old = {"cpu": {"cores": 2}, "memory": {"guest": "4Gi"}}
+    declared(run, shop, explicit("turned", old), explicit("kept", old))
+    why = (
+        "no instancetype has the CPU, memory and devices of the VM; the nearest match is double: differs in"
+        " domain.cpu.cores, domain.cpu.sockets; set accept: [domain.cpu] to change the topology of its vCPUs, or use a"
+        " preference with spec.cpu.preferredCPUTopology: cores and accept: [domain.cpu.sockets] to keep it"
+    )
+    turn = {"names": ["turned"], "instancetypes": ["double"]}
+    refused = adopt(**turn)
+    assert refused["msg"] == f"{shop}/turned: {why}"
+    checked = adopt(**turn, check=True)
+    assert (checked.get("failed"), checked["changed"]) == (None, False)
+    assert warned(checked) == [f"1 virtual machine cannot be adopted: {shop}/turned: {why}"]
+
+    turned = adopt(**turn, accept=["domain.cpu"])
+    assert turned["changed"], turned
+    assert turned["results"][0]["needs"] == "restart"
+    restart = "a restart for this; use virtual_machine_power with state: restarted"
+    assert warned(turned) == [f"{shop}/turned needs {restart}"]
+
+    made = run("preference", namespace=shop, name="cores", cpu={"preferred_cpu_topology": "cores"})
+    assert made["changed"], made
+    options = {**turn, "names": ["kept"], "preferences": ["cores"], "accept": ["domain.cpu.sockets"]}
+    foreseen = adopt(**options, check=True)
+    assert warned(foreseen) == [f"{shop}/kept would need {restart}"]
+    kept = adopt(**options)
+    assert (kept["changed"], warned(kept)) == (True, [f"{shop}/kept needs {restart}"]), kept
+    for name in ("turned", "kept"):
+        await_condition(api, shop, name, "RestartRequired")
+    restarted = run("virtual_machine_power", wait=True, namespace=shop, names=["kept", "turned"], state="restarted")
+    assert restarted["changed"], restarted
+    found = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
+    guests = [found[name]["instance"]["guest"] for name in ("turned", "kept")]
+    assert [[guest[part] for part in ("sockets", "cores", "threads")] for guest in guests] == [[2, 1, 1], [1, 2, 1]]
+
+
+def test_argo_cd_reverts_an_adoption(adopt: Run, api: Any, shop: str) -> None:
+    manifest = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "web", "namespace": shop},
+        "spec": {"runStrategy": "Halted", "template": {"spec": {"domain": {**FULL, "devices": {}}}}},
+    }
+    resource = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    server_side_apply(resource, manifest, "argocd-controller")
+    reverted = "Argo CD declares the object too and reverts the change, unless its repository has it"
+    for check in (True, False):
+        assert warned(adopt(check=check)) == [f"{shop}/web: {reverted}"]
+
+
 def test_restart_without_effect_is_predicted(run: Run, adopt: Run, shop: str) -> None:
     """KubeVirt compares how a VM is written, not what it means."""
     spelled = {"cpu": FULL["cpu"], "resources": {"requests": {"memory": "2Gi"}}}
     declared(run, shop, explicit("web", spelled))
-    (told,) = adopt()["results"]
+    done = adopt()
+    (told,) = done["results"]
     assert (told["proof"], told["needs"], told["changed"]) == ([], "restart", True)
+    assert warned(done)[0].startswith(f"{shop}/web needs a restart for this; ")
     assert told["restart_reason"] == "a non-live-updatable field was changed in the template spec"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kubernetes.dynamic.exceptions import ConflictError
 
-from modules_support import server_side_apply, vm
+from modules_support import server_side_apply, vm, warned
 
 Run = Callable[..., dict[str, Any]]
 Maker = Callable[..., Any]
@@ -269,3 +269,28 @@ def test_take_over_from_the_only_manager(run: Run, namespace: str, api: Any) -> 
     found = kind.get(name="own", namespace=namespace).to_dict()["metadata"]
     assert [entry["manager"] for entry in found["managedFields"]] == ["virtshape"]
     assert run("instancetype", **own, cpu={"guest": 2}, memory={"guest": "1Gi"})["changed"]
+
+
+def test_take_over_from_argo_cd_warns(run: Run, shop: str, api: Any) -> None:
+    manager = "argocd-controller"
+    spec = {"runStrategy": "Halted", "template": {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}}}
+    metadata = {"name": "web", "namespace": shop, "labels": {"team": "web"}}
+    server_side_apply(
+        vms(api),
+        {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": metadata, "spec": spec},
+        manager,
+    )
+    reverted = "Argo CD declares the object too and reverts the change, unless its repository has it"
+
+    def declare(**options: Any) -> dict[str, Any]:
+        return run("virtual_machine", namespace=shop, name="web", labels={"team": "shop"}, memory="1Gi", **options)
+
+    for refused in (declare(take_over=True), declare(take_over=True, check=True), declare(preflight="off")):
+        assert refused["failed"], refused
+        assert refused["msg"].endswith(
+            f"{reverted}; to take the fields over, remove them there and set take_over: [{manager}]"
+        )
+    for check in (True, False):
+        done = declare(take_over=[manager], check=check)
+        assert (done["changed"], warned(done)) == (True, [f"{shop}/web: {reverted}"]), done
+    assert warned(declare()) == []

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from kubernetes import client, config
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -52,6 +53,14 @@ def executed(output: str, scenario: str) -> list[str]:
 
 def test_there_is_a_scenario_for_each_job() -> None:
     assert SCENARIOS == ["boot_sources", "catalog", "default", "fleet", "revision_refresh", "virtual_machines"]
+
+
+def test_moved_recipes_are_in_the_ansible_section() -> None:
+    example = CHECKOUT / "docs" / "examples" / "shop" / "molecule" / "default" / "molecule.yml"
+    for path in (*(CHECKOUT / "extensions" / "molecule").glob("**/*.yml"), example):
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if path.name in ("config.yml", "molecule.yml"):
+            assert set(found.get("provisioner", {})) <= {"name", "inventory"}, path
 
 
 @pytest.mark.parametrize(

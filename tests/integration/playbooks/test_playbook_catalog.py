@@ -139,14 +139,14 @@ def test_a_release_is_deployed_and_upgraded(deploy: Deploy, web: tuple[str, Path
     publish(folder, "v1", MANIFEST)
     publish(folder, "v2", MANIFEST.replace("guest: 4", "guest: 6"))
     release = {"source": "url", "url": address, "kinds": ["instancetype"]}
-    assert "catalog common v1: 1 instancetypes, 0 preferences: 1 created" in said(deploy(**release, version="v1"))
+    assert "catalog common v1: 1 instancetype, 0 preferences: 1 created" in said(deploy(**release, version="v1"))
     bundle = folder / "v2" / "common-clusterinstancetypes-bundle-v2.yaml"
     whole = bundle.read_text()
     bundle.write_text(whole[:-5])
     cut = deploy(**release, version="v2")
     assert cut.returncode != 0 and "the file was changed or truncated, so nothing was deployed" in said(cut)
     bundle.write_text(whole)
-    assert "catalog common v2: 1 instancetypes, 0 preferences: 1 changed" in said(deploy(**release, version="v2"))
+    assert "catalog common v2: 1 instancetype, 0 preferences: 1 changed" in said(deploy(**release, version="v2"))
 
 
 @pytest.mark.parametrize(("version", "numbers"), [("", (65, 54)), ("v1.2.1", (48, 37))])

@@ -72,7 +72,13 @@ def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path)
         client.AppsV1Api(connection).create_namespaced_controller_revision(
             fleet.namespace, {"metadata": {"name": "left-over", "labels": labels}, "revision": 1, "data": {}}
         )
-    code, output = report("--check", label_selectors="half=0", title="Half", fail_if="drifted, refused", rows=1)
+    kept = tmp_path / "kept"
+    kept.write_text("somebody else's")
+    (tmp_path / "report" / "fleet-report.html").unlink()
+    (tmp_path / "report" / "fleet-report.html").symlink_to(kept)
+    code, output = report(
+        "--check", label_selectors="half=0", title="Half", team_label="half", fail_if="drifted, refused", rows=1
+    )
     assert code == 2
     assert f"drifted: 2; see {tmp_path}/report/fleet-report.html" in output
     assert "drifted: 2" in output.partition("CUSTOM STATS")[2]
@@ -87,7 +93,8 @@ def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path)
     # Also with selectors all VMs of the namespace count here.
     assert [one["name"] for one in after["orphaned_revisions"]] == ["left-over"]
     page = (tmp_path / "report" / "fleet-report.html").read_text()
-    assert "<title>Half</title>" in page
+    assert "<title>Half</title>" in page and kept.read_text() == "somebody else's"
+    assert [(one["team"], one["virtual_machines"]) for one in after["teams"]] == [("0", 2)]
     assert f"namespaces {fleet.namespace}; half=0" in page
 
 
@@ -99,6 +106,11 @@ def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path)
         ({"qps": "many"}, "fleet_report_qps: is many; write a number of requests a second, 0 for no limit"),
         ({"fail_if": "drift"}, "fleet_report_fail_if: unknown total drift; choose from drifted, unknown"),
         ({"label_selectors": "half=0=1"}, "expected: ',' or 'end of string'"),
+        ({"namespaces": "no-such", "fail_if": "drifted"}, "fleet_report_namespaces: no-such does not exist; "),
+        (
+            {"label_selectors": "tier=wbe", "fail_if": "drifted"},
+            "fleet_report_label_selectors: no virtual machine in ",
+        ),
     ],
 )
 def test_bad_input(report: Report, variables: dict[str, Any], told: str, tmp_path: Path) -> None:

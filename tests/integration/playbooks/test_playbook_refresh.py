@@ -209,6 +209,59 @@ def test_unavailable_vms_count_against_max_unavailable(fleet: Fleet) -> None:
     assert code == 0, output
 
 
+NIGHT = [{"from": "22:00", "to": "04:00"}]
+
+
+def clock(fleet: Fleet, start: str, later: str = "") -> str:
+    """The role's clock, which goes on when the first batch is done."""
+    done = "__revision_refresh_outcomes | default({}) | dict2items | rejectattr('value.failed') | list"
+    path = fleet.folder / "clock.json"
+    path.write_text(json.dumps({"__revision_refresh_now": f"{{{{ '{later or start}' if {done} else '{start}' }}}}"}))
+    return f"@{path}"
+
+
+def test_no_batch_begins_outside_of_a_window(fleet: Fleet) -> None:
+    fleet.create(4)
+    fleet.size(1, "4Gi")
+    day = clock(fleet, "2026-05-01 12:00:00")
+    code, output = fleet.refresh("-e", day, windows=NIGHT, time_zone="Europe/Berlin", report="report")
+    assert code == 0, output
+    closed = "no maintenance window is open; the next one begins Fri 2026-05-01 22:00 Europe/Berlin"
+    assert f"4 virtual machines: 4 not reached; {closed}" in output
+    assert "changed=0" in output
+    assert fleet.report()["out_of_time"] == closed
+    assert closed in (fleet.folder / "report" / "revision-refresh.html").read_text()
+    assert set(fleet.generations().values()) == {1}
+
+    code, output = fleet.refresh("-e", day, "--check", windows=NIGHT)
+    assert "4 virtual machines: 4 refreshed (check mode: this is what would be)" in output
+
+    # The first batch may take 420 s by the timeouts, the second one takes as long as the first.
+    late = clock(fleet, "2026-05-01 03:53:01")
+    code, output = fleet.refresh("-e", late, windows=NIGHT)
+    assert "4 not reached; the maintenance window ends Fri 2026-05-01 04:00 UTC, and a batch may take 420 s" in output
+    night = clock(fleet, "2026-05-01 03:50:00", "2026-05-01 03:55:01")
+    code, output = fleet.refresh("-e", night, windows=json.dumps(NIGHT), rollback=True)
+    assert code == 0, output
+    assert (
+        "4 virtual machines: 1 refreshed, 3 not reached; the maintenance window ends Fri 2026-05-01 04:00 UTC, and a "
+        "batch may take 301 s; the next one begins Fri 2026-05-01 22:00 UTC"
+    ) in output
+    assert sorted(fleet.generations().values()) == [1, 1, 1, 2]
+
+    # The next run goes on; a deadline ends it too.
+    deadline = clock(fleet, "2026-05-01 23:30:00", "2026-05-01 23:59:30")
+    code, output = fleet.refresh("-e", deadline, windows=NIGHT, deadline="00:00")
+    assert code == 0, output
+    assert (
+        "4 virtual machines: 1 refreshed, 1 unchanged, 2 not reached; the deadline is Sat 2026-05-02 00:00 UTC, and a "
+        "batch may take 1770 s"
+    ) in output
+    code, output = fleet.refresh("-e", clock(fleet, "2026-05-02 01:00:00"), windows=NIGHT)
+    assert code == 0, output
+    assert "4 virtual machines: 2 refreshed, 2 unchanged" in output
+
+
 def test_a_guest_agent_is_waited_for(fleet: Fleet) -> None:
     fleet.create(1)
     fleet.size(1, "4Gi")
@@ -377,6 +430,17 @@ def test_permanent_restart_condition_restarts_once(fleet: Fleet, monkeypatch: py
         ({"namespaces": []}, "revision_refresh_namespaces: is empty"),
         ({"batch_size": "a few"}, "revision_refresh_batch_size: is a few; write a number of VMs or percent"),
         ({"restart": "perhaps"}, "revision_refresh_restart"),
+        (
+            {"batchsize": 3},
+            "revision_refresh_batchsize is not a variable of the role revision_refresh; did you mean ",
+        ),
+        ({"namespaces": "no-such"}, "revision_refresh_namespaces: no-such does not exist; "),
+        ({"label_selectors": "tier=wbe"}, "revision_refresh_label_selectors: no virtual machine in "),
+        (
+            {"windows": [{"days": ["caturday"], "from": "22:00", "to": "04:00"}]},
+            "revision_refresh_windows[0]: days: 'caturday' is no day",
+        ),
+        ({"time_zone": "Europe/Nowhere"}, "revision_refresh_time_zone: 'Europe/Nowhere' is unknown"),
     ],
 )
 def test_invalid_variables(fleet: Fleet, variables: dict[str, object], told: str) -> None:

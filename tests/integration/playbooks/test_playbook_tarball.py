@@ -35,7 +35,8 @@ def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_tarball_has_runtime_files_only(tarball: Path) -> None:
     with tarfile.open(tarball) as archive:
-        top = {name.partition("/")[0] for name in archive.getnames()}
+        names = archive.getnames()
+    top = {name.partition("/")[0] for name in names}
     assert top <= {
         ".ansible-lint",
         "CHANGELOG.rst",
@@ -47,11 +48,14 @@ def test_tarball_has_runtime_files_only(tarball: Path) -> None:
         "REUSE.toml",
         "changelogs",
         "docs",
+        "extensions",
         "meta",
         "playbooks",
         "plugins",
         "roles",
     }
+    extensions = {name for name in names if name.startswith("extensions/")}
+    assert extensions == {"extensions/audit", "extensions/audit/event_query.yml"}
 
 
 def test_installed_collection_is_usable(tarball: Path, tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+
+sys.path.append(str(Path(__file__).parents[1] / "modules"))
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -72,6 +73,25 @@ def test_all_files_of_a_directory_or_one(folder: Path) -> None:
     file = str(folder / "one.yaml")
     for checksum in (DIGEST, f"sha256:{DIGEST.upper()}"):
         assert sent(source="path", path=file, checksum=checksum)["definitions"] == [{"kind": "A"}, {"kind": "B"}]
+
+
+def test_links_and_pipes_in_a_directory(folder: Path) -> None:
+    (folder / "gone.yaml").symlink_to("nowhere")
+    (folder / "again").symlink_to(".")
+    (folder / "linked.yaml").symlink_to("below/two.json")
+    os.mkfifo(folder / "pipe.yaml")
+    assert sent(source="path", path=str(folder))["definitions"] == [
+        {"kind": "C"},
+        {"kind": "C"},
+        {"kind": "A"},
+        {"kind": "B"},
+    ]
+
+
+def test_keys_that_would_become_text() -> None:
+    with pytest.raises(AnsibleActionFail) as message:
+        sent(source="definitions", definitions=[{"series": {False: {"sizes": {}}}}])
+    assert str(message.value) == "definitions[0].series: YAML read a key as false; put it in quotes"
 
 
 def refusal(**options: Any) -> str:

@@ -46,6 +46,7 @@ def result(**more: Any) -> dict[str, Any]:
     return {
         "check_mode": False,
         "stopped": "",
+        "out_of_time": "",
         "counts": {"refreshed": 1, "failed": 0},
         "virtual_machines": [{**vm, **more}],
     }
@@ -55,10 +56,15 @@ def words(page: str) -> str:
     return " ".join(re.sub("<[^>]*>", " ", page.partition("</style>")[2]).split())
 
 
+def test_it_says_why_it_is_not_finished() -> None:
+    report = {**result(), "out_of_time": "no maintenance window is open"}
+    assert "Not finished. no maintenance window is open" in words(refresh_page(report))
+
+
 def test_a_vm_has_a_row() -> None:
     shown = words(refresh_page(result(), "namespaces shop"))
     assert "UTC · namespaces shop 1 virtual machines 1 refreshed" in shown
-    assert "shop/ web refreshed restarted as &lt;asked&gt; Running Always" in shown
+    assert "1 shop/web refreshed restarted as &lt;asked&gt; Running Always" in shown
     assert "2 vCPU, 2Gi, gpu0, nic0 u1.small, generation 1 (pinned)" in shown
     assert "2 vCPU, 4Gi, gpu0, nic0 u1.small, generation 2" in shown
     assert "domain.memory.guest : not set → 4Gi" in shown
@@ -85,6 +91,31 @@ def test_the_page_shows_when_a_refresh_takes_effect() -> None:
 def test_the_page_shows_why_a_run_stopped() -> None:
     shown = words(refresh_page({**result(), "stopped": "1 failed, at most 0 may"}))
     assert "Stopped. 1 failed, at most 0 may" in shown
+
+
+def test_vms_that_differ_only_in_their_names_are_one_row() -> None:
+    told = result()
+    (vm,) = told["virtual_machines"]
+    other = {**vm, "name": "other", "msg": "shop/other: as <asked>", "before": state(1, "2Gi")}
+    other["before"]["instancetype"]["revision"] = "other-1"
+    told["virtual_machines"] += [other, {**vm, "name": "odd", "restarted": False}]
+    shown = words(refresh_page(told))
+    assert "2 shop/web, shop/other refreshed restarted as" in shown and "1 shop/odd refreshed takes effect" in shown
+
+
+def test_unchanged_vms_are_folded() -> None:
+    shown = refresh_page(result(outcome="unchanged", restarted=False, needs="nothing"))
+    assert "No VM was changed." in shown.partition("<details>")[0]
+    assert "<summary>1 unchanged</summary>" in shown and "<tr>" not in shown.partition("<details>")[0]
+
+
+def test_a_plan_says_what_would_be() -> None:
+    shown = words(refresh_page({**result(), "check_mode": True}))
+    assert "1 would be refreshed" in shown and "Now Would be Changes" in shown and "would be restarted" in shown
+    later = {**result(restarted=False), "check_mode": True}
+    assert "would take effect at its next start" in words(refresh_page(later))
+    restarts = {**result(outcome="restarted"), "check_mode": True}
+    assert words(refresh_page(restarts)).count("would be restarted") == 1
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_what_is_on_the_page() -> None:
     for words in (
         "To &lt;1.9&gt;",
         "KubeVirt 1.4.1 → 1.9.0",
-        "2 virtual machines 1 concerned",
+        "2 virtual machines 1 would change",
         "before Look 1 shop/web",
         "before Change 1 shop/plan",
         "team ResourceQuota shop no requests.memory: 2Gi, lacks 1Gi",
@@ -90,8 +90,8 @@ def test_what_is_on_the_page() -> None:
         "1 vCPU, 4Gi → 2 vCPU, 4Gi",
         "requests memory: 4Gi → 5Gi",
         "no &lt;memory&gt;",
-        "drops spec.devices",
-        "becomes pinned",
+        "would drop spec.devices",
+        "would become pinned",
     ):
         assert words in text, words
     assert "quiet" not in text and "same" not in text
@@ -99,7 +99,25 @@ def test_what_is_on_the_page() -> None:
 
 def test_a_vm_that_does_not_start() -> None:
     page = upgrade_page(result(guest_after={}, pod_after={}, problem="cannot be read"))
-    assert "does not start" in page and "cannot be read" in page
+    assert "would not start" in page and "cannot be read" in page
+
+
+def test_vms_that_differ_only_in_their_names_are_one_row() -> None:
+    told = result()
+    told["virtual_machines"].append({**told["virtual_machines"][0], "name": "twin"})
+    assert "2 shop/web, shop/twin 1 vCPU" in re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", upgrade_page(told)))
+
+
+def test_objects_that_only_come_are_folded() -> None:
+    told = result()
+    (named,) = told["objects"]
+    nothing = {"changes": [], "lost": [], "effects": [], "used_by": []}
+    told["objects"] += [{**named, **nothing, "name": f"new.{number}", "becomes": "new"} for number in range(119)]
+    told["objects"] += [{**named, **nothing, "name": "old", "becomes": "gone"}]
+    shown = upgrade_page(told).partition("<h2>Instancetypes and preferences</h2>")[2]
+    assert shown.partition("<details>")[0].count("<tr>") == 2
+    assert "<summary>119 would be new; no VM names them</summary>" in shown
+    assert "<summary>1 would be gone; no VM names it</summary>" in shown
 
 
 @pytest.mark.parametrize(

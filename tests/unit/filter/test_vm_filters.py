@@ -39,6 +39,19 @@ def test_a_list_gives_a_list_and_nothing_is_changed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_without_objects_the_builtin_catalog_counts(name: str) -> None:
+    web = vm()
+    web["spec"] |= {"instancetype": {"name": "u1.medium"}, "preference": {"name": "fedora"}}
+    assert load(name)(web)
+    # New in the version for KubeVirt 1.8.
+    web["spec"]["instancetype"]["name"] = "d1.small"
+    assert load(name)(web, kubevirt_version="1.8")
+    for options in ({"objects": []}, {"kubevirt_version": "1.7"}):
+        with pytest.raises(AnsibleFilterError, match=r'"d1\.small" not found'):
+            load(name)(web, **options)
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("value", "options", "result"),
     [

@@ -107,8 +107,8 @@ def test_more_than_five_failures_and_warnings_are_counted(deploy: Run) -> None:
     store = cluster()
     store.answers["PATCH", ""] = status(422, "not today", "Invalid")
     refused = deploy(store, definitions=[{"series": {"web": {"sizes": sizes}}}])
-    assert refused["msg"].startswith("7 of 7 objects failed: shop/web.a: not today; shop/web.b: not today; ")
-    assert "; and 2 more, see results" in refused["msg"]
+    assert refused["msg"].startswith("7 of 7 objects failed: shop/web.a, shop/web.b, ")
+    assert " and 2 more: not today; nothing was written" in refused["msg"]
     assert refused["counts"]["failed"] == 7
 
 
@@ -145,8 +145,19 @@ def test_a_failed_deletion_keeps_the_version(deploy: Run) -> None:
     store = cluster(live("web.small"))
     store.answers["DELETE", "/web.small"] = status(422, "a webhook says no", "Invalid")
     refused = deploy(store, state="absent")
-    assert refused["msg"] == "shop/web.small: a webhook says no; nothing was written"
+    assert refused["msg"] == "shop/web.small: a webhook says no; nothing was deleted"
     assert refused["deployed_versions"] == {"before": {"1": 1}, "after": {"1": 1}}
+
+
+def test_a_failed_deletion_says_what_was_deleted(deploy: Run) -> None:
+    sizes = {name: {"cpu": 1, "memory": "2Gi"} for name in ("small", "medium", "large")}
+    store = cluster(*(live(f"web.{name}") for name in sizes))
+    store.answers["DELETE", "/web.small"] = status(422, "a webhook says no", "Invalid")
+    definitions = [{"series": {"web": {"sizes": sizes}}}]
+    refused = deploy(store, state="absent", definitions=definitions)
+    assert refused["msg"] == (
+        "1 of 3 objects failed: shop/web.small: a webhook says no; 2 deleted; the next run continues from there"
+    )
 
 
 def test_an_unreadable_live_object_fails_alone(deploy: Run) -> None:

@@ -56,7 +56,7 @@ def test_the_matching_version_is_deployed(deploy: Run, requested: dict[str, str]
     store = kubevirt_1_8()
     result = deploy(store, **requested)
     assert result["msg"] == (
-        "catalog custom v1 (the cluster runs KubeVirt v1.8.4): 0 instancetypes, 1 preferences: 1 created"
+        "catalog custom v1 (the cluster runs KubeVirt v1.8.4): 0 instancetypes, 1 preference: 1 created"
     )
     assert (result["catalog_version"], result["version_reason"]) == ("v1", "the cluster runs KubeVirt v1.8.4")
     assert (result["lost_fields"], result["deployed_versions"]["after"]) == ([], {"v1": 1})
@@ -78,7 +78,7 @@ def test_a_requested_version_stays(deploy: Run) -> None:
 def test_a_preference_of_another_architecture_does_not_fail(deploy: Run) -> None:
     arm64 = {"version": "v2", "preferences": ["acme.arm64"]}
     result = deploy(kubevirt_1_8(), **arm64)
-    assert result["msg"] == "catalog custom v2: 0 instancetypes, 1 preferences: 1 created"
+    assert result["msg"] == "catalog custom v2: 0 instancetypes, 1 preference: 1 created"
     [warned] = result["warnings"]
     assert warned.startswith(
         "VirtualMachinePreference shop/acme.arm64: the cluster's KubeVirt does not know spec.devices"

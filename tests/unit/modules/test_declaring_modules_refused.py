@@ -51,8 +51,8 @@ def test_a_message_names_five_invalid_entries(run: Run) -> None:
 def test_a_message_names_five_failures(run: Run) -> None:
     store = Store({SIZES: []}, {("PATCH", ""): status(422, "not today", "Invalid")})
     refused = run("instancetype", store, namespace="shop", instancetypes=[{"name": n, **ENTRY} for n in "abcdefg"])
-    assert refused["msg"].startswith("7 of 7 instancetypes failed: shop/a: not today; ")
-    assert refused["msg"].endswith("shop/e: not today; and 2 more, see results")
+    assert refused["msg"].startswith("7 of 7 instancetypes failed: shop/a, shop/b, ")
+    assert refused["msg"].endswith("shop/e and 2 more: not today")
 
 
 def test_one_name_twice_and_one_without_a_namespace(run: Run) -> None:

@@ -162,7 +162,7 @@ def test_check_mode_diff_has_the_status_kubevirt_would_report(
 def test_what_adopting_would_do(run: Run) -> None:
     cluster = store(vm("own", sized=False), vm("has"), types=[instancetype("small", "2Gi")])
     result = run("virtual_machine_adopt", cluster, check=True, namespace="shop")
-    assert result["msg"] == "2 virtual machines: 1 would be adopted, 1 already have an instancetype"
+    assert result["msg"] == "2 virtual machines: 1 would be adopted, 1 already has an instancetype"
     assert result["changed"]
     by_name = {item["name"]: item for item in result["results"]}
     assert by_name["has"]["instancetype"] == {"name": "small", "kind": KIND}

@@ -65,7 +65,8 @@ def test_a_column_says_whether_vms_will_run() -> None:
 
 
 def test_a_task_that_failed_before_it_began() -> None:
-    assert table(msg="quota: shop/a: no room. Nothing was sent") == ["quota: shop/a: no room. Nothing was sent"]
+    # The task itself shows why.
+    assert table(failed=True, msg="quota: shop/a: no room. Nothing was sent") == []
     assert table() == []
 
 
@@ -78,24 +79,37 @@ def refreshed(name: str, **more: Any) -> dict[str, Any]:
     return {"namespace": "shop", "name": name, "before": state("4Gi", 1), "after": state("8Gi", 2), **told, **more}
 
 
-def test_the_rows_of_a_refresh_stay_whole_in_yaml() -> None:
-    lines = rendered(
+def refresh_table(*machines: dict[str, Any], check_mode: bool = False) -> list[str]:
+    return rendered(
         "roles/revision_refresh/templates/table.txt.j2",
-        revision_refresh_result={
-            "msg": "done",
-            "virtual_machines": [
-                refreshed("a-database-with-a-long-name", restarted=True, **runs(True, True)),
-                refreshed("live", needs="live_update", outcome="not_reached"),
-                refreshed("same", outcome="unchanged"),
-            ],
-        },
+        revision_refresh_result={"msg": "done", "virtual_machines": list(machines)},
         revision_refresh_restart="if_required",
-        ansible_check_mode=False,
+        ansible_check_mode=check_mode,
     )
+
+
+def test_a_plan_of_a_refresh_says_what_would_be() -> None:
+    planned = refreshed("web")
+    del planned["before"]["preference"]
+    lines = [" ".join(line.split()) for line in refresh_table(planned, check_mode=True)]
+    assert lines[:2] == [
+        "NAMESPACE VM WOULD BE STATUS INSTANCETYPE PREFERENCE BEFORE AFTER RESTART",
+        "shop web refreshed Running generation-1-to-2 - 4x4Gi 4x8Gi planned",
+    ]
+
+
+def test_the_rows_of_a_refresh_stay_whole_in_yaml() -> None:
+    lines = refresh_table(
+        refreshed("a-database-with-a-long-name", restarted=True, **runs(True, True)),
+        refreshed("live", needs="live_update", outcome="not_reached"),
+        refreshed("same", outcome="unchanged"),
+    )
+    cell = "generation-1-to-2  same        4x4Gi   4x8Gi"
+    head = "INSTANCETYPE       PREFERENCE  BEFORE  AFTER  RESTART    WILL RUN"
     assert lines[:-2] == [
-        "NAMESPACE  VM                           OUTCOME      STATUS   GENERATION  BEFORE  AFTER  RESTART    WILL RUN",
-        "shop       a-database-with-a-long-name  refreshed    Running  1>2,1       4x4Gi   4x8Gi  restarted  yes",
-        "shop       live                         not reached  Running  1>2,1       4x4Gi   4x8Gi  live       -",
+        f"NAMESPACE  VM                           OUTCOME      STATUS   {head}",
+        f"shop       a-database-with-a-long-name  refreshed    Running  {cell}  restarted  yes",
+        f"shop       live                         not reached  Running  {cell}  live       -",
     ]
     # Only the header of a last column may be broken.
     assert as_ansible_shows(lines[1:3]) == [f"  - {line}" for line in lines[1:3]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 Told = dict[str, Any]
@@ -75,6 +76,7 @@ def fleet(count: int) -> dict[str, list[Told]]:
         drifted = number % 5 == 0
         changed = DAYS[number % len(DAYS)]
         made = vm(name, namespace, size, "drifted" if drifted else "current", restart_required=number % 17 == 0)
+        made["labels"] = {"team": ("web", "billing", "research", "")[number % 7 % 4]}
         made["instancetype"]["changed_at"] = changed
         if number % 4 == 1:
             del made["instance"]
@@ -100,4 +102,52 @@ def fleet(count: int) -> dict[str, list[Told]]:
             *(entry(f"unused.{number}") for number in range(40)),
         ],
         "preferences": [entry("windows.11", kind=f"{LABEL}Preference")],
+    }
+
+
+# Why guests need a restart, in KubeVirt's words and in ours.
+REASONS = (
+    "a non-live-updatable field was changed in the template spec",
+    "the guest was started with other revisions of its instancetype or preference",
+    "CPU sockets updated in template spec to a value lower than what the VM started with",
+)
+
+
+def random_fleet(count: int, seed: int) -> dict[str, list[Told]]:
+    """A fleet as large organizations have it, drawn anew for each seed; the arguments of the filter, as `fleet`."""
+    draw = random.Random(seed)
+    teams = [f"team-{number}" for number in range(draw.randint(1, 12))]
+    namespaces = [f"{draw.choice(teams)}-{draw.choice(('dev', 'production'))}-{number}" for number in range(60)]
+    drifting, waiting, stopped = (draw.random() for _share in range(3))
+    vms, revisions = [], []
+    for number in range(count):
+        name, namespace = f"{draw.choice(('web', 'database-of-orders'))}-{number:05}", draw.choice(namespaces)
+        size, drifts = draw.choice(list(SIZES)), draw.random() < drifting
+        made = vm(name, namespace, size, "drifted" if drifts else "current", labels={"team": draw.choice([*teams, ""])})
+        made["preference"] = part(f"{LABEL}Preference", draw.choice(("fedora", "rhel.9", "windows.2k22.virtio")))
+        made["instancetype"]["changed_at"] = draw.choice(DAYS)
+        if draw.random() < stopped:
+            del made["instance"]
+            made.update(status="Stopped", run_strategy="Halted", revisions_lost_by=["backup", "snapshot"])
+        elif draw.random() < waiting:
+            made.update(restart_required=True, restart_reason=draw.choice(REASONS))
+        vms.append(made)
+        more: Told = {"changes": [{"field": "domain.memory.guest", "before": f"{SIZES[size][1]}Gi", "after": "4Gi"}]}
+        if draw.random() < 0.3:
+            more["refusal"] = f"spec.template.spec.domain.{draw.choice(('cpu', 'memory'))} conflicts with {size}"
+        revisions.append(captured(name, namespace, drifted=drifts, **(more if drifts else {})))
+    names = [f"{draw.choice(('u1', 'cx1', 'm1'))}.{number}" for number in range(200)]
+    users = [f"{one['namespace']}/{one['name']}" for one in vms]
+    return {
+        "value": vms,
+        "revisions": revisions,
+        "unreferenced": [
+            {"namespace": draw.choice(namespaces), "name": f"lost-{number}", "virtual_machine": "", "captured_at": ""}
+            for number in range(draw.randint(0, 300))
+        ],
+        "instancetypes": [
+            entry(name, deprecated=draw.random() < 0.3, used_by=draw.sample(users, draw.choice((0, 1, 10))))
+            for name in names
+        ],
+        "preferences": [entry(f"windows.{number}", kind=f"{LABEL}Preference") for number in range(100)],
     }

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 
 KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
+NAMESPACES = "/api/v1/namespaces"
 KUBEVIRT = {"metadata": {"name": "kubevirt"}, "status": {"observedKubeVirtVersion": "v1.9.0"}}
 NO_SUCH_API = "the server could not find the requested resource"
 
@@ -59,7 +60,8 @@ class Store:
     lists: objects by the path of their collection; for any other path there is no such API. answers: what to answer
     instead, by a method and the end of a path; None cuts the connection. asked: all requests in order but dry runs,
     which are in `rehearsed`. writes: those that read nothing; they have no effect and are answered with the object as
-    it is, or with one that has only a name. Its KubeVirt is KUBEVIRT, where `lists` has no other.
+    it is, or with one that has only a name. Its KubeVirt is KUBEVIRT, and all namespaces exist, where `lists` has no
+    other.
     """
 
     def __init__(self, lists: dict[str, list[Any]], answers: dict[tuple[str, str], Any] | None = None) -> None:
@@ -82,6 +84,8 @@ class Store:
             watched = [{"type": "MODIFIED", "object": one} for one in self.lists[path]]
             return 200, watched if query.get("watch") else listed(*self.lists[path])
         place, _slash, name = path.rpartition("/")
+        if place == NAMESPACES and place not in self.lists:
+            return 200, {"metadata": {"name": name}}
         found = next((one for one in self.lists.get(place, []) if one["metadata"]["name"] == name), None)
         if found is not None:
             return 200, found

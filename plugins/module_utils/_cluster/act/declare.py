@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
-from ..._resolver.api.errors import FieldError
+from ..._resolver.api.errors import FieldError, argo_cd_warning
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.redaction import redact
@@ -24,6 +24,7 @@ from ..client.errors import ApiError, Cause
 from ..client.pool import each
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable
+from ..read.unmatched import missing_namespace
 from ..read.watch import WATCHES, State, wait_for, with_grace
 from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, Job, Settings, carry_out, rehearse, send
 from .subject import Entry, Finding, Planned, Result, Subject
@@ -47,6 +48,7 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
         return results
     planned = _plan(session, subject, results, settings)
     _preflight(session, subject, planned, settings)
+    _check_namespaces(session, results, settings)
     _name_retained(session, subject, results)
     _predict_impacts(session, subject, planned)
     if settings.check_mode:
@@ -133,6 +135,8 @@ def _planned(subject: Subject, result: Result, settings: Settings) -> Planned | 
     result.before, result.after = redact(step.before, step.after)
     result.failed = step.refusal
     result.warnings += [_retained_warning(field, managers) for field, managers in step.retained]
+    if warning := argo_cd_warning(step.taken_from):
+        result.warn(warning)
     return Planned(result.entry, step, result.live)
 
 
@@ -176,6 +180,27 @@ def _preflight(session: Session, subject: Subject, planned: list[tuple[Result, P
         checked = [(result, step) for result, step in planned if step.plan.action in actions]
         if checked:
             _judge(checked, check(session, [step for _result, step in checked]), settings)
+
+
+def _check_namespaces(session: Session, results: list[Result], settings: Settings) -> None:
+    """Judges deletions from namespaces that do not exist: a misspelt namespace must not pass for an empty one."""
+    if settings.preflight == "off":
+        return
+    namespaces = {result.entry.key.namespace for result in results}
+    # Only where nothing was found, which costs no request where there is something to delete.
+    for namespace in namespaces - {None} - {result.entry.key.namespace for result in results if _is_there(result)}:
+        due = [
+            result
+            for result in results
+            if result.entry.key.namespace == namespace and result.entry.state == "absent" and not result.failed
+        ]
+        if due and (problem := missing_namespace(session, str(namespace))):
+            for result in due:
+                judge(result, [Finding(problem, missing=True)], settings)
+
+
+def _is_there(result: Result) -> bool:
+    return result.live_before is not None or result.terminating is not None
 
 
 def _judge(checked: list[tuple[Result, Planned]], findings_of_each: list[list[Finding]], settings: Settings) -> None:

@@ -65,12 +65,6 @@ class PowerOutcome(Outcome):
         return self.failed is None and uid_of(self.instance) not in ("", self.entry.guest)
 
 
-def selected(session: Session, namespace: str | None, selector: str) -> list[tuple[str, str]]:
-    """Namespace and name of the VMs that match a label selector, sorted. Raises ApiError or ConnectionFailed."""
-    items, _version = session.list(_VM, namespace, labelSelector=selector)
-    return sorted((item["metadata"]["namespace"], item["metadata"]["name"]) for item in items)
-
-
 def power(session: Session, entries: list[Entry], settings: Settings) -> list[PowerOutcome]:
     """Takes VMs to their desired states; results in the order of the entries.
 

@@ -54,6 +54,7 @@ _REVISION = BY_NAME["ControllerRevision"]
 _DENIED: Final = "cannot reset the condition RestartRequired, which may remain after the restart: {}"
 _PENDING: Final = "the guest does not have the change yet, and KubeVirt asks for no restart"
 _WAITS: Final = "the guest does not have the change yet, because KubeVirt has not completed an earlier live update ({})"
+_NOT_ASKED: Final = "KubeVirt asks for no restart"
 # virt-controller updates the conditions of a new guest within this many seconds of its last write.
 _QUIET: Final = 2.0
 # How often a VM is read again until its conditions are final.
@@ -149,7 +150,10 @@ def _instance_key(vm: Manifest) -> Key:
 def waits_for_restart(result: Result) -> bool:
     """Whether the VM has, or would have, changes that reach the guest only by a restart."""
     impact: Impact | None = result.impact
-    if result.live is None or (impact is not None and impact.guest_current):
+    # The condition RestartRequired outlives the guest.
+    if result.live is None or result.action == plan.DELETE or not has_guest(result.live):
+        return False
+    if result.restart or (impact is not None and impact.guest_current):
         return False
     if impact is not None and (impact.without_condition or not (result.written and observed(result.live))):
         return impact.needs == effects.RESTART
@@ -159,17 +163,16 @@ def waits_for_restart(result: Result) -> bool:
 class DeclaredRestarts:
     """The restarts of VMs that a task declares.
 
-    permitted: restart the VMs that need it. concurrency: so many requests at a time.
+    permitted: restart the VMs that need it. concurrency: so many requests at a time. wait: wait for KubeVirt's decision
+    even if not permitted.
     """
 
-    def __init__(self, permitted: bool, concurrency: int) -> None:
-        self._permitted, self._concurrency = permitted, concurrency
+    def __init__(self, permitted: bool, concurrency: int, wait: bool = False) -> None:
+        self._permitted, self._concurrency, self._wait = permitted, concurrency, wait
 
     def needs_restart(self, result: Result) -> bool:
         """Whether the VM needs a restart that its guest would survive, as far as known before the change."""
-        if not self._permitted or result.action == plan.DELETE or result.live is None:
-            return False
-        return has_guest(result.live) and not cannot_start(result.live) and waits_for_restart(result)
+        return self._permitted and waits_for_restart(result) and not cannot_start(result.live or {})
 
     def run(self, session: Session, results: list[Result], deadline: float) -> None:
         """Restarts the VMs that need it and waits until they run again, as long again as until the deadline. Failures
@@ -179,10 +182,12 @@ class DeclaredRestarts:
         each namespace. An unchanged VM that needs a restart because of an earlier change is restarted too, even if
         virt-controller has not looked at that change yet.
         """
-        if not self._permitted:
+        if not (self._permitted or self._wait):
             return
         seconds = max(0.0, deadline - time.monotonic())
-        _await_observed(session, [result for result in results if _awaits_controller(result)], deadline)
+        _await_decisions(session, [result for result in results if _awaits_controller(result)], deadline)
+        if not self._permitted:
+            return
         live = [result for result in results if not result.failed and result.live is not None]
         candidates = [result for result in live if self.needs_restart(result) or _is_guest_current(result)]
         try:
@@ -230,15 +235,25 @@ def _is_guest_current(result: Result) -> bool:
     return result.impact is not None and bool(result.impact.guest_current)
 
 
-def _await_observed(session: Session, results: list[Result], deadline: float) -> None:
-    def probe(live: Manifest | None) -> State:
-        return state_until(observed, live, "virt-controller to look at the change")
+def _await_decisions(session: Session, results: list[Result], deadline: float) -> None:
+    """Waits until virt-controller has decided whether the guests need a restart.
 
+    After a new capture, KubeVirt reports the generation as observed before it has compared the VM with its guest. An
+    expected condition that does not appear soon is not coming.
+    """
     members = {(str(result.entry.key.namespace), result.entry.key.name): result for result in results}
+
+    def probe(result: Result, live: Manifest | None) -> State:
+        state, impact = state_until(observed, live, "virt-controller to look at the change"), result.impact
+        expected = impact is not None and impact.needs == effects.RESTART and not impact.without_condition
+        undecided = state.done and expected and restart_required(live or {}) is None
+        return State(stuck=_NOT_ASKED, grace=_QUIET) if undecided else state
+
     seconds = max(0.0, deadline - time.monotonic())
-    for key, waited in wait_in_namespaces(session, _VM, dict.fromkeys(members, probe), seconds).items():
+    probes = {key: partial(probe, result) for key, result in members.items()}
+    for key, waited in wait_in_namespaces(session, _VM, probes, seconds).items():
         members[key].live = waited.object
-        members[key].failed = waited.failure
+        members[key].failed = None if _NOT_ASKED in (waited.failure or "") else waited.failure
 
 
 def plan_restart(result: RevisionOutcome, option: str) -> None:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import logging
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar, Final
 
 from .errors import ConnectionFailed
+
+# Seconds for which an exec plugin may run.
+_PLUGIN: Final = 60
+_HANGS: Final = (
+    "{} did not end within {} s and was stopped; run it in a terminal to see what it waits for, or set api_key"
+)
 
 
 def configure(options: dict[str, Any]) -> Any:
@@ -22,13 +30,43 @@ def configure(options: dict[str, Any]) -> Any:
     inside a kubeconfig are written to files that only their owner can read; see forget_files.
     """
     from kubernetes.client import Configuration
+    from kubernetes.config import exec_provider
 
+    # The client starts plugins with this module of Python, also later, when a token expires.
+    provider: Any = exec_provider
+    provider.subprocess = SimpleNamespace(**{**vars(subprocess), "Popen": _Plugin})
     configuration = Configuration()
     before = set(_files())
     _load(options, configuration)
     _written.update(set(_files()) - before)
     _override(options, configuration)
     return configuration
+
+
+class _Plugin(subprocess.Popen[str]):
+    """An exec plugin, which has an end, unless it can ask the user at a terminal."""
+
+    # The commands that hung. They are not tried again for each token and each object of a task.
+    _hung: ClassVar[list[list[str]]] = []
+
+    def __init__(self, command: list[str], **named: Any) -> None:
+        self._command, self._seconds = command, None if named.get("stdin") else _PLUGIN
+        if command in self._hung:
+            raise self._hangs()
+        super().__init__(command, **named)
+
+    def communicate(self, input: str | None = None, timeout: float | None = None) -> tuple[str, str]:
+        try:
+            return super().communicate(input, timeout or self._seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self.wait()
+            self._hung.append(self._command)
+            raise self._hangs() from None
+
+    def _hangs(self) -> ConnectionFailed:
+        # Its arguments may be secret.
+        return ConnectionFailed(_HANGS.format(self._command[0], _PLUGIN))
 
 
 # The contents of the files that this module wrote.

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import count
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
@@ -31,8 +32,13 @@ PASSING: Final = frozenset({429, 500, 502, 503, 504})
 _JSON: Final = "application/json, */*"
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
 _PAGE: Final = 500
-# How often an expired list is begun.
+# How often an expired list is begun, and its most pages: a million objects.
 _LISTS: Final = 5
+_PAGES: Final = 2000
+_ENDLESS: Final = (
+    "{} does not end the list of {}: page {} still has a continue token; check the API server, and a proxy in front of"
+    " it"
+)
 _CONNECT_TIMEOUT: Final = 10
 # Seconds without data. A stuck request leaves time for another attempt; a watch gets a bookmark every minute.
 _READ_TIMEOUT: Final = 30
@@ -150,20 +156,33 @@ class Session:
         items: _Items = []
         field_sets: dict[str, dict[str, Any]] = {}
         accept = _METADATA.format("List") if metadata_only else _JSON
-        while True:
+        firsts: set[tuple[str, str]] = set()
+        pauses = Backoff()
+        for number in count(1):
             try:
                 page = self.request("GET", kind.path(namespace), query=query, accept=accept)
             except ApiError as error:
                 error.selector = query.get("labelSelector", "") if "continue" not in query else ""
                 raise
+            found = self._items(page)
             # The items of a list lack apiVersion and kind.
-            for item in self._items(page):
+            for item in found:
                 _share(item["metadata"].get("managedFields"), field_sets)
                 items.append({**item, "apiVersion": kind.api_version, "kind": kind.kind})
             token = page["metadata"].get("continue")
             if not token:
-                return items, str(page["metadata"].get("resourceVersion", ""))
+                break
+            first = _place(found[0]) if found else None
+            if first is None or first in firsts:
+                # A page may be empty, but a server that gets no further sends one after the other.
+                endless = not pauses.pause(self._retry_timeout)
+            else:
+                firsts.add(first)
+                pauses, endless = Backoff(), number >= _PAGES
+            if endless:
+                raise ConnectionFailed(_ENDLESS.format(self.host, kind.plural, number), final=True)
             query = {**query, "continue": token}
+        return items, str(page["metadata"].get("resourceVersion", ""))
 
     def _items(self, page: dict[str, Any]) -> _Items:
         """The objects of a page. Checked here, because malformed objects would fail later, far from the cause."""
@@ -496,6 +515,11 @@ def _share(managed: Any, field_sets: dict[str, dict[str, Any]]) -> None:
 def _is_object(item: Any) -> bool:
     metadata = item.get("metadata") if isinstance(item, dict) else None
     return isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
+
+
+def _place(item: dict[str, Any]) -> tuple[str, str]:
+    metadata = item["metadata"]
+    return str(metadata.get("namespace", "")), str(metadata["name"])
 
 
 def _is_event(event: Any) -> bool:

@@ -10,6 +10,7 @@ from ..._resolver.boot.survey import BootSource
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.boot_sources import BootSourceQuery, boot_sources
+from ..read.unmatched import unmatched
 from .argument_spec import AUTH, REQUESTS
 from .outcome import Mode, Module, Outcome, Params, TaskFailed, amount
 
@@ -27,9 +28,13 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         params["namespace"], params["names"], params["check_registry"], params["insecure_registry"]
     )
     try:
-        sources, warnings = boot_sources(Session(params), selected)
+        session = Session(params)
+        sources, warnings = boot_sources(session, selected)
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST")) from error
+    missing = [name for name in params["names"] or [] if name not in {source.name for source in sources}]
+    if missing or not sources:
+        warnings += filter(None, [unmatched(session, params["namespace"], "boot source", missing)])
     if params["with_findings"] is not None:
         sources = [source for source in sources if bool(source.findings) == params["with_findings"]]
     now = datetime.now(timezone.utc)

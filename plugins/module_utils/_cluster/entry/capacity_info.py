@@ -41,15 +41,16 @@ def _run(params: Params, _mode: Mode) -> Outcome:
     check_selection(params)
     if not params["checks"]:
         raise TaskFailed("checks: is empty; name quota, placement or both")
+    warnings: list[str] = []
     try:
         session = Session(params)
-        vms = selected(params, session) if params["manifests"] is None else _declared(params)
-        judged, warnings = _judged(session, [without_revisions(vm, _ROLES[params["refreshed"]]) for vm in vms], params)
+        vms = selected(params, session, warnings) if params["manifests"] is None else _declared(params)
+        judged, doubts = _judged(session, [without_revisions(vm, _ROLES[params["refreshed"]]) for vm in vms], params)
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST")) from error
     except (FieldError, Unreadable) as error:
         raise TaskFailed(str(error)) from error
-    warnings = [warning for warning in dict.fromkeys((*warnings, kubevirt(session).assumption)) if warning]
+    warnings = [warning for warning in dict.fromkeys((*warnings, *doubts, kubevirt(session).assumption)) if warning]
     fits = all(judgement["fits"] for judgement in (*judged["virtual_machines"], *judged["drained"]))
     return Outcome({"changed": False, "fits": fits, **judged}, warnings=warnings)
 

@@ -24,7 +24,7 @@ from ..read.catalog_source import SourceError, documents_of
 from ..read.catalog_users import label
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
 from .objects import diff, is_taken_over, output_of, take_over_of
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, combined, failed_outcome, several
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, combined, failed_outcome, several
 
 Manifest = dict[str, Any]
 Output = dict[str, Any]
@@ -188,12 +188,10 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
     ]
     failures = [(result.entry.label, result.failed) for result in results if result.failed]
     if failures:
-        done = sum(result.changed for result in results)
-        rest = (
-            f"{done} other objects were written, and the next run continues from there"
-            if done
-            else "nothing was written"
-        )
+        done = several({word.replace("_", " "): counts[word] for word in _WRITES})
+        nothing = "nothing was deleted" if params["state"] == "absent" else "nothing was written"
+        would = "would be " if mode.check else ""
+        rest = f"{would}{done}; the next run continues from there" if done else nothing
         if deployed.lost_fields and params["on_lost_fields"] == "fail":
             rest += "; set on_lost_fields to warn to deploy without these fields"
         return failed_outcome(params, _WORDS.plural, failures, output, warnings, rest)
@@ -210,6 +208,7 @@ _ACTIONS = {
     "kept": plan.KEEP,
     "deleted": plan.DELETE,
 }
+_WRITES = ("created", "changed", "deleted", "taken_over")
 
 
 def _counts(deployed: CatalogOutcome, results: list[Result]) -> dict[str, int]:
@@ -229,16 +228,16 @@ def _counts(deployed: CatalogOutcome, results: list[Result]) -> dict[str, int]:
 
 def _message(source: Output, deployed: CatalogOutcome, counts: dict[str, int], check_mode: bool) -> str:
     done = several({word.replace("_", " "): counts[word] for word in (*_ACTIONS, "taken_over")})
-    writes = ("created", "changed", "deleted", "taken_over")
-    would = "would be " if check_mode and any(counts[word] for word in writes) else ""
+    would = "would be " if check_mode and any(counts[word] for word in _WRITES) else ""
     name = " ".join(filter(None, ("catalog", source["catalog"], source["catalog_version"])))
     if source["version_reason"]:
         name += f" ({source['version_reason']})"
-    text = f"{name}: {counts['instancetypes']} instancetypes, {counts['preferences']} preferences: {would}{done}"
-    if counts["gone"]:
-        text += f"; {counts['gone']} objects that the catalog no longer has are kept"
-    if deployed.affected:
-        text += f"; {len(deployed.affected)} virtual machines use changed or removed objects"
+    kinds = ", ".join(amount(counts[f"{kind}s"], f"{kind}s") for kind in _KINDS)
+    text = f"{name}: {kinds}: {would}{done}"
+    if gone := counts["gone"]:
+        text += f"; {amount(gone, 'objects')} that the catalog no longer has {'is' if gone == 1 else 'are'} kept"
+    if users := len(deployed.affected):
+        text += f"; {amount(users, 'virtual machines')} {'uses' if users == 1 else 'use'} changed or removed objects"
     reasons = Counter(result.skip_reason for result in deployed.results if result.skip_reason)
     return text + "".join(f"; left alone: {count} ({reason})" for reason, count in reasons.items())
 

@@ -11,15 +11,15 @@ from .outcome import Mode, Module, Outcome, Params
 
 def _run(params: Params, _mode: Mode) -> Outcome:
     session = session_of(params)
-    manifests = [manifest for role in ROLES for manifest in listed(params, session, role)]
     warnings: list[str] = []
+    manifests = [manifest for role in ROLES for manifest in listed(params, session, role, warnings)]
     combinations = compatibility_matrix([manifest for manifest, _facts in readable(manifests, warnings)])
     result = {
         "changed": False,
         "catalogs": _catalogs([*combinations.instancetypes, *combinations.preferences]),
         "matrix": as_data(combinations),
     }
-    return Outcome(result, warnings=warnings)
+    return Outcome(result, warnings=list(dict.fromkeys(warnings)))
 
 
 MODULE = Module({**AUTH, **REQUESTS, **WHERE}, _run)

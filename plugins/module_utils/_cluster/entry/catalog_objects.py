@@ -15,6 +15,7 @@ from ..._resolver.catalog.object_key import ObjectKey
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.catalog_users import Users, label
+from ..read.unmatched import missing_namespace, unmatched
 from .argument_spec import AUTH, REQUESTS
 from .outcome import Mode, Module, Outcome, Params, TaskFailed
 
@@ -45,8 +46,8 @@ def session_of(params: Params) -> Session:
         raise TaskFailed(str(error)) from error
 
 
-def listed(params: Params, session: Session, role: Role) -> list[Manifest]:
-    """The objects of both kinds of a role, with one LIST for each."""
+def listed(params: Params, session: Session, role: Role, warnings: list[str]) -> list[Manifest]:
+    """The objects of both kinds of a role, with one LIST for each. Options that select nothing add a warning."""
     kinds = {"all": (role.cluster_kind, role.kind), "cluster": (role.cluster_kind,), "namespaced": (role.kind,)}
     selectors = [*params["label_selectors"]]
     if params["catalog"]:
@@ -64,6 +65,12 @@ def listed(params: Params, session: Session, role: Role) -> list[Manifest]:
         except (ApiError, ConnectionFailed) as error:
             raise TaskFailed(explain(error, "LIST", kind)) from error
         manifests += items
+        if kind.namespaced and params["namespace"] and not items:
+            warnings += filter(None, [missing_namespace(session, params["namespace"])])
+    if not manifests and params["label_selectors"]:
+        warnings.append(unmatched(session, None, role.matcher, selector=",".join(params["label_selectors"])))
+    elif not manifests and params["catalog"]:
+        warnings.append(f"catalog: no {role.matcher} belongs to {params['catalog']}")
     return manifests
 
 
@@ -84,9 +91,11 @@ def reader(role: Role, features: Facts, exact: tuple[str, ...]) -> Module:
         memory = Range(_bytes(params, "memory_min"), _bytes(params, "memory_max"))
         session = session_of(params)
         warnings: list[str] = []
-        readables = readable(listed(params, session, role), warnings)
+        manifests = listed(params, session, role, warnings)
         names = params["names"]
-        objects = [item for _manifest, item in readables if names is None or item["name"] in names]
+        if missing := set(names or ()) - {manifest["metadata"]["name"] for manifest in manifests}:
+            warnings.append(unmatched(session, None, role.matcher, sorted(missing)))
+        objects = [item for _manifest, item in readable(manifests, warnings) if names is None or item["name"] in names]
         objects = [
             item
             for item in select_facts(objects, vcpus, memory, params["features"])

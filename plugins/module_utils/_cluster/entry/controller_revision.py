@@ -16,9 +16,10 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected, inspect, roles_of
 from ..read.snapshot import Unreadable
+from ..read.unmatched import missing_namespace
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, combined, failed_outcome, several
-from .selection import SELECTION, check_selection, no_such_vms, selector
+from .selection import SELECTION, check_selection, selector, unselected
 from .vm_results import printable_status, refresh_result
 
 Result = dict[str, Any]
@@ -104,10 +105,10 @@ def _inspected(params: Params) -> tuple[Session, list[Inspected], list[str]]:
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
     warnings = [vms[0].kubevirt.assumption] if vms and vms[0].kubevirt.assumption else []
-    existing = {vm.name for vm in vms}
-    missing = [name for name in params["names"] or [] if name not in existing]
-    if missing:
-        raise TaskFailed(no_such_vms(params, missing), warnings)
+    if problem := unselected(params, session, {vm.name for vm in vms}, every_name=True):
+        if params["names"] or params["restart"] != "never":
+            raise TaskFailed(problem, warnings)
+        warnings.append(problem)
     return session, vms, warnings
 
 
@@ -150,6 +151,8 @@ def _pruned(params: Params, mode: Mode) -> Outcome:
     except Unreadable as error:
         message = f"{error}; nothing was pruned, because a VM that the task cannot see may use a revision"
         raise TaskFailed(message) from error
+    if not revisions and (problem := missing_namespace(session, params["namespace"])):
+        raise TaskFailed(problem)
     if not mode.check:
         prune(session, revisions, _settings(params, mode))
     results = [

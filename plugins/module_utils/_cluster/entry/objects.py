@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,20 @@ from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, combined, failed_outcome, several
+from .outcome import (
+    ON_FAILURE,
+    Mode,
+    Module,
+    Outcome,
+    Params,
+    TaskFailed,
+    amount,
+    combined,
+    failed_outcome,
+    need,
+    restart_warning,
+    several,
+)
 
 Options = dict[str, Any]
 Output = dict[str, Any]
@@ -35,6 +48,38 @@ _SHOWN = 5
 # The longest text of an option's error.
 _LONGEST = 500
 _LONG_NAME = 100
+
+# Namespace and name.
+VmKey = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """verdicts: {judged, fits, problem} of each VM that is to run, by namespace and name.
+
+    refusals: why the task must not send anything. refused: the VMs for which it must not.
+    """
+
+    verdicts: dict[VmKey, Output] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    refused: frozenset[VmKey] = frozenset()
+
+    def unsent(self) -> list[Output]:
+        """The results of the VMs of a task that is refused."""
+        return [
+            {
+                "namespace": key[0],
+                "name": key[1],
+                "will_run": will_run,
+                "kind": "VirtualMachine",
+                "action": "none",
+                "changed": False,
+                "failed": key in self.refused,
+                **({"msg": will_run["problem"]} if key in self.refused else {}),
+            }
+            for key, will_run in self.verdicts.items()
+        ]
 
 
 @dataclass(frozen=True)
@@ -49,7 +94,10 @@ class ObjectModule:
     settings: options of the task, not of an object.
     rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
+    capacity: what quotas and nodes say of the objects before they are declared.
     declare: declares the objects; replaceable for objects that consist of several.
+    selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
+    the task's options and may add warnings.
     """
 
     plural: str
@@ -60,11 +108,16 @@ class ObjectModule:
     settings: dict[str, Any] = field(default_factory=dict)
     rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
+    capacity: Callable[[Params, Session, list[Entry]], Capacity] = lambda _params, _session, _entries: Capacity()
     declare: Callable[[Session, Subject, list[Entry], Settings], list[Result]] = declare
+    selectors: dict[str, Any] = field(default_factory=dict)
+    select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
 
     @property
     def module(self) -> Module:
+        one_of = ("name", self.plural, *self.selectors)
         exclusive = [("name", self.plural), ("name", "defaults"), *self.rules.get("mutually_exclusive", [])]
+        exclusive += [(option, selector) for option in ("name", self.plural) for selector in self.selectors]
         # An entry inherits the task's options.
         entry = {
             **self._entry_spec,
@@ -78,12 +131,13 @@ class ObjectModule:
                 **DRY_RUN,
                 **ON_FAILURE,
                 **self.settings,
+                **self.selectors,
                 **self.spec,
                 self.plural: {"type": "list", "elements": "dict"},
                 "defaults": {"type": "dict"},
             },
             self._run,
-            {**self.rules, "required_one_of": [("name", self.plural)], "mutually_exclusive": exclusive},
+            {**self.rules, "required_one_of": [one_of], "mutually_exclusive": exclusive},
             prepare=lambda options: expand_shorthand(options, self.spec),
             unchecked={self.plural: {"type": "list", "elements": "dict", "options": entry}},
         )
@@ -95,19 +149,27 @@ class ObjectModule:
     def _run(self, params: Params, mode: Mode) -> Outcome:
         # Ansible cannot know the secrets in free-form options such as `template`.
         mode.secrets.update(secret_texts(params))
+        warnings: list[str] = []
+        params = self.select(params, warnings)
         entries = self._entries(params, mode)
-        warnings = combined(self._option_warnings(entries))
+        warnings += combined(self._option_warnings(entries))
         settings = Settings(
             check_mode=mode.check,
             **{name: params[name] for name in (*WAIT, *DRY_RUN) if name != "take_over"},
             take_over=take_over_of(params, warnings),
         )
         subject = self.subject(params)
+        session = Session(params, settings.concurrency)
         try:
-            results = self.declare(Session(params, settings.concurrency), subject, entries, settings)
+            capacity = self.capacity(params, session, entries)
+            warnings += capacity.warnings
+            if capacity.refusals:
+                message = f"{'; '.join(capacity.refusals)}. Nothing was sent"
+                return Outcome({"msg": message, "changed": False, "results": capacity.unsent()}, True, warnings)
+            results = self.declare(session, subject, entries, settings)
         except ConnectionFailed as error:
             raise TaskFailed(str(error), warnings) from error
-        return self._outcome(params, mode, subject, results, warnings)
+        return self._outcome(params, mode, subject, results, warnings, capacity.verdicts)
 
     def _entries(self, params: Params, mode: Mode) -> list[Entry]:
         if params["name"] is not None:
@@ -144,6 +206,8 @@ class ObjectModule:
         problems: list[str] = []
         validated: dict[str | None, Options] = {}
         for index, options in enumerate(params[self.plural]):
+            if (options.get("state") or shared.get("state")) == "absent":
+                options = _identity(options)
             all_but_name = _all_but_name(options)
             if all_but_name in validated:
                 # They share their values: a manifest is made of copies.
@@ -196,15 +260,28 @@ class ObjectModule:
         return Entry(label, key, state, manifest, options=options)
 
     def _outcome(
-        self, params: Params, mode: Mode, subject: Subject, results: list[Result], warnings: list[str]
+        self,
+        params: Params,
+        mode: Mode,
+        subject: Subject,
+        results: list[Result],
+        warnings: list[str],
+        verdicts: Mapping[VmKey, Output],
     ) -> Outcome:
         outputs = [output_of(subject, result) for result in results]
+        for entry in outputs:
+            if will_run := verdicts.get((entry.get("namespace", ""), entry["name"])):
+                entry["will_run"] = will_run
         output: Output = {"changed": any(result.changed for result in results), "results": outputs}
         if params["name"] is not None:
             output["result"] = outputs[0]
         if mode.diff:
             output["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
         warnings = warnings + combined((result.entry.label, text) for result in results for text in result.warnings)
+        if params.get("restart") == "never":
+            pairs = zip(results, outputs)
+            waiting = [one.entry.label for one, told in pairs if told.get("restart_required") and not one.failed]
+            warnings += restart_warning(waiting, mode.check, "set restart: if_required")
         failures = [(result.entry.label, result.failed) for result in results if result.failed]
         if failures:
             done = several(_counts([result for result in results if not result.failed]))
@@ -229,6 +306,13 @@ def _all_but_name(options: Options) -> str | None:
     if not isinstance(options.get("name"), str):
         return None
     return json.dumps({name: value for name, value in options.items() if name != "name"})
+
+
+def _identity(options: Options) -> Options:
+    """What says which object to delete, of an entry that a module has returned: the rest is no options."""
+    return (
+        {key: options[key] for key in ("name", "namespace", "state") if key in options} if "uid" in options else options
+    )
 
 
 def _without_none(value: Any) -> Any:
@@ -282,8 +366,8 @@ def _restarts(outputs: list[Output], check_mode: bool) -> str:
     restarted = sum(bool(output.get("restarted")) for output in outputs)
     waiting = sum(bool(output.get("restart_required") and not output.get("restarted")) for output in outputs)
     would = "would be " if check_mode else ""
-    need = "would need" if check_mode else "needs" if waiting == 1 else "need"
-    parts = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} {need} a restart")
+    needs = need(waiting, check_mode)
+    parts = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} {needs} a restart")
     return "".join(part for part in parts if part)
 
 

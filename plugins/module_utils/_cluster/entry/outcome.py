@@ -7,7 +7,7 @@ is, through `plugin_utils/_direct.py`.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -18,12 +18,12 @@ ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
 }
 """Which entries a failed task returns; see the doc fragment `on_failure`."""
 
-# The number of failures in the task's message, and of objects in a warning; the results have all.
+# The number of reasons in the task's message, and of objects with the same reason or warning; the results have all.
 _SHOWN = 5
 # The length of each; the results have the full text.
 _LONGEST = 400
 # What remains of a failed object, so that the results fit on a screen.
-_BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg")
+_BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg", "will_run")
 
 
 @dataclass(frozen=True)
@@ -97,22 +97,33 @@ def failed_outcome(
 ) -> Outcome:
     """The outcome of a task some of whose objects failed.
 
-    noun: the objects, in the plural. failures: label and reason of each failed object. result: its `results` keep only
-    the failed objects unless the option asks for all. rest: what became of the others.
+    noun: the objects, in the plural. failures: label and reason of each failed object. result: unless the option asks
+    for all, its `results` keep only the failed objects, and no reason that the message has. rest: what became of the
+    others.
     """
     every, total = list(failures), len(result["results"])
-    longest = _LONGEST if len(every) > 1 else None
-    message = "; ".join(f"{label}: {_cut(reason, longest)}" for label, reason in every[:_SHOWN])
-    if len(every) > _SHOWN:
-        message += f"; and {len(every) - _SHOWN} more, see results"
+    message, in_message = reasons(every)
     if total != 1:
         message = f"{len(every)} of {total} {noun} failed: {message}"
     shown = dict(result)
     if params["results_on_failure"] == "failed":
-        shown["results"] = [_brief(entry) for entry in result["results"] if entry["failed"]]
+        shown["results"] = [_brief(entry, in_message) for entry in result["results"] if entry["failed"]]
         if "result" in shown:
-            shown["result"] = _brief(shown["result"])
+            shown["result"] = _brief(shown["result"], in_message)
     return Outcome({**shown, "msg": message + (f"; {rest}" if rest else "")}, failed=True, warnings=warnings)
+
+
+def reasons(failures: Sequence[tuple[str, str]]) -> tuple[str, set[str]]:
+    """(the first reasons of failures, each with the labels of its objects; the reasons that it has in full)."""
+    labels_by_reason: dict[str, list[str]] = {}
+    for label, reason in failures:
+        labels_by_reason.setdefault(reason, []).append(label)
+    shown = dict(list(labels_by_reason.items())[:_SHOWN])
+    longest = _LONGEST if len(failures) > 1 else None
+    message = "; ".join(f"{_some(labels)}: {_cut(reason, longest)}" for reason, labels in shown.items())
+    if hidden := len(failures) - sum(map(len, shown.values())):
+        message += f"; and {hidden} more, see results"
+    return message, {reason for reason in shown if _cut(reason, longest) == reason}
 
 
 def combined(warnings: Iterable[tuple[str, str]]) -> list[str]:
@@ -120,19 +131,34 @@ def combined(warnings: Iterable[tuple[str, str]]) -> list[str]:
     labels_by_warning: dict[str, list[str]] = {}
     for label, warning in warnings:
         labels_by_warning.setdefault(warning, []).append(label)
-    lines = []
-    for warning, labels in labels_by_warning.items():
-        more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
-        lines.append(f"{', '.join(labels[:_SHOWN])}{more}: {warning}")
-    return lines
+    return [f"{_some(labels)}: {warning}" for warning, labels in labels_by_warning.items()]
+
+
+def _some(labels: list[str]) -> str:
+    more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
+    return ", ".join(labels[:_SHOWN]) + more
+
+
+def restart_warning(labels: Sequence[str], check_mode: bool, remedy: str) -> list[str]:
+    """The one warning of a task that leaves guests without what it has changed; none without such VMs.
+
+    labels: of the VMs that need a restart. remedy: what restarts them.
+    """
+    vms = labels[0] if len(labels) == 1 else f"{len(labels)} VMs"
+    return [f"{vms} {need(len(labels), check_mode)} a restart for this; {remedy}"] if labels else []
+
+
+def need(count: int, check_mode: bool) -> str:
+    """The verb for so many objects that need something."""
+    return "would need" if check_mode else "needs" if count == 1 else "need"
 
 
 def _cut(text: str, longest: int | None) -> str:
     return text if longest is None or len(text) <= longest else f"{text[:longest]}..."
 
 
-def _brief(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: entry[key] for key in _BRIEF if key in entry}
+def _brief(entry: Mapping[str, Any], told: Collection[str]) -> dict[str, Any]:
+    return {key: entry[key] for key in _BRIEF if key in entry and not (key == "msg" and entry[key] in told)}
 
 
 def amount(count: int, noun: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
-from ..client.errors import ApiError, explain
+from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
+from ..read.unmatched import unmatched
 from .outcome import Params, TaskFailed
 
 # Which VMs a module is about.
@@ -17,26 +19,71 @@ SELECTION: dict[str, dict[str, Any]] = {
 }
 
 
-def selected(params: Params, session: Session) -> list[dict[str, Any]]:
-    """The VMs that SELECTION's options select, in order. A name that does not exist fails the task."""
+def selected(params: Params, session: Session, warnings: list[str]) -> list[dict[str, Any]]:
+    """The VMs that SELECTION's options select, in order.
+
+    A name that does not exist fails the task. Another option that selects nothing adds a warning.
+    """
     query = {"labelSelector": labels} if (labels := selector(params)) else {}
     try:
         vms, _version = session.list(BY_NAME["VirtualMachine"], params["namespace"], **query)
     except ApiError as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
-    names = params["names"]
-    existing = {vm["metadata"]["name"] for vm in vms}
-    missing = [name for name in names or [] if name not in existing]
-    if missing and not labels:
-        raise TaskFailed(no_such_vms(params, missing))
-    chosen = existing if names is None else set(names)
-    vms = [vm for vm in vms if vm["metadata"]["name"] in chosen]
+    if params["names"] is not None:
+        chosen = set(params["names"])
+        vms = [vm for vm in vms if vm["metadata"]["name"] in chosen]
+    if problem := unselected(params, session, {vm["metadata"]["name"] for vm in vms}):
+        if params["names"]:
+            raise TaskFailed(problem)
+        warnings.append(problem)
     return sorted(vms, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
 
 
-def no_such_vms(params: Params, names: list[str]) -> str:
-    """The message about names without a VM."""
-    return f"names: no such virtual machine in {params['namespace']}: {', '.join(names)}"
+def unselected(params: Params, session: Session, found: Collection[str], every_name: bool = False) -> str:
+    """What SELECTION's options do not select, as a message; "" if they select something.
+
+    found: the names of the selected VMs. every_name: whether each name must be found; else, with label selectors,
+    names only narrow the selection.
+    """
+    labels = selector(params)
+    missing = [name for name in params["names"] or [] if name not in found] if every_name or not labels else []
+    if found and not missing:
+        return ""
+    return unmatched(session, params["namespace"], "virtual machine", missing, None if missing else labels)
+
+
+def to_delete(params: Params, warnings: list[str]) -> Params:
+    """The options of virtual_machine, with the VMs that `names` and `label_selectors` select as `virtual_machines`.
+
+    Fails the task if they select all VMs, or a namespace that does not exist. Names without a VM are deleted already.
+    """
+    names, labels = params["names"], params["label_selectors"]
+    if names is None and labels is None:
+        return params
+    if params["state"] != "absent":
+        option = "names" if labels is None else "label_selectors"
+        raise TaskFailed(f"{option}: only valid with state absent; declare VMs with name or virtual_machines")
+    check_selection(params)
+    check_selector(params)
+    if labels is None:
+        return {**params, "virtual_machines": [{"name": name} for name in dict.fromkeys(names)]}
+    problems: list[str] = []
+    try:
+        vms = selected(params, Session(params), problems)
+    except ConnectionFailed as error:
+        raise TaskFailed(str(error)) from error
+    if any(problem.startswith("namespace:") for problem in problems):
+        raise TaskFailed(problems[0])
+    warnings += problems
+    return {**params, "virtual_machines": [{key: vm["metadata"][key] for key in ("name", "namespace")} for vm in vms]}
+
+
+def check_selector(params: Params) -> None:
+    """Fails the task if neither names nor label selectors choose VMs."""
+    if params["names"] is None and selector(params) is None:
+        raise TaskFailed(
+            "label_selectors: an empty list would select all virtual machines; set names or a label selector"
+        )
 
 
 def check_selection(params: Params) -> None:
@@ -46,4 +93,4 @@ def check_selection(params: Params) -> None:
 
 
 def selector(params: Params) -> str | None:
-    return ",".join(params["label_selectors"] or []) or None
+    return ",".join(filter(str.strip, params["label_selectors"] or [])) or None

@@ -37,16 +37,17 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def _run(params: Params, _mode: Mode) -> Outcome:
     check_selection(params)
+    warnings: list[str] = []
     try:
         catalog = [_checked(index, manifest) for index, manifest in enumerate(params["catalog"])]
         session = Session(params)
         after = _after(kubevirt(session), params)
-        rehearsed = rehearsal(session, selected(params, session), params["namespace"], after, catalog)
+        rehearsed = rehearsal(session, selected(params, session, warnings), params["namespace"], after, catalog)
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
     except FieldError as error:
         raise TaskFailed(str(error)) from error
-    warnings = [warning for warning in (*rehearsed.warnings, rehearsed.before.assumption) if warning]
+    warnings += [warning for warning in (*rehearsed.warnings, rehearsed.before.assumption) if warning]
     return Outcome({"changed": False, **_result(rehearsed)}, warnings=warnings)
 
 

@@ -10,15 +10,21 @@ from ..._resolver.declare.vm import cloud_init
 from ..._resolver.declare.vm.manifest import manifest, warnings
 from ..._resolver.declare.vm.options import SPEC
 from ..act.subjects.virtual_machine import VirtualMachines
+from .capacity import capacity
 from .objects import ObjectModule
+from .selection import to_delete
 
 # Of the task, not of a VM.
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "restart": {"type": "str", "choices": ["never", "if_required"], "default": "never"},
     "field_manager": {"type": "str", "default": "virtshape"},
-    # Both are for the action of this name.
     "quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
     "preflight_placement": {"type": "bool", "default": False},
+}
+# No default for label_selectors: the user must choose VMs.
+_SELECTORS: Final[dict[str, dict[str, Any]]] = {
+    "names": {"type": "list", "elements": "str"},
+    "label_selectors": {"type": "list", "elements": "str"},
 }
 
 
@@ -47,5 +53,8 @@ MODULE = ObjectModule(
     namespaced=lambda _options: True,
     subject=VirtualMachines,
     settings=_SETTINGS,
+    capacity=capacity,
     warnings=warnings,
+    selectors=_SELECTORS,
+    select=to_delete,
 ).module

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._resolver.api.effects import RESTART
+from ..._resolver.api.errors import argo_cd_warning
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.managed_fields import others
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
 from ..._resolver.declare.adopt import Candidate
@@ -13,7 +16,20 @@ from ..act.engine import Settings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, failed_outcome, several
+from .outcome import (
+    ON_FAILURE,
+    Mode,
+    Module,
+    Outcome,
+    Params,
+    TaskFailed,
+    amount,
+    combined,
+    failed_outcome,
+    reasons,
+    restart_warning,
+    several,
+)
 from .selection import SELECTION, check_selection, selected
 
 Result = dict[str, Any]
@@ -36,20 +52,21 @@ def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
     allowed = AdoptRequest(params["instancetypes"], params["preferences"], params["accept"])
     settings = Settings(mode.check, params["server_dry_run"], concurrency=params["concurrency"])
+    warnings: list[str] = []
     try:
         session = Session(params, params["concurrency"])
-        adopted = adopt(session, selected(params, session), allowed, settings)
+        adopted = adopt(session, selected(params, session, warnings), allowed, settings)
     except NoMatch as error:
         raise TaskFailed(str(error)) from error
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachineInstance"])) from error
-    return _outcome(params, mode, adopted)
+    return _outcome(params, mode, adopted, warnings)
 
 
 MODULE = Module(_SPEC, _run)
 
 
-def _outcome(params: Params, mode: Mode, vms: list[AdoptOutcome]) -> Outcome:
+def _outcome(params: Params, mode: Mode, vms: list[AdoptOutcome], warnings: list[str]) -> Outcome:
     refusals = [_is_refused(vm, mode.check) for vm in vms]
     refused = [vm for vm, is_refused in zip(vms, refusals) if is_refused]
     result: Result = {
@@ -58,7 +75,14 @@ def _outcome(params: Params, mode: Mode, vms: list[AdoptOutcome]) -> Outcome:
     }
     if mode.diff:
         result["diff"] = [_diff(vm) for vm in vms if vm.changed]
-    warnings = list(dict.fromkeys(warning for vm in vms for warning in vm.warnings))
+    warnings = [*warnings, *dict.fromkeys(warning for vm in vms for warning in vm.warnings)]
+    changed = ((vm.label, argo_cd_warning(name for name, _fields in others(vm.vm, ""))) for vm in vms if vm.changed)
+    warnings += combined((label, warning) for label, warning in changed if warning)
+    waiting = [vm.label for vm in vms if vm.changed and vm.impact is not None and vm.impact.needs == RESTART]
+    warnings += restart_warning(waiting, mode.check, "use virtual_machine_power with state: restarted")
+    unfit = [(vm.label, _failure(vm)) for vm, is_refused in zip(vms, refusals) if vm.failed and not is_refused]
+    if unfit:
+        warnings.append(f"{amount(len(unfit), 'virtual machines')} cannot be adopted: {reasons(unfit)[0]}")
     if refused:
         done = sum(vm.changed for vm, is_refused in zip(vms, refusals) if not is_refused)
         rest = several(
@@ -74,8 +98,9 @@ def _outcome(params: Params, mode: Mode, vms: list[AdoptOutcome]) -> Outcome:
 
 def _message(mode: Mode, vms: list[AdoptOutcome]) -> str:
     count, failed = sum(vm.changed for vm in vms), sum(bool(vm.failed) for vm in vms)
-    parts = [f"{count} {'would be' if mode.check else 'were'} adopted"]
-    parts += [f"{len(vms) - count - failed} already have an instancetype"]
+    others = len(vms) - count - failed
+    parts = [f"{count} {'would be' if mode.check else 'was' if count == 1 else 'were'} adopted"]
+    parts += [f"{others} already {'has' if others == 1 else 'have'} an instancetype"]
     parts += [f"{failed} cannot be adopted"] if failed else []
     return f"{amount(len(vms), 'virtual machines')}: {', '.join(parts)}"
 
@@ -86,13 +111,14 @@ def _is_refused(vm: AdoptOutcome, check_mode: bool) -> bool:
 
 
 def _failure(vm: AdoptOutcome) -> str:
-    """The reason, with the nearest match."""
+    """The reason, with the nearest match and how it can be taken."""
     nearest = vm.adoption.nearest if vm.adoption is not None else ()
-    if not nearest:
+    if vm.adoption is None or not nearest:
         return str(vm.failed)
     names = " and ".join(role["name"] for role in (nearest[0].instancetype, nearest[0].preference) if role)
     why = nearest[0].refusal or f"differs in {', '.join(entry['field'] for entry in nearest[0].differences)}"
-    return f"{vm.failed}; the nearest match is {names}: {why}"
+    remedy = f"; {vm.adoption.remedy}" if vm.adoption.remedy else ""
+    return f"{vm.failed}; the nearest match is {names}: {why}{remedy}"
 
 
 def _result(vm: AdoptOutcome) -> Result:

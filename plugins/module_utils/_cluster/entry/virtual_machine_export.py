@@ -30,13 +30,14 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
+    warnings: list[str] = []
     try:
         session = Session(params)
-        vms = selected(params, session)
+        vms = selected(params, session, warnings)
         exports = _exports(params, session, vms)
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
-    warnings = [assumption] if vms and (assumption := kubevirt(session).assumption) else []
+    warnings += [assumption] if vms and (assumption := kubevirt(session).assumption) else []
     results = [_result(vm, export) for vm, export in zip(vms, _without_namesakes(exports))]
     documents = manifests(exports)
     result = {"changed": False, "manifests": documents, "results": results}

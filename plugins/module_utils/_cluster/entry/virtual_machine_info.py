@@ -15,7 +15,7 @@ from ..read.expansion import Expansion, expand_vms
 from ..read.revisions import Inspected, inspect
 from .argument_spec import AUTH, REQUESTS
 from .outcome import Mode, Module, Outcome, Params, TaskFailed
-from .selection import SELECTION, check_selection, selector
+from .selection import SELECTION, check_selection, selector, unselected
 from .vm_results import refresh_result, vm_result
 
 Result = dict[str, Any]
@@ -76,6 +76,7 @@ def _run(params: Params, _mode: Mode) -> Outcome:
     try:
         session = Session(params, params["concurrency"])
         inspected = inspect(session, params["namespace"], params["names"], selector(params), guests=True)
+        problem = unselected(params, session, {vm.name for vm in inspected})
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
     vms = [vm for vm in inspected if matching.takes(vm)]
@@ -88,7 +89,8 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         results = [{**vm, EXPANSION: _expansion(expansion)} for vm, expansion in zip(results, expansions)]
     assumption = vms[0].kubevirt.assumption if vms else ""
     more = {"unreferenced": _unreferenced(params, inspected)} if REFRESH in params["include"] else {}
-    return Outcome({"changed": False, "virtual_machines": results, **more}, warnings=[assumption] if assumption else [])
+    result = {"changed": False, "virtual_machines": results, "unmatched": problem, **more}
+    return Outcome(result, warnings=[text for text in (assumption, problem) if text])
 
 
 MODULE = Module(_SPEC, _run)

@@ -10,12 +10,12 @@ from ..._resolver.api.names import shown
 from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
 from ..act.engine import Settings
-from ..act.power import Entry, PowerOutcome, power, selected
+from ..act.power import Entry, PowerOutcome, power
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .argument_spec import AUTH, REQUESTS
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, failed_outcome, several
-from .selection import SELECTION, selector
+from .selection import SELECTION, check_selector, selected, selector
 from .vm_results import instance_result, printable_status
 
 Output = dict[str, Any]
@@ -81,15 +81,14 @@ def _selected(params: Params, session: Session) -> list[Entry]:
     names, labels = params["names"], selector(params)
     if names is not None and not params["namespace"]:
         raise TaskFailed("namespace: required with names")
-    if labels is None and names is None:
-        raise TaskFailed(
-            "label_selectors: an empty list would select all virtual machines; set names or a label selector"
-        )
+    check_selector(params)
     if labels is None:
         return [Entry(params["namespace"], name, requested) for name in dict.fromkeys(names)]
-    vms = selected(session, params["namespace"], labels)
-    chosen = None if names is None else set(names)
-    return [Entry(namespace, name, requested) for namespace, name in vms if chosen is None or name in chosen]
+    problems: list[str] = []
+    vms = selected(params, session, problems)
+    if problems:
+        raise TaskFailed("; ".join(problems))
+    return [Entry(vm["metadata"]["namespace"], vm["metadata"]["name"], requested) for vm in vms]
 
 
 def _listed(params: Params) -> list[Entry]:

@@ -6,15 +6,18 @@ every writer of the catalog expands them.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.names import shown
+from ..._resolver.api.unquoted import Key, Number, key_problem, number_problem
 from ..client.libraries import yaml
 
 LARGEST: Final = 16 * 2**20
 """The largest file in bytes; the published catalogs have 0.15 MB."""
 _MOST_NODES: Final = 500_000
 _DEEPEST: Final = 64
+_DECIMAL: Final = re.compile(r"-?(0|[1-9][0-9]*)", re.ASCII)
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _TAGS: Final = frozenset(
     f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "timestamp", "map", "seq")
@@ -43,15 +46,16 @@ class _Open(NamedTuple):
 _NO_KEY: Final = object()
 
 
-def documents(content: bytes | str, where: str, what: str = "catalog", foreign_tags: bool = False) -> list[Any]:
+def documents(content: bytes | str, where: str, what: str = "catalog", foreign: bool = False) -> list[Any]:
     """The documents of a YAML or JSON text.
 
-    where, what: the text's name and intended content, for messages. foreign_tags: permit tags that YAML does not
-    define, such as Ansible's `!vault`, and ignore them. Raises TextError.
+    where, what: the text's name and intended content, for messages. foreign: the text may have other contents, so tags
+    that YAML does not define, such as Ansible's `!vault`, are ignored, and what YAML reads as something else than what
+    is written is a `Key` or a `Number` instead of an error. Raises TextError.
     """
     if len(content) > LARGEST:
         raise TextError(f"{where}: larger than {LARGEST >> 20} MiB; check that the file is a {what}")
-    reader = _Reader(where, what, foreign_tags)
+    reader = _Reader(where, what, foreign)
     try:
         # The C parser is ten times as fast, and available on nearly all machines.
         for event in yaml.parse(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -67,9 +71,9 @@ def documents(content: bytes | str, where: str, what: str = "catalog", foreign_t
 class _Reader:
     """Builds documents from events."""
 
-    def __init__(self, where: str, what: str, foreign_tags: bool) -> None:
+    def __init__(self, where: str, what: str, foreign: bool) -> None:
         self.documents: list[Any] = []
-        self._where, self._what, self._foreign_tags = where, what, foreign_tags
+        self._where, self._what, self._foreign = where, what, foreign
         self._open: list[_Open] = []
         # Anchor → its value and number of nodes; None while the value is incomplete.
         self._anchors: dict[str, tuple[Any, int] | None] = {}
@@ -101,14 +105,16 @@ class _Reader:
             self._refuse_tag(event, tag)
             return event.value
         try:
-            return self._construct(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
+            value = self._construct(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
+            is_number = value.__class__ is int and not _DECIMAL.fullmatch(event.value)
+            return Number(event.value, value) if is_number else value
         except (yaml.YAMLError, ValueError, TypeError):
             raise self._error(
                 event, "the value is not valid for the type that it looks like; put it in quotes"
             ) from None
 
     def _refuse_tag(self, event: Any, tag: str) -> None:
-        if not self._foreign_tags:
+        if not self._foreign:
             raise self._error(event, f"a {self._what} must not contain the tag {shown(tag)}; remove it")
 
     def _begin(self, event: Any) -> None:
@@ -148,10 +154,12 @@ class _Reader:
             self._document(event, value)
             return
         parent = self._open[-1]
+        if parent.keys is not None and parent.pending[0] is _NO_KEY:
+            self._key(event, parent, value)
+            return
+        self._refuse(event, number_problem(value))
         if parent.keys is None:
             parent.value.append(value)
-        elif parent.pending[0] is _NO_KEY:
-            self._key(event, parent, value)
         else:
             key, parent.pending[0] = parent.pending[0], _NO_KEY
             if key == _MERGE:
@@ -162,12 +170,19 @@ class _Reader:
     def _key(self, event: Any, parent: _Open, key: Any) -> None:
         if isinstance(key, (dict, list)):
             raise self._error(event, "a key is not text")
+        if not isinstance(key, str):
+            key = Key(getattr(event, "value", str(key)), key)
+            self._refuse(event, key_problem(key))
         keys = parent.keys if parent.keys is not None else {}
         if key in keys:
             name = "<<" if key == _MERGE else shown(key)
             raise self._error(event, f"duplicate key {name}, first used in line {keys[key]}; remove one of them")
         keys[key] = event.start_mark.line + 1
         parent.pending[0] = key
+
+    def _refuse(self, event: Any, surprise: str) -> None:
+        if surprise and not self._foreign:
+            raise self._error(event, surprise)
 
     def _merge(self, event: Any, parent: _Open, value: Any) -> None:
         others = value if isinstance(value, list) else [value]

@@ -1,7 +1,8 @@
 """Formats of field values beyond their types: the rules of Kubernetes and of KubeVirt's webhooks.
 
 Only rules of every API server and every supported KubeVirt release, so that no value is rejected that a cluster would
-accept. A check returns None, or (path below the field, what is wrong).
+accept, except for guest memory of a few bytes, which lacks its unit. A check returns None, or (path below the field,
+what is wrong).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Final
 from . import errors, names, quantity, schema
 from .names import shown
 from .schema import Check, Checks
+from .unquoted import QUOTES
 
 Fault = tuple[str, str]
 
@@ -25,6 +27,7 @@ _HIGHEST_PORT: Final = 65535
 _ALL: Final = 100
 _LARGEST: Final = 2**63 - 1
 _NANO: Final = 10**9
+_LEAST_MEMORY: Final = 2**20
 # KubeVirt's limit for cloud-init data in a VM; larger data belong in a Secret.
 _CLOUD_INIT: Final = 2048
 # The limit for all keys and values together.
@@ -35,12 +38,24 @@ def checked(type_name: str, value: dict[str, Any], accept_unknown: bool = False)
     """Like schema.declared, for user input: also raises FieldError for values that no cluster accepts and, unless
     accept_unknown is set, for unknown fields.
     """
-    return schema.checked(type_name, value, _LENIENT if accept_unknown else _STRICT)
+    try:
+        return schema.checked(type_name, value, _LENIENT if accept_unknown else _STRICT)
+    except errors.FieldError as error:
+        if error.reason.startswith("expected text") and not error.reason.endswith(("an object", "a list")):
+            raise errors.FieldError(error.path, error.reason + QUOTES) from error
+        raise
 
 
 def size(text: str) -> str:
     """What is wrong with a canonical quantity as a size, or ""."""
     return _amount(text, 1)
+
+
+def _guest_memory(text: str) -> str:
+    reason = size(text)
+    if not reason and quantity.parse(text).nanos < _LEAST_MEMORY * _NANO:
+        return "is less than 1Mi, too little for a guest; write a size with its unit, such as 4Gi"
+    return reason
 
 
 def _amount(text: str, least: int) -> str:
@@ -158,6 +173,7 @@ def _toleration(value: dict[str, Any]) -> Fault | None:
 _NAME: Final = _text(names.subdomain, "; write a name such as web-1")
 _LABEL: Final = _text(names.label, "; write a name such as root-disk")
 _SIZE: Final = _text(size)
+_GUEST_MEMORY: Final = _text(_guest_memory)
 _NOT_NEGATIVE: Final = _at_least(0)
 
 # (type, field) → check of its value. Empty values that are dropped are not checked.
@@ -197,7 +213,9 @@ FIELDS: Final[dict[tuple[str, str], Check]] = {
         lambda text: "" if _INTERFACE.fullmatch(text) else "must consist of letters, digits, '-' and '_'"
     ),
     ("Interface", "macAddress"): _text(
-        lambda text: "" if _MAC.fullmatch(text) else "is not a MAC address; write six bytes such as 02:00:00:12:34:56"
+        lambda text: (
+            "" if _MAC.fullmatch(text) else "is not a MAC address; write six bytes such as 02:00:00:12:34:56, in quotes"
+        )
     ),
     ("Port", "port"): _port,
     ("Port", "name"): _text(names.port_name, "; write a name such as http"),
@@ -226,12 +244,12 @@ FIELDS: Final[dict[tuple[str, str], Check]] = {
             ("networkDataBase64", _cloud_init_base64),
         )
     },
-    ("Memory", "guest"): _SIZE,
-    ("Memory", "maxGuest"): _SIZE,
-    ("MemoryInstancetype", "guest"): _SIZE,
+    ("Memory", "guest"): _GUEST_MEMORY,
+    ("Memory", "maxGuest"): _GUEST_MEMORY,
+    ("MemoryInstancetype", "guest"): _GUEST_MEMORY,
     ("MemoryInstancetype", "overcommitPercent"): _percent,
-    ("MemoryInstancetype", "maxGuest"): _SIZE,
-    ("MemoryPreferenceRequirement", "guest"): _SIZE,
+    ("MemoryInstancetype", "maxGuest"): _GUEST_MEMORY,
+    ("MemoryPreferenceRequirement", "guest"): _GUEST_MEMORY,
     ("Hugepages", "pageSize"): _quantity_text,
     ("EmptyDiskSource", "capacity"): _SIZE,
     ("ResourceRequirements", "requests"): _amounts,

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from . import names
 from .names import shown
+from .unquoted import QUOTES
 
 Options = dict[str, Any]
 
@@ -106,10 +107,10 @@ Spec = dict[str, Any]
 
 
 def shape_problem(options: Options, spec: Spec, path: str = "") -> str | None:
-    """The error in an option that takes a number, a dictionary or a list of dictionaries, with its path, or None.
+    """What is wrong with an option that takes text, a number, a dictionary or a list of these, with its path, or None.
 
     A dictionary without suboptions may be nested DEEPEST levels deep. Ansible rejects such values too, but without the
-    path of the nested option, or with a traceback.
+    path of the nested option, or with a traceback; and of the truth value that YAML makes of `no` it makes `False`.
     """
     for key, value in options.items():
         option = spec.get(own_name(key, spec)) or {}
@@ -122,6 +123,8 @@ def shape_problem(options: Options, spec: Spec, path: str = "") -> str | None:
             key = ""
         elif option.get("type") in ("int", "float") and not_finite(value) is not None:
             return f"{place}: {NOT_FINITE}"
+        elif _is_text(option) and any(map(_is_truth_value, value if isinstance(value, list) else [value])):
+            return f"{place}: expected text, found a truth value{QUOTES}"
         else:
             continue
         for where, entry in entries:
@@ -133,6 +136,15 @@ def shape_problem(options: Options, spec: Spec, path: str = "") -> str | None:
             if reason:
                 return reason
     return None
+
+
+def _is_text(option: Spec) -> bool:
+    """Whether an option takes text. Ansible itself makes `no` and `off` of a truth value if these are choices."""
+    return "str" in (option.get("type"), option.get("elements")) and "choices" not in option
+
+
+def _is_truth_value(value: Any) -> bool:
+    return isinstance(value, bool)
 
 
 def _too_deep(where: str, value: Any) -> str | None:

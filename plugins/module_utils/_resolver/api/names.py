@@ -43,15 +43,16 @@ def _text(value: Any) -> str:
         return f"a number of {value.bit_length()} bits"
 
 
-def nearest(name: Any, known_names: Iterable[Any]) -> str:
+def nearest(name: Any, known_names: Iterable[Any], prefix: str = "") -> str:
     """The end of a message about an unknown name: similar known names, or all known names if they are few.
 
     Options and fields count as similar (`dedicated_cpu_placement`, `dedicatedCPUPlacement`).
+    prefix: what all names begin with, which says nothing about their similarity.
     """
     from difflib import get_close_matches
 
-    spelled = {_plain(entry): str(entry) for entry in known_names}
-    close = [spelled[match] for match in get_close_matches(_plain(name), spelled, 2)]
+    spelled = {_plain(str(entry).removeprefix(prefix)): str(entry) for entry in known_names}
+    close = [spelled[match] for match in get_close_matches(_plain(str(name).removeprefix(prefix)), spelled, 2)]
     if close:
         return f"; did you mean {' or '.join(close)}?"
     if 0 < len(spelled) <= _MAX_CHOICES:

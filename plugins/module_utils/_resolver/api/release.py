@@ -295,10 +295,29 @@ def of(version: str) -> Release:
     return _release(parsed)
 
 
+def named(version: str) -> Release:
+    """Like `of`, for a release that a user names: raises UnknownRelease also for one after the newest known release."""
+    release = of(version)
+    if is_newer(version):
+        oldest, newest = (".".join(map(str, known[:2])) for known in (_OLDEST, NEWEST.version))
+        raise UnknownRelease(
+            f"this collection does not know KubeVirt {version}; write {oldest} to {newest}, or a patch of these"
+        )
+    return release
+
+
 def is_newer(version: str) -> bool:
     """Whether a text such as ``v1.10.0`` means a later minor version than the newest known release."""
     try:
         return _version(version)[:2] > NEWEST.version[:2]
+    except ValueError:
+        return False
+
+
+def is_older(version: str, than: str) -> bool:
+    """Whether a text means an earlier release than another; false if one of them is no version."""
+    try:
+        return _version(version) < _version(than)
     except ValueError:
         return False
 

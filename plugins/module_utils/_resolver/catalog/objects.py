@@ -23,6 +23,7 @@ from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, R
 from ..api.names import nearest, shown
 from ..api.schema import TYPES, field_type
 from ..api.tree import copy, merge
+from ..api.unquoted import QUOTES
 from ..declare import manifests
 from .versions import at_version
 
@@ -230,7 +231,7 @@ def _entries(parent: Entry, key: str, where: str) -> dict[str, Entry]:
     entries = _object(parent, key, where)
     for name in entries:
         if not isinstance(name, str):
-            raise CatalogError(f"{where}: {key}: expected text as name, found {shown(name)}; put it in quotes")
+            raise CatalogError(f"{where}: {key}: expected text as name, found {shown(name)}{QUOTES}")
         _object(entries, name, f"{where}: {key}")
     return {name: entry or {} for name, entry in entries.items()}
 
@@ -311,7 +312,7 @@ def _manifest(
 ) -> Manifest:
     label = f"{role.matcher} {name if isinstance(name, str) and len(name) < 64 else shown(name)}"
     if not isinstance(name, str):
-        raise CatalogError(f"{label}: name: expected text, found {shown(name)}; put it in quotes")
+        raise CatalogError(f"{label}: name: expected text, found {shown(name)}{QUOTES}")
     make = manifests.instancetype if role is INSTANCETYPE else manifests.preference
     options = {"name": name, "namespace": namespace, "labels": labels, "annotations": annotations, "spec": copy(spec)}
     # Definitions have been checked for unknown fields; those of a published manifest are for KubeVirt to judge.
@@ -319,8 +320,7 @@ def _manifest(
     try:
         return make(options)
     except FieldError as error:
-        remedy = "; put it in quotes" if error.reason.startswith("expected text") else ""
-        raise CatalogError(f"{label}: {error}{remedy}") from error
+        raise CatalogError(f"{label}: {error}") from error
 
 
 def _check(expression: str, value: Any, path: str) -> None:

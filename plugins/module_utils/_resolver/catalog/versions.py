@@ -23,6 +23,7 @@ from ..api import release
 from ..api.errors import CatalogError
 from ..api.names import nearest, shown
 from ..api.release import Release
+from ..api.unquoted import QUOTES
 
 Document = dict[str, Any]
 
@@ -90,7 +91,7 @@ def _versions(documents: Iterable[Any]) -> dict[str, Document]:
 def _check(name: Any, version: Any) -> None:
     where = f"{_VERSIONS}.{name}"
     if not isinstance(name, str):
-        raise CatalogError(f"{where}: expected text as name, found {shown(name)}; put it in quotes")
+        raise CatalogError(f"{where}: expected text as name, found {shown(name)}{QUOTES}")
     if not isinstance(version, dict):
         raise CatalogError(
             f"{where}: expected an object, found {shown(version)}; write {{}} for a version without changes"

@@ -54,7 +54,7 @@ def data_volume_refusal(
 def data_import_cron_refusal(
     new: dict[str, Any], old: dict[str, Any] | None = None, zones: Container[str] | None = None
 ) -> Refusal | None:
-    """The refusal of a DataImportCron; None if it is accepted. For zones and Crash see `schedule.parse`."""
+    """The refusal of a DataImportCron; None if it is accepted. For zones and Panic see `schedule.parse`."""
     try:
         _check_quantities(new, old)
     except QuantityError as error:

@@ -79,7 +79,7 @@ class Schedule(NamedTuple):
 def parse(text: str, zones: Container[str] | None = None) -> Schedule:
     """Parses a schedule. zones: the names of all time zones; without them every name is valid.
 
-    Raises ScheduleError, and Crash where the parser panics: for a time zone without a schedule.
+    Raises ScheduleError, and Panic where the parser panics: for a time zone without a schedule.
     """
     if not text:
         raise ScheduleError("empty spec string")

@@ -19,6 +19,7 @@ from ..api.tree import copy, differences
 from ..choose.fitting import Constraints, fitting
 from ..kubevirt.apply import applier
 from ..kubevirt.apply.conflict import Conflict
+from ..kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
 from ..kubevirt.find import find
 from ..kubevirt.vmi import defaults, vmi
 from ..kubevirt.vmi.cluster import Cluster
@@ -105,6 +106,7 @@ _NEAREST: Final = 3
 _MATCHER_ANNOTATIONS: Final = frozenset(name for role in ROLES for name in (role.annotation, role.cluster_annotation))
 # More than the fields that can conflict: after one conflict is removed, KubeVirt may report another.
 _MOST_CONFLICTS: Final = 100
+_CPU: Final = "domain.cpu"
 
 
 class Candidate(NamedTuple):
@@ -124,13 +126,13 @@ class Candidate(NamedTuple):
 
 
 class Adoption(NamedTuple):
-    """The instancetype and the preference for a VM.
-
-    chosen: None if no pair fits. nearest: the nearest pairs in that case. problem: why no pair could be tried.
+    """chosen: None if no pair fits. In that case, nearest: the nearest pairs; remedy: how the VM can be adopted with
+    the first of them, or "". problem: why no pair could be tried.
     """
 
     chosen: Candidate | None = None
     nearest: tuple[Candidate, ...] = ()
+    remedy: str = ""
     problem: str | None = None
 
 
@@ -178,7 +180,10 @@ def adopt(
         min((subject.attempt(choice, preference) for preference in preferred), key=subject.closeness)
         for choice in nearest
     ]
-    return Adoption(nearest=tuple(sorted(map(subject.judged, closest), key=subject.closeness)))
+    ordered = tuple(sorted(map(subject.judged, closest), key=subject.closeness))
+    sized = [choice.matcher for choice in exact]
+    fixable = [candidate for candidate in ordered[:1] if candidate.instancetype in sized and candidate.refusal is None]
+    return Adoption(nearest=ordered, remedy=subject.remedy(fixable[0]) if fixable else "")
 
 
 def patch(vm: Manifest, adopted: Manifest) -> list[dict[str, Any]]:
@@ -260,6 +265,27 @@ class _Subject(NamedTuple):
     ) -> Candidate:
         instancetype = INSTANCETYPE.matcher_of(rewritten) or {}
         return Candidate(instancetype, PREFERENCE.matcher_of(rewritten), rewritten, removed, vmi_differences, refusal)
+
+    def remedy(self, candidate: Candidate) -> str:
+        """What lets a pair of the VM's size fit: accepted differences, or a preference that keeps the topology."""
+        fields = [entry["field"] for entry in candidate.differences if not self._accepted(entry["field"])]
+        if not {f"{_CPU}.{CORES}", f"{_CPU}.{THREADS}"} & set(fields):
+            return f"set {self._accepting(fields)}"
+        others = [field for field in fields if not field.startswith(f"{_CPU}.")]
+        remedy = f"set {self._accepting([_CPU, *others])} to change the topology of its vCPUs"
+        cpu = self.before["domain"]["cpu"]
+        parts = [name for name in (SOCKETS, CORES, THREADS) if cpu.get(name, 1) > 1]
+        if len(parts) > 1 or parts == [SOCKETS] or PREFERENCE.matcher_of(self.vm) is not None:
+            return remedy
+        unknown = self.cluster.release.unknown_topologies
+        name = next(name for name, part in NAMES.items() if part == parts[0] and name not in unknown)
+        # Whatever its topology, a VM with an instancetype has sockets.
+        others += [] if SOCKETS in cpu else [f"{_CPU}.{SOCKETS}"]
+        accepting = f" and {self._accepting(others)}" if others else ""
+        return f"{remedy}, or use a preference with spec.cpu.preferredCPUTopology: {name}{accepting} to keep it"
+
+    def _accepting(self, fields: Sequence[str]) -> str:
+        return f"accept: [{', '.join(dict.fromkeys((*self.accept, *fields)))}]"
 
     def _accepted(self, field: str) -> bool:
         return any(field == path or field.startswith((f"{path}.", f"{path}[")) for path in self.accept)

@@ -94,9 +94,10 @@ def present(
     removed = dropped if force else dropped - set(shared)
     for field in sorted(removed):
         _set(before, field, _current(current, live, field))
+    prunes_more = {field for field in removed if _prunes_more(field, removed, desired_fields, others, live)}
     patched_parents = {
         _largest_removed(field, removed, desired_fields, live)
-        for field in (*(updated_by_us & removed), *(shared if force else ()))
+        for field in (*(updated_by_us & removed), *prunes_more, *(shared if force else ()))
     }
     to_patch = {*_emptied_parents(desired_fields, removed, live), *patched_parents}
     # The object must be valid after the patch: interfaces must not go without their networks.
@@ -173,6 +174,29 @@ def _largest_removed(field: Field, dropped: set[Field], desired: dict[Field, Any
             break
         field = parent
     return field
+
+
+def _prunes_more(
+    field: Field,
+    dropped: set[Field],
+    desired: dict[Field, Any],
+    others: list[tuple[str, set[Field]]],
+    live: dict[str, Any],
+) -> bool:
+    """Whether server-side apply would remove more of the template than a dropped field.
+
+    It also removes the parents that nobody owns, with all that admission has put there: with the bootloader the
+    firmware's UUID and serial.
+    """
+    if field[: len(_POD)] != _POD:
+        return False
+    kept = [*desired, *(owned_field for _manager, fields in others for owned_field in fields)]
+    for length in range(len(_POD) + 1, len(field)):
+        parent = field[:length]
+        if not any(parent == kept_field[:length] for kept_field in kept):
+            contents = ownership.leaves(ownership.lookup(live, parent, {}), parent)
+            return any(not any(leaf[: len(one)] == one for one in dropped) for leaf, _value in contents)
+    return False
 
 
 def _same(field: Field, value: Any, desired: dict[str, Any], current: dict[str, Any], live: dict[str, Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -236,7 +237,7 @@ def test_tasks_and_variables(check: Check) -> None:
             "tasks.yml:26: error: VirtualMachine shop/listed: spec.preference.name: virtualmachineclusterpreferences"
             '.instancetype.kubevirt.io "fedoro" not found; did you mean fedora, fedora.s390x or fedora.arm64?'
             " [not-found]",
-            "3 objects checked for KubeVirt 1.9: 4 errors, 1 note",
+            "3 objects checked for KubeVirt 1.9: 4 errors, 1 note; not checked: 1 VirtualMachine",
         ],
     )
 
@@ -309,6 +310,50 @@ def test_files_and_folders(check: Check, capsys: pytest.CaptureFixture[str], mon
     assert capsys.readouterr().out == "1 object checked for KubeVirt 1.9: nothing found\n"
 
 
+def test_links_and_pipes(check: Check) -> None:
+    check({"repository/sub/vm.yaml": vm()})
+    Path("repository/gone.yaml").symlink_to("nowhere")
+    Path("repository/again").symlink_to(".")
+    Path("repository/sub/up").symlink_to("..")
+    os.mkfifo("repository/pipe.yaml")
+    assert main(["repository"]) == 0
+
+
+SURPRISES = """
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: a
+  labels:
+    no: x
+---
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: b}
+spec:
+  template:
+    spec:
+      domain: {cpu: {cores: 010}}
+"""
+
+
+def test_what_yaml_reads_as_something_else(check: Check) -> None:
+    # Elsewhere in a repository it is nobody's mistake.
+    others = "- on: push\n  1: x\n- ansible.builtin.file: {path: x, mode: 0644}\n"
+    task = "- virtshape.instancetypes.instancetype: {name: a, cpu: {guest: 0x10}, memory: {guest: 4Gi}}\n"
+    catalog = "series:\n  a: {sizes: {no: {cpu: 2, memory: 4Gi}}}\n"
+    _code, lines = check({"others.yml": others, "vm.yaml": SURPRISES, "task.yml": task, "catalog.yml": catalog})
+    assert lines == [
+        "vm.yaml:7: error: VirtualMachine default/a: metadata.labels.no: the key no is false in YAML; put it in quotes"
+        " [invalid]",
+        "vm.yaml:15: error: VirtualMachine default/b: spec.template.spec.domain.cpu.cores: 010 is 8 in YAML; write 8 or"
+        ' "010" [invalid]',
+        'task.yml:1: error: instancetype a: cpu.guest: 0x10 is 16 in YAML; write 16 or "0x10" [invalid]',
+        "catalog.yml:2: error: series.a.sizes.no: the key no is false in YAML; put it in quotes [invalid]",
+        "0 objects checked for KubeVirt 1.9: 4 errors",
+    ]
+
+
 @pytest.mark.parametrize(
     ("part", "message"),
     [
@@ -348,6 +393,11 @@ def test_a_malformed_kubevirt(check: Check, capsys: pytest.CaptureFixture[str], 
     [
         (["none"], "error: none: no such file or folder; name a file, a folder, or - for standard input\n"),
         ([".", "--kubevirt-version", "x"], "error: --kubevirt-version: 'x' is not a version"),
+        ([".", "--kubevirt-version", ""], "error: --kubevirt-version: '' is not a version"),
+        (
+            [".", "--kubevirt-version", "1.10"],
+            "error: --kubevirt-version: this collection does not know KubeVirt 1.10; write 1.0 to 1.9",
+        ),
         ([".", "--objects", "none"], "error: none: no such file"),
         (["vm.yaml", "--kubevirt", "vm.yaml"], "error: --kubevirt: vm.yaml has no KubeVirt object; kubectl get"),
         (["vm.yaml", "--output", "none/report"], "error: [Errno 2] No such file or directory: 'none/report'"),

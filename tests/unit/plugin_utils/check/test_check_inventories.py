@@ -10,6 +10,9 @@ import yaml
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main
 
+NOTHING = (
+    ".: warning: nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
+)
 GOOD = {"namespace": "shop", "instancetype": "u1.medium", "preference": "fedora"}
 BAD = {"namespace": "shop", "instancetype": "u1.medum"}
 
@@ -82,7 +85,7 @@ def test_other_inventories_are_ignored(check: Any) -> None:
         "play.yml": "- hosts: all\n  tasks: []\n",
         "dynamic.yml": {"plugin": "virtshape.instancetypes.virtual_machines"},
     }
-    assert check(files) == (0, [], "0 objects checked for KubeVirt 1.9: nothing found")
+    assert check(files) == (0, [NOTHING], "0 objects checked for KubeVirt 1.9: 1 warning")
 
 
 INI = """\
@@ -139,7 +142,7 @@ def test_a_text_in_an_ini_file_is_no_virtual_machine(check: Any) -> None:
 def test_other_files_are_no_inventories(check: Any) -> None:
     variables = {"group_vars/all.yml": {"virtual_machine": BAD}}
     others = {"tox.ini": "[tox]\nenvlist=py3\n", "LICENSE": "Do as you like\n", "hosts": "#!/bin/sh\necho {}\n"}
-    assert check({**variables, **others}) == (0, [], "0 objects checked for KubeVirt 1.9: nothing found")
+    assert check({**variables, **others}) == (0, [NOTHING], "0 objects checked for KubeVirt 1.9: 1 warning")
 
 
 SECRET = "$ANSIBLE_VAULT;1.1;AES256\n616263\n"
@@ -184,7 +187,7 @@ IN_TASK = """\
 def test_encrypted_values_are_not_shown(check: Any) -> None:
     code, result, last = check({"hosts.yml": IN_INVENTORY, "play.yml": IN_TASK})
     secret = "has a value encrypted with Ansible Vault, so the"
-    assert (code, last) == (1, "1 object checked for KubeVirt 1.9: 1 error, 2 notes")
+    assert (code, last) == (1, "1 object checked for KubeVirt 1.9: 1 error, 2 notes; not checked: 1 VirtualMachine")
     assert result[0] == f"hosts.yml:6: note: virtual machine web-1: run_strategy: {secret} object is not checked; " + (
         "run the playbook with --check against a cluster"
     )

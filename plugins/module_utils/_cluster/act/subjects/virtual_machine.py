@@ -44,7 +44,8 @@ class VirtualMachines(Subject):
     def __init__(self, options: Options) -> None:
         super().__init__("virtual machines", options["field_manager"])
         self._force = options["force_conflicts"]
-        self._restarts = DeclaredRestarts(options["restart"] == "if_required", options["concurrency"])
+        permitted = options["restart"] == "if_required"
+        self._restarts = DeclaredRestarts(permitted, options["concurrency"], options["wait"])
         self._forecast = functools.cache(_Forecast)
 
     def complete_entries(

@@ -39,7 +39,7 @@ def limits(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
 
 
 def huge_pages(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
-    """validateHugepagesMemoryRequests. Raises Crash for pages of size 0, by which KubeVirt divides."""
+    """validateHugepagesMemoryRequests. Raises Panic for pages of size 0, by which KubeVirt divides."""
     domain = spec["domain"]
     memory = domain.get("memory") or {}
     if "hugepages" not in memory:

@@ -56,7 +56,7 @@ def apply_in_place(
 ) -> list[Conflict]:
     """Changes canonical metadata and VMI spec. The other arguments are canonical too and stay unchanged.
 
-    With conflicts, meta and spec are incomplete. Raises Crash where KubeVirt panics.
+    With conflicts, meta and spec are incomplete. Raises Panic where KubeVirt panics.
     """
     conflicts = _instancetype(meta, spec, instancetype, preference, release) if instancetype is not None else []
     if not conflicts and preference is not None:

@@ -22,7 +22,7 @@ _POINTERS: Final = (
 def cpu(
     instancetype: dict[str, Any], preference: dict[str, Any] | None, spec: dict[str, Any], release: Release = NEWEST
 ) -> list[Conflict]:
-    """Always writes the topology, so a VM's topology always conflicts. Raises Crash like topology()."""
+    """Always writes the topology, so a VM's topology always conflicts. Raises Panic like topology()."""
     instancetype_cpu = instancetype["cpu"]
     domain = spec["domain"]
     conflicts = _conflicts(instancetype_cpu, domain)

@@ -79,7 +79,7 @@ def topology(vcpus: int, preference: dict[str, Any] | None, release: Release = N
     """The guest's topology for an instancetype's vCPUs and a canonical preference spec.
 
     As in KubeVirt, the remainder of a spread is lost, and unknown names give one vCPU. The VM webhook rejects the
-    former, the preference webhook the latter. Raises Crash for a ratio of 0.
+    former, the preference webhook the latter. Raises Panic for a ratio of 0.
     """
     if vcpus == 1 and not release.spreads_single_vcpu:
         return Topology(1, 1, 1)
@@ -117,7 +117,7 @@ def spread_indivisible(
 ) -> SpreadError | None:
     """The error if spreading the vCPUs leaves a remainder, as virt-api checks it (canonical specs or None).
 
-    Raises Crash for a ratio of 0.
+    Raises Panic for a ratio of 0.
     """
     if preference is None or preferred(preference, release) != SPREAD:
         return None

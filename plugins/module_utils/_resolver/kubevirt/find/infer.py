@@ -13,7 +13,7 @@ from ...api.errors import FieldError, Panic
 from ...api.matcher import INSTANCETYPE, ROLES, Role
 from ...api.release import NEWEST, Release
 from . import revision
-from .lookup import CRASH, Lookup, Problem, not_found
+from .lookup import PANIC, Lookup, Problem, not_found
 
 Manifest = dict[str, Any]
 
@@ -70,7 +70,7 @@ def infer(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Inferred:
         try:
             failed = _infer_in_place(vm, role, objects, release)
         except Panic as panic:
-            return Inferred(error=Problem(str(panic), CRASH))
+            return Inferred(error=Problem(str(panic), PANIC))
         if failed is not None:
             return Inferred(error=failed.problem, ignorable=failed.ignorable)
     template = vm["spec"]["template"]
@@ -104,7 +104,7 @@ def from_volume(
 ) -> Matcher | NotInferred:
     """The matcher in the labels of a canonical VM's volume.
 
-    Raises Crash for a VM without template.
+    Raises Panic for a VM without template.
     """
     template = vm["spec"]["template"]
     if template is None:

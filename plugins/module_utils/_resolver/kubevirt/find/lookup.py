@@ -11,7 +11,7 @@ Manifest = dict[str, Any]
 
 
 # The reason of a Problem that represents a panic of KubeVirt.
-CRASH: Final = "Crash"
+PANIC: Final = "Crash"
 
 
 class Problem(NamedTuple):

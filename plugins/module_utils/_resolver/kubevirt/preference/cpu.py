@@ -8,7 +8,7 @@ from ...api.errors import Panic
 
 
 def cpu_features(preference: dict[str, Any], spec: dict[str, Any]) -> None:
-    """Appends features that the VM does not name. Raises Crash for a VM without cpu, as KubeVirt does."""
+    """Appends features that the VM does not name. Raises Panic for a VM without cpu, as KubeVirt does."""
     features = preference.get("cpu", {}).get("preferredCPUFeatures")
     if not features:
         return

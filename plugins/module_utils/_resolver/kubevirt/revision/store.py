@@ -18,7 +18,7 @@ from ..apply import applier
 from ..apply.conflict import webhook_message
 from ..find import revision
 from ..find.find import live, unexpected_kind
-from ..find.lookup import CRASH, Lookup, Problem
+from ..find.lookup import PANIC, Lookup, Problem
 from ..find.naming import recapture_fields
 
 Manifest = dict[str, Any]
@@ -226,7 +226,7 @@ def _conflict(vm: Manifest, instancetype: Manifest, release: Release) -> Problem
     """The conflict of the instancetype with the VM, if it changed after admission."""
     template = vm["spec"]["template"]
     if template is None:
-        return Problem("the VirtualMachine has no template", CRASH)
+        return Problem("the VirtualMachine has no template", PANIC)
     # Without a preference KubeVirt does not panic here.
     conflicts = applier.apply(template, instancetype, None, release).conflicts
     return Problem(webhook_message(conflicts, release)) if conflicts else None

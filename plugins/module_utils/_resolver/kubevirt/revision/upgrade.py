@@ -13,7 +13,7 @@ from ...api.errors import FieldError
 from ...api.matcher import ROLES, Role
 from ...api.release import NEWEST, Release
 from ..find import decode, naming, revision
-from ..find.lookup import CRASH, Lookup, Problem, not_found
+from ..find.lookup import PANIC, Lookup, Problem, not_found
 from .store import (
     Action,
     Create,
@@ -97,7 +97,7 @@ def _upgrade(
     if decoded.error is not None:
         return Problem(decoded.error)
     if decoded.manifest is None:
-        return Problem(f'the ControllerRevision "{captured}" holds no object', CRASH)
+        return Problem(f'the ControllerRevision "{captured}" holds no object', PANIC)
     upgraded = revision.controller_revision(vm, decoded.manifest, release)
     creates.append(Create(namespace, upgraded))
     name = upgraded["metadata"]["name"]

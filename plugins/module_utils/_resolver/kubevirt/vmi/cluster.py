@@ -84,14 +84,19 @@ def kubevirt_of(manifest: Manifest | None, version: str, problem: str = "") -> K
 def at_release(kubevirt: KubeVirt, version: str, settings: Mapping[str, Any] | None = None) -> KubeVirt:
     """The same KubeVirt at another release. settings: the new `spec.configuration`, None to keep the current one.
 
-    Raises UnknownRelease, and ValueError for a malformed configuration.
+    Raises UnknownRelease, also for an older one, and ValueError for a malformed configuration.
     """
     manifest = {
         "metadata": {"annotations": dict(kubevirt.annotations)},
         "spec": {"configuration": dict(kubevirt.settings if settings is None else settings)},
         "status": {"defaultArchitecture": kubevirt.configuration.architecture},
     }
-    release = releases.of(version) if version else kubevirt.release
+    release = releases.named(version) if version else kubevirt.release
+    if releases.is_older(version, kubevirt.version):
+        raise releases.UnknownRelease(
+            f"{version} is older than {kubevirt.version}, which the cluster runs, and KubeVirt has no downgrade;"
+            " write a later release"
+        )
     try:
         result = _read(manifest, release)
     except (AttributeError, TypeError) as error:

@@ -10,7 +10,7 @@ from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
 from ..find import find, revision
-from ..find.lookup import CRASH, Lookup, Problem
+from ..find.lookup import PANIC, Lookup, Problem
 from . import defaults
 from .configuration import Configuration
 
@@ -51,7 +51,7 @@ def expand(vm: Manifest, objects: Lookup, config: Configuration | None = None, r
     if problem is not None:
         return Expanded(error=problem)
     if template is None:
-        return Expanded(error=Problem("the VirtualMachine has no template", CRASH))
+        return Expanded(error=Problem("the VirtualMachine has no template", PANIC))
     failed = fill(template, instancetype.spec, preference.spec, config, release)
     if failed is not None:
         return failed
@@ -95,7 +95,7 @@ def fill(
     try:
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
     except Panic as panic:
-        return Expanded(error=Problem(str(panic), CRASH))
+        return Expanded(error=Problem(str(panic), PANIC))
     if conflicts:
         message = release.expand_conflict or conflict.webhook_message(conflicts, release)
         return Expanded(

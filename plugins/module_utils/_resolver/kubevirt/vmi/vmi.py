@@ -14,7 +14,7 @@ from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
 from ..find import find, naming
-from ..find.lookup import CRASH, Lookup, Problem
+from ..find.lookup import PANIC, Lookup, Problem
 from ..preference.devices import devices as apply_device_preferences
 from . import defaults
 from .configuration import Configuration
@@ -52,11 +52,11 @@ def build(vm: Manifest, objects: Lookup, config: Configuration | None = None, re
 def build_in_place(vm: Manifest, objects: Lookup, config: Configuration, release: Release) -> BuiltVMI:
     """Like `build`, for a canonical VM, which becomes the VMI."""
     if vm["spec"]["template"] is None:
-        return BuiltVMI(error=Problem("the VirtualMachine has no template", CRASH))
+        return BuiltVMI(error=Problem("the VirtualMachine has no template", PANIC))
     try:
         return _build(vm, objects, config, release)
     except Panic as panic:
-        return BuiltVMI(error=Problem(str(panic), CRASH))
+        return BuiltVMI(error=Problem(str(panic), PANIC))
 
 
 def _build(vm: Manifest, objects: Lookup, config: Configuration, release: Release) -> BuiltVMI:

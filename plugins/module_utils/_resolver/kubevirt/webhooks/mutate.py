@@ -11,7 +11,7 @@ from ...api.matcher import ROLES, Role, set_kinds
 from ...api.release import NEWEST, Release
 from ..find import find
 from ..find import infer as inference
-from ..find.lookup import CRASH, Lookup, Problem
+from ..find.lookup import PANIC, Lookup, Problem
 from .admission import INVALID, NOT_FOUND, Cause, Response, bad_request, crashed, invalid
 
 Manifest = dict[str, Any]
@@ -56,7 +56,7 @@ def mutate(
     inferred = inference.infer(canonical, objects, release)
     if inferred.vm is None:
         failed = inferred.error or Problem("cannot be inferred")
-        return Mutated(refusal=(crashed if failed.reason == CRASH else bad_request)(failed.message))
+        return Mutated(refusal=(crashed if failed.reason == PANIC else bad_request)(failed.message))
     if release.sets_matcher_kind:
         set_kinds(inferred.vm)
     preference = find.preference_spec(inferred.vm, objects, release)

@@ -150,7 +150,7 @@ def unmet(
 ) -> Unmet | None:
     """The first requirement that a VM's canonical template does not meet, or None.
 
-    instancetype_spec, preference_spec: canonical. Raises Crash where KubeVirt panics.
+    instancetype_spec, preference_spec: canonical. Raises Panic where KubeVirt panics.
     """
     if release.checks_requirements_first:
         return requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)

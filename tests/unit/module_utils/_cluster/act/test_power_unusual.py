@@ -11,9 +11,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     Entry,
     PowerOutcome,
     power,
-    selected,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import PowerRequest
 from scripted_server import Store, forbidden, listed, session_with, status
 
@@ -43,20 +41,6 @@ def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[PowerOut
     entries = [Entry("shop", name, PowerRequest(state)) for name in names]
     with session_with(cluster) as session:
         return power(session, entries, Settings(**{"wait": True, **settings}))
-
-
-def test_vms_are_chosen_by_labels_in_order() -> None:
-    requests: list[dict[str, str]] = []
-
-    def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any]:
-        requests.append(query)
-        return 200, {"metadata": {}, "items": [vm("b"), vm("a"), vm("c", namespace="lab")]}
-
-    with session_with(answer) as session:
-        assert selected(session, None, "app=web") == [("lab", "c"), ("shop", "a"), ("shop", "b")]
-    assert requests[0]["labelSelector"] == "app=web"
-    with session_with(lambda *_asked: forbidden("virtualmachines")) as session, pytest.raises(ApiError):
-        selected(session, None, "app=web")
 
 
 def test_missing_vm_fails_alone() -> None:

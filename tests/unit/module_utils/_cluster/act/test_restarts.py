@@ -90,7 +90,7 @@ def test_one_watch_per_namespace_shows_which_vms_restart() -> None:
     labels = ("shop/a-r", "shop/b-r", "shop/c-l", "lab/d-r")
     cluster = Cluster(*labels)
     # What was foreseen does not count any more.
-    results = [changed(cluster, label, needs) for label, needs in zip(labels, (RESTART, LIVE, RESTART, RESTART))]
+    results = [changed(cluster, label, needs) for label, needs in zip(labels, (RESTART, LIVE, LIVE, RESTART))]
     settle(cluster, results)
     assert [(result.restart, result.failed) for result in results] == [
         (True, None),
@@ -115,6 +115,47 @@ def test_a_restart_that_kubevirt_does_not_ask_for() -> None:
     settle(cluster, [result])
     assert (result.restart, result.failed, cluster.restarted) == (True, None, ["shop/a-l"])
     assert not waits_for_restart(result)
+
+
+class Capturing(Cluster):
+    """KubeVirt reports the generation as observed when it has captured a revision, and compares the VM later."""
+
+    def vm(self, label: str) -> Manifest:
+        vm = super().vm(label)
+        vm["status"]["desiredGeneration"] = 2
+        return vm
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_expected_condition_is_awaited_after_a_capture(wanted: bool) -> None:
+    cluster = Capturing("shop/a-r")
+    result = changed(cluster, "shop/a-r", RESTART)
+    with session_with(cluster) as session:
+        DeclaredRestarts(wanted, 16, wait=True).run(session, [result], time.monotonic() + 60)
+    assert (result.restart, result.failed, waits_for_restart(result)) == (wanted, None, not wanted)
+
+
+@pytest.mark.parametrize("seconds", [60, 0.5])
+def test_expected_condition_that_does_not_appear_is_no_reason_to_restart(seconds: float) -> None:
+    cluster = Cluster("shop/a-l")
+    result = changed(cluster, "shop/a-l", RESTART)
+    settle(cluster, [result], seconds=seconds)
+    assert (result.restart, result.failed, waits_for_restart(result)) == (False, None, False)
+
+
+def test_condition_outlives_a_guest_that_was_stopped() -> None:
+    cluster = Cluster("shop/a-r")
+    cluster.looked = True
+    result = changed(cluster, "shop/a-r", NOTHING)
+    assert waits_for_restart(result)
+    (result.live or {})["spec"]["runStrategy"] = "Halted"
+    assert not waits_for_restart(result)
+
+
+def test_vm_that_is_to_be_restarted_needs_no_restart_afterwards() -> None:
+    planned = changed(Cluster("shop/a-r"), "shop/a-r", RESTART)
+    planned.written, planned.restart = False, True
+    assert not waits_for_restart(planned)
 
 
 def test_unchanged_vm_with_recent_change_is_awaited() -> None:

@@ -80,7 +80,13 @@ def instance(number: int) -> Manifest:
 
 def change(store: Store, *wanted: Manifest) -> list[Result]:
     """Declares VMs; by default NUMBERS, with another node selector."""
-    options = {"field_manager": "virtshape", "force_conflicts": False, "restart": "never", "concurrency": 16}
+    options = {
+        "field_manager": "virtshape",
+        "force_conflicts": False,
+        "restart": "never",
+        "concurrency": 16,
+        "wait": False,
+    }
     entries = [
         Entry(f"shop/{vm['metadata']['name']}", Key("VirtualMachine", "shop", vm["metadata"]["name"]), "present", vm)
         for vm in wanted or [declared(item, disk="ssd") for item in NUMBERS]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import configuration as rules
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.configuration import configure
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ConnectionFailed
 
@@ -87,3 +89,36 @@ def test_an_unknown_context() -> None:
 def test_no_cluster_at_all() -> None:
     with pytest.raises(ConnectionFailed, match=r"no cluster is configured \(.*\); set kubeconfig, or host and api_key"):
         configure({})
+
+
+def with_plugin(command: Path, body: str, *args: str) -> dict[str, Any]:
+    command.write_text(f"#!/bin/sh\n{body}\n")
+    command.chmod(0o700)
+    run = {"apiVersion": "client.authentication.k8s.io/v1", "command": str(command), "args": list(args)}
+    return {**KUBECONFIG, "users": [{"name": "u", "user": {"exec": run}}]}
+
+
+def test_an_exec_plugin_gives_the_token(tmp_path: Path) -> None:
+    told = '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t"}}'
+    assert authorization(configure({"kubeconfig": with_plugin(tmp_path / "login", f"echo '{told}'")})) == "Bearer t"
+
+
+def test_an_exec_plugin_that_hangs_is_stopped_and_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # The plugin keeps the pipe open for as long as it runs.
+    os.mkfifo(tmp_path / "alive")
+    alive = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
+    command = tmp_path / "login"
+    kubeconfig = with_plugin(command, f"exec sleep 1000 > {tmp_path}/alive", "--password=hunter2")
+    monkeypatch.setattr(rules, "_PLUGIN", 0.5)
+    with pytest.raises(ConnectionFailed) as error:
+        configure({"kubeconfig": kubeconfig})
+    assert str(error.value) == (
+        f"kubeconfig: the credential plugin returned no credentials: {command} did not end within 0.5 s and was"
+        " stopped; run it in a terminal to see what it waits for, or set api_key"
+    )
+    assert os.read(alive, 1) == b""
+    os.close(alive)
+    # Neither each object nor each renewal of the token waits for it again.
+    monkeypatch.setattr(rules, "_PLUGIN", 10_000)
+    with pytest.raises(ConnectionFailed, match=f"{command} did not end"):
+        configure({"kubeconfig": kubeconfig})

@@ -80,6 +80,17 @@ def test_a_conflict_names_managers_and_fields() -> None:
     )
 
 
+def test_a_conflict_with_argo_cd_says_what_it_does() -> None:
+    causes = [{"field": ".spec.a", "message": f'conflict with "{name}"'} for name in ("argocd-controller", "helm")]
+    error = ApiError(409, {"reason": "Conflict", "message": "Apply failed", "details": {"causes": causes}})
+    assert explain(error, "PATCH", VM) == (
+        'another field manager owns declared fields: "argocd-controller" owns spec.a; "helm" owns spec.a;'
+        " remove the fields from the task, or set force_conflicts to take them over. Argo CD declares the object too"
+        " and reverts the change, unless its repository has it; to take the fields over, remove them there and set"
+        " take_over: [argocd-controller]"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

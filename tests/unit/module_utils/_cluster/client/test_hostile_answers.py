@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import itertools
 import json
 import socket
 import threading
@@ -94,6 +95,43 @@ def test_what_is_no_list(answer: bytes, told: str) -> None:
         session.list(VM, "shop")
     assert told in str(error.value), str(error.value)
     assert "\n" not in str(error.value) and "secret" not in str(error.value) and len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("items", ["[]", '[{"metadata": {"name": "web"}}]'], ids=["empty", "the same"])
+def test_pages_without_new_objects_have_an_end(items: str) -> None:
+    page = raw(f'{{"metadata": {{"continue": "more"}}, "items": {items}}}'.encode())
+    with server(page) as (session, requests), pytest.raises(ConnectionFailed) as error:
+        session.list(VM, "shop")
+    assert str(error.value) == (
+        f"{session.host} does not end the list of virtualmachines: page {len(requests)} still has a continue token;"
+        " check the API server, and a proxy in front of it"
+    )
+
+
+def test_pages_of_new_objects_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_PAGES", 20)
+    numbers = itertools.count()
+
+    def answer(_method: str, _path: str, _query: dict[str, str]) -> tuple[int, Any]:
+        number = str(next(numbers))
+        return 200, {"metadata": {"continue": number}, "items": [{"metadata": {"name": number}}]}
+
+    endless = pytest.raises(ConnectionFailed, match="page 20 still has a continue token")
+    with session_with(answer, retry_timeout=100) as session, endless:
+        session.list(VM, "shop")
+    assert next(numbers) == 20
+
+
+def test_an_empty_page_is_not_the_last() -> None:
+    pages = iter([([], "a"), ([], "b"), (["web"], "")])
+
+    def answer(_method: str, _path: str, _query: dict[str, str]) -> tuple[int, Any]:
+        names, token = next(pages)
+        return 200, {"metadata": {"continue": token}, "items": [{"metadata": {"name": name}} for name in names]}
+
+    with session_with(answer, retry_timeout=100) as session:
+        items, _version = session.list(VM, "shop")
+    assert [item["metadata"]["name"] for item in items] == ["web"]
 
 
 def test_what_is_no_object() -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.adopt import AdoptOutcome
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import virtual_machine_adopt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import Mode
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.effects import LIVE, RESTART, Impact
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.adopt import Adoption, Candidate
 
 
 class Alone(AdoptOutcome):
@@ -17,7 +23,49 @@ class Alone(AdoptOutcome):
 def test_refused_vms_are_counted_without_comparing_results() -> None:
     a, b, c = (Alone({"metadata": {"name": name, "namespace": "shop"}, "spec": {}}) for name in "abc")
     a.failed, b.changed = "no", True
-    outcome = virtual_machine_adopt._outcome({"results_on_failure": "all"}, Mode(), [a, b, c])
+    outcome = virtual_machine_adopt._outcome({"results_on_failure": "all"}, Mode(), [a, b, c], [])
     assert outcome.failed
     assert [result["failed"] for result in outcome.result["results"]] == [True, False, False]
     assert outcome.result["msg"] == "1 of 3 virtual machines failed: shop/a: no; 1 adopted, 1 unchanged"
+
+
+def vm(name: str, manager: str = "kubectl") -> dict[str, Any]:
+    owned = {"manager": manager, "operation": "Update", "fieldsV1": {"f:spec": {"f:running": {}}}}
+    return {"metadata": {"name": name, "namespace": "shop", "managedFields": [owned]}, "spec": {}}
+
+
+CHOSEN = Candidate({"name": "small"}, None, vm("chosen"), (), ())
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_task_warns_once_of_the_restarts_that_adopted_vms_need(check: bool) -> None:
+    results = [
+        AdoptOutcome(vm(name), Adoption(CHOSEN), Impact(needs)) for name, needs in zip("abcd", (RESTART, *3 * [LIVE]))
+    ]
+    results[3].impact = Impact(RESTART)
+    for result in results[:3]:
+        result.changed = True
+    need, remedy = "would need" if check else "needs", "use virtual_machine_power with state: restarted"
+    warnings = virtual_machine_adopt._outcome({}, Mode(check=check), results).warnings
+    assert warnings == [f"shop/a {need} a restart for this; {remedy}"]
+    results[1].impact = Impact(RESTART)
+    need = "would need" if check else "need"
+    warnings = virtual_machine_adopt._outcome({}, Mode(check=check), results).warnings
+    assert warnings == [f"2 VMs {need} a restart for this; {remedy}"]
+
+
+def test_a_check_shows_why_vms_cannot_be_adopted() -> None:
+    nearest = Candidate({"name": "small"}, None, {}, (), ({"field": "domain.cpu.cores", "before": 2, "after": 1},))
+    result = AdoptOutcome(vm("a"), Adoption(nearest=(nearest,), remedy="set accept: [domain.cpu]"))
+    result.failed = "no instancetype"
+    outcome = virtual_machine_adopt._outcome({}, Mode(check=True), [result])
+    why = "no instancetype; the nearest match is small: differs in domain.cpu.cores; set accept: [domain.cpu]"
+    assert (outcome.failed, outcome.warnings) == (False, [f"1 virtual machine cannot be adopted: shop/a: {why}"])
+    assert outcome.result["results"][0]["msg"] == why
+
+
+def test_vms_of_argo_cd_are_named() -> None:
+    results = [AdoptOutcome(vm(name, f"argocd-{name}"), Adoption(CHOSEN), changed=name != "c") for name in "abc"]
+    assert virtual_machine_adopt._outcome({}, Mode(), results).warnings == [
+        "shop/a, shop/b: Argo CD declares the object too and reverts the change, unless its repository has it"
+    ]

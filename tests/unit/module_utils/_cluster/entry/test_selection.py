@@ -52,7 +52,7 @@ def test_names_of_many_vms_are_looked_up_once() -> None:
         requested = params(session.names)
 
         def find() -> None:
-            assert [vm["metadata"]["name"] for vm in selected(requested, session)] == sorted(session.names)
+            assert [vm["metadata"]["name"] for vm in selected(requested, session, [])] == sorted(session.names)
 
         return find
 

@@ -63,6 +63,14 @@ MERGES = "a: &a {k: &k [1, 2]}\nb: {<<: *a, own: *k}\nc: {<<: [*a, {own: 3}], k:
         ("a: [1,", "check that the file is complete"),
         ("\0", "check that the file is complete"),
         ("x" * (LARGEST + 1), "larger than 16 MiB"),
+        ("a:\n  no: 1", "acme.yml, line 2, column 3: the key no is false in YAML; put it in quotes"),
+        ("{on: 1, 1: 2}", "line 1, column 2: the key on is true in YAML; put it in quotes"),
+        ("{1: 1, on: 2}", "line 1, column 2: the key 1 is the number 1 in YAML; put it in quotes"),
+        ("~: 1", "line 1, column 1: the key ~ is null in YAML; put it in quotes"),
+        ("a: 010", 'line 1, column 4: 010 is 8 in YAML; write 8 or "010"'),
+        ("a: [0x10]", 'line 1, column 5: 0x10 is 16 in YAML; write 16 or "0x10"'),
+        ("a: 12:30:45", 'line 1, column 4: 12:30:45 is 45045 in YAML; write 45045 or "12:30:45"'),
+        ("a: 1_000", 'line 1, column 4: 1_000 is 1000 in YAML; write 1000 or "1_000"'),
     ],
 )
 def test_what_is_refused(text: str, message: str) -> None:
@@ -70,6 +78,12 @@ def test_what_is_refused(text: str, message: str) -> None:
         documents(text, "acme.yml")
     assert str(error.value).startswith("acme.yml") and message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_contents_of_others_are_kept_as_written() -> None:
+    (content,) = documents("{on: 1, 1: 0644, no: x}", "play.yml", foreign=True)
+    assert content == {"on": 1, "1": 420, "no": "x"}
+    assert (content["1"].written, [key.means for key in content]) == ("0644", [True, 1, False])
 
 
 def test_bytes_that_are_no_text() -> None:

@@ -54,6 +54,13 @@ def test_invalid_versions(text: Any) -> None:
         of(text)
 
 
+@pytest.mark.parametrize("text", ["1.10", "v1.99.0", "9.9"])
+def test_a_user_names_a_known_release(text: str) -> None:
+    with pytest.raises(release.UnknownRelease, match=rf"does not know KubeVirt {text}; write 1\.0 to 1\.9, or a patch"):
+        release.named(text)
+    assert release.named("v1.9.7") is NEWEST and release.named("1.6").version == (1, 6, 0)
+
+
 def test_releases_before_1_0_are_not_supported() -> None:
     with pytest.raises(release.UnknownRelease, match=r"KubeVirt v0\.59\.1 is not supported"):
         of("v0.59.1")

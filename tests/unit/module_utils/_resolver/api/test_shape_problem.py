@@ -17,6 +17,8 @@ SPEC: dict[str, Any] = {
     "disks": {"type": "list", "elements": "dict", "options": {"source": {"type": "dict"}}},
     "volumes": {"type": "list", "elements": "dict", "options": {"name": {"type": "str"}}},
     "name": {"type": "str"},
+    "users": {"type": "list", "elements": "str"},
+    "preflight": {"type": "str", "choices": ["strict", "off"]},
     "cores": {"type": "int", "aliases": ["cpus"]},
 }
 
@@ -46,6 +48,17 @@ def test_number_options_reject_infinity(value: Any) -> None:
     assert shape_problem({"cpus": value}, SPEC) == "cpus: expected a finite number such as 2"
     # Text may say so.
     assert shape_problem({"name": "inf"}, SPEC) is None
+
+
+def test_text_options_reject_what_yaml_makes_of_no() -> None:
+    for options, place in (
+        ({"name": False}, "name"),
+        ({"users": ["a", True]}, "users"),
+        ({"memory": {"guest": False}}, "memory.guest"),
+    ):
+        assert shape_problem(options, SPEC) == f"{place}: expected text, found a truth value; put it in quotes"
+    # Ansible knows which of the choices it is.
+    assert shape_problem({"preflight": False}, SPEC) is None
 
 
 def test_nesting_limit() -> None:

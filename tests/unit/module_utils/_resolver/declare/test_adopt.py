@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import pytest
@@ -208,6 +209,66 @@ def test_missing_sockets_can_be_an_accepted_difference() -> None:
     taken = chosen(adopted(machine, accept=["domain.cpu"]))
     assert ((taken.preference or {})["name"], taken.differences) == ("cores", result.nearest[0].differences)
     assert adopted(machine, accept=["domain.cp", "domain.cpu.sock"]).chosen is None
+
+
+TURN = "set accept: [domain.cpu] to change the topology of its vCPUs"
+KEEP = "spec.cpu.preferredCPUTopology: cores and accept: [domain.cpu.sockets] to keep it"
+
+
+@pytest.mark.parametrize(
+    ("machine", "options", "remedy"),
+    [
+        ({"cpu": {"cores": 2}}, {}, f"{TURN}, or use a preference with {KEEP}"),
+        (
+            {"cpu": {"cores": 2}},
+            {"accept": ["annotations"]},
+            "set accept: [annotations, domain.cpu] to change the topology of its vCPUs, or use a preference with"
+            " spec.cpu.preferredCPUTopology: cores and accept: [annotations, domain.cpu.sockets] to keep it",
+        ),
+        (
+            {"cpu": {"cores": 2}},
+            {"release": of("1.3")},
+            f"{TURN}, or use a preference with {KEEP}".replace("cores", "preferCores"),
+        ),
+        ({"cpu": {"cores": 2}}, {"preferences": [CORES]}, "set accept: [domain.cpu.sockets]"),
+        (
+            {"cpu": {"sockets": 1, "cores": 1, "threads": 2}},
+            {},
+            f"{TURN}, or use a preference with spec.cpu.preferredCPUTopology: threads to keep it",
+        ),
+        ({"cpu": {"cores": 2}, "memory": {"guest": "6Gi"}}, {}, ""),
+        ({"resources": {"limits": {"memory": "4Gi"}}}, {}, "set accept: [domain.resources.limits]"),
+        (
+            {"cpu": {"cores": 2}, "resources": {"limits": {"memory": "4Gi"}}},
+            {},
+            "set accept: [domain.cpu, domain.resources.limits] to change the topology of its vCPUs, or use a preference"
+            " with spec.cpu.preferredCPUTopology: cores and accept: [domain.resources.limits, domain.cpu.sockets]"
+            " to keep it",
+        ),
+    ],
+)
+def test_the_remedy_holds(machine: Manifest, options: dict[str, Any], remedy: str) -> None:
+    options = {"preferences": [], **options}
+    result = adopted(vm(**machine), **options)
+    assert (result.chosen, result.remedy) == (None, remedy)
+    for way in filter(None, remedy.partition(", or")):
+        accept, topology = (re.search(words, way) for words in (r"accept: \[(.*?)\]", r"preferredCPUTopology: (\w+)"))
+        if accept is None and topology is None:
+            continue
+        new = [preference("new", cpu={"preferredCPUTopology": topology[1]})] if topology else []
+        tried = {
+            **options,
+            "preferences": [*options["preferences"], *new],
+            "accept": accept[1].split(", ") if accept else (),
+        }
+        taken = chosen(adopted(vm(**machine), **tried))
+        assert ("new" in str(taken.preference)) == bool(new)
+
+
+def test_a_vm_with_a_preference_is_not_offered_another() -> None:
+    machine = vm(cpu={"cores": 2})
+    machine["spec"]["preference"] = {"name": "virtio", "kind": CLUSTER_PREFERENCE}
+    assert adopted(machine).remedy == TURN
 
 
 def test_annotations_count_but_for_the_names() -> None:

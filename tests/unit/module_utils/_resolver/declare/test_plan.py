@@ -91,6 +91,27 @@ def test_dropped_contents_of_an_empty_object_are_patched() -> None:
     assert plan.present(devices(rng={}), both, owner).merge_patch == {}
 
 
+def test_a_dropped_field_leaves_what_admission_put_beside_it() -> None:
+    def vm(firmware: dict[str, Any]) -> dict[str, Any]:
+        spec = {"domain": {"devices": {}, **firmware}, "terminationGracePeriodSeconds": 0}
+        return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "spec": {"template": {"spec": spec}}}
+
+    bootloader = {"bootloader": {"efi": {"secureBoot": False}}}
+    efi = vm({"firmware": bootloader})
+    owner = set(ownership.declared(efi))
+    live_vm = {**vm({"firmware": {**bootloader, "uuid": "u"}}), "metadata": {}}
+    firmware = ("spec", "template", "spec", "domain", "firmware")
+    dropped = plan.present(vm({}), live_vm, owner)
+    assert dropped.merge_patch == {(*firmware, "bootloader"): None}
+    assert ownership.lookup(plan.merged(dropped, live_vm), firmware) == {"uuid": "u"}
+    # Nothing but the field would go.
+    assert plan.present(vm({"firmware": {"serial": "1"}}), live_vm, owner).merge_patch == {}
+    assert plan.present(vm({}), {**efi, "metadata": {}}, owner).merge_patch == {}
+    fields = {"f:spec": {"f:template": {"f:spec": {"f:domain": {"f:firmware": {"f:uuid": {}}}}}}}
+    managed = {"managedFields": [{"manager": "virt-controller", "operation": "Update", "fieldsV1": fields}]}
+    assert plan.present(vm({}), {**live_vm, "metadata": managed}, owner).merge_patch == {}
+
+
 def test_the_merge_patch_leaves_a_valid_object() -> None:
     """KubeVirt refuses a network without an interface, also between two requests."""
     path = ("spec", "template", "spec")

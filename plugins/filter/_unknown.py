@@ -1,0 +1,65 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: _unknown
+short_description: Internal - misspelt variables of a role or playbook
+version_added: 1.0.0
+author: virtshape.instancetypes contributors (@virtshape)
+description:
+  - For roles and playbooks of this collection only; it may change in any release.
+  - Returns a message for each variable that a role or playbook does not have.
+positional: of, known
+options:
+  _input:
+    description: Names of variables that begin with the name of the role or playbook.
+    type: list
+    elements: str
+    required: true
+  of:
+    description: V(role) or V(playbook), and its name.
+    type: str
+    required: true
+  known:
+    description: The names of its variables, as a list or as the keys of a dictionary.
+    type: raw
+    required: true
+  near:
+    description: Whether to return only names that are similar to one of O(known), for a prefix that others use too.
+    type: bool
+    default: false
+"""
+
+RETURN = r"""
+_value:
+  description: The messages.
+  type: list
+  elements: str
+"""
+
+from collections.abc import Iterable
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.names import nearest
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import report_bugs
+
+_OWN = "; a variable of your own needs another prefix"
+
+
+def unknown(value: Iterable[str], of: str, known: Iterable[str], near: bool = False) -> list[str]:
+    """See DOCUMENTATION."""
+    prefix = f"{of.split()[-1]}_"
+    names = list(known)
+    hints = {name: nearest(name, names, prefix) for name in sorted(set(value) - set(names))}
+    return [
+        f"{name} is not a variable of the {of}{hint}{'' if '?' in hint else _OWN}"
+        for name, hint in hints.items()
+        if "?" in hint or not near
+    ]
+
+
+class FilterModule:
+    def filters(self) -> dict:
+        return report_bugs({"_unknown": unknown})

@@ -1,0 +1,105 @@
+"""What YAML makes of text without quotes: `010` is 8, `12:30:45` is 45045, and `no` is false."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .names import shown
+
+QUOTES: Final = "; put it in quotes"
+
+
+class Key(str):
+    """A key of a mapping that YAML does not read as text, as it is written.
+
+    means: what YAML reads.
+    """
+
+    means: Any
+
+    def __new__(cls, written: str, means: Any) -> Key:
+        key = super().__new__(cls, written)
+        key.means = means
+        return key
+
+
+class Number(int):
+    """An integer that is not written as a decimal number.
+
+    written: its text.
+    """
+
+    written: str
+
+    def __new__(cls, written: str, value: int) -> Number:
+        number = super().__new__(cls, value)
+        number.written = written
+        return number
+
+
+def key_problem(key: Any) -> str:
+    """What is wrong with a key that is not text, as written (`Key`) or as YAML read it; "" for text."""
+    if isinstance(key, Key):
+        return f"the key {key} is {_kind(key.means)} in YAML{QUOTES}"
+    return "" if isinstance(key, str) else f"YAML read a key as {_kind(key)}{QUOTES}"
+
+
+def number_problem(value: Any) -> str:
+    """What is wrong with a `Number`; "" for other values."""
+    if not isinstance(value, Number):
+        return ""
+    return f'{value.written} is {shown(int(value))} in YAML; write {shown(int(value))} or "{value.written}"'
+
+
+def problem(value: Any, path: str = "") -> tuple[str, str] | None:
+    """The first key or number in a value that YAML reads as something else than what is written.
+
+    Its path and what is wrong, or None. The value may contain itself or repeated parts, because of YAML's aliases.
+    """
+    if _is_as_written(value):
+        return None
+    remaining, seen = [(path, value)], set()
+    while remaining:
+        place, here = remaining.pop()
+        if isinstance(here, (dict, list)):
+            if id(here) in seen:
+                continue
+            seen.add(id(here))
+        if isinstance(here, dict):
+            inside = []
+            for key, entry in here.items():
+                below = f"{place}.{key}" if place else str(key)
+                if reason := key_problem(key):
+                    return (below if isinstance(key, Key) else place), reason
+                inside.append((below, entry))
+            remaining += reversed(inside)
+        elif isinstance(here, list):
+            remaining += reversed([(f"{place}[{index}]", entry) for index, entry in enumerate(here)])
+        elif reason := number_problem(here):
+            return place, reason
+    return None
+
+
+def _is_as_written(value: Any) -> bool:
+    """Whether `problem` finds nothing. Thousands of entries seldom have one, and their paths take most of the time."""
+    remaining, seen = [value], set()
+    while remaining:
+        here = remaining.pop()
+        if isinstance(here, Number):
+            return False
+        if not isinstance(here, (dict, list)) or id(here) in seen:
+            continue
+        seen.add(id(here))
+        if isinstance(here, dict):
+            if not all(isinstance(key, str) and not isinstance(key, Key) for key in here):
+                return False
+            remaining.extend(here.values())
+        else:
+            remaining.extend(here)
+    return True
+
+
+def _kind(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", False: "false", True: "true"}[value]
+    return f"the number {shown(value)}" if isinstance(value, (int, float)) else "a date"

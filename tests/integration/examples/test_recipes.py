@@ -1,0 +1,240 @@
+"""Each recipe of docs/recipes.md does what its last sentence says, on a local cluster."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_environment import surroundings
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import write
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.guest import guest
+from documented import CHECKOUT
+
+sys.path.append(str(Path(__file__).parents[1] / "modules"))
+
+from modules_support import execute, until
+
+pytestmark = pytest.mark.own_cluster
+
+Manifest = dict[str, Any]
+VM, VMI, PRESET = BY_NAME["VirtualMachine"], BY_NAME["VirtualMachineInstance"], "virtualmachineinstancepresets"
+NODES = [{"name": "node01", "cpu": 32, "memory": "64Gi", "devices": {"nvidia.com/A30": 1}}]
+DISK = "quay.io/containerdisks/fedora:latest"
+
+
+def _recipes() -> Iterator[tuple[str, list[list[Manifest]]]]:
+    """The titles of the recipes, with the tasks of their first block."""
+    page = (CHECKOUT / "docs" / "recipes.md").read_text(encoding="utf-8")
+    for section in page.split("\n## ")[1:]:
+        title, _newline, text = section.partition("\n")
+        yield title, yaml.safe_load(re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)[0])
+
+
+RECIPES = dict(_recipes())
+
+
+class Place:
+    """The cluster, and Ansible with a playbook of a recipe."""
+
+    def __init__(self, kubeconfig: str, folder: Path) -> None:
+        self.kubeconfig, self._folder = kubeconfig, folder
+        self.session = Session({"kubeconfig": kubeconfig, "retry_timeout": 30})
+
+    def play(self, title: str) -> str:
+        book = [{"hosts": "localhost", "gather_facts": False, "tasks": RECIPES[title]}]
+        (self._folder / "recipe.yml").write_text(yaml.safe_dump(book))
+        done = subprocess.run(
+            [str(Path(sys.executable).with_name("ansible-playbook")), "recipe.yml"],
+            cwd=self._folder,
+            env=surroundings(self.kubeconfig),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def run(self, module: str, **options: Any) -> Manifest:
+        done = execute(module, {"kubeconfig": self.kubeconfig, **options})
+        assert not done.get("failed"), done
+        return done
+
+    def make(self, api_version: str, kind: str, namespace: str, name: str, plural: str, **content: Any) -> None:
+        base = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+        body = {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **content}
+        self.session.request("POST", f"{base}/namespaces/{namespace}/{plural}", body=body)
+
+    def claim(self, namespace: str, name: str) -> None:
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        self.make("v1", "PersistentVolumeClaim", namespace, name, "persistentvolumeclaims", spec=spec)
+
+    def vm(self, namespace: str, name: str) -> Manifest:
+        return self.session.get(VM, namespace, name) or {}
+
+    def guest(self, namespace: str, name: str) -> Manifest:
+        """The VMI once it runs."""
+
+        def runs() -> bool:
+            return ((self.session.get(VMI, namespace, name) or {}).get("status") or {}).get("phase") == "Running"
+
+        until(runs)
+        return self.session.get(VMI, namespace, name) or {}
+
+
+@pytest.fixture(scope="module")
+def cluster_of_recipes(launch: Callable[..., Manifest], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    directory = str(tmp_path_factory.mktemp("recipes") / "cluster")
+    namespaces = [option for name in ("shop", "office", "lab") for option in ("--namespace", name)]
+    try:
+        made = launch("start", "--nodes", json.dumps(NODES), *namespaces, "--dir", directory)
+        yield str(made["kubeconfig"])
+    finally:
+        launch("stop", "--remove", "--dir", directory, check=False)
+
+
+@pytest.fixture
+def place(cluster_of_recipes: str, tmp_path: Path) -> Place:
+    return Place(cluster_of_recipes, tmp_path)
+
+
+def test_windows_from_its_iso(place: Place) -> None:
+    place.claim("office", "windows-iso")
+    place.make("v1", "ConfigMap", "office", "unattend", "configmaps", data={"autounattend.xml": "<unattend/>"})
+    place.play("Windows from its ISO")
+    spec = place.guest("office", "windows")["spec"]["domain"]
+    assert spec["firmware"]["bootloader"]["efi"]["secureBoot"] and "tpm" in spec["devices"]
+    assert spec["features"]["hyperv"]
+    disks = {disk["name"]: disk for disk in spec["devices"]["disks"]}
+    assert (disks["root"]["bootOrder"], disks["iso"]["bootOrder"]) == (1, 2)
+    assert disks["root"]["disk"]["bus"] == "virtio" and disks["drivers"]["cdrom"] and disks["sysprepdisk"]
+
+
+def test_a_gpu(place: Place) -> None:
+    # The node has one GPU, which another VM has at first.
+    size = {"kind": "VirtualMachineInstancetype", "name": "other"}
+    gpu = {"name": "gpu", "device_name": "nvidia.com/A30"}
+    memory = {"guest": "1Gi"}
+    place.run("instancetype", name="other", namespace="lab", cpu={"guest": 1}, memory=memory, gpus=[gpu])
+    other = {"name": "other", "namespace": "lab"}
+    place.run(
+        "virtual_machine", **other, instancetype=size, volumes=[{"name": "root", "container_disk": DISK}], wait=True
+    )
+    said = place.play("A GPU")
+    assert "node01 lacks 1 nvidia.com/A30" in said, said
+    place.run("virtual_machine", **other, state="absent")
+    assert place.guest("lab", "training")["spec"]["domain"]["devices"]["gpus"][0]["deviceName"] == "nvidia.com/A30"
+
+
+def test_a_static_address(place: Place) -> None:
+    config = {"config": '{"cniVersion": "0.3.1", "type": "bridge"}'}
+    kind = ("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", "shop", "lan", "network-attachment-definitions")
+    place.make(*kind, spec=config)
+    place.play("A static address")
+    spec = place.vm("shop", "dns")["spec"]["template"]["spec"]
+    (interface,) = spec["domain"]["devices"]["interfaces"]
+    (cloud_init,) = [one["cloudInitNoCloud"] for one in spec["volumes"] if "cloudInitNoCloud" in one]
+    ethernet = yaml.safe_load(cloud_init["networkData"])["ethernets"]["lan"]
+    assert ethernet["match"]["macaddress"] == interface["macAddress"]
+    assert ethernet["addresses"] == ["192.0.2.53/24"]
+
+
+def test_ssh_keys_that_change(place: Place) -> None:
+    place.make("v1", "Secret", "shop", "team-keys", "secrets", stringData={"key": "ssh-ed25519 AAAA"})
+    place.play("SSH keys that change")
+    vm = place.vm("shop", "build")
+    (credential,) = vm["spec"]["template"]["spec"]["accessCredentials"]
+    public = credential["sshPublicKey"]
+    assert public["source"]["secret"]["secretName"] == "team-keys"
+    assert public["propagationMethod"]["qemuGuestAgent"]["users"] == ["fedora"]
+    assert "AAAA" not in json.dumps(vm)
+
+
+def test_sizes_for_three_teams(place: Place) -> None:
+    place.play("Sizes for three teams")
+    found = {(one["namespace"], one["name"]) for one in place.run("instancetype_info")["instancetypes"]}
+    assert {("shop", "web"), ("office", "desktop"), ("lab", "test")} <= found
+
+
+def test_from_presets(place: Place) -> None:
+    (task,) = RECIPES["From VirtualMachineInstancePresets"]
+    place.make("kubevirt.io/v1", "VirtualMachineInstancePreset", "lab", "small", PRESET, **task["vars"]["preset"])
+    volumes = [{"name": "root", "containerDisk": {"image": DISK}}]
+    template = {
+        "metadata": {"labels": {"size": "small"}},
+        "spec": {"domain": {"devices": {}}, "volumes": volumes},
+    }
+    spec = {"runStrategy": "Always", "template": template}
+    place.make(VM.api_version, VM.kind, "lab", "preset", VM.plural, spec=spec)
+    place.play("From VirtualMachineInstancePresets")
+    labelled, former = (place.guest("lab", name)["spec"] for name in ("preset", "former-preset"))
+    assert guest(former) == guest(labelled) and guest(former)["cores"] == 2
+    assert former["domain"]["ioThreadsPolicy"] == labelled["domain"]["ioThreadsPolicy"] == "shared"
+
+
+def test_from_openshift_templates(place: Place) -> None:
+    cpu = {"sockets": 1, "cores": 1, "threads": 1}
+    labels = {"vm.kubevirt.io/template": "fedora-server-small"}
+    volumes = [{"name": "root", "container_disk": DISK}]
+    old = {"name": "from-template", "namespace": "lab", "labels": labels, "cpu": cpu, "memory": "2Gi"}
+    place.run("virtual_machine", **old, volumes=volumes, preference="fedora", wait=True)
+    before = place.guest("lab", "from-template")
+    place.play("From OpenShift Templates")
+    assert place.vm("lab", "from-template")["spec"]["instancetype"]["name"] == "u1.small"
+    assert place.guest("lab", "from-template")["metadata"]["uid"] == before["metadata"]["uid"]
+
+
+def test_from_openstack_flavors(place: Place) -> None:
+    place.play("From OpenStack flavors")
+    kind = BY_NAME["VirtualMachineClusterInstancetype"]
+    specs = {name: (place.session.get(kind, None, name) or {})["spec"] for name in ("os.m1.small", "os.m1.large")}
+    assert {name: (spec["cpu"]["guest"], spec["memory"]["guest"]) for name, spec in specs.items()} == {
+        "os.m1.small": (1, "2Gi"),
+        "os.m1.large": (4, "8Gi"),
+    }
+
+
+def test_argo_cd_beside_ansible(place: Place) -> None:
+    size = {"namespace": "shop", "name": "argo", "cpu": {"guest": 1}}
+    place.run("instancetype", **size, memory={"guest": "1Gi"})
+    template = {"spec": {"domain": {"devices": {}}, "volumes": [{"name": "root", "containerDisk": {"image": DISK}}]}}
+    manifest = {
+        "apiVersion": VM.api_version,
+        "kind": VM.kind,
+        "metadata": {
+            "name": "web-argo",
+            "namespace": "shop",
+            "labels": {"app.kubernetes.io/instance": "shop"},
+        },
+        "spec": {
+            "runStrategy": "Always",
+            "instancetype": {"name": "argo", "kind": "VirtualMachineInstancetype"},
+            "template": template,
+        },
+    }
+    git = write.apply(VM.path("shop", "web-argo"), manifest, "argocd-controller")
+    place.session.write(git)
+    place.guest("shop", "web-argo")
+    place.run("instancetype", **size, memory={"guest": "2Gi"})
+    place.play("Argo CD beside Ansible")
+    assert place.guest("shop", "web-argo")["spec"]["domain"]["memory"]["guest"] == "2Gi"
+    # Argo CD's next synchronization neither conflicts nor takes the annotation away.
+    place.session.write(git)
+    assert place.vm("shop", "web-argo")["metadata"]["annotations"]["backup"] == "nightly"
+    options = {"kubeconfig": place.kubeconfig, "namespace": "shop", "name": "web-argo", "instancetype": "u1.small"}
+    refused = execute("virtual_machine", options)
+    assert refused["failed"] and '"argocd-controller" owns spec.instancetype' in refused["msg"]
+
+
+def test_every_recipe_is_run() -> None:
+    source = Path(__file__).read_text(encoding="utf-8")
+    assert set(re.findall(r'place\.play\("(.*?)"\)', source)) == set(RECIPES)

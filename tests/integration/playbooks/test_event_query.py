@@ -1,0 +1,89 @@
+"""The queries by which Ansible Automation Platform counts VMs, on the events of a run as the platform gets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import ansible_runner
+import jq
+import pytest
+import yaml
+from ansible_environment import surroundings
+
+from fleet_support import CHECKOUT, Fleet
+
+QUERIES = yaml.safe_load((CHECKOUT / "extensions" / "audit" / "event_query.yml").read_text(encoding="utf-8"))
+
+Event = dict[str, Any]
+
+
+def counted(action: str, result: Any) -> list[Any]:
+    found: list[Any] = jq.compile(QUERIES[action]["query"]).input(result).all()
+    return found
+
+
+def managed(events: list[Event]) -> dict[str, set[str]]:
+    """The VMs that each module has managed, by the facts that make two records one."""
+    found: dict[str, set[str]] = {}
+    for event in events:
+        action = event["event_data"].get("resolved_action")
+        if action not in QUERIES or "res" not in event["event_data"]:
+            continue
+        for record in counted(action, event["event_data"]["res"]):
+            facts = record["canonical_facts"]
+            assert set(record) == {"name", "canonical_facts", "facts"} and all(facts.values())
+            assert record["name"] == f"{facts['namespace']}/{facts['name']}"
+            found.setdefault(action.rpartition(".")[2], set()).add(facts["name"])
+    return found
+
+
+def test_the_vms_of_a_run_are_counted(fleet: Fleet, tmp_path: Path) -> None:
+    options = {"namespace": fleet.namespace, "instancetype": {"name": "fleet", "kind": "VirtualMachineInstancetype"}}
+    volumes = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
+    tasks = [
+        {"virtual_machine": {**options, "virtual_machines": [{"name": "a"}, {"name": "b"}], "volumes": volumes}},
+        {"virtual_machine": {**options, "name": "{{ item }}", "volumes": volumes}, "loop": ["c", "d"]},
+        {"virtual_machine": {**options, "name": "nowhere", "cpu": {"cores": 2}}, "ignore_errors": True},
+        {"virtual_machine_power": {"namespace": fleet.namespace, "names": ["a"], "state": "started", "wait": True}},
+        {
+            "controller_revision": {
+                "namespace": fleet.namespace,
+                "names": ["b"],
+                "state": "pinned",
+                "revision": "current",
+            }
+        },
+        {"virtual_machine_adopt": {"namespace": fleet.namespace, "names": ["c"]}, "ignore_errors": True},
+        {"virtual_machine_info": {"namespace": fleet.namespace}},
+    ]
+    named = [{f"virtshape.instancetypes.{key}" if key[0] in "vc" else key: task[key] for key in task} for task in tasks]
+    play = [{"hosts": "localhost", "gather_facts": False, "connection": "local", "tasks": named}]
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "play.yml").write_text(json.dumps(play))
+    run = ansible_runner.run(
+        private_data_dir=str(tmp_path), playbook="play.yml", envvars=surroundings(fleet.kubeconfig), quiet=True
+    )
+    assert run.rc == 0, run.stdout.read()
+    found = managed(list(run.events))
+    assert found["virtual_machine"] == {"a", "b", "c", "d"}
+    assert found["virtual_machine_power"] == {"a"}
+    assert found["controller_revision"] == {"b"}
+
+
+@pytest.fixture
+def fleet(cluster: Path, namespace: str, tmp_path: Path) -> Fleet:
+    made = Fleet(cluster, namespace, tmp_path / "fleet")
+    made.size(1, "2Gi")
+    return made
+
+
+@pytest.mark.parametrize("action", QUERIES)
+@pytest.mark.parametrize(
+    "result",
+    [{}, None, {"results": None}, {"results": "hidden"}, {"results": [None, "x", {"name": "a"}]}, {"msg": "no"}],
+)
+def test_what_is_no_result_counts_nothing(action: str, result: Any) -> None:
+    """An error of one query would leave the whole job uncounted."""
+    assert counted(action, result) == []

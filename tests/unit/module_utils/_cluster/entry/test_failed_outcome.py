@@ -1,0 +1,46 @@
+"""The message of a failed task has each reason once, and the results have the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import failed_outcome
+
+
+def failed(*reasons: str, every: bool = False, unchanged: int = 0) -> dict[str, Any]:
+    entries = [{"name": f"vm-{i}", "failed": True, "msg": reason, "status": "?"} for i, reason in enumerate(reasons)]
+    rest = [{"name": "other", "failed": False} for _number in range(unchanged)]
+    result = {"results": [*entries, *rest], **({"result": entries[0]} if len(entries) == 1 else {})}
+    params = {"results_on_failure": "all" if every else "failed"}
+    failures = [(entry["name"], entry["msg"]) for entry in entries]
+    return failed_outcome(params, "virtual machines", failures, result, []).result
+
+
+def test_one_object_has_its_reason_in_the_message_alone() -> None:
+    result = failed("no room")
+    assert result["msg"] == "vm-0: no room"
+    assert result["result"] == {"name": "vm-0", "failed": True} == result["results"][0]
+    assert str(result).count("no room") == 1
+
+
+def test_objects_with_the_same_reason_are_named_together() -> None:
+    result = failed(*["no room"] * 25, "no such disk", unchanged=4)
+    assert result["msg"] == (
+        "26 of 30 virtual machines failed: vm-0, vm-1, vm-2, vm-3, vm-4 and 20 more: no room; vm-25: no such disk"
+    )
+    assert len(result["results"]) == 26
+    assert str(result).count("no room") == 1
+
+
+def test_what_the_message_lacks_is_in_the_results() -> None:
+    long = "x" * 500
+    result = failed(long, *(f"reason {number}" for number in range(7)))
+    assert result["msg"].endswith("; and 3 more, see results")
+    assert [entry["msg"] for entry in result["results"] if "msg" in entry] == [
+        long,
+        *(f"reason {number}" for number in range(4, 7)),
+    ]
+
+
+def test_all_results_are_whole() -> None:
+    assert [entry["msg"] for entry in failed("no room", "no room", every=True)["results"]] == ["no room", "no room"]

@@ -1,0 +1,68 @@
+"""What virtual_machine shows of changes that do not reach running guests: one warning for a task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subjects.virtual_machine import (
+    VirtualMachines,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import Mode
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.effects import (
+    LIVE,
+    NOTHING,
+    RESTART,
+    Impact,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+
+REMEDY = "set restart: if_required"
+WAITS = {"created": True, "conditions": [{"type": "RestartRequired", "status": "True"}]}
+
+
+def result(name: str, impact: Impact | None, action: str = plan.APPLY, status: Any = None) -> Result:
+    key = Key("VirtualMachine", "shop", name)
+    live = {"metadata": {"name": name, "namespace": "shop"}, "spec": {}, "status": status or {"created": True}}
+    return Result(Entry(f"shop/{name}", key, "present", {}), action, impact=impact, live=live)
+
+
+def warnings(*results: Result, check: bool = False, restart: str = "never") -> list[str]:
+    options = {"field_manager": "virtshape", "force_conflicts": False, "restart": restart, "concurrency": 1}
+    subject = VirtualMachines(options)
+    module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options: subject)
+    params = {"name": None, "restart": restart, "results_on_failure": "failed"}
+    return module._outcome(params, Mode(check=check), subject, list(results), []).warnings
+
+
+def test_one_vm_is_named() -> None:
+    grows, plugged, same = result("a", Impact(RESTART)), result("b", Impact(LIVE)), result("c", None, plan.NONE)
+    assert warnings(grows, plugged, same) == [f"shop/a needs a restart for this; {REMEDY}"]
+    assert warnings(grows, plugged, same, check=True) == [f"shop/a would need a restart for this; {REMEDY}"]
+    assert warnings(plugged, same) == []
+
+
+def test_several_are_counted_those_of_earlier_runs_included() -> None:
+    grows, earlier = result("a", Impact(RESTART)), result("b", None, plan.NONE, WAITS)
+    assert warnings(grows, earlier) == [f"2 VMs need a restart for this; {REMEDY}"]
+    assert warnings(grows, earlier, check=True) == [f"2 VMs would need a restart for this; {REMEDY}"]
+
+
+def test_the_warning_stands_beside_failures_and_does_not_count_them() -> None:
+    grows, failed = result("a", Impact(RESTART)), result("b", Impact(RESTART))
+    failed.failed = "no"
+    assert warnings(grows, failed) == [f"shop/a needs a restart for this; {REMEDY}"]
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_none_where_a_restart_is_asked_for_or_would_not_help(check: bool) -> None:
+    done = result("a", Impact(RESTART))
+    done.restart = True
+    assert warnings(done, check=check, restart="if_required") == []
+    complete = result("a", Impact(NOTHING, settled=True), plan.NONE, WAITS)
+    deleted = result("b", None, plan.DELETE, WAITS)
+    assert warnings(complete, deleted, check=check) == []

@@ -1,0 +1,110 @@
+"""The options quota and preflight_placement of virtual_machine: what fails a task before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scripted_server import Store, forbidden
+
+Run = Callable[..., dict[str, Any]]
+Manifest = dict[str, Any]
+
+VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
+QUOTAS, NODES = "/api/v1/namespaces/shop/resourcequotas", "/api/v1/nodes"
+
+
+def node() -> Manifest:
+    labels = {
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": "x",
+        "kubevirt.io/schedulable": "true",
+        "machine-type.node.kubevirt.io/q35": "true",
+    }
+    devices = {f"devices.kubevirt.io/{name}": "1k" for name in ("kvm", "tun", "vhost-net")}
+    amounts = {"cpu": "8", "memory": "10Gi", "ephemeral-storage": "100G", "pods": "110", **devices}
+    return {"metadata": {"name": "x", "labels": labels}, "status": {"allocatable": amounts}}
+
+
+def store(quota: str = "100Gi") -> Store:
+    """A namespace with a quota of memory, and a node of 10Gi."""
+    hard = {"requests.memory": quota}
+    return Store(
+        {
+            VMS: [],
+            "/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances": [],
+            QUOTAS: [{"metadata": {"name": "team", "namespace": "shop"}, "spec": {"hard": hard}, "status": {}}],
+            "/api/v1/namespaces/shop/limitranges": [],
+            "/api/v1/namespaces/shop/pods": [],
+            "/api/v1/namespaces": [{"metadata": {"name": "shop"}}],
+            "/api/v1/pods": [],
+            NODES: [node()],
+            "/api/v1/persistentvolumeclaims": [],
+            "/api/v1/persistentvolumes": [],
+            "/apis/storage.k8s.io/v1/storageclasses": [],
+        }
+    )
+
+
+def declared(run: Run, cluster: Store, *vms: Manifest, **options: Any) -> Manifest:
+    return run("virtual_machine", cluster, namespace="shop", virtual_machines=list(vms), **options)
+
+
+def vm(name: str, memory: str = "2Gi", **more: Any) -> Manifest:
+    return {"name": name, "memory": memory, **more}
+
+
+@pytest.mark.parametrize("options", [{}, {"quota": "off"}, {"preflight_placement": True, "preflight": "off"}], ids=str)
+def test_checks_are_off_by_default(run: Run, options: Manifest) -> None:
+    cluster = store("1Gi")
+    result = declared(run, cluster, vm("a"), **options)
+    assert result["changed"] and "will_run" not in result["results"][0]
+    assert not {("GET", QUOTAS), ("GET", NODES)} & set(cluster.asked)
+
+
+def test_strict_fails_before_anything_is_sent(run: Run) -> None:
+    cluster = store("1Gi")
+    result = declared(run, cluster, *(vm(name) for name in "abcdefg"), vm("off", run_strategy="Halted"), quota="strict")
+    assert result["failed"] and not result["changed"] and not cluster.writes + cluster.rehearsed
+    assert result["msg"].startswith("quota: shop/a: ")
+    assert result["msg"].endswith("; and 2 more. Nothing was sent")
+    assert [(item["name"], item["action"], item["failed"]) for item in result["results"]] == [
+        (name, "none", True) for name in "abcdefg"
+    ]
+    assert result["results"][0]["msg"] == result["results"][0]["will_run"]["problem"] != ""
+
+
+def test_warn_goes_on(run: Run) -> None:
+    result = declared(run, store("1Gi"), vm("a", "20Gi"), quota="warn", preflight_placement=True, preflight="warn")
+    quota, placement = result["warnings"][:2]
+    assert quota.startswith("quota: shop/a: ") and placement.startswith("preflight_placement: shop/a: ")
+    (item,) = result["results"]
+    assert result["changed"] and (item["will_run"]["judged"], item["will_run"]["fits"]) == (True, False)
+    # Both checks say why.
+    assert "team" in item["will_run"]["problem"] and "; " in item["will_run"]["problem"]
+
+
+def test_only_vms_that_will_run_are_judged(run: Run) -> None:
+    cluster = store("3Gi")
+    halted, absent = vm("halted", "20Gi", run_strategy="Halted"), {"name": "gone", "state": "absent"}
+    result = declared(run, cluster, vm("a"), halted, absent, quota="strict", preflight_placement=True)
+    assert "failed" not in result
+    assert [item["name"] for item in result["results"] if item.get("will_run", {}).get("fits")] == ["a"]
+
+
+def test_a_vm_that_cannot_be_judged_is_a_warning(run: Run) -> None:
+    result = declared(run, store(), {"name": "a", "instancetype": "none"}, quota="strict", preflight="off")
+    assert any(text.startswith("quota: shop/a: ") for text in result["warnings"])
+    assert "Nothing was sent" not in result["msg"]
+
+
+def test_a_check_that_cannot_read_fails_if_it_is_strict(run: Run) -> None:
+    cluster = store()
+    cluster.answers["GET", NODES] = forbidden("nodes")
+    result = declared(run, cluster, vm("a"), preflight_placement=True)
+    assert result["failed"] and not cluster.writes
+    assert result["msg"].startswith("preflight_placement: ") and "nodes" in result["msg"]
+    result = declared(run, cluster, vm("a"), preflight_placement=True, preflight="warn")
+    assert result["changed"] and any("nodes" in text for text in result["warnings"])

@@ -1,0 +1,173 @@
+"""What the check says of Templates, of tasks of other collections, and of what it cannot judge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.templates import objects
+
+Check = Callable[..., list[str]]
+
+
+@pytest.fixture
+def check(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Check:
+    """The lines about one file."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(text: str, *options: str) -> list[str]:
+        Path("x.yml").write_text(text)
+        main([*options, "x.yml"])
+        return capsys.readouterr().out.splitlines()
+
+    return run
+
+
+TASKS = """\
+- hosts: localhost
+  tasks:
+    - kubernetes.core.k8s:
+        namespace: shop
+        definition:
+          apiVersion: kubevirt.io/v1
+          kind: VirtualMachine
+          metadata: {name: "{{ item }}"}
+          spec: {runStrategy: Always, instancetype: {name: u1.none}, template: {spec: {domain: {devices: {}}}}}
+    - block:
+        - kubernetes.core.k8s:
+            api_version: kubevirt.io/v1
+            kind: VirtualMachine
+            name: listed
+            definition:
+              - spec: {runStrategy: Always, instancetype: {name: u1.none}, template: {spec: {domain: {devices: {}}}}}
+              - {apiVersion: v1, kind: Pod, metadata: {name: "{{ item }}"}}
+    - kubernetes.core.k8s:
+        definition: |
+          apiVersion: kubevirt.io/v1
+          kind: VirtualMachine
+          metadata: {name: text, namespace: shop}
+          spec: {runStrategy: Always, instancetype: {name: u1.none}, template: {spec: {domain: {devices: {}}}}}
+    - kubernetes.core.k8s:
+        definition: |
+          kind: VirtualMachine
+          metadata: {name: {{ item }}}
+    - kubernetes.core.k8s:
+        definition: {apiVersion: kubevirt.io/v1, kind: VirtualMachine, metadata: {name: a, labels: {b: "{{ c }}"}}}
+    - kubernetes.core.k8s:
+        state: patched
+        definition: {apiVersion: kubevirt.io/v1, kind: VirtualMachine, metadata: {name: a}, spec: {}}
+    - kubernetes.core.k8s:
+        state: absent
+        definition: {apiVersion: kubevirt.io/v1, kind: VirtualMachine, metadata: {name: a}}
+    - kubevirt.core.kubevirt_vm:
+        name: web
+        namespace: shop
+        instancetype: {name: u1.none}
+        spec: {domain: {devices: {}}}
+    - kubevirt.core.kubevirt_vm: {generate_name: web-, namespace: shop, running: false, instancetype: {name: u1.none}}
+    - kubevirt.core.kubevirt_vm: {name: web, namespace: shop, spec: "{{ spec }}"}
+    - kubevirt_vm: {name: old, memory: 4Gi}
+"""
+HINT = "so the object is not checked; run the playbook with --check against a cluster [unchecked]"
+
+
+def test_tasks_of_other_collections(check: Check) -> None:
+    *lines, summary = check(TASKS)
+    none = ": spec.instancetype.name: virtualmachineclusterinstancetypes"
+    assert [line.partition(none)[0] for line in lines] == [
+        "x.yml:9: error: VirtualMachine shop/templated",
+        "x.yml:16: error: VirtualMachine default/listed",
+        "x.yml:19: error: VirtualMachine shop/text",
+        f"x.yml:25: note: VirtualMachine: has a template, {HINT}",
+        f"x.yml:29: note: VirtualMachine a: has a template, {HINT}",
+        f"x.yml:32: note: VirtualMachine a: is a patch, {HINT}",
+        "x.yml:40: error: VirtualMachine shop/web",
+        "x.yml:41: error: VirtualMachine shop/web-x",
+        f"x.yml:42: note: VirtualMachine shop/web: has a template, {HINT}",
+        f"x.yml:43: note: VirtualMachine old: the options of community.kubevirt are not known, {HINT}",
+    ]
+    assert summary == "5 objects checked for KubeVirt 1.9: 5 errors, 5 notes; not checked: 5 VirtualMachine"
+
+
+TEMPLATE = """\
+apiVersion: template.openshift.io/v1
+kind: Template
+metadata: {name: web}
+objects:
+  - apiVersion: kubevirt.io/v1
+    kind: VirtualMachine
+    metadata: {name: "${NAME}", namespace: shop}
+    spec:
+      runStrategy: Always
+      instancetype: {name: "${SIZE}"}
+      template: {spec: {domain: {devices: {}}, terminationGracePeriodSeconds: "${{SECONDS}}"}}
+  - {apiVersion: kubevirt.io/v1, kind: VirtualMachine, metadata: {name: "${OTHER}"}, spec: {}}
+  - {apiVersion: v1, kind: Secret, metadata: {name: "${OTHER}"}}
+parameters:
+  - {name: NAME, generate: expression, from: "web-[a-z0-9]{4}"}
+  - {name: SIZE, value: u1.medum}
+  - {name: SECONDS, value: "30"}
+  - {name: OTHER, required: true}
+"""
+
+
+def test_templates_with_the_default_values(check: Check) -> None:
+    first, second, summary = check(TEMPLATE)
+    assert first.startswith("x.yml:10: error: VirtualMachine shop/web-aaaa: spec.instancetype.name: ")
+    assert second == (
+        "x.yml:12: note: VirtualMachine ${OTHER}: the parameter OTHER of the Template has no value, so the object is"
+        " not checked [unchecked]"
+    )
+    assert summary == "1 object checked for KubeVirt 1.9: 1 error, 1 note; not checked: 1 VirtualMachine"
+
+
+def test_values_of_parameters() -> None:
+    parameters = [
+        {"name": "A", "value": "x"},
+        {"name": "B"},
+        {"name": "C", "value": "true"},
+        {"name": "D", "generate": "expression", "from": r"[\w]{2}-[\d]{1}-[A-Z]{1}"},
+        {"name": "E", "value": "not: json"},
+    ]
+    item = {"${A}": ["${A}-${B}-${D}", "${{C}}", "${{E}}", "${UNKNOWN}", "${{UNKNOWN}}", 5]}
+    ((index, made, missing),) = objects({"parameters": parameters, "objects": [item]})
+    assert (index, missing) == (0, "")
+    assert made == {"x": ["x--aa-0-A", True, "not: json", "${UNKNOWN}", "${{UNKNOWN}}", 5]}
+
+
+OTHERS = """\
+apiVersion: v1
+kind: List
+items:
+  - {apiVersion: kubevirt.io/v1, kind: VirtualMachineInstancePreset, metadata: {name: small}}
+  - {apiVersion: kubevirt.io/v1, kind: VirtualMachineInstancePreset, metadata: {name: large}}
+  - {apiVersion: pool.kubevirt.io/v1beta1, kind: VirtualMachinePool, metadata: {name: web}}
+  - {apiVersion: v1, kind: Secret, metadata: {name: web}}
+"""
+
+
+def test_objects_that_it_does_not_judge_are_counted(check: Check) -> None:
+    *notes, nothing, summary = check(OTHERS)
+    assert [note.partition(": is not")[0] for note in notes] == [
+        "x.yml:4: note: VirtualMachineInstancePreset small",
+        "x.yml:5: note: VirtualMachineInstancePreset large",
+        "x.yml:6: note: VirtualMachinePool web",
+    ]
+    assert nothing.startswith("x.yml: warning: nothing checked: ")
+    assert summary == (
+        "0 objects checked for KubeVirt 1.9: 1 warning, 3 notes;"
+        " not checked: 2 VirtualMachineInstancePreset, 1 VirtualMachinePool"
+    )
+    data = json.loads("\n".join(check(OTHERS, "--format", "json")))
+    assert data["unchecked"] == {"VirtualMachineInstancePreset": 2, "VirtualMachinePool": 1}
+
+
+def test_nothing_checked_is_a_warning(check: Check) -> None:
+    assert check("a: b")[0].startswith("x.yml: warning: nothing checked: ")
+    assert check("a: b", "--ignore", "unchecked") == ["0 objects checked for KubeVirt 1.9: nothing found"]
+    # An error says more.
+    assert "nothing checked" not in "".join(check("a: ["))
