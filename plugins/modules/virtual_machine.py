@@ -315,7 +315,7 @@ results:
       description:
         - Whether the guest needs a restart to match the VM. In check mode, and without O(wait) and O(restart), the
           collection predicts the value for a changed VM. Otherwise the value is that of KubeVirt, unless the guest
-          already matches the VM.
+          already matches the VM. False for a VM that is, or would be, restarted or stopped.
       type: bool
       returned: when it exists
     restarted:

@@ -209,13 +209,11 @@ class Fleet:
         announced = "asks for no restart" not in told.get("restart_reason", "")
         asks = told["restart_required"] and announced
         # The condition outlives a guest that was stopped.
-        if told["run_strategy"] == "Halted":
+        if before is None or told["run_strategy"] == "Halted":
             return
         vm = self.awaited(VM, name, lambda one: _is_observed(one) and asks_for_restart(one) == asks)
         if asks_for_restart(vm) != asks:
             yield f"RestartRequired: {asks_for_restart(vm)}"
-        if before is None:
-            return
         reached = needs == "live_update" or told["restarted"]
         # KubeVirt may plug sockets, memory, networks and volumes although something else waits for a restart.
         partly = needs == "restart" and not reached

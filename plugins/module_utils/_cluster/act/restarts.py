@@ -55,6 +55,8 @@ _DENIED: Final = "cannot reset the condition RestartRequired, which may remain a
 _PENDING: Final = "the guest does not have the change yet, and KubeVirt asks for no restart"
 _WAITS: Final = "the guest does not have the change yet, because KubeVirt has not completed an earlier live update ({})"
 _NOT_ASKED: Final = "KubeVirt asks for no restart"
+# A busy virt-controller compares a VM with its guest within this many seconds after it has captured a revision.
+_COMPARED: Final = 30.0
 # virt-controller updates the conditions of a new guest within this many seconds of its last write.
 _QUIET: Final = 2.0
 # How often a VM is read again until its conditions are final.
@@ -239,7 +241,7 @@ def _await_decisions(session: Session, results: list[Result], deadline: float) -
     """Waits until virt-controller has decided whether the guests need a restart.
 
     After a new capture, KubeVirt reports the generation as observed before it has compared the VM with its guest. An
-    expected condition that does not appear soon is not coming.
+    expected condition that does not appear for long is not coming.
     """
     members = {(str(result.entry.key.namespace), result.entry.key.name): result for result in results}
 
@@ -247,7 +249,7 @@ def _await_decisions(session: Session, results: list[Result], deadline: float) -
         state, impact = state_until(observed, live, "virt-controller to look at the change"), result.impact
         expected = impact is not None and impact.needs == effects.RESTART and not impact.without_condition
         undecided = state.done and expected and restart_required(live or {}) is None
-        return State(stuck=_NOT_ASKED, grace=_QUIET) if undecided else state
+        return State(stuck=_NOT_ASKED, grace=_COMPARED) if undecided else state
 
     seconds = max(0.0, deadline - time.monotonic())
     probes = {key: partial(probe, result) for key, result in members.items()}

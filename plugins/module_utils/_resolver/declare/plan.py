@@ -94,10 +94,9 @@ def present(
     removed = dropped if force else dropped - set(shared)
     for field in sorted(removed):
         _set(before, field, _current(current, live, field))
-    prunes_more = {field for field in removed if _prunes_more(field, removed, desired_fields, others, live)}
     patched_parents = {
         _largest_removed(field, removed, desired_fields, live)
-        for field in (*(updated_by_us & removed), *prunes_more, *(shared if force else ()))
+        for field in (*(updated_by_us & removed), *(shared if force else ()))
     }
     to_patch = {*_emptied_parents(desired_fields, removed, live), *patched_parents}
     # The object must be valid after the patch: interfaces must not go without their networks.
@@ -108,6 +107,12 @@ def present(
         to_patch = {
             field for field in to_patch if not any(field[:length] in to_patch for length in range(1, len(field)))
         }
+    # Only these: without its memory, a VM could not start until the apply.
+    to_patch |= {
+        _largest_removed(field, removed, desired_fields, live)
+        for field in removed
+        if _prunes_more(field, removed, desired_fields, others, live)
+    }
     retained = () if force else tuple(sorted(shared.items()))
     conflict = None if force else _conflict(changed, others)
     return Plan(
