@@ -13,7 +13,7 @@ import checkout  # noqa: F401  # pylint: disable=unused-import
 
 from _resolver.api import release_schema
 from _resolver.api.errors import FieldError, go_reason
-from _resolver.kubevirt.find.lookup import CRASH, Lookup
+from _resolver.kubevirt.find.lookup import PANIC, Lookup
 from _resolver.kubevirt.vmi.configuration import Configuration
 from _resolver.kubevirt.vmi.expand import expand
 from crd_schemas import schema_of
@@ -51,7 +51,7 @@ def expand_vm_spec(body: Any, namespace: str, objects: Lookup, config: Configura
     vm.update(apiVersion="kubevirt.io/v1", kind="VirtualMachine")
     expanded = expand(vm, objects, config)
     if expanded.error is not None:
-        if expanded.error.reason == CRASH:
+        if expanded.error.reason == PANIC:
             return Response(500, _status(500, "InternalError", expanded.error.message))
         return _bad_request(expanded.error.message)
     return Response(200, expanded.vm or {})

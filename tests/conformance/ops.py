@@ -31,7 +31,7 @@ def _panic(reason: object) -> Json:
 
 
 def _error(problem: lookup.Problem) -> Json:
-    return _panic(problem.message) if problem.reason == lookup.CRASH else {"error": problem.message}
+    return _panic(problem.message) if problem.reason == lookup.PANIC else {"error": problem.message}
 
 
 def _objects(given: Json) -> lookup.Objects:

@@ -17,7 +17,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     infer,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    CRASH,
+    PANIC,
     Objects,
     Problem,
 )
@@ -202,7 +202,7 @@ def test_data_source_namespace_defaults_to_that_of_vm() -> None:
 
 def test_vm_without_template_crashes_only_for_inference() -> None:
     inferred = infer(vm(template=None), Objects([]))
-    assert inferred == Inferred(error=Problem("the VirtualMachine has no template", CRASH))
+    assert inferred == Inferred(error=Problem("the VirtualMachine has no template", PANIC))
     assert infer(vm(template=None, instancetype=None, preference=None), Objects([])).error is None
 
 

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    CRASH,
+    PANIC,
     Objects,
     Problem,
 )
@@ -58,7 +58,7 @@ def test_pinned_revision_is_referenced_without_lookup() -> None:
 def test_vm_without_template_crashes_kubevirt() -> None:
     writes = store.store(vm(instancetype={"name": "x"}, template=None), Objects(OBJECTS))
     assert writes.error is not None
-    assert writes.error.reason == CRASH
+    assert writes.error.reason == PANIC
     assert not writes.actions
 
 

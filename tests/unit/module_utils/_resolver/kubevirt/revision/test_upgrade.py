@@ -7,7 +7,7 @@ from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    CRASH,
+    PANIC,
     Objects,
     Problem,
 )
@@ -68,7 +68,7 @@ def test_empty_revision_crashes_kubevirt() -> None:
     empty = {"kind": "ControllerRevision", "metadata": {"name": "r1", "namespace": "web"}}
     writes = upgrade.upgrade(vm("r1", "r2"), Objects([empty]))
     assert writes.error is not None
-    assert writes.error.reason == CRASH
+    assert writes.error.reason == PANIC
 
 
 def test_lookup_error_is_returned() -> None:

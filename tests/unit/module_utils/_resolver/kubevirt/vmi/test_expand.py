@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    CRASH,
+    PANIC,
     Objects,
     Problem,
 )
@@ -68,12 +68,12 @@ def test_new_vmi_gets_defaults_in_every_release(version: str) -> None:
 def test_crash_is_returned_as_error() -> None:
     error = expand(vm(instancetype={"name": "u"}, preference={"name": "zero"}), Objects(OBJECTS)).error
     assert error is not None
-    assert error.reason == CRASH
+    assert error.reason == PANIC
 
 
 def test_missing_template_crashes_only_with_matchers() -> None:
     error = expand(vm(instancetype={"name": "u"}, template=None), Objects(OBJECTS)).error
-    assert error == Problem("the VirtualMachine has no template", CRASH)
+    assert error == Problem("the VirtualMachine has no template", PANIC)
     assert expand(vm(template=None), Objects([])).error is None
 
 

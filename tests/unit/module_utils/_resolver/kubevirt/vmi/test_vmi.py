@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    CRASH,
+    PANIC,
     Objects,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
@@ -83,7 +83,7 @@ def test_start_paused() -> None:
 def test_vm_without_template_crashes_kubevirt() -> None:
     error = vmi.build(vm(template=None), Objects([])).error
     assert error is not None
-    assert error.reason == CRASH
+    assert error.reason == PANIC
 
 
 def test_inputs_stay_unchanged() -> None:
@@ -105,7 +105,7 @@ def test_errors_of_build() -> None:
     assert (missing.reason, missing.code) == ("NotFound", 404)
     features = {"cpu": {"preferredCPUFeatures": [{"name": "vmx"}]}}
     preference = {"kind": "VirtualMachineClusterPreference", "metadata": {"name": "p"}, "spec": features}
-    assert failed({"spec": {"domain": networks}}, preference, preference={"name": "p"}).reason == CRASH
+    assert failed({"spec": {"domain": networks}}, preference, preference={"name": "p"}).reason == PANIC
 
 
 def test_vmi_of_vm_without_name() -> None:
