@@ -32,11 +32,17 @@ def result(name: str, impact: Impact | None, action: str = plan.APPLY, status: A
 
 
 def warnings(*results: Result, check: bool = False, restart: str = "never") -> list[str]:
-    options = {"field_manager": "virtshape", "force_conflicts": False, "restart": restart, "concurrency": 1}
+    options = {
+        "field_manager": "virtshape",
+        "force_conflicts": False,
+        "restart": restart,
+        "concurrency": 1,
+        "wait": False,
+    }
     subject = VirtualMachines(options)
     module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options: subject)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
-    return module._outcome(params, Mode(check=check), subject, list(results), []).warnings
+    return module._outcome(params, Mode(check=check), subject, list(results), [], {}).warnings
 
 
 def test_one_vm_is_named() -> None:
