@@ -27,7 +27,11 @@ WAITS = {"created": True, "conditions": [{"type": "RestartRequired", "status": "
 
 def result(name: str, impact: Impact | None, action: str = plan.APPLY, status: Any = None) -> Result:
     key = Key("VirtualMachine", "shop", name)
-    live = {"metadata": {"name": name, "namespace": "shop"}, "spec": {}, "status": status or {"created": True}}
+    live = {
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {"runStrategy": "Always"},
+        "status": status or {"created": True},
+    }
     return Result(Entry(f"shop/{name}", key, "present", {}), action, impact=impact, live=live)
 
 
