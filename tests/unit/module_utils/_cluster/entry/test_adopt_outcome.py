@@ -46,11 +46,11 @@ def test_a_task_warns_once_of_the_restarts_that_adopted_vms_need(check: bool) ->
     for result in results[:3]:
         result.changed = True
     need, remedy = "would need" if check else "needs", "use virtual_machine_power with state: restarted"
-    warnings = virtual_machine_adopt._outcome({}, Mode(check=check), results).warnings
+    warnings = virtual_machine_adopt._outcome({}, Mode(check=check), results, []).warnings
     assert warnings == [f"shop/a {need} a restart for this; {remedy}"]
     results[1].impact = Impact(RESTART)
     need = "would need" if check else "need"
-    warnings = virtual_machine_adopt._outcome({}, Mode(check=check), results).warnings
+    warnings = virtual_machine_adopt._outcome({}, Mode(check=check), results, []).warnings
     assert warnings == [f"2 VMs {need} a restart for this; {remedy}"]
 
 
@@ -58,7 +58,7 @@ def test_a_check_shows_why_vms_cannot_be_adopted() -> None:
     nearest = Candidate({"name": "small"}, None, {}, (), ({"field": "domain.cpu.cores", "before": 2, "after": 1},))
     result = AdoptOutcome(vm("a"), Adoption(nearest=(nearest,), remedy="set accept: [domain.cpu]"))
     result.failed = "no instancetype"
-    outcome = virtual_machine_adopt._outcome({}, Mode(check=True), [result])
+    outcome = virtual_machine_adopt._outcome({}, Mode(check=True), [result], [])
     why = "no instancetype; the nearest match is small: differs in domain.cpu.cores; set accept: [domain.cpu]"
     assert (outcome.failed, outcome.warnings) == (False, [f"1 virtual machine cannot be adopted: shop/a: {why}"])
     assert outcome.result["results"][0]["msg"] == why
@@ -66,6 +66,6 @@ def test_a_check_shows_why_vms_cannot_be_adopted() -> None:
 
 def test_vms_of_argo_cd_are_named() -> None:
     results = [AdoptOutcome(vm(name, f"argocd-{name}"), Adoption(CHOSEN), changed=name != "c") for name in "abc"]
-    assert virtual_machine_adopt._outcome({}, Mode(), results).warnings == [
+    assert virtual_machine_adopt._outcome({}, Mode(), results, []).warnings == [
         "shop/a, shop/b: Argo CD declares the object too and reverts the change, unless its repository has it"
     ]

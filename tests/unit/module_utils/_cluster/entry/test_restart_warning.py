@@ -27,16 +27,26 @@ WAITS = {"created": True, "conditions": [{"type": "RestartRequired", "status": "
 
 def result(name: str, impact: Impact | None, action: str = plan.APPLY, status: Any = None) -> Result:
     key = Key("VirtualMachine", "shop", name)
-    live = {"metadata": {"name": name, "namespace": "shop"}, "spec": {}, "status": status or {"created": True}}
+    live = {
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {"runStrategy": "Always"},
+        "status": status or {"created": True},
+    }
     return Result(Entry(f"shop/{name}", key, "present", {}), action, impact=impact, live=live)
 
 
 def warnings(*results: Result, check: bool = False, restart: str = "never") -> list[str]:
-    options = {"field_manager": "virtshape", "force_conflicts": False, "restart": restart, "concurrency": 1}
+    options = {
+        "field_manager": "virtshape",
+        "force_conflicts": False,
+        "restart": restart,
+        "concurrency": 1,
+        "wait": False,
+    }
     subject = VirtualMachines(options)
     module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options: subject)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
-    return module._outcome(params, Mode(check=check), subject, list(results), []).warnings
+    return module._outcome(params, Mode(check=check), subject, list(results), [], {}).warnings
 
 
 def test_one_vm_is_named() -> None:
