@@ -73,6 +73,6 @@ def test_none_where_a_restart_is_asked_for_or_would_not_help(check: bool) -> Non
     done = result("a", Impact(RESTART))
     done.restart = True
     assert warnings(done, check=check, restart="if_required") == []
-    complete = result("a", Impact(NOTHING, settled=True), plan.NONE, WAITS)
+    complete = result("a", Impact(NOTHING, guest_current=True), plan.NONE, WAITS)
     deleted = result("b", None, plan.DELETE, WAITS)
     assert warnings(complete, deleted, check=check) == []
