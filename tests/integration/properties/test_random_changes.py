@@ -158,6 +158,8 @@ class Fleet:
     def __init__(self, session: Session, cluster: Path, namespace: str) -> None:
         self._session, self._cluster, self._namespace = session, cluster, namespace
         self._before: dict[str, Manifest] = {}
+        # The guests of their next start.
+        self._wanted: dict[str, Manifest] = {}
 
     def _run(self, *, check: bool = False, **options: Any) -> dict[str, Result]:
         shared = {"kubeconfig": str(self._cluster), "namespace": self._namespace}
@@ -169,6 +171,12 @@ class Fleet:
         done = self._run(virtual_machines=entries, wait=True, **options)
         self._before.update((entry["name"], entry) for entry in entries if not done[entry["name"]]["failed"])
         return done
+
+    def _foreseen(self, told: Result) -> tuple[Manifest, Manifest]:
+        """The guest of the next start, before and after a change."""
+        before = self._wanted.get(told["name"]) or told.get("guest_before") or {}
+        self._wanted[told["name"]] = after = told.get("guest_after") or before
+        return before, after
 
     def remove(self, names: list[str]) -> None:
         self._run(virtual_machines=[{"name": name} for name in names], state="absent")
@@ -188,7 +196,7 @@ class Fleet:
                 if forecast[name].get(key) != done[name].get(key)
             ]
             if not done[name]["failed"]:
-                told += self._judged(done[name], instances.get(name))
+                told += self._judged(done[name], instances.get(name), *self._foreseen(done[name]))
             if told:
                 told += [f"before: {before.get(name)}", f"after: {entry}", f"restart: {restart}"]
                 found.append("\n  ".join([f"{name}: {done[name].get('needs')}", *told]))
@@ -202,8 +210,8 @@ class Fleet:
         objects, _version = self._session.list(kind, self._namespace)
         return {one["metadata"]["name"]: one for one in objects}
 
-    def _judged(self, told: Result, before: Manifest | None) -> Iterator[str]:
-        """Where the cluster differs from what the run says."""
+    def _judged(self, told: Result, before: Manifest | None, pending: Manifest, foreseen: Manifest) -> Iterator[str]:
+        """Where the cluster differs from what the run says. pending: what an earlier change had foreseen."""
         name = told["name"]
         needs = told.get("needs", "nothing")
         announced = "asks for no restart" not in told.get("restart_reason", "")
@@ -217,8 +225,9 @@ class Fleet:
         reached = needs == "live_update" or told["restarted"]
         # KubeVirt may plug sockets, memory, networks and volumes although something else waits for a restart.
         partly = needs == "restart" and not reached
-        was, foreseen = guest(before["spec"]), told.get("guest_after") or guest(before["spec"])
-        allowed = [was, foreseen] if partly else [foreseen if reached else was]
+        was = guest(before["spec"])
+        # A pending change, too, once what it had waited for is taken back.
+        allowed = [was, pending, foreseen] if partly else [foreseen if reached else was]
 
         def is_foreseen(one: Manifest) -> bool:
             has = guest(one["spec"])

@@ -19,7 +19,8 @@ APPLY = "apply"
 DELETE = "delete"
 # A declared run strategy is taken back from this manager, which owns it after a start or stop.
 RECLAIMED: Final = ("virt-api", ("spec", "runStrategy"))
-_POD: Final = ("spec", "template", "spec")
+_TEMPLATE: Final = ("spec", "template")
+_POD: Final = (*_TEMPLATE, "spec")
 # The object differs from its declaration and is left alone on purpose.
 KEEP = "keep"
 WRITES = (CREATE, APPLY, DELETE)
@@ -193,10 +194,10 @@ def _prunes_more(
     It also removes the parents that nobody owns, with all that admission has put there: with the bootloader the
     firmware's UUID and serial.
     """
-    if field[: len(_POD)] != _POD:
+    if field[: len(_TEMPLATE)] != _TEMPLATE:
         return False
     kept = [*desired, *(owned_field for _manager, fields in others for owned_field in fields)]
-    for length in range(len(_POD) + 1, len(field)):
+    for length in range(len(_TEMPLATE) + 1, len(field)):
         parent = field[:length]
         if not any(parent == kept_field[:length] for kept_field in kept):
             contents = ownership.leaves(ownership.lookup(live, parent, {}), parent)

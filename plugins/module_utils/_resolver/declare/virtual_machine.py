@@ -19,6 +19,14 @@ _RUN_STRATEGY: Final[Field] = ("spec", "runStrategy")
 _RUNNING: Final[Field] = ("spec", "running")
 _MEMORY: Final[Field] = ("spec", "template", "spec", "domain", "memory", "guest")
 _CONTROLLER: Final = "virt-controller"
+# What virt-controller writes to VMs without a matcher, too.
+_NOT_EXPANDED: Final[frozenset[Field]] = frozenset(
+    {
+        ("spec", "template", "metadata", "annotations", "kubevirt.io/pci-topology-version"),
+        ("spec", "template", "spec", "domain", "firmware", "uuid"),
+        ("spec", "template", "spec", "volumes"),
+    }
+)
 
 
 class Reconciled(NamedTuple):
@@ -170,9 +178,14 @@ def _reconcile_matcher(
 
 def expanded(desired: dict[str, Any], live: dict[str, Any]) -> bool:
     """Whether virt-controller has replaced the declared matchers by the expanded spec (KubeVirt ≥ 1.4)."""
-    declared = any(role.matcher_of(desired) for role in ROLES)
-    matched = any(role.matcher_of(live) or role.reference_of(live) for role in ROLES)
-    return declared and not matched and any(field[0] == "spec" for field in ownership.updated(live, _CONTROLLER))
+    declared = [role for role in ROLES if role.matcher_of(desired)]
+    if not declared or any(role.matcher_of(live) or role.reference_of(live) for role in ROLES):
+        return False
+    controller_fields = ownership.updated(live, _CONTROLLER)
+    if INSTANCETYPE in declared:
+        # Every instancetype has memory, which virt-controller writes for no other reason.
+        return any(field[:-1] == _MEMORY[:-1] for field in controller_fields)
+    return any(field[0] == "spec" and field not in _NOT_EXPANDED for field in controller_fields)
 
 
 def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str, Any]:

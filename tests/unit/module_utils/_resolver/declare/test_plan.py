@@ -104,6 +104,12 @@ def test_a_dropped_field_leaves_what_admission_put_beside_it() -> None:
     dropped = plan.present(vm({}), live_vm, owner)
     assert dropped.merge_patch == {(*firmware, "bootloader"): None}
     assert ownership.lookup(plan.merged(dropped, live_vm), firmware) == {"uuid": "u"}
+    labelled = vm({})
+    labelled["spec"]["template"]["metadata"] = {"labels": {"tier": "web"}}
+    owned = set(ownership.declared(labelled))
+    labelled["spec"]["template"]["metadata"]["annotations"] = {"kubevirt.io/pci-topology-version": "v3"}
+    unlabelled = plan.present(vm({}), {**labelled, "metadata": {}}, owned)
+    assert unlabelled.merge_patch == {("spec", "template", "metadata", "labels"): None}
     # Nothing but the field would go.
     assert plan.present(vm({"firmware": {"serial": "1"}}), live_vm, owner).merge_patch == {}
     assert plan.present(vm({}), {**efi, "metadata": {}}, owner).merge_patch == {}

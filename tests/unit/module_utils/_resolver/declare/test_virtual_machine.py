@@ -168,17 +168,39 @@ def expanded() -> dict[str, Any]:
     spec = live["spec"]
     del spec["instancetype"], spec["preference"]
     spec["template"]["spec"]["domain"]["devices"]["disks"][0]["disk"] = {"bus": "virtio"}
+    spec["template"]["spec"]["domain"]["memory"] = {"guest": "2Gi"}
     fields = live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]
     del fields["f:instancetype"], fields["f:preference"]
     disks = fields["f:template"]["f:spec"]["f:domain"]["f:devices"].pop("f:disks")
-    live["metadata"]["managedFields"].append(
-        {
-            "manager": "virt-controller",
-            "operation": "Update",
-            "fieldsV1": {"f:spec": {"f:template": {"f:spec": {"f:domain": {"f:devices": {"f:disks": disks}}}}}},
-        }
-    )
+    domain = {"f:devices": {"f:disks": disks}, "f:memory": {".": {}, "f:guest": {}}}
+    return written_by_controller(live, {"f:spec": {"f:domain": domain}})
+
+
+def written_by_controller(live: dict[str, Any], template: dict[str, Any]) -> dict[str, Any]:
+    fields = {"f:spec": {"f:template": template}}
+    entry = {"manager": "virt-controller", "operation": "Update", "fieldsV1": fields}
+    live["metadata"]["managedFields"].append(entry)
     return live
+
+
+def test_what_virt_controller_writes_to_any_vm_is_no_expansion() -> None:
+    annotations = {".": {}, "f:kubevirt.io/pci-topology-version": {}}
+    domain = {"f:firmware": {".": {}, "f:uuid": {}}}
+    template = {"f:metadata": {"f:annotations": annotations}, "f:spec": {"f:domain": domain, "f:volumes": {}}}
+    plain = {"name": "web", "namespace": "shop", "cpu": {"sockets": 2}, "memory": "2Gi"}
+    live = written_by_controller(applied(created(plain)), template)
+    without_preference = {key: value for key, value in OPTIONS.items() if key != "preference"}
+    without_instancetype = {**plain, "preference": {"name": "fedora"}}
+    for options in (OPTIONS, without_preference, without_instancetype):
+        assert not vms.expanded(as_vm(options), live)
+    disks = written_by_controller(live, {"f:spec": {"f:domain": {"f:devices": {"f:disks": {}}}}})
+    assert not vms.expanded(as_vm(without_preference), disks)
+
+
+def test_a_preference_alone_is_expanded() -> None:
+    plain = {"name": "web", "namespace": "shop", "memory": "2Gi"}
+    live = written_by_controller(applied(created(plain)), {"f:spec": {"f:domain": {"f:devices": {"f:disks": {}}}}})
+    assert vms.expanded(as_vm({**plain, "preference": {"name": "fedora"}}), live)
 
 
 def test_an_expanded_vm_is_no_difference() -> None:
