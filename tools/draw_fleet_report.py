@@ -14,8 +14,8 @@ from xml.dom import minidom
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT / "tests" / "unit" / "support"))
 
-from ansible_collections.virtshape.instancetypes.plugins.filter import _page  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.filter._fleet import fleet  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters import page as pages  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.fleet import fleet  # noqa: E402
 from fleet_samples import fleet as sample  # noqa: E402
 
 PICTURE = CHECKOUT / "docs" / "images" / "fleet_report.svg"
@@ -27,7 +27,7 @@ _EMPTY = re.compile(r"<(br|hr|img|meta|col)\b([^>/]*)>")
 def main() -> int:
     options = sample(200)
     summary = fleet(options.pop("value"), **options, now="2026-03-01T08:00:00Z")
-    page = _page.page(summary, "fleet", "Fleet report", rows=20)
+    page = pages.page(summary, "fleet", "Fleet report", rows=20)
     style = page[page.index("<style>") + 7 : page.index("</style>")].replace("body {", ".page {")
     body = page[page.index("<body>") + 6 : page.index("</body>")].replace("<details open>", '<details open="open">')
     # The first section is enough to see what the page is about.

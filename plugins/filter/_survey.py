@@ -35,41 +35,9 @@ _value:
   type: raw
 """
 
-from datetime import date
-from typing import Any
-
-from ansible.errors import AnsibleFilterError
-
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import report_bugs
-
-
-def survey(value: Any, separator: str | None = None) -> str | list[str]:
-    """See DOCUMENTATION. Strings keep their mark as unsafe."""
-    if separator is None:
-        return _text(value)
-    if isinstance(value, (list, tuple)):
-        texts = [_text(entry) for entry in value]
-    else:
-        text = _text(value)
-        texts = [part.strip() for part in text.split(separator)] if separator else [text]
-    return [entry for entry in texts if entry]
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, bool):
-        raise AnsibleFilterError(
-            f"expected a text, found the boolean {str(value).lower()}; YAML reads a bare on, off, yes, no, "
-            "true and false as booleans: write such a name in a list, with a comma after it"
-        )
-    if isinstance(value, (int, float, date)):
-        return str(value)
-    raise AnsibleFilterError(f"expected a text, found {value!r}")
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred import deferred
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return report_bugs({"_survey": survey})
+        return deferred("_survey")

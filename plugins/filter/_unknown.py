@@ -40,26 +40,9 @@ _value:
   elements: str
 """
 
-from collections.abc import Iterable
-
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.names import nearest
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import report_bugs
-
-_OWN = "; a variable of your own needs another prefix"
-
-
-def unknown(value: Iterable[str], of: str, known: Iterable[str], near: bool = False) -> list[str]:
-    """See DOCUMENTATION."""
-    prefix = f"{of.split()[-1]}_"
-    names = list(known)
-    hints = {name: nearest(name, names, prefix) for name in sorted(set(value) - set(names))}
-    return [
-        f"{name} is not a variable of the {of}{hint}{'' if '?' in hint else _OWN}"
-        for name, hint in hints.items()
-        if "?" in hint or not near
-    ]
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred import deferred
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return report_bugs({"_unknown": unknown})
+        return deferred("_unknown")

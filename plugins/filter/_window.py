@@ -45,29 +45,9 @@ _value:
   type: dict
 """
 
-from datetime import datetime, timezone
-from typing import Any
-
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import report_bugs
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._window import WindowError, schedule
-
-
-def window(
-    windows: Any, deadline: Any, time_zone: Any, start: str = "", now: str = "", seconds: Any = 0
-) -> dict[str, str]:
-    """See DOCUMENTATION."""
-    try:
-        planned = schedule(windows, deadline, time_zone)
-    except WindowError as error:
-        return {"bad_input": str(error), "refusal": ""}
-    refusal = planned.refusal(_utc(start or now), _utc(now), float(seconds)) if now else ""
-    return {"bad_input": "", "refusal": refusal}
-
-
-def _utc(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred import deferred
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return report_bugs({"_window": window})
+        return deferred("_window")

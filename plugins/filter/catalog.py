@@ -72,69 +72,9 @@ _value:
   type: raw
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
-from ansible.errors import AnsibleFilterError
-
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import (
-    CatalogError,
-    FieldError,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import bundle
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
-    Matrix,
-    as_data,
-    compatibility_matrix,
-    from_data,
-)
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_matrix import html, markdown, svg
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import report_bugs
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._fleet_summary import FleetError, capacities
-
-FORMS = {"markdown": markdown, "html": html, "svg": svg}
-
-
-def catalog(
-    value: Any,
-    form: Any = "data",
-    title: Any = "Instancetypes and preferences",
-    version: Any = "",
-    capacity: Any = (),
-) -> Any:
-    """See DOCUMENTATION."""
-    if form != "data" and form not in FORMS:
-        raise AnsibleFilterError(f"catalog: form: {form!r} is not a valid value; choose data, {', '.join(FORMS)}")
-    if not isinstance(title, str):
-        raise AnsibleFilterError(f"catalog: title: expected text, found {title!r}")
-    if not isinstance(version, str):
-        raise AnsibleFilterError(f"catalog: version: expected text, found {version!r}")
-    if isinstance(capacity, (str, Mapping)) or not isinstance(capacity, Iterable):
-        raise AnsibleFilterError(f"catalog: capacity: expected a list of what a module returned, found {capacity!r}")
-    try:
-        checked_capacity = capacities(capacity)
-    except FleetError as error:
-        raise AnsibleFilterError(f"catalog: {error}") from error
-    if isinstance(value, Mapping) and "misses" in value:
-        return _render(from_data(value), form, title, checked_capacity)
-    if isinstance(value, Mapping):
-        value = [value]
-    if not isinstance(value, Iterable) or isinstance(value, str):
-        raise AnsibleFilterError(f"catalog: expected catalogs or manifests, found {value!r}")
-    try:
-        documents = [dict(document) if isinstance(document, Mapping) else document for document in value]
-        matrix = compatibility_matrix(bundle(documents, version=version).objects)
-    except (CatalogError, FieldError) as error:
-        raise AnsibleFilterError(f"catalog: {error}") from error
-    return _render(matrix, form, title, checked_capacity)
-
-
-def _render(matrix: Matrix, form: str, title: str, capacity: list[dict[str, Any]]) -> Any:
-    if form == "html":
-        return html(matrix, title, capacity)
-    return as_data(matrix) if form == "data" else FORMS[form](matrix, title)
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred import deferred
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return report_bugs({"catalog": catalog})
+        return deferred("catalog")

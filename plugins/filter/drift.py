@@ -101,24 +101,9 @@ _value:
       returned: for a VM with a matcher
 """
 
-from typing import Any
-
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _vm_filters as vm_filters
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
-    each,
-    manifests,
-    release_option,
-    report_bugs,
-)
-
-
-def drift(value: Any, current: Any, kubevirt_version: Any = None) -> Any:
-    """See DOCUMENTATION."""
-    current_manifests = manifests("drift", "current", current)
-    release = release_option("drift", kubevirt_version)
-    return each("drift", value, lambda manifest: vm_filters.drift(manifest, current_manifests, release))
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred import deferred
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return report_bugs({"drift": drift})
+        return deferred("drift")

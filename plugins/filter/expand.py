@@ -40,10 +40,9 @@ _value:
   type: raw
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _vm_filters as vm_filters
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import report_bugs, vm_filter
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred import deferred
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return report_bugs({"expand": vm_filter("expand", vm_filters.expand)})
+        return deferred("expand")

@@ -117,10 +117,9 @@ _value:
           elements: dict
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _vm_filters as vm_filters
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import choice, report_bugs, vm_filter
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred import deferred
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return report_bugs({"explain": vm_filter("explain", vm_filters.explain, form=choice("data", "table"))})
+        return deferred("explain")

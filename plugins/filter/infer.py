@@ -71,27 +71,9 @@ _value:
   type: raw
 """
 
-from typing import Any
-
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _vm_filters as vm_filters
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
-    boolean_option,
-    each,
-    manifests,
-    release_option,
-    report_bugs,
-)
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._manifest_checks import gated
-
-
-def infer(value: Any, objects: Any, kubevirt_version: Any = None, accept_unknown_fields: Any = False) -> Any:
-    """See DOCUMENTATION."""
-    known_objects = manifests("infer", "objects", objects)
-    release = release_option("infer", kubevirt_version)
-    accept = boolean_option("accept_unknown_fields", "infer", accept_unknown_fields)
-    return each("infer", value, lambda vm: vm_filters.infer(gated(vm, accept), known_objects, release))
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred import deferred
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return report_bugs({"infer": infer})
+        return deferred("infer")

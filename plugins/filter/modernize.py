@@ -104,26 +104,9 @@ _value:
           type: str
 """
 
-from typing import Any
-
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import modernize as resolver
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import each, release_option, report_bugs
-
-
-def modernize(value: Any, kubevirt_version: Any = None) -> Any:
-    """See DOCUMENTATION."""
-    release = release_option("modernize", kubevirt_version)
-    return each("modernize", value, lambda manifest: _plain(resolver.modernize(manifest, release)))
-
-
-def _plain(result: resolver.Modernized) -> dict[str, Any]:
-    return {
-        "manifest": result.manifest,
-        "changes": [change._asdict() for change in result.changes],
-        "left": [left._asdict() for left in result.left],
-    }
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred import deferred
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return report_bugs({"modernize": modernize})
+        return deferred("modernize")

@@ -57,52 +57,9 @@ _value:
   type: raw
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
-from ansible.errors import AnsibleFilterError
-
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import QuantityError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import (
-    Quantity,
-    human,
-    parse,
-)
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import report_bugs
-
-FORMS = ("integer", "canonical", "human", "human_decimal")
-
-
-def quantity(value: Any, form: Any = "integer", compare: Any = None) -> Any:
-    """See DOCUMENTATION."""
-    if form not in FORMS:
-        raise AnsibleFilterError(f"quantity: form: {form!r} is not a valid value; choose {' or '.join(FORMS)}")
-    other = None if compare is None else _parsed(compare, "compare: ")
-
-    def convert(entry: Any) -> Any:
-        amount = _parsed(entry)
-        if other is not None:
-            return (amount.nanos > other.nanos) - (amount.nanos < other.nanos)
-        if form == "integer":
-            return amount.value
-        return amount.text if form == "canonical" else human(amount.text, binary=form == "human")
-
-    if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)):
-        return [convert(entry) for entry in value]
-    return convert(value)
-
-
-def _parsed(value: Any, label: str = "") -> Quantity:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise AnsibleFilterError(f"quantity: {label}expected a quantity such as 512Mi, found {value!r}")
-    try:
-        return parse(str(value).strip())
-    except QuantityError as error:
-        raise AnsibleFilterError(
-            f"quantity: {label}{value!r} is not a quantity; write a quantity such as 512Mi or 4G"
-        ) from error
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred import deferred
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return report_bugs({"quantity": quantity})
+        return deferred("quantity")

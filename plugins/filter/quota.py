@@ -165,78 +165,9 @@ _value:
           type: dict
 """
 
-from typing import Any
-
-from ansible.errors import AnsibleFilterError
-
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.admission import (
-    QuotaObjects,
-    check_quotas,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.vm_pod import (
-    KEEP,
-    MIGRATE,
-    RESTART,
-)
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
-    check_option,
-    manifests,
-    report_bugs,
-    single_manifest,
-)
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pod_filters import evaluate_vms
-
-_NAME = "quota"
-_RUNNING = (KEEP, RESTART, MIGRATE)
-
-
-def _quota(
-    vms: Any,
-    quotas: Any = (),
-    limit_ranges: Any = (),
-    application_quotas: Any = (),
-    cluster_quotas: Any = (),
-    aaq: Any = None,
-    namespaces: Any = (),
-    networks: Any = None,
-    pods: Any = (),
-    guests: Any = (),
-    virtual_machines: Any = (),
-    storage_class: Any = "",
-    running: Any = KEEP,
-    kubevirt: Any = None,
-    kubevirt_version: Any = None,
-    objects: Any = (),
-    accept_unknown_fields: Any = False,
-) -> dict[str, Any]:
-    if running not in _RUNNING:
-        raise AnsibleFilterError(f"{_NAME}: running: choose from {', '.join(_RUNNING)}, not {running!r}")
-    cluster = QuotaObjects(
-        quotas=manifests(_NAME, "quotas", quotas),
-        limit_ranges=manifests(_NAME, "limit_ranges", limit_ranges),
-        application_quotas=manifests(_NAME, "application_quotas", application_quotas),
-        cluster_quotas=manifests(_NAME, "cluster_quotas", cluster_quotas),
-        aaq=None if aaq is None else check_option(_NAME, "aaq", aaq, single_manifest),
-        namespaces=manifests(_NAME, "namespaces", namespaces),
-        networks=None if networks is None else manifests(_NAME, "networks", networks),
-        pods=manifests(_NAME, "pods", pods),
-        guests=manifests(_NAME, "guests", guests),
-        vms=manifests(_NAME, "virtual_machines", virtual_machines),
-        default_class=str(storage_class or ""),
-    )
-    return evaluate_vms(
-        _NAME,
-        check_quotas,
-        vms,
-        cluster,
-        running,
-        kubevirt=kubevirt,
-        kubevirt_version=kubevirt_version,
-        objects=objects,
-        accept_unknown_fields=accept_unknown_fields,
-    )
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred import deferred
 
 
 class FilterModule:
     def filters(self) -> dict:
-        return report_bugs({_NAME: _quota})
+        return deferred("quota")

@@ -157,22 +157,9 @@ _value:
           type: str
 """
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import (
-    manifest_list,
-    report_bugs,
-    single_manifest,
-    vm_filter,
-)
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._pod_filters import resources
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred import deferred
 
 
 class FilterModule:
     def filters(self) -> dict:
-        options = {
-            "kubevirt": single_manifest,
-            "namespace": single_manifest,
-            "quotas": manifest_list,
-            "networks": manifest_list,
-            "migrates_from": single_manifest,
-        }
-        return report_bugs({"resources": vm_filter("resources", resources, **options)})
+        return deferred("resources")

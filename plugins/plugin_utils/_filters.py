@@ -6,18 +6,14 @@
 
 from __future__ import annotations
 
-import functools
-import re
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible.errors import AnsibleError, AnsibleFilterError
+from ansible.errors import AnsibleFilterError
 from ansible.module_utils.parsing.convert_bool import boolean
-from jinja2.exceptions import TemplateError
 
 from ..module_utils._resolver.api import release
-from ..module_utils._resolver.api.errors import FieldError, bug_report
+from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.names import shown
 from ..module_utils._resolver.choose.selection import Rejected
 from ..module_utils._resolver.kubevirt.vmi.cluster import version_of
@@ -26,39 +22,6 @@ from ._manifest_checks import check_fields, check_types, gated
 from ._vm_filters import FilterProblem
 
 Check = Callable[[Any], Any]
-
-_UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")
-
-
-def report_bugs(filters: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """The filters, with unforeseen exceptions reported as bugs in the collection, without a Python traceback."""
-    return {name: _report_bugs(name, function) for name, function in filters.items()}
-
-
-def _report_bugs(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def wrapper(*arguments: Any, **options: Any) -> Any:
-        try:
-            return function(*arguments, **options)
-        except (AnsibleError, TemplateError):
-            raise
-        except RecursionError:
-            raise AnsibleFilterError(f"{name}: the value is nested too deeply or contains itself") from None
-        except TypeError as error:
-            problem = _call_problem(error) or bug_report(error)
-            raise AnsibleFilterError(f"{name}: {problem}") from None
-        except Exception as error:
-            raise AnsibleFilterError(f"{name}: {bug_report(error)}") from None
-
-    return wrapper
-
-
-def _call_problem(error: TypeError) -> str:
-    """What is wrong with the options of a filter's call, or "" for an error inside the filter."""
-    if len(traceback.extract_tb(error.__traceback__)) > 1:
-        return ""
-    unknown = _UNKNOWN.search(str(error))
-    return f"{unknown[1]}: unknown option" if unknown else "invalid arguments; see ansible-doc -t filter"
 
 
 def vm_filter(name: str, compute: Callable[..., Any], **checks: Check) -> Callable[..., Any]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from ansible.errors import AnsibleFilterError
 from jinja2.exceptions import UndefinedError
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _filters
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _deferred
 
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
 NAMES = sorted(path.stem for path in (Path(__file__).parents[3] / "plugins" / "filter").glob("*.py"))
@@ -20,11 +24,25 @@ def filter_of(name: str) -> Any:
     return importlib.import_module(f"{PLUGINS}.filter.{name}").FilterModule().filters()[name]
 
 
-def failing(error: BaseException) -> Any:
-    def filter_(_value: Any) -> None:
-        raise error
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], Any]:
+    """Makes a filter `mine` that raises the error."""
 
-    return _filters.report_bugs({"mine": filter_})["mine"]
+    def filter_that_raises(error: BaseException) -> Any:
+        def mine(_value: Any) -> None:
+            raise error
+
+        monkeypatch.setattr(_deferred, "import_module", lambda _name: mock.Mock(mine=mine))
+        return _deferred.deferred("mine")["mine"]
+
+    return filter_that_raises
+
+
+def test_files_of_filters_import_none_of_their_code() -> None:
+    imports = "".join(f"import {PLUGINS}.filter.{name};" for name in NAMES)
+    left = f"import sys; {imports} print(*(name for name in sys.modules if name.startswith('{PLUGINS}.module_utils')))"
+    done = subprocess.run([sys.executable, "-c", left], check=True, stdout=subprocess.PIPE, text=True)
+    assert done.stdout.split() == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -44,7 +62,7 @@ def test_values_of_any_shape(name: str, value: Any) -> None:
         assert "\n" not in str(error)
 
 
-def test_an_unforeseen_error_is_reported_as_a_bug() -> None:
+def test_an_unforeseen_error_is_reported_as_a_bug(failing: Callable[[BaseException], Any]) -> None:
     for error in (KeyError("a-secret"), TypeError("a-secret"), ValueError("a-secret")):
         with pytest.raises(AnsibleFilterError, match=r"^mine: this is a bug in the collection \(") as caught:
             failing(error)("x")
@@ -53,13 +71,13 @@ def test_an_unforeseen_error_is_reported_as_a_bug() -> None:
         failing(RecursionError())("x")
 
 
-def test_errors_of_templates_pass_unchanged() -> None:
+def test_errors_of_templates_pass_unchanged(failing: Callable[[BaseException], Any]) -> None:
     for error in (UndefinedError("x is undefined"), AnsibleFilterError("mine: no")):
         with pytest.raises(type(error), match=str(error)):
             failing(error)("x")
 
 
-def test_calls_that_do_not_fit() -> None:
+def test_calls_that_do_not_fit(failing: Callable[[BaseException], Any]) -> None:
     with pytest.raises(AnsibleFilterError, match=r"^mine: invalid arguments; see ansible-doc"):
         failing(KeyError())()
 

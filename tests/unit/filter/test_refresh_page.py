@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.filter._page import page
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.page import page
 
 
 def refresh_page(actual: Any, scope: str = "", rows: int = 1000) -> str:

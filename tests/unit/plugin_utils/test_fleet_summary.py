@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.filter import _page
-from ansible_collections.virtshape.instancetypes.plugins.filter._fleet import fleet
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters import page as pages
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.fleet import fleet
 from fleet_samples import LABEL, captured, entry, part, random_fleet, vm
 from fleet_samples import fleet as sample
 
@@ -48,7 +48,7 @@ class Page(HTMLParser):
 
 
 def text(vms: list[dict[str, Any]], *, title: str = "", scope: str = "", rows: int = 1000, **others: Any) -> str:
-    return _page.page(fleet(vms, now=NOW, **others), "fleet", title, scope, rows)
+    return pages.page(fleet(vms, now=NOW, **others), "fleet", title, scope, rows)
 
 
 def page(vms: list[dict[str, Any]], **options: Any) -> Page:

@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.catalog import catalog
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.facts import (
@@ -34,6 +33,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     topology,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_matrix import html, markdown, svg
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.catalog import catalog
 
 CATALOG = Path(__file__).resolve().parents[5] / "roles/common_instancetypes/files/catalog"
 

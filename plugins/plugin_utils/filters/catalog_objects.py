@@ -1,0 +1,72 @@
+"""The filter catalog_objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ...module_utils._resolver.api.errors import CatalogError
+from ...module_utils._resolver.api.limits import oversized
+from ...module_utils._resolver.api.matcher import ROLES
+from ...module_utils._resolver.catalog.objects import adapt, expand_catalog
+from ...module_utils._resolver.catalog.selection import select
+
+KINDS = {role.matcher: role for role in ROLES}
+FORMS = ("manifests", "entries")
+
+
+def catalog_objects(
+    value: Any,
+    kind: Any = None,
+    series: Any = (),
+    sizes: Any = (),
+    names: Any = (),
+    name_prefix: Any = "",
+    labels: Any = None,
+    namespace: Any = "",
+    form: Any = "manifests",
+    version: Any = "",
+) -> list:
+    """See its documentation."""
+    _check("kind", kind, (None, *KINDS))
+    _check("form", form, FORMS)
+    patterns = {"series": series, "sizes": sizes, "names": names}
+    for option, entries in patterns.items():
+        if not isinstance(entries, (list, tuple)) or not all(isinstance(entry, str) for entry in entries):
+            raise AnsibleFilterError(f"catalog_objects: {option}: expected a list of names, found {entries!r}")
+    for option, text in (("name_prefix", name_prefix), ("namespace", namespace), ("version", version)):
+        if not isinstance(text, str):
+            raise AnsibleFilterError(f"catalog_objects: {option}: expected text, found {text!r}")
+    if not isinstance(labels, (Mapping, type(None))):
+        raise AnsibleFilterError(f"catalog_objects: labels: expected an object, found {labels!r}")
+    try:
+        objects = select(expand_catalog(*_sources(value), version=version), role=KINDS.get(kind), **patterns)
+        objects = adapt(objects, namespace=namespace, labels=dict(labels or {}), name_prefix=name_prefix)
+    except CatalogError as error:
+        raise AnsibleFilterError(f"catalog_objects: {error}") from error
+    return (
+        [{**manifest["metadata"], "spec": manifest["spec"]} for manifest in objects] if form == "entries" else objects
+    )
+
+
+def _check(option: str, value: Any, choices: tuple) -> None:
+    if value not in choices:
+        options = " or ".join(choice for choice in choices if choice)
+        raise AnsibleFilterError(f"catalog_objects: {option}: {value!r} is not a valid value; choose {options}")
+
+
+def _sources(value: Any) -> list:
+    too_much = oversized(value)
+    if too_much:
+        raise AnsibleFilterError(f"catalog_objects: the catalog {too_much}; simplify the catalog")
+    if isinstance(value, Mapping):
+        return [dict(value)]
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        # An empty YAML document is None.
+        return [dict(source) if isinstance(source, Mapping) else source for source in value if source is not None]
+    raise AnsibleFilterError(
+        "catalog_objects: expected catalogs or manifests, found "
+        + ("text; read YAML with from_yaml or from_yaml_all" if isinstance(value, str) else repr(value))
+    )
