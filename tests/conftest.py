@@ -117,6 +117,14 @@ def cluster(launch: Callable[..., dict[str, Any]], run_cluster: tuple[str, ...])
     return Path(launch("start", *run_cluster)["kubeconfig"])
 
 
+@pytest.fixture(scope="session")
+def oldest_cluster(launch: Callable[..., dict[str, Any]], run_cluster: tuple[str, ...]) -> Path:
+    """The kubeconfig of a cluster with the oldest KubeVirt, which all workers share, too."""
+    *_name, folder = run_cluster
+    options = ("--name", "tests", "--dir", f"{folder}-oldest", "--kubevirt-version", "1.4.0")
+    return Path(launch("start", *options)["kubeconfig"])
+
+
 @pytest.fixture
 def namespace(cluster: Path) -> Iterator[str]:
     """The name of a new namespace, deleted (not waited for) after the test."""
@@ -158,13 +166,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove this run's cluster, and those of earlier runs that were killed."""
+    """Remove this run's clusters, and those of earlier runs that were killed."""
     if _is_worker(config) or not TEST_CLUSTERS.is_dir():
         return
     own = os.environ[RUN_VARIABLE]
     for folder in TEST_CLUSTERS.iterdir():
         run = folder.name.partition("-")[0]
-        if folder.name == own or (run.isdigit() and not _runs(int(run))):
+        if folder.name.startswith(own) or (run.isdigit() and not _runs(int(run))):
             _launch("stop", "--remove", "--name", "tests", "--dir", str(folder), check=False)
 
 

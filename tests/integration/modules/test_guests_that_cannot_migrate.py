@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
+from chosen_releases import ALL
 from modules_support import claim_of, network_of, until, vm
 
-pytestmark = pytest.mark.own_cluster
+pytestmark = [
+    pytest.mark.own_cluster,
+    pytest.mark.skipif(not ALL, reason="make test-releases builds KubeVirt 1.8.4"),
+]
 
 Run = Callable[..., dict[str, Any]]
 OTHER_FIELD = "a non-live-updatable field was changed in the template spec"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import stat
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -109,28 +109,18 @@ def test_vms_without_snapshot_copies(run: Run, shop: str) -> None:
     assert lost()["web"] == []
 
 
-@pytest.fixture(scope="module", params=["1.9.0", "1.4.0"])
-def elsewhere(
-    request: pytest.FixtureRequest, launch: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Path]:
-    """Another cluster, with none of the instancetypes."""
-    path = str(tmp_path_factory.mktemp("elsewhere") / "cluster")
-    yield Path(launch("start", "--kubevirt-version", request.param, "--dir", path)["kubeconfig"])
-    launch("stop", "--remove", "--dir", path)
-
-
 @pytest.mark.own_cluster
-def test_target_cluster_without_the_instancetype(run: Run, shop: str, elsewhere: Path) -> None:
+def test_target_cluster_without_the_instancetype(run: Run, shop: str, oldest_cluster: Path) -> None:
     declare(run, shop)
     place = f"there-{uuid.uuid4().hex[:8]}"
     found = run("virtual_machine_export", namespace=shop, target_namespace=place, run_strategy="Halted")
     with contextlib.ExitStack() as stack:
-        connection = stack.enter_context(config.new_client_from_config(str(elsewhere)))
+        connection = stack.enter_context(config.new_client_from_config(str(oldest_cluster)))
         client.CoreV1Api(connection).create_namespace({"metadata": {"name": place}})
         apply(dynamic.DynamicClient(connection), found["manifests"])
 
     def there(module: str, **options: Any) -> dict[str, Any]:
-        return execute(module, {"kubeconfig": str(elsewhere), **options})
+        return execute(module, {"kubeconfig": str(oldest_cluster), **options})
 
     here, after = expanded(run, shop), expanded(there, place)
     for name, template in here.items():
