@@ -56,6 +56,8 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
             # A dry run would change what is being deleted, instead of creating anything.
             due = [(result, step) for result, step in planned if _is_due(result) and result.terminating is None]
             _rehearse(session, due, settings)
+        for result in results:
+            result.restart = result.restart and result.failed is None
         return results
     _await_names(session, subject, planned, settings)
     if settings.fail_fast and _any_failed(results):

@@ -96,21 +96,21 @@ def present(
     for field in sorted(removed):
         _set(before, field, _current(current, live, field))
     patched_parents = {
-        _largest_removed(field, removed, desired_fields, live)
+        largest_removed(field, removed, desired_fields, live)
         for field in (*(updated_by_us & removed), *(shared if force else ()))
     }
     to_patch = {*_emptied_parents(desired_fields, removed, live), *patched_parents}
     # The object must be valid after the patch: interfaces must not go without their networks.
     if any(field[: len(_POD)] == _POD for field in to_patch):
         to_patch |= {
-            _largest_removed(field, removed, desired_fields, live) for field in removed if field[: len(_POD)] == _POD
+            largest_removed(field, removed, desired_fields, live) for field in removed if field[: len(_POD)] == _POD
         }
         to_patch = {
             field for field in to_patch if not any(field[:length] in to_patch for length in range(1, len(field)))
         }
     # Only these: without its memory, a VM could not start until the apply.
     to_patch |= {
-        _largest_removed(field, removed, desired_fields, live)
+        largest_removed(field, removed, desired_fields, live)
         for field in removed
         if _prunes_more(field, removed, desired_fields, others, live)
     }
@@ -168,7 +168,7 @@ def _emptied_parents(desired: dict[Field, Any], dropped: set[Field], live: dict[
     return tuple(result)
 
 
-def _largest_removed(field: Field, dropped: set[Field], desired: dict[Field, Any], live: dict[str, Any]) -> Field:
+def largest_removed(field: Field, dropped: set[Field], desired: dict[Field, Any], live: dict[str, Any]) -> Field:
     """A dropped field, or the largest parent that would become empty."""
     while len(field) > 1:
         parent = field[:-1]

@@ -11,7 +11,7 @@ from ..api.matcher import INSTANCETYPE, ROLES, Role
 from ..api.tree import copy, merge
 from ..kubevirt.find.infer import IGNORE
 from ..kubevirt.vmi.readiness import run_strategy
-from .plan import APPLY, RECLAIMED, Plan
+from .plan import APPLY, RECLAIMED, Plan, largest_removed
 from .vm.manifest import DEFAULT_MEMORY
 
 DEFAULT_RUN_STRATEGY: Final = "Always"
@@ -95,14 +95,30 @@ def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
         if not current or not current.get("revisionName") or (desired and desired.get("revisionName")):
             continue
         if desired is None and role.matcher in before.get("spec", {}):
-            merge_patch.update({**ownership.declared(step.after), ("spec", role.matcher): None})
+            merge_patch.update(
+                {**ownership.declared(step.after), **_removals(step, live), ("spec", role.matcher): None}
+            )
         elif desired and (desired.get("name") != current.get("name") or role.kind_of(desired) != role.kind_of(current)):
             fields = {"name": desired.get("name"), "kind": desired.get("kind"), "revisionName": None}
             merge_patch.update({("spec", role.matcher, field): value for field, value in fields.items()})
         else:
             continue
         merge(before, {"spec": {role.matcher: {"revisionName": current["revisionName"]}}})
-    return step._replace(before=before, merge_patch={**step.merge_patch, **merge_patch})
+    merge_patch = {**step.merge_patch, **merge_patch}
+    gone = {field for field, value in merge_patch.items() if value is None}
+    patch = {
+        field: value
+        for field, value in merge_patch.items()
+        if not any(field[:length] in gone for length in range(1, len(field)))
+    }
+    return step._replace(before=before, merge_patch=patch)
+
+
+def _removals(step: Plan, live: dict[str, Any]) -> dict[Field, None]:
+    """The fields that a plan removes: with the instancetype that comes instead of them in one request."""
+    desired = ownership.declared(step.manifest)
+    removed = ownership.declared(step.before).keys() - desired.keys()
+    return {largest_removed(field, removed, desired, live): None for field in removed}
 
 
 def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool) -> Plan:

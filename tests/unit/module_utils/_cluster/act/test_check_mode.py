@@ -86,6 +86,12 @@ def test_rejected_dry_run_is_never_reported_as_created(answer: Any) -> None:
     assert (fine.failed, fine.changed, fine.warnings) == (None, True, [])
 
 
+def test_what_a_dry_run_refuses_would_not_be_restarted() -> None:
+    store = empty(bad=status(422, "no", "Invalid"))
+    refused, fine = check(store, "bad", "good", subject=subject_with(needs_restart=lambda _result: True))
+    assert (refused.failed is not None, refused.restart, fine.restart) == (True, False, True)
+
+
 @pytest.mark.parametrize(
     ("answer", "told"),
     [

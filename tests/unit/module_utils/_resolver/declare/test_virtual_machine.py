@@ -306,6 +306,14 @@ def test_a_removed_instancetype_takes_its_revision_along() -> None:
     assert manifest.merge_patch == {("spec", "instancetype"): None, (*MEMORY, "guest"): "2Gi"}
 
 
+def test_a_removed_preference_takes_along_what_a_new_instancetype_replaces() -> None:
+    live = applied(created({**PLAIN, "memory": "2Gi", "preference": {"name": "x"}}))
+    live["spec"]["preference"]["revisionName"] = "a-x-1"
+    manifest = plan_with_merge_patch({**PLAIN, "instancetype": {"name": "y"}}, live)
+    name = ("spec", "instancetype", "name")
+    assert manifest.merge_patch == {("spec", "preference"): None, MEMORY: None, name: "y"}
+
+
 def with_running(value: bool, manager: str) -> dict[str, Any]:
     live = applied(created(PLAIN))
     del live["spec"]["runStrategy"]
