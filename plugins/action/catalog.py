@@ -17,18 +17,16 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
     TextError,
     documents,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog, _direct
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import action
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._files import regular_files
-
-_direct.entry(__name__)
 
 # The options with the name of the source that they belong to.
 _SOURCES = ("definitions", "path", "url")
 SUFFIXES = (".yml", ".yaml", ".json")
 
 
-class ActionModule(ModuleAction):
+class ActionModule(action(__name__)):
     # No TRANSFERS_FILES: the contents are passed in the module's options.
     def execute(self, options: dict[str, Any], tmp: Any, task_vars: Any) -> dict[str, Any]:
         source = options.get("source") or "builtin"

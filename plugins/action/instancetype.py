@@ -2,15 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The action of the modules whose links lead here: nothing but what all actions do."""
+"""The action of the module."""
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _direct
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import action
 
-_direct.entry(__name__)
-
-
-class ActionModule(ModuleAction):
-    """The action."""
+ActionModule = action(__name__)

@@ -63,6 +63,16 @@ class ModuleAction(ActionBase):
         return result
 
 
+def action(name: str) -> type[ModuleAction]:
+    """The action of a module, which has its name. name: qualified.
+
+    Each module has a file with this alone, because Ansible imports an action with the module's name before it forks:
+    once a play, not once a task. It keeps no compiled code of collections.
+    """
+    _direct.entry(name)
+    return type("ActionModule", (ModuleAction,), {"__module__": name})
+
+
 def _repeated(task: Any, task_vars: Mapping[str, Any]) -> str:
     """Why a task with run_once would run more than once in its play, which takes hours for a fleet; else ""."""
     owner = task._parent

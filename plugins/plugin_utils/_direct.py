@@ -76,11 +76,7 @@ def execute(action: ActionBase, module: str, options: Mapping[str, Any], task_va
 
 
 def entry(name: str) -> Module:
-    """What the module does. name: the module's or its action's, qualified.
-
-    Actions import it, because Ansible imports an action that has the module's name before it forks: once a play, not
-    once a task. Ansible keeps no compiled code of collections, so that it takes long.
-    """
+    """What the module does. name: the module's or its action's, qualified."""
     return import_module(f"{_ENTRIES}.{name.rpartition('.')[2]}").MODULE  # type: ignore[no-any-return]
 
 
