@@ -117,7 +117,7 @@ def test_pages_of_new_objects_have_an_end(monkeypatch: pytest.MonkeyPatch) -> No
         return 200, {"metadata": {"continue": number}, "items": [{"metadata": {"name": number}}]}
 
     endless = pytest.raises(ConnectionFailed, match="page 20 still has a continue token")
-    with session_with(answer, retry_timeout=100) as session, endless:
+    with endless, session_with(answer, retry_timeout=100) as session:
         session.list(VM, "shop")
     assert next(numbers) == 20
 
