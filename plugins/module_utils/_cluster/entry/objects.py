@@ -159,8 +159,8 @@ class ObjectModule:
             take_over=take_over_of(params, warnings),
         )
         subject = self.subject(params)
-        session = Session(params, settings.concurrency)
         try:
+            session = Session(params, settings.concurrency)
             capacity = self.capacity(params, session, entries)
             warnings += capacity.warnings
             if capacity.refusals:
