@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 from ..api import schema
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND
 from ..api.quantity import parse
-from ..choose.fitting import series_of
+from ..choose.fitting import DEPRECATED_LABEL, series_of, size_of
 from ..kubevirt.apply import topology
-from .labels import CATALOG_LABEL, DEPRECATED_LABEL, MANAGED_BY_LABEL, VERSION_LABEL, architecture_of, class_of, os_of
+from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, VERSION_LABEL, architecture_of, class_of, os_of
 
 Manifest = dict[str, Any]
 
@@ -93,7 +93,7 @@ def facts(manifest: Manifest) -> dict[str, Any]:
     }
     if is_instancetype:
         series = series_of(metadata["name"])
-        result.update({"class": class_of(manifest), "series": series, "size": metadata["name"].rpartition(".")[2]})
+        result.update({"class": class_of(manifest), "series": series, "size": size_of(manifest)})
     else:
         result.update(
             os=os_of(manifest), architecture=architecture_of(manifest), topology=topology.preferred(spec) or "sockets"

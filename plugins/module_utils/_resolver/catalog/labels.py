@@ -12,7 +12,6 @@ from ..choose.fitting import CLASS_LABEL
 Manifest = dict[str, Any]
 
 
-DEPRECATED_LABEL: Final = "instancetype.kubevirt.io/deprecated"
 _OS_LABEL: Final = "instancetype.kubevirt.io/os-type"
 _ARCHITECTURE_LABEL: Final = "instancetype.kubevirt.io/arch"
 _OS_ANNOTATION: Final = "vm.kubevirt.io/os"

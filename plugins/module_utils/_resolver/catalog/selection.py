@@ -11,8 +11,8 @@ from ..api.errors import CatalogError
 from ..api.label_selector import SelectorError, selector
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.names import nearest, shown
+from ..choose.fitting import DEPRECATED_LABEL
 from .labels import (
-    DEPRECATED_LABEL,
     architecture_of,
     class_of,
     labels_of,

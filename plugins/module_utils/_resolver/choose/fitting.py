@@ -10,7 +10,7 @@ security, a node selector and a scheduler.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Optional
+from typing import Any, Final, NamedTuple, Optional
 
 from ..api import release_schema
 from ..api.errors import FieldError, Panic
@@ -23,13 +23,21 @@ Manifest = dict[str, Any]
 Spec = Optional[Manifest]
 
 
-# The label of published catalogs: general.purpose, memory.intensive, ...
-CLASS_LABEL = "instancetype.kubevirt.io/class"
+# The labels of published catalogs. The class: general.purpose, memory.intensive, ...
+CLASS_LABEL: Final = "instancetype.kubevirt.io/class"
+DEPRECATED_LABEL: Final = "instancetype.kubevirt.io/deprecated"
+_SIZE_LABEL: Final = "instancetype.kubevirt.io/size"
 
 
 def series_of(name: str) -> str:
     """The part before the last dot: ``u1`` of ``u1.nano``; "" if there is none."""
     return name.rpartition(".")[0]
+
+
+def size_of(manifest: Manifest) -> str:
+    """The size of an instancetype, such as ``nano``: its label, else the part of its name after the last dot."""
+    metadata = _metadata(manifest)
+    return str((metadata.get("labels") or {}).get(_SIZE_LABEL) or str(metadata.get("name") or "").rpartition(".")[2])
 
 
 class Constraints(NamedTuple):
@@ -59,7 +67,9 @@ def fitting(manifests: Iterable[Manifest], constraints: Constraints, release: Re
         except FieldError:
             continue
         if _fits(manifest, spec, constraints, release):
-            ranked.append((_rank(manifest, spec, constraints.series), manifest))
+            name = str(_metadata(manifest).get("name") or "")
+            other_series = bool(constraints.series) and series_of(name) != constraints.series
+            ranked.append(((other_series, *_rank(spec), name), manifest))
     return [manifest for _rank_, manifest in sorted(ranked, key=lambda pair: pair[0])]
 
 
@@ -86,22 +96,24 @@ def _meets_requirements(instancetype: Manifest, constraints: Constraints, releas
     return uneven is None and requirements.unmet(instancetype, constraints.preference, spec, release) is None
 
 
-def _rank(manifest: Manifest, spec: Manifest, series: str) -> tuple[Any, ...]:
+def rank(manifest: Manifest, release: Release) -> tuple[Any, ...]:
+    """What decides between two instancetypes before their names do. Raises FieldError."""
+    return _rank(release_schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"), release))
+
+
+def _rank(spec: Manifest) -> tuple[Any, ...]:
     cpu, memory = spec["cpu"], spec["memory"]
     demands = (
         *(spec.get(field) for field in ("gpus", "hostDevices", "launchSecurity", "nodeSelector", "schedulerName")),
         *(cpu.get(field) for field in ("dedicatedCPUPlacement", "isolateEmulatorThread", "numa", "realtime")),
         memory.get("hugepages"),
     )
-    name = str(_metadata(manifest).get("name") or "")
     return (
-        bool(series) and series_of(name) != series,
         cpu["guest"],
         parse(memory["guest"]).nanos,
         # An empty object is also a demand.
         sum(demand is not None and demand is not False for demand in demands),
         memory.get("overcommitPercent", 0),
-        name,
     )
 
 

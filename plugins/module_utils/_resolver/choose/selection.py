@@ -44,8 +44,8 @@ def choose(
         required_labels[CLASS_LABEL] = class_label
     constraints = Constraints(
         preference=_preference(preference, manifests, release) if preference is not None else None,
-        cpu=0 if cpu is None else _count("cpu", cpu),
-        memory=0 if memory is None else _bytes(memory),
+        cpu=0 if cpu is None else count_of("cpu", cpu),
+        memory=0 if memory is None else bytes_of(memory),
         labels=required_labels,
         series=series,
     )
@@ -93,14 +93,16 @@ def _preference(preference: Manifest | str, manifests: list[Any], release: Relea
         raise Rejected(f"preference: {error if bare else error.under('spec')}") from None
 
 
-def _count(option: str, value: Any) -> int:
+def count_of(option: str, value: Any) -> int:
+    """The whole number of an option, 32 bits at most. Raises Rejected."""
     text = str(value)
     if isinstance(value, bool) or not (text.isascii() and text.isdigit()) or int(text) > _UINT32:
         raise Rejected(f"{option}: expected a whole number, found {shown(value)}")
     return int(text)
 
 
-def _bytes(value: Any) -> int:
+def bytes_of(value: Any) -> int:
+    """The bytes of the option `memory`. Raises Rejected."""
     try:
         return parse(str(value)).value
     except QuantityError:

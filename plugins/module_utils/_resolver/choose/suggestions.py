@@ -119,14 +119,14 @@ def _instancetypes(vm: Manifest, cluster: Cluster, lister: Lister) -> list[str]:
         find.spec(inferred, PREFERENCE, cluster.objects, cluster.release).spec if inferred is not None else None
     )
     best = best_instancetypes(_all(INSTANCETYPE, vm, lister), vm, preference, cluster, without=("cpu", "memory"))
-    return [_named(manifest, INSTANCETYPE) for manifest in best]
+    return [named(manifest, INSTANCETYPE) for manifest in best]
 
 
 def _preferences(vm: Manifest, lister: Lister) -> list[str]:
     """Preferences whose name resembles that of the disk without labels, else the first preferences."""
     existing = {str(manifest["metadata"]["name"]): manifest for manifest in _all(PREFERENCE, vm, lister)}
     close = [name for disk in _disks(vm) for name in difflib.get_close_matches(disk, existing, n=SUGGESTED, cutoff=0.5)]
-    return [_named(existing[name], PREFERENCE) for name in (close or sorted(existing))[:SUGGESTED]]
+    return [named(existing[name], PREFERENCE) for name in (close or sorted(existing))[:SUGGESTED]]
 
 
 def _disks(vm: Manifest) -> list[str]:
@@ -148,7 +148,7 @@ def _all(role: Role, vm: Manifest, lister: Lister) -> list[Manifest]:
     return [*lister(role.cluster_kind, ""), *lister(role.kind, namespace)]
 
 
-def _named(manifest: Manifest, role: Role) -> str:
+def named(manifest: Manifest, role: Role) -> str:
     """The name as the user has to write it: with the kind for a namespaced object, because cluster-wide is
     the default.
     """

@@ -1,0 +1,333 @@
+"""From the name of a workload to boot source, preference and instancetype.
+
+Each rule has one answer or none: where several objects answer, the request is ambiguous and rejected with the choices.
+Objects with the same name count once, as the cluster-wide kind, which a VM without a kind means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ..api import release_schema
+from ..api.errors import FieldError
+from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
+from ..api.names import nearest, shown
+from ..api.release import Release
+from ..boot.source import matchers
+from .fitting import CLASS_LABEL, DEPRECATED_LABEL, Constraints, fitting, rank, series_of, size_of
+from .selection import Rejected, bytes_of, count_of, rejection_of_pair
+from .suggestions import named
+
+Manifest = dict[str, Any]
+
+# The class of the published catalogs for workloads that ask for nothing else.
+GENERAL_PURPOSE: Final = "general.purpose"
+# Annotations of published preferences: a name for users, and words separated by commas.
+_DISPLAY_NAME: Final = "openshift.io/display-name"
+_TAGS: Final = "tags"
+_MOST_CHOICES: Final = 20
+_MOST_REASONS: Final = 3
+
+
+class Request(NamedTuple):
+    """What a VM is for, and its size.
+
+    size: a name such as ``medium``. cpu: the least vCPUs. memory: the least memory, a quantity. performance: a class,
+    the part of a class before its first dot, or, of instancetypes without a class, their series. None: not requested.
+    """
+
+    workload: str
+    size: str | None = None
+    cpu: Any = None
+    memory: Any = None
+    performance: str | None = None
+
+    @property
+    def sized(self) -> bool:
+        return any(value is not None for value in self[1:])
+
+
+class Offer(NamedTuple):
+    """What a cluster offers to VMs of a namespace.
+
+    data_sources: None if no boot source is to be chosen. refused: why a VM with an instancetype cannot run, by the
+    instancetype's kind and name.
+    """
+
+    preferences: Iterable[Manifest]
+    instancetypes: Iterable[Manifest]
+    data_sources: Sequence[Manifest] | None = None
+    refused: Mapping[tuple[str, str], str] = {}
+
+
+class Choice(NamedTuple):
+    """The answer to a request.
+
+    data_source: NAMESPACE/NAME, or NAME if it has no namespace; "" if none was to be chosen. reasons: one line for each
+    choice. other_sources, other_instancetypes: names of what would also do, best first. rejected: why an instancetype
+    of the class and size does not do, by name.
+    """
+
+    data_source: str
+    preference: Manifest
+    instancetype: Manifest
+    reasons: list[str]
+    other_sources: list[str]
+    other_instancetypes: list[str]
+    rejected: dict[str, str]
+
+    def as_data(self) -> dict[str, Any]:
+        """For users: `boot`, `preference` and `instancetype` are options of the module virtual_machine."""
+        roles = {PREFERENCE: self.preference, INSTANCETYPE: self.instancetype}
+        return {
+            **({"boot": {"data_source": self.data_source}} if self.data_source else {}),
+            **{role.matcher: {"name": _name(one), "kind": one["kind"]} for role, one in roles.items()},
+            "reasons": self.reasons,
+            "others": {"boot": self.other_sources, INSTANCETYPE.matcher: self.other_instancetypes},
+            "rejected": self.rejected,
+        }
+
+
+def resolve(request: Request, offer: Offer, release: Release) -> Choice:
+    """The boot source, preference and instancetype of a workload. Raises Rejected.
+
+    Preference: of exactly the workload's name; else that of DataSources of the name; else the one that has the name or
+    the display name without regard to case and punctuation; else the one with the tag.
+    Boot source: the DataSource with this default preference, of several the one with the workload's name; else the one
+    without a default preference that has the name of the workload or of the preference.
+    Instancetype: without a size, the DataSource's default; else the smallest of the class and size.
+    """
+    preference, why_preference = _preference(request.workload, offer)
+    source, other_sources, why_source = _source(request.workload, preference, offer.data_sources)
+    default = matchers(_labels(source)).get(INSTANCETYPE.matcher) if source is not None else None
+    if default is not None and source is not None and not request.sized:
+        sizes = _Sizes(
+            _default(default, source, offer), {}, f"the default instancetype of the DataSource {_path(source)}"
+        )
+        why_size = f"is {sizes.described}"
+    else:
+        sizes = _sizes(request, offer, preference, release)
+        why_size = f"is the smallest of {sizes.described} that {_name(preference)} can have"
+    reasons = [f"preference {_name(preference)}: {why_preference}"]
+    if source is not None:
+        reasons.append(f"boot source {_path(source)}: {why_source}")
+    fits, rejected = _judged(sizes, preference, offer.refused, release)
+    if not fits:
+        raise Rejected(_nothing_fits(sizes.described, preference, rejected))
+    same = [one for one in fits if rank(one, release) == rank(fits[0], release)]
+    if len(same) > 1:
+        raise Rejected(f"size: {_several(same, INSTANCETYPE)} are equally small; name a size, or set instancetype")
+    return Choice(
+        _path(source) if source is not None else "",
+        preference,
+        fits[0],
+        [*reasons, f"instancetype {named(fits[0], INSTANCETYPE)}: {why_size}"],
+        other_sources,
+        [named(one, INSTANCETYPE) for one in fits[1:]],
+        rejected,
+    )
+
+
+def _preference(workload: str, offer: Offer) -> tuple[Manifest, str]:
+    by_name = _by_name(offer.preferences, PREFERENCE)
+    if workload in by_name:
+        return by_name[workload], "has the name of the workload"
+    sources = [one for one in offer.data_sources or () if _name(one) == workload]
+    if defaults := {key for one in sources if (key := matchers(_labels(one)).get(PREFERENCE.matcher))}:
+        found = [one for one in by_name.values() if (one["kind"], _name(one)) in defaults]
+        if len(found) < len(defaults):
+            missing = ", ".join(sorted(name for _kind, name in defaults - {(o["kind"], _name(o)) for o in found}))
+            raise Rejected(f"workload: the default preference {missing} of the DataSource {workload} does not exist")
+        return _only(found, workload), f"is the default of the DataSource {_path(sources[0])}"
+    current = [one for one in by_name.values() if _labels(one).get(DEPRECATED_LABEL) != "true"]
+    spelled = [
+        one for one in current if _plain(workload) in (_plain(_name(one)), _plain(_annotation(one, _DISPLAY_NAME)))
+    ]
+    if spelled:
+        return _only(spelled, workload), "has the name of the workload but for case and punctuation"
+    tagged = [one for one in current if workload in _annotation(one, _TAGS).split(",")]
+    if tagged:
+        return _only(tagged, workload), "is the only one with the workload's tag"
+    known = dict.fromkeys([*by_name, *(_name(one) for one in offer.data_sources or ())])
+    raise Rejected(f"workload: no preference and no DataSource is named {shown(workload)}{nearest(workload, known)}")
+
+
+def _only(found: list[Manifest], workload: str) -> Manifest:
+    if len(found) > 1:
+        raise Rejected(
+            f"workload: {shown(workload)} means several preferences: {_several(found, PREFERENCE)}; choose one"
+        )
+    return found[0]
+
+
+def _source(
+    workload: str, preference: Manifest, data_sources: Sequence[Manifest] | None
+) -> tuple[Manifest | None, list[str], str]:
+    """(the DataSource, the others that would do, why this one)."""
+    if data_sources is None:
+        return None, [], ""
+    preferences = {_path(one): matchers(_labels(one)).get(PREFERENCE.matcher) for one in data_sources}
+    name = _name(preference)
+    suitable = [one for one in data_sources if preferences[_path(one)] == (preference["kind"], name)]
+    why = f"its default preference is {name}"
+    if len(suitable) > 1 and (same_name := [one for one in suitable if _name(one) == workload]):
+        others = sorted(_path(one) for one in suitable if one not in same_name)
+        return _only_source(same_name), others, f"{why}, and it has the name of the workload"
+    if not suitable:
+        names = (_plain(workload), _plain(name))
+        suitable = [one for one in data_sources if preferences[_path(one)] is None and _plain(_name(one)) in names]
+        why = "it has the name of the workload, and no default preference"
+    if not suitable:
+        known = [f"{path} ({default[1] if default else 'none'})" for path, default in sorted(preferences.items())]
+        there = f"; there are {_shortened(known)}" if known else ""
+        raise Rejected(
+            f"boot: no DataSource has the default preference {name}{there}; set boot, or label a DataSource"
+            f" {PREFERENCE.volume_label}"
+        )
+    return _only_source(suitable), [], why
+
+
+def _only_source(found: list[Manifest]) -> Manifest:
+    if len(found) > 1:
+        choices = _shortened(sorted(_path(one) for one in found))
+        raise Rejected(f"boot: several DataSources would do: {choices}; set boot.data_source to one")
+    return found[0]
+
+
+class _Sizes(NamedTuple):
+    """Instancetypes to choose from.
+
+    too_small: why others are less than requested, by name. described: all of them, in words.
+    """
+
+    manifests: list[Manifest]
+    too_small: dict[str, str]
+    described: str
+
+
+def _default(default: tuple[str, str], source: Manifest, offer: Offer) -> list[Manifest]:
+    found = [one for one in offer.instancetypes if (one.get("kind"), _name(one)) == default]
+    if not found:
+        where = f"of the DataSource {_path(source)}"
+        raise Rejected(f"size: the default instancetype {default[1]} {where} does not exist; set size")
+    return found
+
+
+def _sizes(request: Request, offer: Offer, preference: Manifest, release: Release) -> _Sizes:
+    classes: dict[str, list[Manifest]] = {}
+    for one in _by_name(offer.instancetypes, INSTANCETYPE).values():
+        if _labels(one).get(DEPRECATED_LABEL) != "true":
+            classes.setdefault(_class(one), []).append(one)
+    name = _chosen_class(request.performance, classes)
+    described = f"the instancetypes of the class {name}"
+    manifests = classes[name]
+    if request.size is not None:
+        manifests = [one for one in manifests if size_of(one) == request.size]
+        if not manifests:
+            known = dict.fromkeys(size_of(one) for one in classes[name])
+            raise Rejected(f"size: the class {name} has no size {shown(request.size)}{nearest(request.size, known)}")
+        described += f" and the size {request.size}"
+    least = Constraints(
+        cpu=0 if request.cpu is None else count_of("cpu", request.cpu),
+        memory=0 if request.memory is None else bytes_of(request.memory),
+    )
+    large = fitting(manifests, least, release)
+    bounds = [f"{least.cpu} vCPUs"] * bool(least.cpu) + [str(request.memory)] * bool(least.memory)
+    too_small = {
+        named(one, INSTANCETYPE): f"has less than {' and '.join(bounds)}" for one in manifests if one not in large
+    }
+    if bounds:
+        described += f" with at least {' and '.join(bounds)}"
+    if request.size is not None and len(large) > 1:
+        choices = _several(large, INSTANCETYPE)
+        raise Rejected(f"size: {shown(request.size)} means several instancetypes: {choices}; set instancetype to one")
+    return _Sizes(large, too_small, described)
+
+
+def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]) -> str:
+    if not classes:
+        raise Rejected("size: there are no instancetypes; deploy a catalog")
+    if performance is None:
+        if GENERAL_PURPOSE in classes or len(classes) == 1:
+            return GENERAL_PURPOSE if GENERAL_PURPOSE in classes else next(iter(classes))
+        raise Rejected(
+            f"performance: no instancetype has the class {GENERAL_PURPOSE}; choose {_shortened(sorted(classes))}"
+        )
+    found = (
+        [performance] if performance in classes else [one for one in classes if one.partition(".")[0] == performance]
+    )
+    if len(found) > 1:
+        raise Rejected(f"performance: {shown(performance)} means several classes; choose {_shortened(sorted(found))}")
+    if not found:
+        raise Rejected(
+            f"performance: no instancetype has the class {shown(performance)}; choose {_shortened(sorted(classes))}"
+        )
+    return found[0]
+
+
+def _judged(
+    sizes: _Sizes, preference: Manifest, refused: Mapping[tuple[str, str], str], release: Release
+) -> tuple[list[Manifest], dict[str, str]]:
+    """(the instancetypes that a VM with the preference can have, smallest first; why not the others, by name)."""
+    try:
+        spec = release_schema.canonical(PREFERENCE.spec_type, preference.get("spec"), release)
+    except FieldError as error:
+        raise Rejected(f"preference {_name(preference)}: {error.under('spec')}") from None
+    fits = fitting(sizes.manifests, Constraints(preference=spec), release)
+    rejected = dict(sizes.too_small)
+    for one in sizes.manifests:
+        reason = refused.get((str(one.get("kind")), _name(one)), "")
+        if one not in fits:
+            reason = rejection_of_pair(one, preference, "", release)
+        if reason:
+            rejected[named(one, INSTANCETYPE)] = reason
+    return [one for one in fits if named(one, INSTANCETYPE) not in rejected], rejected
+
+
+def _nothing_fits(described: str, preference: Manifest, rejected: Mapping[str, str]) -> str:
+    reasons = [f"{name}: {reason}" for name, reason in rejected.items()][-_MOST_REASONS:]
+    return f"size: {_name(preference)} cannot have {described}: {'; '.join(reasons)}"
+
+
+def _class(instancetype: Manifest) -> str:
+    return str(_labels(instancetype).get(CLASS_LABEL) or series_of(_name(instancetype)) or _name(instancetype))
+
+
+def _by_name(manifests: Iterable[Manifest], role: Role) -> dict[str, Manifest]:
+    """The manifests by name, in order; of two kinds the cluster-wide one."""
+    result: dict[str, Manifest] = {}
+    for one in manifests:
+        if _name(one) not in result or one.get("kind") == role.cluster_kind:
+            result[_name(one)] = one
+    return result
+
+
+def _several(manifests: Iterable[Manifest], role: Role) -> str:
+    return _shortened([named(one, role) for one in manifests])
+
+
+def _shortened(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_CHOICES} more" if len(names) > _MOST_CHOICES else ""
+    return ", ".join(names[:_MOST_CHOICES]) + more
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+def _name(manifest: Manifest) -> str:
+    return str((manifest.get("metadata") or {}).get("name") or "")
+
+
+def _path(source: Manifest) -> str:
+    namespace = (source.get("metadata") or {}).get("namespace")
+    return f"{namespace}/{_name(source)}" if namespace else _name(source)
+
+
+def _labels(manifest: Manifest) -> dict[str, str]:
+    return (manifest.get("metadata") or {}).get("labels") or {}
+
+
+def _annotation(manifest: Manifest, name: str) -> str:
+    return str(((manifest.get("metadata") or {}).get("annotations") or {}).get(name) or "")

@@ -1,0 +1,231 @@
+"""From a workload to boot source, preference and instancetype: one answer, or an error with the choices."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import Rejected
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.workload import (
+    Choice,
+    Offer,
+    Request,
+    resolve,
+)
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog
+
+LABEL = "instancetype.kubevirt.io/"
+
+
+def instancetype(name: str, vcpus: int, memory: str, class_label: str = "", **spec: Any) -> dict[str, Any]:
+    return {
+        "kind": "VirtualMachineClusterInstancetype",
+        "metadata": {"name": name, "labels": {f"{LABEL}class": class_label} if class_label else {}},
+        "spec": {"cpu": {"guest": vcpus}, "memory": {"guest": memory}, **spec},
+    }
+
+
+def preference(name: str, tags: str = "", display_name: str = "", **required: Any) -> dict[str, Any]:
+    annotations = {"tags": tags, "openshift.io/display-name": display_name}
+    spec = {"requirements": required} if required else {}
+    return {
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": name, "annotations": annotations},
+        "spec": spec,
+    }
+
+
+def data_source(path: str, **defaults: str) -> dict[str, Any]:
+    namespace, name = path.split("/")
+    labels = {f"{LABEL}default-{role.replace('_', '-')}": value for role, value in defaults.items()}
+    return {"kind": "DataSource", "metadata": {"namespace": namespace, "name": name, "labels": labels}}
+
+
+TYPES = [
+    instancetype("u1.nano", 1, "512Mi", "general.purpose"),
+    instancetype("u1.small", 1, "2Gi", "general.purpose"),
+    instancetype("u1.medium", 1, "4Gi", "general.purpose"),
+    instancetype("u1.large", 2, "8Gi", "general.purpose"),
+    instancetype("d1.small", 1, "2Gi", "dedicated.vcpu", cpu={"guest": 1, "dedicatedCPUPlacement": True}),
+]
+PREFERENCES = [
+    preference("fedora", memory={"guest": "2Gi"}),
+    preference("rhel.8", "linux,rhel"),
+    preference("rhel.9", "linux,rhel", "RHEL Nine"),
+    preference("windows.11", "hidden,windows", cpu={"guest": 2}),
+]
+SOURCES = [
+    data_source("golden/fedora", preference="fedora"),
+    data_source("golden/rhel-next", preference="rhel.9", instancetype="u1.medium"),
+    data_source("golden/eleven", preference="windows.11"),
+]
+
+
+def choose(workload: str, sources: Any = None, types: Any = TYPES, refused: Any = None, **request: Any) -> Choice:
+    return resolve(Request(workload, **request), Offer(PREFERENCES, types, sources, refused or {}), NEWEST)
+
+
+def answer(choice: Choice) -> tuple[str, str, str]:
+    names = [one["metadata"]["name"] for one in (choice.preference, choice.instancetype)]
+    return (choice.data_source, *names)
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        ({"workload": "fedora"}, ("golden/fedora", "fedora", "u1.small")),
+        ({"workload": "rhel.9"}, ("golden/rhel-next", "rhel.9", "u1.medium")),
+        ({"workload": "rhel9"}, ("golden/rhel-next", "rhel.9", "u1.medium")),
+        ({"workload": "RHEL nine"}, ("golden/rhel-next", "rhel.9", "u1.medium")),
+        ({"workload": "rhel-next"}, ("golden/rhel-next", "rhel.9", "u1.medium")),
+        ({"workload": "rhel9", "cpu": 1}, ("golden/rhel-next", "rhel.9", "u1.nano")),
+        ({"workload": "windows"}, ("golden/eleven", "windows.11", "u1.large")),
+        ({"workload": "fedora", "size": "medium"}, ("golden/fedora", "fedora", "u1.medium")),
+        ({"workload": "fedora", "memory": "3Gi"}, ("golden/fedora", "fedora", "u1.medium")),
+        ({"workload": "fedora", "performance": "dedicated"}, ("golden/fedora", "fedora", "d1.small")),
+        ({"workload": "fedora", "performance": "dedicated.vcpu"}, ("golden/fedora", "fedora", "d1.small")),
+    ],
+)
+def test_choice(request_: dict[str, Any], expected: tuple[str, str, str]) -> None:
+    assert answer(choose(sources=SOURCES, **request_)) == expected
+
+
+def test_no_boot_source_unless_data_sources_are_given() -> None:
+    assert answer(choose("fedora")) == ("", "fedora", "u1.small")
+
+
+def test_reasons_and_what_else_would_do() -> None:
+    choice = choose("fedora", [*SOURCES, data_source("golden/rawhide", preference="fedora")])
+    assert choice.reasons == [
+        "preference fedora: has the name of the workload",
+        "boot source golden/fedora: its default preference is fedora, and it has the name of the workload",
+        "instancetype u1.small: is the smallest of the instancetypes of the class general.purpose that fedora can have",
+    ]
+    assert choice.other_sources == ["golden/rawhide"]
+    assert choice.other_instancetypes == ["u1.medium", "u1.large"]
+    assert choice.rejected == {
+        "u1.nano": "insufficient Memory resources of 512Mi provided by instance type, preference requires 2Gi"
+    }
+
+
+@pytest.mark.parametrize(
+    ("request_", "error"),
+    [
+        ({"workload": "rhel"}, "workload: 'rhel' means several preferences: rhel.8, rhel.9; choose one"),
+        (
+            {"workload": "fedroa"},
+            "workload: no preference and no DataSource is named 'fedroa'; did you mean fedora?",
+        ),
+        (
+            {"workload": "rhel.8"},
+            "boot: no DataSource has the default preference rhel.8; there are golden/eleven (windows.11), golden/fedora"
+            " (fedora), golden/rhel-next (rhel.9); set boot, or label a DataSource"
+            " instancetype.kubevirt.io/default-preference",
+        ),
+        (
+            {"workload": "fedora", "size": "huge"},
+            "size: the class general.purpose has no size 'huge'; choose from nano, small, medium, large",
+        ),
+        (
+            {"workload": "fedora", "size": "nano"},
+            "size: fedora cannot have the instancetypes of the class general.purpose and the size nano: u1.nano:"
+            " insufficient Memory resources of 512Mi provided by instance type, preference requires 2Gi",
+        ),
+        (
+            {"workload": "fedora", "cpu": 3},
+            "size: fedora cannot have the instancetypes of the class general.purpose with at least 3 vCPUs: u1.small:"
+            " has less than 3 vCPUs; u1.medium: has less than 3 vCPUs; u1.large: has less than 3 vCPUs",
+        ),
+        (
+            {"workload": "fedora", "performance": "burstable"},
+            "performance: no instancetype has the class 'burstable'; choose dedicated.vcpu, general.purpose",
+        ),
+        ({"workload": "fedora", "cpu": "many"}, "cpu: expected a whole number, found 'many'"),
+    ],
+)
+def test_error_lists_the_choices(request_: dict[str, Any], error: str) -> None:
+    with pytest.raises(Rejected) as caught:
+        choose(sources=SOURCES, **request_)
+    assert str(caught.value) == error
+
+
+def test_several_boot_sources_are_ambiguous() -> None:
+    sources = [data_source(path, preference="fedora") for path in ("a/fedora", "b/fedora")]
+    with pytest.raises(
+        Rejected, match=re.escape("boot: several DataSources would do: a/fedora, b/fedora; set boot.data_source")
+    ):
+        choose("fedora", sources)
+
+
+def test_data_source_without_labels_by_its_name() -> None:
+    assert answer(choose("rhel9", [data_source("golden/rhel-9")])) == ("golden/rhel-9", "rhel.9", "u1.nano")
+
+
+def test_default_instancetype_must_exist_and_suit() -> None:
+    for default, error in (("u9.none", "does not exist; set size"), ("u1.nano", "insufficient Memory resources")):
+        with pytest.raises(Rejected, match=error):
+            choose("fedora", [data_source("golden/fedora", preference="fedora", instancetype=default)])
+
+
+def test_default_preference_must_exist() -> None:
+    with pytest.raises(Rejected, match="the default preference suse of the DataSource linux does not exist"):
+        choose("linux", [data_source("golden/linux", preference="suse")])
+
+
+def test_equally_small_instancetypes_are_ambiguous() -> None:
+    types = [instancetype(f"m1.large{suffix}", 2, "16Gi", "memory.intensive") for suffix in ("", "1gi")]
+    with pytest.raises(Rejected, match=re.escape("size: m1.large, m1.large1gi are equally small")):
+        choose("fedora", types=types)
+    assert answer(choose("fedora", types=types, size="large1gi")) == ("", "fedora", "m1.large1gi")
+
+
+def test_one_size_of_several_series_is_ambiguous() -> None:
+    types = [
+        instancetype(f"{series}.medium", 2, memory, "general.purpose")
+        for series, memory in (("a", "4Gi"), ("b", "8Gi"))
+    ]
+    with pytest.raises(Rejected, match=re.escape("size: 'medium' means several instancetypes: a.medium, b.medium")):
+        choose("fedora", types=types, size="medium")
+
+
+def test_catalog_without_classes() -> None:
+    types = [instancetype("web.small", 1, "2Gi"), instancetype("web.large", 4, "8Gi")]
+    assert answer(choose("fedora", types=types)) == ("", "fedora", "web.small")
+    types.append(instancetype("db.small", 1, "8Gi"))
+    with pytest.raises(
+        Rejected, match=re.escape("performance: no instancetype has the class general.purpose; choose db, web")
+    ):
+        choose("fedora", types=types)
+    assert answer(choose("fedora", types=types, performance="db")) == ("", "fedora", "db.small")
+
+
+def test_refused_and_deprecated_instancetypes_are_not_chosen() -> None:
+    refused = {("VirtualMachineClusterInstancetype", "u1.small"): "exceeded quota"}
+    choice = choose("fedora", refused=refused)
+    assert answer(choice) == ("", "fedora", "u1.medium")
+    assert choice.rejected["u1.small"] == "exceeded quota"
+    types = [instancetype("u1.small", 1, "2Gi", "general.purpose"), *TYPES[2:]]
+    types[0]["metadata"]["labels"][f"{LABEL}deprecated"] = "true"
+    assert answer(choose("fedora", types=types)) == ("", "fedora", "u1.medium")
+
+
+def test_cluster_wide_object_before_a_namespaced_one_of_its_name() -> None:
+    types = [{**instancetype("u1.small", 8, "64Gi", "general.purpose"), "kind": "VirtualMachineInstancetype"}, *TYPES]
+    choice = choose("fedora", types=types)
+    assert choice.instancetype["kind"] == "VirtualMachineClusterInstancetype"
+
+
+def test_every_preference_of_the_built_in_catalog_is_a_workload() -> None:
+    """Some need another class than the general one; none is ambiguous."""
+    objects = _builtin_catalog.objects(NEWEST)
+    offer = Offer(
+        [one for one in objects if one["kind"].endswith("Preference")],
+        [one for one in objects if one["kind"].endswith("Instancetype")],
+    )
+    for one in offer.preferences:
+        name = one["metadata"]["name"]
+        assert resolve(Request(name), offer, NEWEST).preference is one
+        assert resolve(Request(name.replace(".", "")), offer, NEWEST).preference is one
