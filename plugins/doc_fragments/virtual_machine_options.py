@@ -51,7 +51,46 @@ options:
       - Manual
       - Halted
       - Once
-  boot: &id005
+  workload: &id005
+    description:
+      - What the VM is for, such as V(fedora), V(rhel.9) or V(windows.11). The task
+        chooses the preference, the boot source among the DataSources of all namespaces,
+        and the instancetype, by the rules of P(virtshape.instancetypes.workload#filter).
+        RV(results[].choice) says what and why.
+      - An ambiguous name is an error that lists the choices. With O(boot), the disk
+        is that of O(boot).
+      - With O(quota) and O(preflight_placement), the instancetype is the smallest
+        with which the VM can run.
+      - An existing VM keeps what was chosen for it, in the annotation C(instancetypes.virtshape.io/workload),
+        until O(size) is set to another value. To go back to O(boot), O(instancetype)
+        and O(preference), set them to the values of RV(results[].choice).
+    type: str
+  size: &id006
+    description:
+      - Size for O(workload). A string is short for O(size.name), such as V(medium).
+        By default the instancetype is the boot source's default, else the smallest
+        for general purposes that meets the requirements of the preference.
+    type: dict
+    suboptions:
+      name:
+        description:
+          - Size of the instancetype, such as V(medium).
+        type: str
+      cpu:
+        description:
+          - Minimum number of vCPUs.
+        type: int
+      memory:
+        description:
+          - Minimum memory of the guest, a quantity such as V(4Gi).
+        type: str
+      performance:
+        description:
+          - Class of the instancetype, such as V(dedicated.vcpu), or its part before
+            the first dot, such as V(dedicated). The default is V(general.purpose),
+            or the only class that exists.
+        type: str
+  boot: &id007
     description:
       - The disk that the VM boots from. It becomes the first volume, named C(boot).
         A VM needs nothing else to run.
@@ -107,7 +146,7 @@ options:
         choices:
           - Block
           - Filesystem
-  instancetype: &id006
+  instancetype: &id008
     description:
       - Instancetype of the VM. A string is short for O(instancetype.name), such as
         V(u1.small).
@@ -156,7 +195,7 @@ options:
         type: str
         aliases:
           - inferFromVolume
-  preference: &id007
+  preference: &id009
     description:
       - Preference of the VM. A string is short for O(preference.name).
     type: dict
@@ -202,7 +241,7 @@ options:
         type: str
         aliases:
           - inferFromVolume
-  infer_from_registry: &id008
+  infer_from_registry: &id010
     description:
       - Whether the task infers O(instancetype) and O(preference) from images in registries,
         which KubeVirt never does. This concerns container disks, and disks that CDI
@@ -218,12 +257,12 @@ options:
         and O(preference.infer=required). Then it is an error if the registry does
         not answer, or if the image lacks these variables; with V(auto) it is none.
     type: bool
-  insecure_registry: &id009
+  insecure_registry: &id011
     description:
       - Whether O(infer_from_registry) accepts any certificate of a registry, and
         plain HTTP. It always does for the C(insecureRegistries) of CDI.
     type: bool
-  cpu: &id010
+  cpu: &id012
     description:
       - vCPUs and CPU model of the VM. vCPUs conflict with an instancetype.
     type: dict
@@ -244,17 +283,17 @@ options:
         description:
           - CPU model. Conflicts with an instancetype that sets a CPU model.
         type: str
-  memory: &id011
+  memory: &id013
     description:
       - Guest memory of a VM without an instancetype, as a quantity. Mutually exclusive
         with O(instancetype).
       - A new VM without both gets V(512Mi). An existing VM keeps its memory.
     type: str
-  termination_grace_period: &id012
+  termination_grace_period: &id014
     description:
       - Number of seconds for the guest to shut down.
     type: int
-  volumes: &id013
+  volumes: &id015
     description:
       - Volumes of the VM. The VM boots from the first volume unless a volume has
         O(volumes[].boot_order).
@@ -580,7 +619,7 @@ options:
           - disk
           - cdrom
           - lun
-  sysprep: &id014
+  sysprep: &id016
     description:
       - Answer file for Sysprep of Windows, on a volume C(sysprepdisk) after O(volumes).
     type: dict
@@ -593,7 +632,7 @@ options:
         description:
           - Name of a Secret with such a file.
         type: str
-  cloud_init: &id015
+  cloud_init: &id017
     description:
       - Configuration of the guest by cloud-init, on the last volume C(cloudinitdisk).
         Without any data and without O(cloud_init.type) the VM has no such volume.
@@ -656,7 +695,7 @@ options:
         description:
           - The same, base64-encoded.
         type: str
-  access_credentials: &id016
+  access_credentials: &id018
     description:
       - SSH keys and passwords that KubeVirt brings into the guest from Secrets. The
         task does not read the Secrets.
@@ -694,7 +733,7 @@ options:
             V(ga). Default is O(cloud_init.user).
         type: list
         elements: str
-  networks: &id017
+  networks: &id019
     description:
       - Networks of the VM, each with an interface. By default KubeVirt adds an interface
         on the pod network.
@@ -758,7 +797,7 @@ options:
             choices:
               - TCP
               - UDP
-  efi: &id018
+  efi: &id020
     description:
       - Boot with EFI, also with an empty dictionary. The preference sets the default
         firmware.
@@ -773,7 +812,7 @@ options:
         description:
           - Whether the firmware's variables survive a stop of the VM.
         type: bool
-  tpm: &id019
+  tpm: &id021
     description:
       - A TPM device, also with an empty dictionary.
     type: dict
@@ -782,17 +821,17 @@ options:
         description:
           - Whether the state of the TPM survives a stop of the VM.
         type: bool
-  node_selector: &id020
+  node_selector: &id022
     description:
       - Labels of the nodes that can run the VM. Conflicts with an instancetype that
         has a node selector.
     type: dict
-  tolerations: &id021
+  tolerations: &id023
     description:
       - Tolerations of the VM, in the API's form.
     type: list
     elements: dict
-  eviction_strategy: &id022
+  eviction_strategy: &id024
     description:
       - What happens to the VM when its node is drained. The configuration of the
         cluster sets the default.
@@ -802,23 +841,23 @@ options:
       - LiveMigrate
       - LiveMigrateIfPossible
       - External
-  data_volume_templates: &id023
+  data_volume_templates: &id025
     description:
       - DataVolumes that KubeVirt creates with the VM, in the API's form.
     type: list
     elements: dict
-  template: &id024
+  template: &id026
     description:
       - Fields of the VM's template without an option, in the API's form (C(metadata)
         and C(spec)). Merged with the other options; lists are joined; different values
         for the same field are an error.
     type: dict
-  spec: &id025
+  spec: &id027
     description:
       - Fields of the VM's spec without an option, in the API's form. Merged like
         O(template).
     type: dict
-  accept_unknown_fields: &id026
+  accept_unknown_fields: &id028
     description:
       - Whether to send fields that this collection does not know. By default an unknown
         field fails the task before anything is sent, and the message suggests the
@@ -854,26 +893,28 @@ options:
       labels: *id002
       annotations: *id003
       run_strategy: *id004
-      boot: *id005
-      instancetype: *id006
-      preference: *id007
-      infer_from_registry: *id008
-      insecure_registry: *id009
-      cpu: *id010
-      memory: *id011
-      termination_grace_period: *id012
-      volumes: *id013
-      sysprep: *id014
-      cloud_init: *id015
-      access_credentials: *id016
-      networks: *id017
-      efi: *id018
-      tpm: *id019
-      node_selector: *id020
-      tolerations: *id021
-      eviction_strategy: *id022
-      data_volume_templates: *id023
-      template: *id024
-      spec: *id025
-      accept_unknown_fields: *id026
+      workload: *id005
+      size: *id006
+      boot: *id007
+      instancetype: *id008
+      preference: *id009
+      infer_from_registry: *id010
+      insecure_registry: *id011
+      cpu: *id012
+      memory: *id013
+      termination_grace_period: *id014
+      volumes: *id015
+      sysprep: *id016
+      cloud_init: *id017
+      access_credentials: *id018
+      networks: *id019
+      efi: *id020
+      tpm: *id021
+      node_selector: *id022
+      tolerations: *id023
+      eviction_strategy: *id024
+      data_volume_templates: *id025
+      template: *id026
+      spec: *id027
+      accept_unknown_fields: *id028
 """

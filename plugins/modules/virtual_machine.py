@@ -329,6 +329,21 @@ results:
       type: dict
       returned: with O(quota) or O(preflight_placement), for VMs that are to run
       sample: {judged: true, fits: false, problem: ResourceQuota team lacks 2.25Gi of requests.memory}
+    choice:
+      description:
+        - What was chosen for O(workload) - C(boot), C(preference) and C(instancetype) as options of this module,
+          C(reasons) with one line each, C(others) with the names of the DataSources (C(boot)) and instancetypes
+          (C(instancetype)) that would also do, and C(rejected) with why other instancetypes of the class and size would
+          not. C(others) and C(rejected) are missing if the VM keeps what was chosen earlier.
+      type: dict
+      returned: with O(workload)
+      sample:
+        boot: {data_source: golden-images/fedora}
+        preference: {name: fedora, kind: VirtualMachineClusterPreference}
+        instancetype: {name: u1.small, kind: VirtualMachineClusterInstancetype}
+        reasons: ["instancetype u1.small: is the default instancetype of the DataSource golden-images/fedora"]
+        others: {boot: [], instancetype: []}
+        rejected: {}
     status:
       description: Printable status of the VM.
       type: str

@@ -24,7 +24,7 @@ class Entry:
     """One object of a task.
 
     label: its name in messages. problem: why it cannot be declared at all, or None. options: the source of the
-    manifest.
+    manifest. choice: what was chosen for the options, and why, for the result.
     """
 
     label: str
@@ -33,6 +33,7 @@ class Entry:
     manifest: Manifest
     problem: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    choice: dict[str, Any] | None = None
 
 
 class Finding(NamedTuple):

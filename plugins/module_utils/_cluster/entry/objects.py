@@ -94,6 +94,7 @@ class ObjectModule:
     settings: options of the task, not of an object.
     rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
+    complete: the entries with what the cluster decides before they are declared; may add warnings.
     capacity: what quotas and nodes say of the objects before they are declared.
     declare: declares the objects; replaceable for objects that consist of several.
     selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
@@ -108,6 +109,9 @@ class ObjectModule:
     settings: dict[str, Any] = field(default_factory=dict)
     rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
+    complete: Callable[[Params, Mode, Session, list[Entry], list[str]], list[Entry]] = (
+        lambda _params, _mode, _session, entries, _warnings: entries
+    )
     capacity: Callable[[Params, Session, list[Entry]], Capacity] = lambda _params, _session, _entries: Capacity()
     declare: Callable[[Session, Subject, list[Entry], Settings], list[Result]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
@@ -152,7 +156,6 @@ class ObjectModule:
         warnings: list[str] = []
         params = self.select(params, warnings)
         entries = self._entries(params, mode)
-        warnings += combined(self._option_warnings(entries))
         settings = Settings(
             check_mode=mode.check,
             **{name: params[name] for name in (*WAIT, *DRY_RUN) if name != "take_over"},
@@ -161,6 +164,8 @@ class ObjectModule:
         subject = self.subject(params)
         try:
             session = Session(params, settings.concurrency)
+            entries = self.complete(params, mode, session, entries, warnings)
+            warnings += combined(self._option_warnings(entries))
             capacity = self.capacity(params, session, entries)
             warnings += capacity.warnings
             if capacity.refusals:
@@ -389,6 +394,8 @@ def output_of(subject: Subject, result: Result) -> Output:
     output.update({field: value for field, value in (("kind", key.kind), ("namespace", key.namespace)) if value})
     if result.failed:
         output["msg"] = result.failed
+    if result.entry.choice is not None:
+        output["choice"] = result.entry.choice
     if result.skip_reason:
         output["left"] = result.skip_reason
     if result.retained:

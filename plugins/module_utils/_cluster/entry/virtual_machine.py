@@ -9,10 +9,14 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.declare.vm import cloud_init
 from ..._resolver.declare.vm.manifest import manifest, warnings
 from ..._resolver.declare.vm.options import SPEC
+from ..act.subject import Entry
 from ..act.subjects.virtual_machine import VirtualMachines
+from ..client.session import Session
 from .capacity import capacity
 from .objects import ObjectModule
+from .outcome import Mode, Params
 from .selection import to_delete
+from .workload import complete
 
 # Of the task, not of a VM.
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
@@ -21,6 +25,10 @@ _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
     "preflight_placement": {"type": "bool", "default": False},
 }
+# What a workload chooses. An entry of a list that sets the one loses the other.
+_EXCLUSIVE: Final = [
+    (request, chosen) for request in ("workload", "size") for chosen in ("instancetype", "preference", "memory")
+]
 # No default for label_selectors: the user must choose VMs.
 _SELECTORS: Final[dict[str, dict[str, Any]]] = {
     "names": {"type": "list", "elements": "str"},
@@ -46,13 +54,23 @@ def with_password(options: dict[str, Any]) -> dict[str, Any]:
     return cloud_init.with_password(options, content)
 
 
+def _manifest(options: dict[str, Any]) -> dict[str, Any]:
+    return manifest(with_password(options))
+
+
+def _complete(params: Params, mode: Mode, session: Session, entries: list[Entry], warnings: list[str]) -> list[Entry]:
+    return complete(params, mode, session, entries, _manifest, warnings)
+
+
 MODULE = ObjectModule(
     plural="virtual_machines",
     spec=SPEC,
-    manifest=lambda options: manifest(with_password(options)),
+    manifest=_manifest,
     namespaced=lambda _options: True,
     subject=VirtualMachines,
     settings=_SETTINGS,
+    rules={"mutually_exclusive": _EXCLUSIVE},
+    complete=_complete,
     capacity=capacity,
     warnings=warnings,
     selectors=_SELECTORS,

@@ -30,6 +30,10 @@ _MOST_CHOICES: Final = 20
 _MOST_REASONS: Final = 3
 
 
+class Missing(Rejected):
+    """Nothing answers a request, as long as some object does not exist."""
+
+
 class Request(NamedTuple):
     """What a VM is for, and its size.
 
@@ -138,7 +142,7 @@ def _preference(workload: str, offer: Offer) -> tuple[Manifest, str]:
         found = [one for one in by_name.values() if (one["kind"], _name(one)) in defaults]
         if len(found) < len(defaults):
             missing = ", ".join(sorted(name for _kind, name in defaults - {(o["kind"], _name(o)) for o in found}))
-            raise Rejected(f"workload: the default preference {missing} of the DataSource {workload} does not exist")
+            raise Missing(f"workload: the default preference {missing} of the DataSource {workload} does not exist")
         return _only(found, workload), f"is the default of the DataSource {_path(sources[0])}"
     current = [one for one in by_name.values() if _labels(one).get(DEPRECATED_LABEL) != "true"]
     spelled = [
@@ -150,7 +154,7 @@ def _preference(workload: str, offer: Offer) -> tuple[Manifest, str]:
     if tagged:
         return _only(tagged, workload), "is the only one with the workload's tag"
     known = dict.fromkeys([*by_name, *(_name(one) for one in offer.data_sources or ())])
-    raise Rejected(f"workload: no preference and no DataSource is named {shown(workload)}{nearest(workload, known)}")
+    raise Missing(f"workload: no preference and no DataSource is named {shown(workload)}{nearest(workload, known)}")
 
 
 def _only(found: list[Manifest], workload: str) -> Manifest:
@@ -181,7 +185,7 @@ def _source(
     if not suitable:
         known = [f"{path} ({default[1] if default else 'none'})" for path, default in sorted(preferences.items())]
         there = f"; there are {_shortened(known)}" if known else ""
-        raise Rejected(
+        raise Missing(
             f"boot: no DataSource has the default preference {name}{there}; set boot, or label a DataSource"
             f" {PREFERENCE.volume_label}"
         )
@@ -210,7 +214,7 @@ def _default(default: tuple[str, str], source: Manifest, offer: Offer) -> list[M
     found = [one for one in offer.instancetypes if (one.get("kind"), _name(one)) == default]
     if not found:
         where = f"of the DataSource {_path(source)}"
-        raise Rejected(f"size: the default instancetype {default[1]} {where} does not exist; set size")
+        raise Missing(f"size: the default instancetype {default[1]} {where} does not exist; set size")
     return found
 
 
@@ -247,7 +251,7 @@ def _sizes(request: Request, offer: Offer, preference: Manifest, release: Releas
 
 def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]) -> str:
     if not classes:
-        raise Rejected("size: there are no instancetypes; deploy a catalog")
+        raise Missing("size: there are no instancetypes; deploy a catalog")
     if performance is None:
         if GENERAL_PURPOSE in classes or len(classes) == 1:
             return GENERAL_PURPOSE if GENERAL_PURPOSE in classes else next(iter(classes))

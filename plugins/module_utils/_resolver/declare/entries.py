@@ -12,7 +12,7 @@ Options = dict[str, Any]
 Spec = dict[str, Any]
 
 # Options that accept a text as shorthand → the suboption that the text sets.
-_TEXTS = {**{role.matcher: "name" for role in ROLES}, "boot": "data_source"}
+_TEXTS = {**{role.matcher: "name" for role in ROLES}, "boot": "data_source", "size": "name"}
 
 
 def expand_shorthand(options: Options, spec: Spec) -> Options:
@@ -20,7 +20,8 @@ def expand_shorthand(options: Options, spec: Spec) -> Options:
     result = dict(options)
     for name, part in _TEXTS.items():
         # Ansible parses a text that contains an object.
-        if name in spec and isinstance(result.get(name), str) and not set(result[name]) & set("{="):
+        takes_object = (spec.get(name) or {}).get("type") == "dict"
+        if takes_object and isinstance(result.get(name), str) and not set(result[name]) & set("{="):
             result[name] = {part: result[name]}
     for role in ROLES:
         if role.matcher in spec and isinstance(result.get(role.matcher), dict):

@@ -242,7 +242,7 @@ def test_tasks_and_variables(check: Check) -> None:
     )
 
 
-def test_the_check_reads_no_registry(check: Check) -> None:
+def test_the_check_reads_no_registry_and_no_cluster(check: Check) -> None:
     task = {"name": "web", "boot": {"container_disk": "quay.io/a/b"}, "infer_from_registry": True}
     named = {"name": "named", **task, "instancetype": "u1.huge", "preference": "fedora"}
     for options, result in (
@@ -251,6 +251,8 @@ def test_the_check_reads_no_registry(check: Check) -> None:
             "note: virtual machine web: infer_from_registry: the image quay.io/a/b decides on the"
             " instancetype; the check asks no registry",
         ),
+        ({"name": "web", "workload": "fedora"}, "note: virtual machine web: workload: the cluster decides on the"),
+        ({"name": "web", "size": "small"}, "error: virtual machine web: size: requires workload"),
         (named, "error: "),
     ):
         code, lines = check({"tasks.yml": yaml.safe_dump([{"virtshape.instancetypes.virtual_machine": options}])})

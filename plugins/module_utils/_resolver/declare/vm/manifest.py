@@ -160,7 +160,9 @@ def manifest(options: Options, validate: bool = True) -> Manifest:
 
 
 def check_exclusive(options: Options) -> None:
-    """Raises FieldError for options that exclude each other."""
+    """Raises FieldError for options that exclude or need each other."""
+    if options.get("size") is not None and options.get("workload") is None:
+        raise FieldError("size", "requires workload; set workload, or instancetype instead of size")
     instancetype = options.get("instancetype")
     if options.get("memory") is not None and instancetype is not None and instancetype.get("infer") != inference.AUTO:
         raise FieldError("memory", "cannot be combined with instancetype, which sets the memory; remove one of them")

@@ -208,6 +208,8 @@ SPEC: Final[Spec] = {
     "labels": _DICT,
     "annotations": _DICT,
     "run_strategy": _choice("Always", "RerunOnFailure", "Manual", "Halted", "Once"),
+    "workload": _STR,
+    "size": {"type": "dict", "options": {"name": _STR, "cpu": _INT, "memory": _STR, "performance": _STR}},
     "boot": _BOOT,
     **{role.matcher: _matcher(role) for role in ROLES},
     "infer_from_registry": _BOOL,

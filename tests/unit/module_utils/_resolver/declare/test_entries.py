@@ -22,6 +22,7 @@ CLUSTER = "VirtualMachineClusterInstancetype"
         ({"preference": "fedora"}, {"preference": {"name": "fedora"}}),
         ({"boot": "fedora"}, {"boot": {"data_source": "fedora"}}),
         ({"boot": "images/fedora"}, {"boot": {"data_source": "images/fedora"}}),
+        ({"size": "medium"}, {"size": {"name": "medium"}}),
         ({"instancetype": ""}, {"instancetype": {"name": ""}}),
         ({"instancetype": '{"name": "a"}'}, {"instancetype": '{"name": "a"}'}),
         ({"instancetype": "name=a"}, {"instancetype": "name=a"}),
@@ -37,6 +38,10 @@ CLUSTER = "VirtualMachineClusterInstancetype"
 )
 def test_shorthand(options: dict[str, Any], expected: dict[str, Any]) -> None:
     assert expand_shorthand(options, SPEC) == expected
+
+
+def test_shorthand_is_for_objects_alone() -> None:
+    assert expand_shorthand({"size": "30Gi"}, {"size": {"type": "str"}}) == {"size": "30Gi"}
 
 
 def test_the_kind_of_an_object_is_taken_in_every_spelling() -> None:

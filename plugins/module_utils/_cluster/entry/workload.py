@@ -1,0 +1,168 @@
+"""Chooses boot source, instancetype and preference of the VMs that a task declares with `workload`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
+from ..._resolver.choose.selection import Rejected
+from ..._resolver.choose.workload import Missing, Offer, Request, resolve
+from ..._resolver.declare.vm import workload
+from ..act.engine import UNKNOWN_IN_CHECK_MODE
+from ..act.subject import Entry
+from ..client.errors import ApiError, explain
+from ..client.session import Session
+from ..read.kubevirt import kubevirt
+from ..read.snapshot import Unreadable, list_all, list_if_permitted, read
+from .capacity import capacity
+from .outcome import Mode, Params, combined
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+
+_SOURCE: Final = BY_NAME["DataSource"]
+
+
+def complete(
+    params: Params,
+    mode: Mode,
+    session: Session,
+    entries: list[Entry],
+    manifest: Callable[[Options], Manifest],
+    warnings: list[str],
+) -> list[Entry]:
+    """The entries with what is chosen for their workloads. An entry that fails gets a problem.
+
+    manifest: options → manifest. In check mode it is a warning that something does not exist.
+    """
+    due = [entry for entry in entries if entry.problem is None and _has_workload(entry)]
+    if not due:
+        return entries
+    try:
+        live = read(session, [entry.key for entry in due])
+    except Unreadable as error:
+        return [replace(entry, problem=str(error)) if entry in due else entry for entry in entries]
+    workloads = _Workloads(params, session, manifest)
+    completed: list[Entry] = []
+    missing: list[tuple[str, str]] = []
+    for entry in entries:
+        if entry.problem is None and _has_workload(entry):
+            try:
+                entry = workloads.completed(entry, live.get(entry.key))
+            except Missing as error:
+                if mode.check:
+                    missing.append((entry.label, f"{error}; {UNKNOWN_IN_CHECK_MODE}"))
+                else:
+                    entry = replace(entry, problem=str(error))
+            except (Rejected, FieldError, Unreadable) as error:
+                entry = replace(entry, problem=str(error))
+            except ApiError as error:
+                entry = replace(entry, problem=explain(error, "LIST"))
+        completed.append(entry)
+    warnings += combined(missing)
+    return completed
+
+
+def _has_workload(entry: Entry) -> bool:
+    return entry.state != "absent" and entry.options.get("workload") is not None
+
+
+class _Workloads:
+    """Chooses once for all new VMs of a namespace with the same options."""
+
+    def __init__(self, params: Params, session: Session, manifest: Callable[[Options], Manifest]) -> None:
+        self._params = params
+        self._session = session
+        self._manifest = manifest
+        self._lists: dict[tuple[Role, str], list[Manifest]] = {}
+        self._sources: dict[str, tuple[list[Manifest], list[str]]] = {}
+        self._choices: dict[str, Options] = {}
+
+    def completed(self, entry: Entry, live: Manifest | None) -> Entry:
+        """Raises Rejected, FieldError, Unreadable and ApiError."""
+        size = workload.size_of(entry.options)
+        if live is None or live["metadata"].get("deletionTimestamp"):
+            return self._with(entry, self._choice(entry), size)
+        kept = workload.kept(live)
+        if kept is None:
+            raise Rejected(
+                "workload: the VM exists, and was not declared with a workload; set boot, instancetype and preference"
+            )
+        if kept.workload != entry.options["workload"]:
+            raise Rejected(
+                f"workload: the VM was created for {kept.workload}, and keeps its disk; declare a VM of another name"
+            )
+        if not size or size == kept.size:
+            return self._with(entry, {**kept.choice, "reasons": ["the VM keeps what was chosen for it"]}, kept.size)
+        return self._with(entry, self._resized(entry, kept), size)
+
+    def _with(self, entry: Entry, choice: Options, size: Options) -> Entry:
+        options = workload.with_choice(entry.options, choice, size)
+        return replace(entry, options=options, manifest=self._manifest(options), choice=choice)
+
+    def _choice(self, entry: Entry) -> Options:
+        namespace = entry.key.namespace or ""
+        alike = json.dumps({**entry.options, "name": "", "namespace": namespace}, sort_keys=True, default=str)
+        if alike not in self._choices:
+            sources, notes = (None, []) if entry.options.get("boot") else self._data_sources(namespace)
+            offer = Offer(self._list(PREFERENCE, namespace), self._list(INSTANCETYPE, namespace), sources)
+            choice = self._that_runs(entry, workload.request_of(entry.options), offer)
+            self._choices[alike] = {**choice, "reasons": [*choice["reasons"], *notes]}
+        return self._choices[alike]
+
+    def _resized(self, entry: Entry, kept: workload.Kept) -> Options:
+        namespace, preference = entry.key.namespace or "", kept.choice[PREFERENCE.matcher]
+        preferences = [
+            manifest
+            for manifest in self._list(PREFERENCE, namespace)
+            if (manifest["kind"], manifest["metadata"]["name"]) == (preference.get("kind"), preference["name"])
+        ]
+        request = workload.request_of(entry.options)._replace(workload=preference["name"])
+        choice = self._that_runs(entry, request, Offer(preferences, self._list(INSTANCETYPE, namespace)))
+        reasons = ["the VM keeps its boot source and its preference", choice["reasons"][-1]]
+        return {**choice, **kept.choice, INSTANCETYPE.matcher: choice[INSTANCETYPE.matcher], "reasons": reasons}
+
+    def _that_runs(self, entry: Entry, request: Request, offer: Offer) -> Options:
+        """The smallest choice that the quotas and nodes let run, as far as the task asks for it.
+
+        If none runs, the smallest, which the task then refuses or warns of.
+        """
+        refused: dict[tuple[str, str], str] = {}
+        smallest: Options | None = None
+        while True:
+            try:
+                choice = resolve(request, offer._replace(refused=refused), kubevirt(self._session).release).as_data()
+            except Rejected:
+                if smallest is None:
+                    raise
+                return smallest
+            smallest = smallest or choice
+            verdicts = capacity(self._params, self._session, [self._with(entry, choice, {})]).verdicts
+            if all(verdict["fits"] or not verdict["judged"] for verdict in verdicts.values()):
+                return choice
+            instancetype = choice[INSTANCETYPE.matcher]
+            (refused[instancetype["kind"], instancetype["name"]],) = (one["problem"] for one in verdicts.values())
+
+    def _list(self, role: Role, namespace: str) -> list[Manifest]:
+        """The role's objects that VMs of a namespace can name."""
+        for kind, place in ((role.cluster_kind, ""), (role.kind, namespace)):
+            if (role, place) not in self._lists:
+                live = list_all(self._session, BY_NAME[kind], place or None)
+                self._lists[role, place] = [{**manifest, "kind": kind} for manifest in live]
+        return [*self._lists[role, ""], *self._lists[role, namespace]]
+
+    def _data_sources(self, namespace: str) -> tuple[list[Manifest], list[str]]:
+        """(those of all namespaces, or of the VM's if the user may not list more, and then a note)."""
+        if namespace not in self._sources:
+            notes: list[str] = []
+            live = list_if_permitted(self._session, _SOURCE, notes)
+            if live is None and notes:
+                live = list_if_permitted(self._session, _SOURCE, [], namespace)
+                notes = ["only the DataSources of the VM's namespace count, because you may not list the others"]
+            self._sources[namespace] = live or [], notes
+        return self._sources[namespace]

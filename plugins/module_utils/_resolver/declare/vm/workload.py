@@ -1,0 +1,70 @@
+"""The options `workload` and `size`, and what was chosen for them.
+
+An annotation of the VM keeps both, so that the same options mean the same for as long as the VM exists, whatever
+becomes of the catalog and the boot sources.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, NamedTuple
+
+from ...api.errors import FieldError
+from ...api.matcher import ROLES
+from ...choose.workload import Request
+
+Options = dict[str, Any]
+Manifest = dict[str, Any]
+
+ANNOTATION: Final = "instancetypes.virtshape.io/workload"
+_CHOSEN: Final = ("boot", *(role.matcher for role in ROLES))
+
+
+class Kept(NamedTuple):
+    """What a VM's annotation keeps. size: the option, without what was not set. choice: what was chosen, as options."""
+
+    workload: str
+    size: Options
+    choice: Options
+
+
+def size_of(options: Options) -> Options:
+    """The option `size`, without what is not set."""
+    return {name: value for name, value in (options.get("size") or {}).items() if value is not None}
+
+
+def request_of(options: Options) -> Request:
+    size = size_of(options)
+    return Request(options["workload"], size.get("name"), size.get("cpu"), size.get("memory"), size.get("performance"))
+
+
+def kept(live: Manifest) -> Kept | None:
+    """What the VM keeps; None if no workload was declared for it. Raises FieldError for an unreadable annotation."""
+    text = (live["metadata"].get("annotations") or {}).get(ANNOTATION)
+    if text is None:
+        return None
+    try:
+        content = json.loads(text)
+        choice = {name: content[name] for name in _CHOSEN if name in content}
+        result = Kept(str(content["workload"]), dict(content["size"]), choice)
+        if all(isinstance(choice[role.matcher]["name"], str) for role in ROLES):
+            return result
+    except (AttributeError, KeyError, TypeError, ValueError):
+        pass
+    raise FieldError(
+        f"metadata.annotations[{ANNOTATION}]",
+        "is not what this collection wrote; set boot, instancetype and preference instead of workload",
+    )
+
+
+def with_choice(options: Options, choice: Options, size: Options) -> Options:
+    """The options with what was chosen instead of the workload. size: to keep, see `size_of`."""
+    chosen = {name: choice[name] for name in _CHOSEN if name in choice}
+    record = json.dumps({"workload": options["workload"], "size": size, **chosen}, sort_keys=True)
+    return {
+        **options,
+        "workload": None,
+        "size": None,
+        **{name: value for name, value in chosen.items() if options.get(name) is None},
+        "annotations": {**(options.get("annotations") or {}), ANNOTATION: record},
+    }

@@ -1,0 +1,63 @@
+"""What a VM keeps of its workload: with it, the same options give the same manifest as for the new VM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.workload import (
+    ANNOTATION,
+    kept,
+    request_of,
+    size_of,
+    with_choice,
+)
+
+OPTIONS: dict[str, Any] = {
+    "name": "web",
+    "namespace": "shop",
+    "workload": "fedora",
+    "size": {"name": None, "cpu": 2, "memory": "6Gi", "performance": None},
+    "annotations": {"team": "a"},
+}
+CHOICE = {
+    "boot": {"data_source": "golden/fedora"},
+    "preference": {"name": "fedora", "kind": "VirtualMachineClusterPreference"},
+    "instancetype": {"name": "u1.large", "kind": "VirtualMachineClusterInstancetype"},
+    "reasons": ["because"],
+}
+
+
+def test_request() -> None:
+    assert request_of(OPTIONS) == ("fedora", None, 2, "6Gi", None)
+
+
+def test_same_manifest_from_what_the_vm_keeps() -> None:
+    new = manifest(with_choice(OPTIONS, CHOICE, size_of(OPTIONS)))
+    assert new["metadata"]["annotations"].keys() == {"team", ANNOTATION}
+    assert new["spec"]["instancetype"] == CHOICE["instancetype"]
+    assert new["spec"]["dataVolumeTemplates"][0]["spec"]["sourceRef"]["name"] == "fedora"
+    recorded = kept(new)
+    assert recorded == ("fedora", {"cpu": 2, "memory": "6Gi"}, {k: v for k, v in CHOICE.items() if k != "reasons"})
+    assert recorded is not None
+    assert manifest(with_choice(OPTIONS, recorded.choice, recorded.size)) == new
+
+
+def test_boot_of_the_task_wins() -> None:
+    options = with_choice({**OPTIONS, "boot": {"pvc": "disk"}}, CHOICE, {})
+    assert options["boot"] == {"pvc": "disk"}
+
+
+def test_vm_without_a_workload() -> None:
+    assert kept({"metadata": {"name": "web"}}) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"workload": "a", "size": 5}', '{"workload": "a", "size": {}, "preference": {}}']
+)
+def test_annotation_of_somebody_else(text: str) -> None:
+    with pytest.raises(FieldError, match="is not what this collection wrote"):
+        kept({"metadata": {"annotations": {ANNOTATION: text}}})

@@ -1,0 +1,219 @@
+"""The options workload and size of virtual_machine: what is chosen, kept, and refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from scripted_server import Store, forbidden
+
+Run = Callable[..., dict[str, Any]]
+Manifest = dict[str, Any]
+
+VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
+SOURCES = "/apis/cdi.kubevirt.io/v1beta1/datasources"
+TYPES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
+PREFERENCES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterpreferences"
+NAMESPACE = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop"
+ANNOTATION = "instancetypes.virtshape.io/workload"
+FEDORA = {"name": "fedora", "kind": "VirtualMachineClusterPreference"}
+
+
+def instancetype(name: str, vcpus: int, memory: str) -> Manifest:
+    labels = {"instancetype.kubevirt.io/class": "general.purpose"}
+    return {
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"cpu": {"guest": vcpus}, "memory": {"guest": memory}},
+    }
+
+
+def data_source(namespace: str, name: str, preference: str) -> Manifest:
+    labels = {"instancetype.kubevirt.io/default-preference": preference}
+    return {"metadata": {"namespace": namespace, "name": name, "labels": labels}, "spec": {}}
+
+
+def store(*live: Manifest, **lists: Any) -> Store:
+    return Store(
+        {
+            VMS: list(live),
+            SOURCES: [data_source("golden", "fedora", "fedora")],
+            TYPES: [instancetype("u1.small", 1, "2Gi"), instancetype("u1.large", 2, "8Gi")],
+            PREFERENCES: [{"metadata": {"name": "fedora"}, "spec": {}}, {"metadata": {"name": "rhel.9"}, "spec": {}}],
+            f"{NAMESPACE}/virtualmachineinstancetypes": [],
+            f"{NAMESPACE}/virtualmachinepreferences": [],
+            **lists,
+        }
+    )
+
+
+def named(name: str) -> Manifest:
+    return {"name": name, "kind": "VirtualMachineClusterInstancetype"}
+
+
+def existing(**size: Any) -> Manifest:
+    record = {
+        "workload": "fedora",
+        "size": size,
+        "boot": {"data_source": "golden/fedora"},
+        "preference": FEDORA,
+        "instancetype": named("u1.small"),
+    }
+    return {
+        "metadata": {"name": "web", "namespace": "shop", "uid": "1", "annotations": {ANNOTATION: json.dumps(record)}},
+        "spec": {"runStrategy": "Always", "template": {"spec": {"domain": {"devices": {}}}}},
+    }
+
+
+def declared(run: Run, cluster: Store, check: bool = False, **options: Any) -> Manifest:
+    return run(
+        "virtual_machine", cluster, check=check, **{"name": "web", "namespace": "shop", "preflight": "off", **options}
+    )
+
+
+def test_new_vm(run: Run) -> None:
+    result = declared(run, store(), workload="fedora")
+    choice = result["result"]["choice"]
+    assert result["changed"] and not result["warnings"]
+    assert {name: choice[name] for name in ("boot", "preference", "instancetype")} == {
+        "boot": {"data_source": "golden/fedora"},
+        "preference": FEDORA,
+        "instancetype": named("u1.small"),
+    }
+    assert choice["others"]["instancetype"] == ["u1.large"] and len(choice["reasons"]) == 3
+
+
+def test_many_vms_read_the_cluster_once(run: Run) -> None:
+    cluster = store()
+    entries = [{"name": "a"}, {"name": "b"}, {"name": "c", "size": "large"}, {"name": "d", "instancetype": "u1.x"}]
+    options = {"namespace": "shop", "preflight": "off", "workload": "fedora"}
+    result = run("virtual_machine", cluster, **options, virtual_machines=entries)
+    sizes = [one.get("choice", {}).get("instancetype", {}).get("name") for one in result["results"]]
+    assert sizes == ["u1.small", "u1.small", "u1.large", None]
+    assert [cluster.asked.count(("GET", path)) for path in (TYPES, PREFERENCES, SOURCES)] == [1, 1, 1]
+
+
+def test_disk_of_ones_own(run: Run) -> None:
+    cluster = store(**{SOURCES: []})
+    result = declared(run, cluster, workload="fedora", boot={"container_disk": "quay.io/fedora"})
+    assert "boot" not in result["result"]["choice"] and not result["warnings"]
+    assert ("GET", SOURCES) not in cluster.asked
+
+
+@pytest.mark.parametrize("options", [{}, {"size": "small"}], ids=str)
+def test_existing_vm_keeps_its_choice_without_reading_the_catalog(run: Run, options: Manifest) -> None:
+    cluster = store(existing(name="small"), **{TYPES: [], PREFERENCES: [], SOURCES: []})
+    choice = declared(run, cluster, workload="fedora", **options)["result"]["choice"]
+    assert choice["instancetype"] == named("u1.small") and choice["reasons"] == ["the VM keeps what was chosen for it"]
+    assert ("GET", TYPES) not in cluster.asked
+
+
+def test_another_size_of_an_existing_vm(run: Run) -> None:
+    cluster = store(existing(name="small"), **{SOURCES: []})
+    choice = declared(run, cluster, workload="fedora", size={"cpu": 2})["result"]["choice"]
+    assert (choice["boot"], choice["preference"]) == ({"data_source": "golden/fedora"}, FEDORA)
+    assert choice["instancetype"] == named("u1.large")
+    assert choice["reasons"][0] == "the VM keeps its boot source and its preference"
+
+
+def test_without_rights_for_all_data_sources(run: Run) -> None:
+    cluster = store(
+        **{"/apis/cdi.kubevirt.io/v1beta1/namespaces/shop/datasources": [data_source("shop", "my", "fedora")]}
+    )
+    cluster.answers["GET", "v1beta1/datasources"] = forbidden("datasources")
+    choice = declared(run, cluster, workload="fedora")["result"]["choice"]
+    assert choice["boot"] == {"data_source": "shop/my"}
+    assert choice["reasons"][-1] == (
+        "only the DataSources of the VM's namespace count, because you may not list the others"
+    )
+
+
+@pytest.mark.parametrize(
+    ("live", "options", "error"),
+    [
+        ([], {"workload": "fedroa"}, "workload: no preference and no DataSource is named 'fedroa'"),
+        ([], {"workload": "rhel.9"}, "boot: no DataSource has the default preference rhel.9; there are golden/fedora"),
+        ([], {"workload": "fedora", "size": "huge"}, "size: the class general.purpose has no size 'huge'"),
+        ([], {"size": "huge"}, "size: requires workload"),
+        ([existing()], {"workload": "rhel.9"}, "workload: the VM was created for fedora, and keeps its disk"),
+        (
+            [{**existing(), "metadata": {"name": "web", "namespace": "shop"}}],
+            {"workload": "fedora"},
+            "workload: the VM exists, and was not declared with a workload",
+        ),
+        (
+            [{**existing(), "metadata": {"name": "web", "annotations": {ANNOTATION: "[]"}}}],
+            {"workload": "fedora"},
+            f"metadata.annotations[{ANNOTATION}]: is not what this collection wrote",
+        ),
+        ([], {"workload": "fedora", "instancetype": "u1.small"}, "mutually exclusive: workload|instancetype"),
+        ([], {"workload": "fedora", "preference": "fedora"}, "mutually exclusive: workload|preference"),
+        ([], {"workload": "fedora", "memory": "1Gi"}, "mutually exclusive: workload|memory"),
+    ],
+)
+def test_refusals_send_nothing(run: Run, live: list[Manifest], options: Manifest, error: str) -> None:
+    cluster = store(*live)
+    result = declared(run, cluster, **options)
+    assert result["failed"] and error in result["msg"] and not cluster.writes
+
+
+def test_check_mode_warns_of_what_an_earlier_task_would_create(run: Run) -> None:
+    cluster = store(**{PREFERENCES: [], SOURCES: []})
+    result = declared(run, cluster, check=True, workload="fedora", server_dry_run=False)
+    assert result["changed"] and "choice" not in result["result"]
+    assert any(text.startswith("shop/web: workload: no preference") for text in result["warnings"])
+    result = declared(run, store(), check=True, workload="fedora", size="huge")
+    assert result["failed"]
+
+
+def capacity(**lists: Any) -> Store:
+    """A node with 16Gi, and a namespace with a quota of 1Gi; the smallest instancetype wants another node."""
+    picky = instancetype("u1.small", 1, "2Gi")
+    picky["spec"]["nodeSelector"] = {"disk": "fast"}
+    labels = {"kubernetes.io/arch": "amd64", "kubevirt.io/schedulable": "true"}
+    machine = {"machine-type.node.kubevirt.io/q35": "true"}
+    devices = {f"devices.kubevirt.io/{name}": "1k" for name in ("kvm", "tun", "vhost-net")}
+    amounts = {"cpu": "8", "memory": "16Gi", "ephemeral-storage": "100G", "pods": "110", **devices}
+    node = {"metadata": {"name": "x", "labels": {**labels, **machine}}, "status": {"allocatable": amounts}}
+    quota = {
+        "metadata": {"name": "team", "namespace": "shop"},
+        "spec": {"hard": {"requests.memory": "1Gi"}},
+        "status": {},
+    }
+    empty = (
+        "/api/v1/pods",
+        "/api/v1/persistentvolumeclaims",
+        "/api/v1/persistentvolumes",
+        "/apis/storage.k8s.io/v1/storageclasses",
+        "/api/v1/namespaces/shop/limitranges",
+        "/api/v1/namespaces/shop/pods",
+        "/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances",
+    )
+    return store(
+        **{
+            **{path: [] for path in empty},
+            TYPES: [picky, instancetype("u1.large", 2, "8Gi")],
+            "/api/v1/namespaces": [{"metadata": {"name": "shop"}}],
+            "/api/v1/namespaces/shop/resourcequotas": [quota],
+            "/api/v1/nodes": [node],
+            **lists,
+        }
+    )
+
+
+def test_smallest_instancetype_that_some_node_lets_run(run: Run) -> None:
+    options = {"workload": "fedora", "preflight_placement": True, "preflight": "strict"}
+    result = declared(run, capacity(), **options)["result"]
+    assert result["choice"]["instancetype"] == named("u1.large") and result["will_run"]["fits"]
+    assert "node" in result["choice"]["rejected"]["u1.small"]
+    assert declared(run, capacity(), workload="fedora")["result"]["choice"]["instancetype"] == named("u1.small")
+
+
+def test_quota_that_lets_none_run(run: Run) -> None:
+    cluster = capacity()
+    result = declared(run, cluster, workload="fedora", quota="strict")
+    assert result["failed"] and result["msg"].startswith("quota: shop/web: ResourceQuota team") and not cluster.writes
+    result = declared(run, capacity(), workload="fedora", quota="warn")
+    assert result["changed"] and result["result"]["choice"]["instancetype"] == named("u1.small")
