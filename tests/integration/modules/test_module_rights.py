@@ -334,6 +334,22 @@ def test_missing_right_is_named(someone: Someone, module: str, lacking: Atom) ->
     assert names_right(str(failure.value), lacking), failure.value
 
 
+def test_rights_are_enough_for_a_workload(someone: Someone, forbidden: list[str]) -> None:
+    """Without optional rights, a workload fails."""
+    play = Play(someone, atoms("modules/virtual_machine"), "virtual_machine")
+    play.stock()
+    labels = {
+        "instancetype.kubevirt.io/default-preference": f"{play.name}-linux",
+        "instancetype.kubevirt.io/default-preference-kind": "VirtualMachinePreference",
+        "instancetype.kubevirt.io/default-instancetype": f"{play.name}-small",
+        "instancetype.kubevirt.io/default-instancetype-kind": "VirtualMachineInstancetype",
+    }
+    source = {"spec": {"source": {"pvc": {"name": play.name, "namespace": play.namespace}}}}
+    play.create(BY_NAME["DataSource"], play.name, metadata={"name": play.name, "labels": labels}, **source)
+    play.step(namespace=play.namespace, name=play.name, workload=f"{play.name}-linux", preflight="off")
+    assert forbidden == []
+
+
 def test_manifests_match_the_table_of_rights(cluster: Path) -> None:
     with config.new_client_from_config(str(cluster)) as connection:
         rbac = client.RbacAuthorizationV1Api(connection)

@@ -143,10 +143,11 @@ class _Workloads:
                 return smallest
             smallest = smallest or choice
             verdicts = capacity(self._params, self._session, [self._with(entry, choice, {})]).verdicts
-            if all(verdict["fits"] or not verdict["judged"] for verdict in verdicts.values()):
+            verdict = next(iter(verdicts.values()), None)
+            if verdict is None or verdict["fits"] or not verdict["judged"]:
                 return choice
             instancetype = choice[INSTANCETYPE.matcher]
-            (refused[instancetype["kind"], instancetype["name"]],) = (one["problem"] for one in verdicts.values())
+            refused[instancetype["kind"], instancetype["name"]] = verdict["problem"]
 
     def _list(self, role: Role, namespace: str) -> list[Manifest]:
         """The role's objects that VMs of a namespace can name."""

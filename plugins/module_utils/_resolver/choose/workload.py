@@ -111,7 +111,7 @@ def resolve(request: Request, offer: Offer, release: Release) -> Choice:
         )
         why_size = f"is {sizes.described}"
     else:
-        sizes = _sizes(request, offer, preference, release)
+        sizes = _sizes(request, offer, release)
         why_size = f"is the smallest of {sizes.described} that {_name(preference)} can have"
     reasons = [f"preference {_name(preference)}: {why_preference}"]
     if source is not None:
@@ -134,6 +134,8 @@ def resolve(request: Request, offer: Offer, release: Release) -> Choice:
 
 
 def _preference(workload: str, offer: Offer) -> tuple[Manifest, str]:
+    if not _plain(workload):
+        raise Rejected(f"workload: {shown(workload)} has no letter and no digit; write a name such as fedora")
     by_name = _by_name(offer.preferences, PREFERENCE)
     if workload in by_name:
         return by_name[workload], "has the name of the workload"
@@ -141,7 +143,7 @@ def _preference(workload: str, offer: Offer) -> tuple[Manifest, str]:
     if defaults := {key for one in sources if (key := matchers(_labels(one)).get(PREFERENCE.matcher))}:
         found = [one for one in by_name.values() if (one["kind"], _name(one)) in defaults]
         if len(found) < len(defaults):
-            missing = ", ".join(sorted(name for _kind, name in defaults - {(o["kind"], _name(o)) for o in found}))
+            missing = ", ".join(sorted(name for _kind, name in defaults - {(one["kind"], _name(one)) for one in found}))
             raise Missing(f"workload: the default preference {missing} of the DataSource {workload} does not exist")
         return _only(found, workload), f"is the default of the DataSource {_path(sources[0])}"
     current = [one for one in by_name.values() if _labels(one).get(DEPRECATED_LABEL) != "true"]
@@ -150,7 +152,7 @@ def _preference(workload: str, offer: Offer) -> tuple[Manifest, str]:
     ]
     if spelled:
         return _only(spelled, workload), "has the name of the workload but for case and punctuation"
-    tagged = [one for one in current if workload in _annotation(one, _TAGS).split(",")]
+    tagged = [one for one in current if workload in map(str.strip, _annotation(one, _TAGS).split(","))]
     if tagged:
         return _only(tagged, workload), "is the only one with the workload's tag"
     known = dict.fromkeys([*by_name, *(_name(one) for one in offer.data_sources or ())])
@@ -218,7 +220,7 @@ def _default(default: tuple[str, str], source: Manifest, offer: Offer) -> list[M
     return found
 
 
-def _sizes(request: Request, offer: Offer, preference: Manifest, release: Release) -> _Sizes:
+def _sizes(request: Request, offer: Offer, release: Release) -> _Sizes:
     classes: dict[str, list[Manifest]] = {}
     for one in _by_name(offer.instancetypes, INSTANCETYPE).values():
         if _labels(one).get(DEPRECATED_LABEL) != "true":

@@ -143,6 +143,7 @@ def test_reasons_and_what_else_would_do() -> None:
             {"workload": "fedora", "performance": "burstable"},
             "performance: no instancetype has the class 'burstable'; choose dedicated.vcpu, general.purpose",
         ),
+        ({"workload": " -"}, "workload: ' -' has no letter and no digit; write a name such as fedora"),
         ({"workload": "fedora", "cpu": "many"}, "cpu: expected a whole number, found 'many'"),
     ],
 )
