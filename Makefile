@@ -31,7 +31,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo check test test-all test-versions test-releases test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources placement quota integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
+.PHONY: help setup demo check test test-all test-versions test-releases test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources templates placement quota integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -116,7 +116,7 @@ sanity: setup ## what Ansible's certification checks: ansible-test sanity, galax
 	@python tools/import_tarball.py
 
 unit: setup ## the tests that need no cluster
-	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/placement tests/quota
+	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/templates tests/placement tests/quota
 
 random: setup control-plane ## the property tests with 1,000 examples each, 1,000 changes of VMs, and faults, kills and orders of requests, drawn anew; ORDERS=50, SEED=number
 	@HYPOTHESIS_PROFILE=random pytest --numprocesses 2 tests/unit/properties
@@ -139,6 +139,9 @@ pod_resources: setup ## the resolver's launcher pods against those of KubeVirt's
 boot_sources: setup ## boot sources against what CDI's own code and virtctl answered
 	@python tests/boot_sources/run.py tests/boot_sources/vectors
 
+templates: setup ## VirtualMachineTemplates against what virt-template's own code and virtctl answered
+	@python tests/templates/run.py tests/templates/vectors
+
 placement: setup ## where pods fit, beside the real kube-scheduler, which is built of the local cluster's modules
 	@python tests/placement/run.py
 
@@ -152,7 +155,7 @@ test-real: setup ## integration tests and demo against the cluster of KUBECONFIG
 	@python tools/test_real.py $(TEST_REAL_ARGS)
 
 coverage: setup ## what the tests that need no cluster leave out of plugins/
-	@pytest --numprocesses 2 --dist worksteal --cov --cov-report=term tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/placement tests/quota
+	@pytest --numprocesses 2 --dist worksteal --cov --cov-report=term tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/templates tests/placement tests/quota
 
 docs: setup ## the documentation site, in .cache/docs/html
 	@python tools/build_docs.py

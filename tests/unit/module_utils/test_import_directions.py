@@ -18,12 +18,17 @@ FIND = API
 REVISION = APPLY | {"_resolver.kubevirt.apply", "_resolver.kubevirt.find"}
 VMI = REVISION
 WEBHOOKS = VMI | {"_resolver.kubevirt.vmi", "_resolver.kubevirt.revision"}
+TEMPLATE = API
 ADMISSION = WEBHOOKS | {"_resolver.kubevirt.webhooks"}
 POD = WEBHOOKS
 PLACEMENT = POD | {"_resolver.kubevirt.pod"}
 QUOTA = PLACEMENT | {"_resolver.kubernetes.placement"}
 CDI = API
-COMPUTED = QUOTA | ADMISSION | {"_resolver.cdi", "_resolver.kubernetes.quota", "_resolver.kubevirt.admission"}
+COMPUTED = (
+    QUOTA
+    | ADMISSION
+    | {"_resolver.cdi", "_resolver.kubernetes.quota", "_resolver.kubevirt.admission", "_resolver.kubevirt.template"}
+)
 BOOT = COMPUTED
 CHOOSE = COMPUTED | {"_resolver.boot"}
 REFRESH = COMPUTED
@@ -49,6 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.kubevirt.webhooks": WEBHOOKS,
     "_resolver.kubevirt.admission": ADMISSION,
     "_resolver.kubevirt.pod": POD,
+    "_resolver.kubevirt.template": TEMPLATE,
     "_resolver.kubernetes.placement": PLACEMENT,
     "_resolver.kubernetes.quota": QUOTA,
     "_resolver.cdi": CDI,

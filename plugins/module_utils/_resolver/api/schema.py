@@ -16,7 +16,7 @@ from typing import Any, Callable, Final, NamedTuple
 
 from . import errors, quantity
 from .errors import FieldError
-from .fields import alpha, core, data_volume, domain, enums, instancetype, preference, virtual_machine
+from .fields import alpha, core, data_volume, domain, enums, instancetype, preference, template, virtual_machine
 from .names import nearest, shown
 
 Value = Any
@@ -30,6 +30,7 @@ TYPES: Final[dict[str, dict[str, Any]]] = {
     **domain.TYPES,
     **instancetype.TYPES,
     **preference.TYPES,
+    **template.TYPES,
     **virtual_machine.TYPES,
 }
 
@@ -343,7 +344,7 @@ def _quantity(value: Value) -> str:
             raise FieldError("", f"expected a quantity such as 512Mi, found {_describe(value)}")
         value = shown(value)
     try:
-        return quantity.canonical(value.strip() or "0")
+        return quantity.canonical(value.strip())
     except errors.QuantityError as error:
         raise FieldError("", f"{shown(value)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from error
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from . import errors, quantity
+from . import errors, go_json, quantity
 from .fields import data_volume, instancetype, preference
 from .fields.enums import ENUMS
 from .schema import TYPES, field_type
 
 # Packages are named by their last element; all other types are in a `v1`.
 _V1BETA1: Final = frozenset((*instancetype.TYPES, *preference.TYPES, *data_volume.TYPES))
-# Names that are ambiguous in Go.
+# Names that are ambiguous in Go, and those of the types as which structs with their own UnmarshalJSON are read.
 _GO_NAMES: Final = {
+    "DHCPOptions": "DHCPOptionsAlias",
+    "PodNetwork": "PodNetworkAlias",
+    "VirtualMachineInstanceSpec": "VMISpecAlias",
     "CorePersistentVolumeClaimVolumeSource": "PersistentVolumeClaimVolumeSource",
     "DataVolumeImport": "DataVolumeSource",
 }
@@ -33,11 +36,39 @@ _NAMED: Final = {
     "DevicePreferences.preferredInputBus": "v1.InputBus",
     "DevicePreferences.preferredInputType": "v1.InputType",
     "DevicePreferences.preferredPanicDeviceModel": "v1.PanicDeviceModel",
-    "ClockOffset.timezone": "v1.ClockOffsetTimezone",
+    **dict.fromkeys(("Clock.timezone", "ClockOffset.timezone"), "v1.ClockOffsetTimezone"),
     "HPETTimer.tickPolicy": "v1.HPETTickPolicy",
     "PITTimer.tickPolicy": "v1.PITTickPolicy",
     "RTCTimer.tickPolicy": "v1.RTCTickPolicy",
     "RTCTimer.track": "v1.RTCTimerTrack",
+    **dict.fromkeys(("CDRomTarget.bus", "DiskTarget.bus", "LunTarget.bus"), "v1.DiskBus"),
+    "CDRomTarget.tray": "v1.TrayState",
+    **dict.fromkeys(("ContainerDiskSource.imagePullPolicy", "KernelBootContainer.imagePullPolicy"), "v1.PullPolicy"),
+    **dict.fromkeys(("Diag288Watchdog.action", "I6300ESBWatchdog.action"), "v1.WatchdogAction"),
+    "Disk.cache": "v1.DriverCache",
+    "Disk.errorPolicy": "v1.DiskErrorPolicy",
+    "Disk.io": "v1.DriverIO",
+    "DomainSpec.ioThreadsPolicy": "v1.IOThreadsPolicy",
+    "DomainSpec.rebootPolicy": "v1.RebootPolicy",
+    "Firmware.uuid": "types.UID",
+    "HTTPGetAction.scheme": "v1.URIScheme",
+    "HostDisk.type": "v1.HostDiskType",
+    "Input.bus": "v1.InputBus",
+    "Input.type": "v1.InputType",
+    "Interface.state": "v1.InterfaceState",
+    "LabelSelectorRequirement.operator": "v1.LabelSelectorOperator",
+    "NodeSelectorRequirement.operator": "v1.NodeSelectorOperator",
+    "PanicDevice.model": "v1.PanicDeviceModel",
+    "ReservedOverhead.memLock": "v1.MemLockRequirement",
+    "Toleration.effect": "v1.TaintEffect",
+    "Toleration.operator": "v1.TolerationOperator",
+    "TopologySpreadConstraint.nodeAffinityPolicy": "v1.NodeInclusionPolicy",
+    "TopologySpreadConstraint.nodeTaintsPolicy": "v1.NodeInclusionPolicy",
+    "TopologySpreadConstraint.whenUnsatisfiable": "v1.UnsatisfiableConstraintAction",
+    "UtilityVolume.type": "v1.UtilityVolumeType",
+    "VMISpecAlias.dnsPolicy": "v1.DNSPolicy",
+    "VMISpecAlias.evictionStrategy": "v1.EvictionStrategy",
+    "VMISpecAlias.startStrategy": "v1.StartStrategy",
     **{
         f"{struct}.{field}": "v1.ResourceList"
         for struct in ("ResourceRequirements", "VolumeResourceRequirements")
@@ -46,6 +77,31 @@ _NAMED: Final = {
 }
 # Structs with their own UnmarshalJSON: Go names the struct that contains them for all errors below.
 _CUSTOM_UNMARSHAL: Final = frozenset(("DHCPOptions", "PodNetwork", "VirtualMachineInstanceSpec"))
+_CLAIM: Final = "PersistentVolumeClaimVolumeSource"
+# Structs that embed one whose fields are theirs. Go, since 1.24, names the embedded one in the path to these fields.
+_EMBEDDED: Final[dict[str, dict[str, str]]] = {
+    "Clock": dict.fromkeys(("utc", "timezone"), "ClockOffset"),
+    "ConfigMapVolumeSource": {"name": "LocalObjectReference"},
+    "Disk": dict.fromkeys(("disk", "lun", "cdrom"), "DiskDevice"),
+    **{
+        struct: {"enabled": "FeatureState"}
+        for struct in ("FeatureAPIC", "FeatureSpinlocks", "FeatureVendorID", "SyNICTimer", "TLBFlush")
+    },
+    **{struct: dict.fromkeys(("claimName", "requestName"), "ClaimRequest") for struct in ("GPU", "HostDevice")},
+    "Interface": dict.fromkeys(
+        ("bridge", "slirp", "masquerade", "sriov", "macvtap", "passt", "passtBinding"), "InterfaceBindingMethod"
+    ),
+    "MemoryDumpVolumeSource": {
+        **dict.fromkeys(("claimName", "readOnly"), f"{_CLAIM}.{_CLAIM}"),
+        "hotpluggable": _CLAIM,
+    },
+    "Network": dict.fromkeys(("pod", "multus", "resourceClaim"), "NetworkSource"),
+    "PersistentVolumeClaimVolumeSource": dict.fromkeys(("claimName", "readOnly"), _CLAIM),
+    "Probe": dict.fromkeys(("exec", "guestAgentPing", "httpGet", "tcpSocket"), "Handler"),
+    "UtilityVolume": dict.fromkeys(("claimName", "readOnly"), _CLAIM),
+    "Volume": dict.fromkeys(TYPES["Volume"].keys() - {"name"}, "VolumeSource"),
+    "Watchdog": dict.fromkeys(("i6300esb", "diag288"), "WatchdogDevice"),
+}
 # The types as which Go's own UnmarshalJSON methods read these.
 _READ_AS: Final = {"Time": "string", "IntOrString": "int32"}
 _INTEGERS: Final = {
@@ -65,7 +121,7 @@ def message(type_name: str, value: Any, struct: str = "") -> str | None:
     """
     reader = _Reader()
     try:
-        reader.read(type_name, value, (), struct or type_name)
+        reader.read(type_name, value, (), struct or _GO_NAMES.get(type_name, type_name))
     except (errors.QuantityError, _Stopped) as error:
         return str(error)
     return reader.first
@@ -90,7 +146,7 @@ class _Reader:
             return
         if expression == "Quantity":
             # Go passes a value that is not a number as its JSON text, which is not a quantity.
-            quantity.parse(str(value).strip() or "0" if kind in ("string", "number") else "{}")
+            quantity.parse(str(value).strip() if kind in ("string", "number") else "{}")
         elif expression in _CUSTOM_UNMARSHAL and path and not self._holder:
             nested = _Reader(struct)
             nested.read(expression, value, path, struct)
@@ -111,7 +167,9 @@ class _Reader:
             inner = _GO_NAMES.get(expression, expression) if path else struct
             for field, entry in value.items():
                 if field in TYPES[expression]:
-                    self.read(field_type(TYPES[expression][field]), entry, (*path, field), inner)
+                    embedded = _EMBEDDED.get(expression, {}).get(field)
+                    below = (*path, embedded, field) if embedded else (*path, field)
+                    self.read(field_type(TYPES[expression][field]), entry, below, inner)
         else:
             return False
         return True
@@ -119,8 +177,9 @@ class _Reader:
     def _read_scalar(self, expression: str, kind: str, value: Any, path: tuple[str, ...], struct: str) -> None:
         if expression in _INTEGERS and kind == "number":
             low, high = _INTEGERS[expression]
-            if not isinstance(value, int) or not low <= value <= high:
-                self._note(f"number {value}", expression, path, struct)
+            is_whole = isinstance(value, int) or (value == 0 and low < 0)
+            if not is_whole or not low <= value <= high:
+                self._note(f"number {go_json.number(value)}", expression, path, struct)
         elif not _takes(expression, kind):
             self._note(kind, expression, path, struct)
 

@@ -48,7 +48,8 @@ def test_custom_unmarshal_reports_the_containing_struct() -> None:
     )
     assert virtual_machine(networks=[{"pod": {"vmNetworkCIDR": 1}}]) == (
         f"{GO} number into Go struct field"
-        " VirtualMachineInstanceTemplateSpec.spec.template.spec.networks.pod.vmNetworkCIDR of type string"
+        " VirtualMachineInstanceTemplateSpec.spec.template.spec.networks.NetworkSource.pod.vmNetworkCIDR of"
+        " type string"
     )
     assert virtual_machine(domain={"memory": {"guest": "much"}}) == QUANTITY
     assert virtual_machine() == f"{GO} number into Go struct field VirtualMachineSpec.spec.running of type bool"
@@ -100,7 +101,7 @@ def test_first_error_counts_but_a_quantity_stops_the_reading() -> None:
     assert instancetype(schedulerName=1, memory={"guest": "x"}) == QUANTITY
 
 
-@pytest.mark.parametrize("guest", [{}, [], True])
+@pytest.mark.parametrize("guest", [{}, [], True, "", " "])
 def test_a_quantity_is_no_other_json(guest: Any) -> None:
     assert instancetype(memory={"guest": guest}) == QUANTITY
 
@@ -110,7 +111,7 @@ def test_a_quantity_is_no_other_json(guest: Any) -> None:
     [
         ("CPUInstancetype", {"guest": 0, "isolateEmulatorThread": True, "dedicatedCPUPlacement": False}),
         ("CPUInstancetype", {"guest": 2**32 - 1, "maxSockets": 2**32 - 1}),
-        ("MemoryInstancetype", {"guest": "", "overcommitPercent": -(2**63)}),
+        ("MemoryInstancetype", {"guest": "0", "overcommitPercent": -(2**63)}),
         ("MemoryInstancetype", {"guest": 0.5, "overcommitPercent": 2**63 - 1}),
         ("ObjectMeta", {"creationTimestamp": "2026-01-01T00:00:00Z", "labels": {"a": None}}),
         ("ResourceRequirements", {"limits": {"cpu": 1, "memory": "1Gi"}}),
@@ -130,7 +131,12 @@ def test_values_that_go_reads(type_name: str, value: Any) -> None:
         (
             "Volume",
             {"persistentVolumeClaim": {"claimName": 1}},
-            ("number", "PersistentVolumeClaimVolumeSource.persistentVolumeClaim.claimName", "string"),
+            (
+                "number",
+                "PersistentVolumeClaimVolumeSource.VolumeSource.persistentVolumeClaim.PersistentVolumeClaimVolumeSource"
+                ".claimName",
+                "string",
+            ),
         ),
         ("CPUInstancetype", {"guest": 1.5}, ("number 1.5", "CPUInstancetype.guest", "uint32")),
     ],

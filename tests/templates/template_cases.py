@@ -1,0 +1,275 @@
+"""Cases of VirtualMachineTemplates: read, given to the resolver, compared.
+
+A group is a file below the directory. Everything is compared as it is, messages included; README.md beside the vectors
+says what they hold.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+# The parts of other runners are imported by their names.
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("conformance", "virtctl")]
+
+import collection_path  # noqa: E402, F401  # pylint: disable=unused-import
+import yaml  # noqa: E402
+from compare import differences  # noqa: E402
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import go_json  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template import (  # noqa: E402
+    expression,
+    openshift,
+    process,
+)
+
+Case = dict[str, Any]
+
+_SHOWN_INPUT = 900
+# The types that virt-template's API server is built with.
+_SERVER = of("1.8.0")
+_SEED = "of the tests"
+
+
+class Failure(NamedTuple):
+    """A case that was not answered as virt-template answers it; `reasons` has a line for each difference."""
+
+    case: Case
+    reasons: list[str]
+
+    def __str__(self) -> str:
+        given = json.dumps(self.case["input"])
+        if len(given) > _SHOWN_INPUT:
+            given = f"{given[:_SHOWN_INPUT]} ..."
+        name = f"{self.case['id']}: {self.case['about']}"
+        return "\n".join([name, f"  input: {given}", *(f"  {reason}" for reason in self.reasons)])
+
+
+def groups(directory: Path) -> list[str]:
+    """The names of all groups below a directory, sorted."""
+    return sorted(file.relative_to(directory).with_suffix("").as_posix() for file in directory.rglob("*.jsonl"))
+
+
+def load(directory: Path, group: str) -> list[Case]:
+    """The cases of one group."""
+    lines = (directory / f"{group}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.strip()]
+
+
+def failures(cases: list[Case]) -> Iterator[Failure]:
+    """The failures among cases, in their order."""
+    for case in cases:
+        before = json.dumps(case)
+        try:
+            reasons = _JUDGES[case["kind"]](case)
+        # Whatever is wrong with one case, the others are still run.
+        except Exception as error:
+            reasons = [f"raised {type(error).__name__}: {error}"]
+        if json.dumps(case) != before:
+            reasons.append("the input was changed")
+        if reasons:
+            yield Failure(case, reasons)
+
+
+def _process(case: Case) -> list[str]:
+    expected = {_SERVER: case["expect"]}
+    if "expect_virtctl_1_9" in case:
+        # Only the VM is recorded.
+        expected[NEWEST] = {**case["expect"], **case["expect_virtctl_1_9"]}
+    reasons: list[str] = []
+    for release, expect in expected.items():
+        found = process.process(case["input"]["template"], case["input"]["parameters"], _SEED, release)
+        answers = expect.get("any_of", [expect])
+        if expect.get("varies"):
+            # Only its shape is known: numbers are drawn anew.
+            answers = [_without_numbers(expect["example"])]
+        told = [_compare(answer, found, bool(expect.get("varies"))) for answer in answers]
+        reasons += [] if [] in told else told[0]
+    return reasons
+
+
+def _compare(expect: Case, found: process.Processed, varies: bool) -> list[str]:
+    got = _without_numbers(_answer(found)) if varies else _answer(found)
+    values = found.generated or {}
+    wanted = _with_generated({name: value for name, value in expect.items() if name != "generated"}, values)
+    wanted["warnings"] = sorted(wanted.get("warnings", ()))
+    got["warnings"] = sorted(got.get("warnings", ()))
+    reasons = list(differences(_any_order(wanted), _any_order(got)))
+    for name, pattern in expect.get("generated", {}).items():
+        if not re.fullmatch(pattern, values.get(name, ""), re.ASCII):
+            reasons.append(f"generated.{name}: expected a match of {pattern}, got {values.get(name)!r}")
+    return reasons
+
+
+def _answer(found: process.Processed) -> Case:
+    """What came out, as the vectors have it."""
+    answer: Case = {"warnings": list(found.warnings)}
+    if found.substituted is not None:
+        answer["substituted"] = found.substituted
+    if not found.faults:
+        return {**answer, "vm": found.vm, "message": found.message}
+    answer["error"] = _error(found.faults)
+    answer["status"] = _status(found.faults)
+    return answer
+
+
+def _error(faults: tuple[process.Fault, ...]) -> Case:
+    stage = faults[0].stage
+    if stage == "merge":
+        return {"stage": stage, "message": faults[0].message}
+    entries = [_field_error(fault) for fault in faults]
+    return {"stage": stage, "errors": entries} if stage == "references" else {"stage": stage, **entries[0]}
+
+
+def _field_error(fault: process.Fault) -> Case:
+    return {"type": fault.type, "field": fault.field, "detail": fault.detail, "message": fault.message}
+
+
+def _status(faults: tuple[process.Fault, ...]) -> Case:
+    """The API server's Status object."""
+    status: Case = {"status": "Failure", "metadata": {}, "details": {"name": "tpl"}}
+    if faults[0].stage == "merge":
+        message = f'Operation cannot be fulfilled on  "tpl": {faults[0].message}'
+        return {**status, "code": 409, "reason": "Conflict", "message": message}
+    messages = [fault.message for fault in faults]
+    listed = f"[{', '.join(messages)}]" if len(messages) > 1 else messages[0]
+    causes = [{"field": fault.field, "message": fault.body, "reason": fault.type} for fault in faults]
+    details = {"name": "tpl", "causes": causes}
+    return {**status, "code": 422, "reason": "Invalid", "message": f' "tpl" is invalid: {listed}', "details": details}
+
+
+def _any_order(answer: Case) -> Case:
+    """Errors of undefined references are in any order."""
+    if "errors" not in answer.get("error", {}):
+        return answer
+    status, details = answer["status"], answer["status"]["details"]
+    message = status["message"].removeprefix(' "tpl" is invalid: ')
+    return {
+        **answer,
+        "error": {**answer["error"], "errors": sorted(answer["error"]["errors"], key=json.dumps)},
+        "status": {
+            **status,
+            "message": _parts(message),
+            "details": {**details, "causes": sorted(details["causes"], key=json.dumps)},
+        },
+    }
+
+
+def _parts(message: str) -> list[str]:
+    """The errors of a message that may have several, in any order."""
+    return sorted(message[1:-1].split(", ")) if message.startswith("[") else [message]
+
+
+def _with_generated(value: Any, values: Any) -> Any:
+    """The expectation with the generated values in their places."""
+    if isinstance(value, list):
+        return [_with_generated(entry, values) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"$concat"}:
+        return "".join(part if isinstance(part, str) else values[part["generated"]] for part in value["$concat"])
+    if value.keys() == {"$entries"}:
+        return {_with_generated(key, values): _with_generated(entry, values) for key, entry in value["$entries"]}
+    return {key: _with_generated(entry, values) for key, entry in value.items()}
+
+
+def _without_numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_numbers(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_without_numbers(entry) for entry in value]
+    return "a number" if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+def _validate(case: Case) -> list[str]:
+    found = process.review(case["input"]["template"])
+    message = process.denial(found)
+    got = {"allowed": not message, "message": _parts(message), "warnings": sorted(found.warnings)}
+    told = []
+    for answer in case["expect"].get("any_of", [case["expect"]]):
+        wanted = {
+            "allowed": answer["allowed"],
+            "message": _parts(_with_values(answer.get("message", ""), message, found.generated or {})),
+            "warnings": sorted(answer.get("warnings", ())),
+        }
+        told.append(list(differences(wanted, got)))
+    return [] if [] in told else told[0]
+
+
+def _with_values(wanted: str, got: str, generated: Mapping[str, str]) -> str:
+    """The expected message with our generated values in place of those that were recorded."""
+    pattern = re.escape(got)
+    for value in generated.values():
+        pattern = pattern.replace(re.escape(value), f".{{{len(value)}}}")
+    return got if re.fullmatch(pattern, wanted, re.DOTALL) else wanted
+
+
+def _generate(case: Case) -> list[str]:
+    expect = case["expect"]
+    tries = next((int(key.rpartition("_")[2]) for key in expect if key.startswith("distinct_in_")), 1)
+    try:
+        drawn = [expression.generate(case["input"]["from"], f"{_SEED} {index}") for index in range(tries)]
+    except expression.ExpressionError as error:
+        return list(differences(expect, {"error": str(error)}))
+    if "error" in expect:
+        return [f"expected the error {expect['error']!r}, got {drawn[0]!r}"]
+    reasons = [
+        f"expected {expect['length']} characters that match {expect['regex']}, got {text!r}"
+        for text in drawn
+        if len(text) != expect["length"] or not re.fullmatch(expect["regex"], text)
+    ]
+    wanted, got = expect[f"distinct_in_{tries}"], len(set(drawn))
+    # How many differ is chance, but for one and all.
+    if (wanted == 1) is not (got == 1) or abs(got - wanted) > 0.2 * tries:
+        reasons.append(f"expected about {wanted} different values in {tries}, got {got}")
+    return reasons[:5]
+
+
+def _convert(case: Case) -> list[str]:
+    try:
+        given = case["input"]
+        template = _first_document(given["text"]) if "text" in given else given["template"]
+        got: Case = {"template": openshift.convert(template)}
+    except openshift.ConversionError as error:
+        got = {"error": str(error)}
+    return list(differences(case["expect"], got))
+
+
+def _first_document(text: str) -> Any:
+    """A file as virtctl reads it. Raises ConversionError with its message."""
+    if not text:
+        raise openshift.ConversionError("error decoding Template: EOF")
+    try:
+        document = next(yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), None)
+    except yaml.MarkedYAMLError as error:
+        line = (error.context_mark and error.context_mark.line) or (error.problem_mark and error.problem_mark.line)
+        line = (line or 0) + isinstance(error, yaml.scanner.ScannerError)
+        where = f"line {line}: " if line else ""
+        raise openshift.ConversionError(
+            f"error decoding Template: error converting YAML to JSON: yaml: {where}{error.problem}"
+        ) from error
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        kind = "array" if isinstance(document, list) else "string"
+        raise openshift.ConversionError(
+            "error decoding Template: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal"
+            f" {kind} into Go value of type v1.Template"
+        )
+    return _with_text_keys(document)
+
+
+def _with_text_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key if isinstance(key, str) else go_json.write(key): _with_text_keys(entry) for key, entry in value.items()
+        }
+    return [_with_text_keys(entry) for entry in value] if isinstance(value, list) else value
+
+
+_JUDGES = {"process": _process, "validate": _validate, "generate": _generate, "convert": _convert}

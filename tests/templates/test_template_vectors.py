@@ -1,0 +1,69 @@
+"""Every group of the project's copy of the templates' vectors, and that a difference is one."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from template_cases import failures, groups, load
+from vector_run import counted, told
+
+VECTORS = Path(__file__).parent / "vectors"
+# What virt-template and virtctl were asked; a copy that lacks some would prove less.
+CASES = {"convert": 100, "generate": 107, "process": 562, "process-random": 310, "validate": 252}
+
+
+@pytest.mark.parametrize("group", groups(VECTORS))
+def test_group(group: str) -> None:
+    cases = load(VECTORS, group)
+    found = list(failures(cases))
+    assert not found, told(found, len(cases))
+
+
+def test_no_case_is_missing() -> None:
+    assert counted(VECTORS, groups(VECTORS), load) == CASES
+
+
+def reasons(case: dict[str, Any]) -> list[str]:
+    return [reason for failure in failures([case]) for reason in failure.reasons]
+
+
+def case_of(group: str, identity: str) -> dict[str, Any]:
+    return deepcopy(next(case for case in load(VECTORS, group) if case["id"] == identity))
+
+
+def test_another_vm_warning_or_error_is_a_difference() -> None:
+    case = case_of("process", "syntax-001")
+    case["expect"]["substituted"]["metadata"]["annotations"]["x"] = "other"
+    case["expect"]["warnings"] = []
+    found = reasons(case)
+    assert found[0] == 'substituted.metadata.annotations.x: expected "other", got "va"'
+    assert found[1].startswith("warnings[0]: expected nothing")
+    case = case_of("process", "params-016")
+    case["expect"]["error"]["errors"][0]["detail"] = "no"
+    case["expect"]["status"]["code"] = 400
+    assert [reason.partition(":")[0] for reason in reasons(case)] == ["error.errors[0].detail", "status.code"]
+
+
+def test_another_generated_value_is_a_difference() -> None:
+    case = case_of("process", "generated-001")
+    case["expect"]["generated"]["NAME"] = "web-[0-9]"
+    assert reasons(case)[0].startswith("generated.NAME: expected a match of web-[0-9]")
+    case = case_of("generate", "generate-001")
+    case["expect"]["distinct_in_300"] = 1
+    assert reasons(case)[0].startswith("expected about 1 different values in 300")
+    case["expect"]["length"] = 4
+    assert reasons(case)[0].startswith("expected 4 characters that match")
+    case["expect"] = {"error": "no"}
+    assert reasons(case)[0].startswith("expected the error 'no'")
+
+
+def test_another_answer_of_the_webhook_or_virtctl_is_a_difference() -> None:
+    case = case_of("validate", "validate-014")
+    case["expect"] = {"allowed": True}
+    assert [reason.partition(":")[0] for reason in reasons(case)] == ["allowed", "message[0]"]
+    case = case_of("convert", "convert-079")
+    case["expect"] = {"error": "no"}
+    assert reasons(case) == ['error: expected "no", got "template must contain exactly one object, found 0"']

@@ -1,0 +1,40 @@
+"""Processing of templates beyond the vectors of tests/templates."""
+
+from __future__ import annotations
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template.process import process
+
+NAME = {"name": "NAME", "generate": "expression", "from": "vm-[a-z0-9]{8}"}
+WORD = {"name": "WORD", "generate": "expression", "from": "vm-[a-z0-9]{8}"}
+TEMPLATE = {"spec": {"virtualMachine": {"metadata": {"name": "${NAME}-${WORD}"}}, "parameters": [NAME, WORD]}}
+
+
+def test_the_same_seed_generates_the_same_values_and_each_parameter_has_its_own() -> None:
+    found = process(TEMPLATE, {}, "secret").generated or {}
+    assert process(TEMPLATE, {}, "secret").generated == found
+    assert found["NAME"] != found["WORD"]
+    assert process(TEMPLATE, {}, "other").generated != found
+
+
+def test_a_given_value_is_not_generated() -> None:
+    found = process(TEMPLATE, {"NAME": "web"}, "secret")
+    assert list(found.generated or {}) == ["WORD"]
+    assert (found.substituted or {})["metadata"]["name"].startswith("web-vm-")
+
+
+def test_below_the_vmi_fields_are_in_any_case_and_unknown_ones_are_dropped() -> None:
+    spec = {"Domain": {"cpu": {"CORES": 2}}, "nope": 1}
+    found = process({"spec": {"virtualMachine": {"spec": {"template": {"spec": spec}}}}}, {}, "").vm or {}
+    assert found["spec"]["template"]["spec"]["domain"]["cpu"] == {"cores": 2}
+    assert "nope" not in found["spec"]["template"]["spec"]
+
+
+def test_minus_zero_is_zero_in_a_field() -> None:
+    template = {
+        "spec": {
+            "virtualMachine": {"spec": {"template": {"spec": {"terminationGracePeriodSeconds": "${{S}}"}}}},
+            "parameters": [{"name": "S", "value": "-0"}],
+        }
+    }
+    found = process(template, {}, "")
+    assert (found.vm or {})["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 0
