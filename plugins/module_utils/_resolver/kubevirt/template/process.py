@@ -136,7 +136,11 @@ def _process(spec: dict[str, Any], declared: list[dict[str, Any]], seed: str, re
         fault = _add_value(values, generated, parameter, f"spec.parameters[{index}]", seed)
         if fault:
             return Processed((fault,), found.warnings)
-    vm = go_json.numbers(spec["virtualMachine"])
+    try:
+        vm = go_json.numbers(spec["virtualMachine"])
+    except OverflowError:
+        detail = "error decoding virtualMachine: a number is larger than a 64-bit float"
+        return Processed((Fault("process", "FieldValueInvalid", "spec.virtualMachine.raw", "", detail),))
     _drop_namespace(vm)
     try:
         vm = substitute(vm, values)

@@ -45,6 +45,21 @@ def has_reference(text: str) -> bool:
     return bool(_REFERENCE.search(text))
 
 
+def escaped(value: Any, dollar: str) -> Any:
+    """A copy of a JSON value in which nothing is a reference but to a parameter whose value is ``$``.
+
+    dollar: the parameter's name, to which the value has no reference.
+    """
+    if isinstance(value, str):
+        pattern = _WHOLE if _WHOLE.fullmatch(value) else _REFERENCE
+        return pattern.sub(lambda match: f"${{{dollar}}}{match[0][1:]}", value)
+    if isinstance(value, dict):
+        return {escaped(key, dollar): escaped(entry, dollar) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [escaped(entry, dollar) for entry in value]
+    return value
+
+
 def substitute(value: Any, values: Mapping[str, str]) -> Any:
     """A copy of a JSON value with the parameters' values in place of all references; of equal keys the last stays.
 

@@ -29,6 +29,11 @@ def test_below_the_vmi_fields_are_in_any_case_and_unknown_ones_are_dropped() -> 
     assert "nope" not in found["spec"]["template"]["spec"]
 
 
+def test_a_number_that_is_no_float_is_refused() -> None:
+    fault = process({"spec": {"virtualMachine": {"spec": {"a": 10**400}}}}, {}, "").faults[0]
+    assert fault.message.endswith("a number is larger than a 64-bit float")
+
+
 def test_minus_zero_is_zero_in_a_field() -> None:
     template = {
         "spec": {
