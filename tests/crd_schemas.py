@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from _resolver.api import schema
+from _resolver.api import release_schema, schema
 from _resolver.api.matcher import ROLES
 
 FREE: Final[dict[str, Any]] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -42,9 +42,6 @@ _LIMITS: Final[dict[tuple[str, str], dict[str, Any]]] = {
     ("ReservedOverhead", "memLock"): {"enum": ["NotRequired", "Required"]},
 }
 
-# Fields that Go always writes but users may omit: admission or a preference sets them.
-_OPTIONAL: Final = frozenset({("Machine", "type"), ("Input", "type")})
-
 
 @cache
 def schema_of(type_name: str) -> dict[str, Any]:
@@ -55,7 +52,7 @@ def schema_of(type_name: str) -> dict[str, Any]:
     required = []
     for name, declaration in schema.TYPES[type_name].items():
         expression = schema.field_type(declaration)
-        if expression.endswith("!") and (type_name, name) not in _OPTIONAL:
+        if release_schema.is_required(type_name, name):
             required.append(name)
         properties[name] = {**_of(expression.rstrip("!")), **_LIMITS.get((type_name, name), {})}
     result: dict[str, Any] = {"type": "object"}

@@ -31,11 +31,14 @@ _SEVERITY: Final = ("note", "warning", "error")
 
 
 class _Objects(NamedTuple):
-    """objects: in the paths. unchecked: the kinds of those that cannot be judged. lookup: the objects of the paths and
-    of the cluster. texts: the files. findings: about the form of files and objects.
+    """objects: in the paths. labels: of these, and of those whose form is wrong, with their files.
+
+    unchecked: the kinds of those that cannot be judged. lookup: the objects of the paths and of the cluster. texts: the
+    files. findings: about the form of files and objects.
     """
 
     objects: list[Declared]
+    labels: list[tuple[str, str]]
     unchecked: list[str]
     lookup: judge.KnownObjects
     texts: dict[str, bytes]
@@ -85,7 +88,12 @@ def _parser() -> argparse.ArgumentParser:
         choices=list(RULES),
         help="rule to leave out; repeatable",
     )
-    add("--accept-unknown-fields", action="store_true", help="accept fields that only a newer KubeVirt may know")
+    add(
+        "--on-lost-fields",
+        choices=list(judge.LOST_FIELDS),
+        default=judge.WARN,
+        help="what to do about fields that KubeVirt does not know and drops: error, warning, nothing (default: warn)",
+    )
     add("--fail-on", choices=_SEVERITY[::-1], default=ERROR, help="least level with exit code 1 (default: error)")
     return parser
 
@@ -97,18 +105,17 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     catalog = _builtin_catalog.objects(kubevirt.release) if options.catalog == "builtin" else []
     cluster_objects = [*catalog, *(entry.manifest for entry in besides.objects)]
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster_objects)
-    findings = [*head.findings, *judge.judge(head.objects, head.lookup, kubevirt, options.accept_unknown_fields)]
+    findings = [*head.findings, *judge.judge(head.objects, head.lookup, kubevirt, options.on_lost_fields)]
     if options.base:
         base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects)
         findings += bases.compare(base.objects, base.lookup, head.objects, head.lookup, kubevirt)
     findings = with_lines(findings, head.texts)
-    if not head.objects and not any(finding.level == ERROR for finding in findings):
+    if not head.labels and not any(finding.level == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
         findings.append(Finding("unchecked", WARNING, Location(options.path[0]), "", "", nothing))
     reported = [finding for finding in findings if finding.rule not in options.ignore]
-    objects = [(entry.label, entry.location.file) for entry in head.objects]
     release = ".".join(map(str, kubevirt.release.version[:2]))
-    return reports.Report(reported, objects, release, head.unchecked)
+    return reports.Report(reported, head.labels, release, head.unchecked)
 
 
 def _read(
@@ -126,6 +133,11 @@ def _read(
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, Finding) else tasks.of_host(host, namespace)
     objects = [result for result in results if isinstance(result, Declared)]
+    labels = [
+        (result.label, result.location.file)
+        for result in results
+        if isinstance(result, Declared) or (isinstance(result, Finding) and result.rule == "invalid" and result.label)
+    ]
     unchecked = [result for result in results if isinstance(result, Unchecked)]
     findings = [
         *repository.findings,
@@ -134,7 +146,8 @@ def _read(
     ]
     # A declared object overrides a known object of the same name.
     lookup = judge.KnownObjects([*besides, *(entry.manifest for entry in objects)])
-    return _Objects(objects, [result.kind for result in unchecked], lookup, repository.texts, findings)
+    kinds = [*(result.kind for result in unchecked), *judge.unreadable_kinds(repository)]
+    return _Objects(objects, labels, kinds, lookup, repository.texts, findings)
 
 
 def _kubevirt(path: str | None, version: str | None) -> KubeVirt:

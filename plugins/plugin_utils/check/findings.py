@@ -14,8 +14,8 @@ NOTE: Final = "note"
 
 RULES: Final[dict[str, str]] = {
     "unreadable": "The file is not YAML or JSON, or holds a key twice.",
-    "invalid": "A field is unknown, no cluster accepts its value, or YAML reads another one than written.",
-    "lost-field": "The release does not know the field, and its API drops it without a message.",
+    "invalid": "No cluster accepts the value of a field, or YAML reads another one than written.",
+    "lost-field": "KubeVirt does not know the field and drops it.",
     "deprecated": "The object uses a kind, a version or a field that has a successor.",
     "not-found": "The VM refers to an object that does not exist.",
     "refused": "KubeVirt rejects the object.",

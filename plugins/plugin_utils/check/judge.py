@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ...module_utils._resolver.api import release_schema, unquoted
+from ...module_utils._resolver.api import release_schema, schema, unquoted
 from ...module_utils._resolver.api.errors import CatalogError, FieldError, Panic
 from ...module_utils._resolver.api.kinds import EXISTING
-from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
+from ...module_utils._resolver.api.matcher import API_VERSION, ROLE_OF_KIND
+from ...module_utils._resolver.api.names import nearest
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
-from ...module_utils._resolver.catalog.modernize import modernize
+from ...module_utils._resolver.catalog.modernize import VM_API_VERSIONS, modernize
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.kubevirt.admission import admitter, cluster_config, schemas
+from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks import validate
@@ -23,7 +25,7 @@ from ...module_utils._resolver.preflight import issues as preflight
 from ...module_utils._resolver.preflight.admit import admit
 from .._manifest_checks import check_types, gated
 from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
-from .sources import Found, Source
+from .sources import Found, Repository, Source, kinds_in
 from .templates import is_template
 from .templates import objects as objects_of_template
 
@@ -44,6 +46,11 @@ _OTHERS: Final = (
     "VirtualMachineTemplate",
 )
 _CATALOG_KEYS: Final = ("series", "families")
+# The end of the API groups of the judged kinds; other groups have kinds of the same names.
+_GROUP: Final = "kubevirt.io/"
+WARN: Final = "warn"
+LOST_FIELDS: Final = {"fail": ERROR, WARN: WARNING, "ignore": ""}
+"""The reaction to fields that the API drops, like its own for `fieldValidation`: Strict, Warn, Ignore → level."""
 
 
 class Declared(NamedTuple):
@@ -65,10 +72,11 @@ class KnownObjects:
         # Nothing refers to an object without a name.
         objects = [manifest for manifest in objects if (manifest.get("metadata") or {}).get("name")]
         self._objects = Objects(objects)
-        self._kinds: dict[tuple[str, str], list[Manifest]] = {}
+        self._kinds: dict[tuple[str, str], dict[str, Manifest]] = {}
         for manifest in objects:
             metadata = manifest.get("metadata") or {}
-            self._kinds.setdefault((manifest["kind"], metadata.get("namespace") or ""), []).append(manifest)
+            alike = self._kinds.setdefault((manifest["kind"], metadata.get("namespace") or ""), {})
+            alike[metadata["name"]] = manifest
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See Lookup. Missing storage, and what else a guest needs, may exist in the cluster."""
@@ -79,7 +87,7 @@ class KnownObjects:
 
     def listed(self, kind: str, namespace: str) -> list[Manifest]:
         """All manifests of a kind in a namespace, "" for a cluster-wide kind."""
-        return self._kinds.get((kind, namespace), [])
+        return list(self._kinds.get((kind, namespace), {}).values())
 
 
 def label(manifest: Manifest) -> str:
@@ -131,13 +139,16 @@ def declared(here: Found, release: Release, namespace: str) -> Iterator[Declared
                 reason = f"the parameter {parameter} of the Template has no value, so the object is not checked"
                 yield from declared(Found(inside, item, reason if parameter else ""), release, namespace)
         return
+    api_version = manifest["apiVersion"]
+    if isinstance(api_version, str) and _GROUP not in (api_version or _GROUP) and kind not in _STORAGE:
+        return
     if kind in _OTHERS:
         problem = problem or "is not checked; the check judges VMs, instancetypes and preferences"
     if problem and kind in (*_JUDGED, *_OTHERS):
         yield Unchecked(kind, Finding("unchecked", NOTE, location, label(manifest), "", problem))
     if problem or kind not in (*_STORAGE, *_JUDGED):
         return
-    manifest = _with_namespace(manifest, namespace)
+    manifest = _placed(manifest, namespace)
     if surprise := unquoted.problem(manifest):
         yield Finding("invalid", ERROR, location, label(manifest), *surprise)
         return
@@ -147,7 +158,12 @@ def declared(here: Found, release: Release, namespace: str) -> Iterator[Declared
     except FieldError as error:
         yield Finding("invalid", ERROR, location, label(manifest), error.path, error.reason)
         return
+    unserved = _unserved(manifest, release)
+    if unserved:
+        yield Finding("refused", ERROR, location, label(manifest), "apiVersion", unserved)
     for change in modern.changes:
+        if unserved and change.path == "apiVersion":
+            continue
         instead = f"write {change.now_path}: {change.now}" if change.now_path else "remove it"
         yield Finding(
             "deprecated", WARNING, location, label(manifest), change.path, f"{change.note.rstrip('.')}; {instead}"
@@ -157,51 +173,75 @@ def declared(here: Found, release: Release, namespace: str) -> Iterator[Declared
     yield Declared(location, modern.manifest)
 
 
-def _with_namespace(manifest: Manifest, namespace: str) -> Manifest:
+def unreadable_kinds(repository: Repository) -> Iterator[str]:
+    """The kinds of the judged objects in files that cannot be read."""
+    for finding in repository.findings:
+        if finding.rule == "unreadable":
+            text = repository.texts[finding.location.file].decode(errors="replace")
+            yield from (kind for kind in kinds_in(text) if kind in (*_JUDGED, *_OTHERS))
+
+
+def _unserved(manifest: Manifest, release: Release) -> str:
+    """Why no cluster with the release has the kind in this API version; "" if it has."""
+    api_version, kind = manifest["apiVersion"], manifest["kind"]
+    served: tuple[str, ...] = ()
+    if kind == VM:
+        served = (*VM_API_VERSIONS.values(), *VM_API_VERSIONS)
+    elif kind in ROLE_OF_KIND:
+        served = (API_VERSION, *(API_VERSIONS if release.old_revisions else ()))
+    if api_version in served or kind in _STORAGE:
+        return ""
+    version = ".".join(map(str, release.version[:2]))
+    return f"KubeVirt {version} does not serve {kind} in {api_version}; write {served[0] if served else API_VERSION}"
+
+
+def _placed(manifest: Manifest, namespace: str) -> Manifest:
+    """The manifest with the namespace, and with a name if the cluster would generate it."""
     metadata = manifest.get("metadata")
-    if "Cluster" in manifest["kind"] or not isinstance(metadata, dict) or metadata.get("namespace"):
+    if not isinstance(metadata, dict):
         return manifest
-    return {**manifest, "metadata": {**metadata, "namespace": namespace}}
+    if "Cluster" not in manifest["kind"] and not metadata.get("namespace"):
+        metadata = {**metadata, "namespace": namespace}
+    if metadata.get("generateName") and not metadata.get("name"):
+        metadata = {**metadata, "name": f"{metadata['generateName']}x"}
+    return {**manifest, "metadata": metadata}
 
 
 def judge(
-    objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt, accept_unknown: bool
+    objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt, on_lost_fields: str = WARN
 ) -> Iterator[Finding]:
-    """Findings about each object, in order. accept_unknown: accept fields that this collection does not know."""
+    """Findings about each object, in order. on_lost_fields: a key of LOST_FIELDS."""
     cluster = Cluster(lookup, kubevirt)
     rules = cluster_config.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
     for entry in objects:
         if entry.manifest["kind"] in _STORAGE:
             continue
         try:
-            yield from _judge(entry, lookup, cluster, rules, accept_unknown)
+            yield from _judge(entry, lookup, cluster, rules, on_lost_fields)
         except (FieldError, Panic) as error:
             yield Finding("refused", ERROR, entry.location, entry.label, "", f"KubeVirt rejects the object: {error}")
 
 
 def _judge(
-    entry: Declared, lookup: KnownObjects, cluster: Cluster, rules: cluster_config.ClusterConfig, accept_unknown: bool
+    entry: Declared, lookup: KnownObjects, cluster: Cluster, rules: cluster_config.ClusterConfig, on_lost_fields: str
 ) -> Iterator[Finding]:
     manifest, kind = entry.manifest, entry.manifest["kind"]
-    type_name = VM if kind == VM else ROLE_OF_KIND[kind].kind
     spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
-    invalid = _invalid(manifest, spec_type, accept_unknown)
+    yield from _lost_fields(entry, cluster.release, on_lost_fields)
+    invalid = _invalid(manifest, spec_type)
     if invalid is not None:
-        reason = invalid.reason.replace("set accept_unknown_fields", "use --accept-unknown-fields")
-        yield Finding("invalid", ERROR, entry.location, entry.label, invalid.path, reason)
+        yield Finding("invalid", ERROR, entry.location, entry.label, invalid.path, invalid.reason)
         return
-    version = ".".join(map(str, cluster.release.version[:2]))
-    dropped = [path for path, _value in release_schema.unknown_fields(type_name, manifest, cluster.release)]
-    for path in dropped:
-        if not path.startswith(("metadata", "status", "apiVersion", "kind")):
-            message = f"KubeVirt {version} does not know the field and drops it; remove it, or upgrade KubeVirt"
-            yield Finding("lost-field", WARNING, entry.location, entry.label, path, message)
+    spec = manifest["spec"]
+    causes = (
+        schemas.causes(spec, cluster.release) if kind == VM else schemas.object_causes(spec_type, spec, cluster.release)
+    )
+    for cause in causes:
+        yield Finding("refused", ERROR, entry.location, entry.label, cause.field, cause.message)
+    if causes:
+        return
     if kind == VM:
-        for cause in schemas.causes(manifest["spec"]):
-            if not cause.field.startswith(tuple(dropped)):
-                yield Finding("refused", ERROR, entry.location, entry.label, cause.field, cause.message)
-        if manifest["spec"].get("template") is not None:
-            yield from _virtual_machine(entry, lookup, cluster, rules)
+        yield from _virtual_machine(entry, lookup, cluster, rules)
         return
     answer = validate.validate(kind, manifest, lookup, release=cluster.release).as_json()
     if not answer["allowed"]:
@@ -209,14 +249,29 @@ def _judge(
         yield Finding("refused", ERROR, entry.location, entry.label, field, str(answer.get("message")))
 
 
-def _invalid(manifest: Manifest, spec_type: str, accept_unknown: bool) -> FieldError | None:
+def _lost_fields(entry: Declared, release: Release, on_lost_fields: str) -> Iterator[Finding]:
+    """The fields that the API drops, or rejects if asked to be strict."""
+    level = LOST_FIELDS[on_lost_fields]
+    kind, version = entry.manifest["kind"], ".".join(map(str, release.version[:2]))
+    type_name = VM if kind == VM else ROLE_OF_KIND[kind].kind
+    for field in release_schema.unknown(type_name, entry.manifest, release) if level else ():
+        if field.path.startswith("status") or (kind == VM and schemas.is_kept(field.path)):
+            continue
+        known = schema.TYPES[field.type_name]
+        remedy = "; remove it, or upgrade KubeVirt" if field.name in known else nearest(field.name, known)
+        verb = "rejects" if level == ERROR else "drops"
+        message = f"KubeVirt {version} does not know the field and {verb} it{remedy}"
+        yield Finding("lost-field", level, entry.location, entry.label, field.path, message)
+
+
+def _invalid(manifest: Manifest, spec_type: str) -> FieldError | None:
     metadata, spec = manifest.get("metadata"), manifest.get("spec")
     if not isinstance(metadata, dict) or not metadata.get("name"):
         return FieldError("metadata.name", "missing; write a name such as web-1")
     if not isinstance(spec, dict):
         return FieldError("spec", "missing; write the object's spec")
     try:
-        gated(manifest, accept_unknown, spec_type)
+        gated(manifest, True, spec_type)
     except FieldError as error:
         return error
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -10,7 +9,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._cluster.read.catalog_text import TextError, documents
 from .findings import Location
-from .sources import Found, Source, manifests
+from .sources import Found, Source, kinds_in, manifests
 from .tasks import NOT_CHECKED, PLACEHOLDER, TEMPLATE, unknown
 
 Options = dict[str, Any]
@@ -20,7 +19,6 @@ _K8S: Final = frozenset(f"{collection}k8s" for collection in _COLLECTIONS)
 _KUBEVIRT_VM: Final = frozenset(("kubevirt.core.kubevirt_vm", "community.kubevirt.kubevirt_vm", "kubevirt_vm"))
 _MODULES: Final = _K8S | _KUBEVIRT_VM
 _DEFINITIONS: Final = ("definition", "resource_definition", "inline")
-_KIND: Final = re.compile(r"^[\s-]*kind:\s*['\"]?([A-Za-z]+)", re.MULTILINE)
 _OLD: Final = "the options of community.kubevirt are not known"
 _PATCH: Final = "is a patch"
 
@@ -48,7 +46,7 @@ def _of_k8s(location: Location, options: Options) -> Iterator[Found]:
             definition = documents(definition, location.file, foreign=True)
         except TextError:
             problem = unknown(definition) or "is not YAML"
-            for kind in _KIND.findall(str(definition)):
+            for kind in kinds_in(str(definition)):
                 yield Found(location, {"apiVersion": "", "kind": kind}, f"{problem}{NOT_CHECKED}")
             return
         locations = [location] * len(definition)

@@ -25,6 +25,7 @@ _VARIABLE_FOLDERS: Final = ("group_vars", "host_vars")
 # INI files of tools that may be next to an inventory.
 _TOOL_CONFIGS: Final = ("mypy.ini", "pytest.ini", "tox.ini")
 _ENCRYPTED: Final = b"$ANSIBLE_VAULT;"
+_KIND: Final = re.compile(r"^(?:- |  )?kind:\s*['\"]?([A-Za-z]+)", re.MULTILINE)
 # Tool folders, whose files a user does not mean.
 _SKIPPED: Final = ("node_modules", "__pycache__", "venv")
 
@@ -129,6 +130,11 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
         repository.findings.append(Finding("unreadable", level, Location(file), "", "", message, line))
         return
     repository.sources.extend(Source(Location(file, number), content) for number, content in enumerate(contents))
+
+
+def kinds_in(text: str) -> list[str]:
+    """The kinds of the objects in a text that is not YAML, by the indentation of objects, and of those in a list."""
+    return _KIND.findall(text)
 
 
 def is_encrypted(content: bytes) -> bool:

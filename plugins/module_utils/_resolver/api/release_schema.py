@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from . import schema
 from .release import NEWEST, Release
@@ -31,12 +31,27 @@ def unknown_fields(type_name: str, value: Any, release: Release, path: str = "")
 
     type_name: a key of schema.TYPES, or any type expression.
     """
+    for field in unknown(type_name, value, release, path):
+        yield field.path, field.value
+
+
+class UnknownField(NamedTuple):
+    """A field that a release does not know. type_name: of the object around it."""
+
+    path: str
+    name: str
+    value: Any
+    type_name: str
+
+
+def unknown(type_name: str, value: Any, release: Release, path: str = "") -> Iterator[UnknownField]:
+    """See `unknown_fields`."""
     for name, entry, expression in _entries(type_name, value):
         here = name if name.startswith("[") or not path else f".{name}"
         if not expression or not has_field(type_name, name, release):
-            yield f"{path}{here}", entry
+            yield UnknownField(f"{path}{here}", name, entry, _bare(type_name))
         else:
-            yield from unknown_fields(expression, entry, release, f"{path}{here}")
+            yield from unknown(expression, entry, release, f"{path}{here}")
 
 
 def without_unknown_fields(expression: str, value: Any, release: Release) -> Any:
@@ -51,6 +66,40 @@ def without_unknown_fields(expression: str, value: Any, release: Release) -> Any
     if isinstance(value, list) and _bare(expression).startswith("[]"):
         return [entry for _name, entry in fields]
     return value
+
+
+def missing_fields(expression: str, value: Any, release: Release, path: str) -> Iterator[str]:
+    """The paths of required fields that an object of the type, or a list of such objects, lacks.
+
+    A null is missing, too, and so is an entry that is null.
+
+    path: of the value. Source: ``required`` in KubeVirt's CustomResourceDefinitions and in virt-api's OpenAPI.
+    """
+    expression = _bare(expression)
+    for name in schema.TYPES.get(expression, ()) if isinstance(value, dict) else ():
+        if value.get(name) is None and is_required(expression, name, release):
+            yield f"{path}.{name}"
+    for name, entry, below in _entries(expression, value):
+        here = f"{path}{name}" if name.startswith("[") else f"{path}.{name}"
+        if entry is None and name.startswith("["):
+            yield here
+        elif below and has_field(expression, name, release):
+            yield from missing_fields(below, entry, release, here)
+
+
+def is_required(type_name: str, name: str, release: Release = NEWEST) -> bool:
+    """Whether an object without the field is rejected."""
+    if not has_field(type_name, name, release):
+        return False
+    declaration = schema.TYPES[type_name][name]
+    always_written = schema.field_type(declaration).endswith("!") and (type_name, name) not in _OPTIONAL
+    return always_written or _is_before(schema.field_notes(declaration).get("written_until"), release)
+
+
+# Go always writes these fields, but users may omit them.
+_OPTIONAL: Final = frozenset(
+    {("Machine", "type"), ("TypedLocalObjectReference", "apiGroup"), ("TypedObjectReference", "apiGroup")}
+)
 
 
 def _fill(expression: str, value: Any, original: Any, release: Release) -> None:

@@ -78,9 +78,9 @@ def test_what_is_in_order(check: Check) -> None:
             " [not-found]",
         ),
         (
-            vm(template={"domain": {"devices": {}, "cpus": {}}}),
-            "vm.yaml:11: error: VirtualMachine shop/web: spec.template.spec.domain.cpus: unknown field; did you mean"
-            " cpu? Otherwise use --accept-unknown-fields if a newer KubeVirt has the field [invalid]",
+            vm(template={"domain": {"devices": {}, "cpus": {}, "memory": {"guest": "1Gi"}}}),
+            "vm.yaml:11: warning: VirtualMachine shop/web: spec.template.spec.domain.cpus: KubeVirt 1.9 does not know"
+            " the field and drops it; did you mean cpu? [lost-field]",
         ),
         (
             vm(instancetype={"name": "u1.nano"}, preference={"name": "windows.11"}),
@@ -95,6 +95,45 @@ def test_what_is_in_order(check: Check) -> None:
             ),
             "vm.yaml:8: note: VirtualMachine shop/web: spec.instancetype.inferFromVolume: the PersistentVolumeClaim"
             " shop/disk is not among the checked files; pass its manifest with --objects [unchecked]",
+        ),
+        (
+            {**vm(), "spec": {"runStrategy": "Always", "instancetype": {"name": "u1.small"}}},
+            "vm.yaml:6: error: VirtualMachine shop/web: spec.template: spec.template in body is required [refused]",
+        ),
+        (
+            vm(template={"domain": None}),
+            "vm.yaml:10: error: VirtualMachine shop/web: spec.template.spec.domain: spec.template.spec.domain in body"
+            " is required [refused]",
+        ),
+        (
+            vm(template={"domain": {"cpu": {"cores": 2}}}),
+            "vm.yaml:10: error: VirtualMachine shop/web: spec.template.spec.domain.devices:"
+            " spec.template.spec.domain.devices in body is required [refused]",
+        ),
+        (
+            vm(template={"volumes": [{"name": "a", "emptyDisk": {}}]}),
+            "vm.yaml:15: error: VirtualMachine shop/web: spec.template.spec.volumes[0].emptyDisk.capacity:"
+            " spec.template.spec.volumes.emptyDisk.capacity in body is required [refused]",
+        ),
+        (
+            vm(template={"networks": [None]}),
+            "vm.yaml:15: error: VirtualMachine shop/web: spec.template.spec.networks[0]:"
+            " spec.template.spec.networks in body is required [refused]",
+        ),
+        (
+            vm(template={"domain": {"devices": {}, "clock": {"timer": {"hpet": {"enabled": False}}}}}),
+            "vm.yaml:14: error: VirtualMachine shop/web: spec.template.spec.domain.clock.timer.hpet.enabled:"
+            " spec.template.spec.domain.clock.timer.hpet.enabled in body is a forbidden property [refused]",
+        ),
+        (
+            instancetype("small", memory={"overcommitPercent": 10}),
+            "vm.yaml:8: error: VirtualMachineClusterInstancetype small: spec.memory.guest: Required value [refused]",
+        ),
+        (
+            {**instancetype("old"), "apiVersion": "instancetype.kubevirt.io/v1alpha1"},
+            "vm.yaml:1: error: VirtualMachineClusterInstancetype old: apiVersion: KubeVirt 1.9 does not serve"
+            " VirtualMachineClusterInstancetype in instancetype.kubevirt.io/v1alpha1; write"
+            " instancetype.kubevirt.io/v1beta1 [refused]",
         ),
         (
             instancetype("big", memory={"guest": "lots"}),
@@ -127,6 +166,38 @@ def test_what_is_in_order(check: Check) -> None:
 def test_what_is_found(check: Check, manifest: dict[str, Any], line: str) -> None:
     _code, lines = check({"vm.yaml": manifest})
     assert lines[0] == line
+
+
+def test_lost_fields_as_the_server_is_asked_to_treat_them(check: Check) -> None:
+    manifest = vm(template={"domain": {"devices": {"diskz": []}, "memory": {"guest": "1Gi"}}})
+    results = {
+        choice: check({"vm.yaml": manifest}, "--on-lost-fields", choice) for choice in ("fail", "warn", "ignore")
+    }
+    place = "VirtualMachine shop/web: spec.template.spec.domain.devices.diskz: KubeVirt 1.9 does not know the field and"
+    assert (results["fail"][0], results["fail"][1][0]) == (
+        1,
+        f"vm.yaml:12: error: {place} rejects it; did you mean disks? [lost-field]",
+    )
+    assert (results["warn"][0], results["warn"][1][0]) == (
+        0,
+        f"vm.yaml:12: warning: {place} drops it; did you mean disks? [lost-field]",
+    )
+    assert results["ignore"] == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
+
+
+def test_the_cluster_generates_names_and_ignores_kinds_of_other_groups(check: Check) -> None:
+    generated = {**vm(), "metadata": {"generateName": "web-"}}
+    other = {"apiVersion": "vmoperator.vmware.com/v1alpha1", "kind": "VirtualMachine", "metadata": {"name": "x"}}
+    assert check({"vm.yaml": [generated, other]}) == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
+
+
+def test_the_summary_counts_what_cannot_be_read(check: Check) -> None:
+    templated = yaml.safe_dump(vm()).replace("name: web", "name: {{ name }}")
+    wrong = {**vm(), "spec": "text"}
+    other = "kind: Deployment\nmetadata: {{ x }}\n"
+    files = {"all/a.yaml": templated, "all/b.yaml": f"- {{{{ x }}}}\n---\n{templated}", "all/c.yaml": wrong}
+    _code, lines = check({**files, "all/d.yaml": other})
+    assert lines[-1] == "1 object checked for KubeVirt 1.9: 4 errors; not checked: 2 VirtualMachine"
 
 
 def test_objects_of_a_list_and_the_line_of_each(check: Check) -> None:
@@ -237,7 +308,7 @@ def test_tasks_and_variables(check: Check) -> None:
             "tasks.yml:26: error: VirtualMachine shop/listed: spec.preference.name: virtualmachineclusterpreferences"
             '.instancetype.kubevirt.io "fedoro" not found; did you mean fedora, fedora.s390x or fedora.arm64?'
             " [not-found]",
-            "3 objects checked for KubeVirt 1.9: 4 errors, 1 note; not checked: 1 VirtualMachine",
+            "5 objects checked for KubeVirt 1.9: 4 errors, 1 note; not checked: 1 VirtualMachine",
         ],
     )
 
@@ -352,7 +423,7 @@ def test_what_yaml_reads_as_something_else(check: Check) -> None:
         ' "010" [invalid]',
         'task.yml:1: error: instancetype a: cpu.guest: 0x10 is 16 in YAML; write 16 or "0x10" [invalid]',
         "catalog.yml:2: error: series.a.sizes.no: the key no is false in YAML; put it in quotes [invalid]",
-        "0 objects checked for KubeVirt 1.9: 4 errors",
+        "3 objects checked for KubeVirt 1.9: 4 errors",
     ]
 
 
@@ -421,7 +492,7 @@ def test_whatever_kubevirt_refuses_is_an_error() -> None:
         existing = judge.KnownObjects([item for item in options.get("objects") or [] if item.get("kind")])
         kubevirt = kubevirt_of({"spec": {"configuration": options.get("config") or {}}}, "v1.9.0")
         entry = judge.Declared(Location("vm.json"), options["object"])
-        result = list(judge.judge([entry], existing, kubevirt, accept_unknown=True))
+        result = list(judge.judge([entry], existing, kubevirt))
         if not case["expect"].get("allowed"):
             refused += 1
             assert any(finding.level == "error" for finding in result), case

@@ -56,7 +56,7 @@ def test_files_of_variables_count_as_in_ansible(check: Any) -> None:
         "fleet/host_vars/db-3/vm.yml": {"virtual_machine": {**GOOD, "instancetype": "u1.large"}},
     }
     code, result, last = check(files)
-    assert (code, last) == (1, "2 objects checked for KubeVirt 1.9: 1 error")
+    assert (code, last) == (1, "3 objects checked for KubeVirt 1.9: 1 error")
     assert result[0].startswith("fleet/host_vars/db-2.yml:")
     assert "virtual machine db-2: value of run_strategy must be one of" in result[0]
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ...api import release_schema
+from ...api.release import Release
 from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
 _MAX_ENTRIES: Final = 256
@@ -13,23 +16,37 @@ _DEVICE_LISTS: Final = ("disks", "interfaces")
 _DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 _PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
 _REBOOT_POLICIES: Final = ("Reboot", "Terminate")
+_VM: Final = "VirtualMachineSpec"
+# kube-apiserver drops unknown fields, except in these objects (x-kubernetes-preserve-unknown-fields).
+_KEPT: Final = re.compile(
+    r"spec\.(template\.metadata|template\.spec\.domain\.clock|dataVolumeTemplates\[\d+]\.metadata)\."
+)
+_INDEX: Final = re.compile(r"\[\d+\]")
 
 
-def causes(vm: Spec) -> Iterator[Cause]:
+def causes(vm: Spec, release: Release) -> list[Cause]:
     """The causes for a VM's spec as it was declared. The canonical form has values where these fields are missing."""
-    template = vm.get("template")
-    if template is None:
-        yield _required("spec.template")
-    else:
-        yield from _template_causes(template.get("spec") or {}, "spec.template.spec")
+    spec = release_schema.without_unknown_fields(_VM, vm, release)
+    return [
+        *(_forbidden(field.path) for field in release_schema.unknown(_VM, vm, release, "spec") if is_kept(field.path)),
+        *(_required(path) for path in release_schema.missing_fields(_VM, spec, release, "spec")),
+        *_template_causes((spec.get("template") or {}).get("spec") or {}, "spec.template.spec"),
+    ]
+
+
+def is_kept(path: str) -> bool:
+    """Whether kube-apiserver keeps an unknown field of a VM, which virt-api then rejects."""
+    return bool(_KEPT.match(path))
+
+
+def object_causes(spec_type: str, spec: Spec, release: Release) -> list[Cause]:
+    """The causes for the spec of an instancetype or preference as it was declared."""
+    missing = release_schema.missing_fields(spec_type, spec, release, "spec")
+    return [Cause(REQUIRED, "Required value", path) for path in missing]
 
 
 def _template_causes(spec: Spec, path: str) -> Iterator[Cause]:
     yield from _choice(spec.get("dnsPolicy"), _DNS_POLICIES, f"{path}.dnsPolicy")
-    for probe in ("livenessProbe", "readinessProbe"):
-        for action in ("tcpSocket", "httpGet"):
-            if _lacks((spec.get(probe) or {}).get(action), "port"):
-                yield _required(f"{path}.{probe}.{action}.port")
     yield from _volumes(spec.get("volumes") or [], f"{path}.volumes")
     domain = spec.get("domain") or {}
     boot = ((domain.get("firmware") or {}).get("kernelBoot") or {}).get("container") or {}
@@ -57,8 +74,6 @@ def _template_causes(spec: Spec, path: str) -> Iterator[Cause]:
 
 def _volumes(volumes: list[Spec], path: str) -> Iterator[Cause]:
     for index, volume in enumerate(volumes):
-        if _lacks(volume.get("emptyDisk"), "capacity"):
-            yield _required(f"{path}.emptyDisk.capacity")
         image = volume.get("containerDisk") or {}
         yield from _choice(image.get("imagePullPolicy"), _PULL_POLICIES, f"{path}.containerDisk.imagePullPolicy")
         inside, field = volume.get("containerPath") or {}, f"{path}[{index}].containerPath"
@@ -87,13 +102,12 @@ def _supported(value: Any, choices: tuple[str, ...], field: str) -> Iterator[Cau
         yield Cause(NOT_SUPPORTED, f'Unsupported value: "{value}": supported values: {supported}', field)
 
 
-def _lacks(value: Spec | None, field: str) -> bool:
-    """Whether an object exists without a required field."""
-    return value is not None and field not in value
+def _required(path: str) -> Cause:
+    return Cause(REQUIRED, f"{_INDEX.sub('', path)} in body is required", path)
 
 
-def _required(field: str) -> Cause:
-    return Cause(REQUIRED, f"{field} in body is required", field)
+def _forbidden(path: str) -> Cause:
+    return Cause(NOT_SUPPORTED, f"{_INDEX.sub('', path)} in body is a forbidden property", path)
 
 
 def _duplicates(names: list[Any]) -> Iterator[tuple[int, Any]]:
