@@ -31,7 +31,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo check test test-all test-versions test-releases test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources templates placement quota integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
+.PHONY: help setup demo check test test-all test-versions test-releases test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -147,6 +147,9 @@ placement: setup ## where pods fit, beside the real kube-scheduler, which is bui
 
 quota: setup control-plane ## what quotas and limit ranges refuse, beside a real API server's admission
 	@python tests/quota/run.py
+
+wild: setup control-plane ## what the check says of manifests in DIR, beside a dry run on the local cluster of each
+	@python tests/wild/run.py $(DIR)
 
 integration: setup control-plane ## the tests against an API server: KUBECONFIG's, else the local cluster's
 	@pytest --numprocesses 2 --dist worksteal tests/integration

@@ -68,7 +68,9 @@ _value:
       C(name), C(vcpus), C(memory), C(memory_bytes), C(class), C(os) and C(features). C(fits) has the names of the
       preferences that each instancetype satisfies, C(misses) the pairs that do not fit, with C(instancetype),
       C(preference), C(sign) (V(c) too few vCPUs, V(m) too little memory, V(b) both, V(s) vCPUs not divisible as
-      preferred) and C(reasons).
+      preferred) and C(reasons). C(unsatisfied) has the names of the preferences that no instancetype satisfies,
+      C(wrong_labels) the labels that differ from the spec, with C(kind), C(name), C(label), C(value), C(field) and
+      C(actual).
   type: raw
 """
 

@@ -93,6 +93,18 @@ matrix:
       type: list
       elements: dict
       returned: always
+    unsatisfied:
+      description: Names of the preferences that no instancetype satisfies.
+      type: list
+      elements: str
+      returned: always
+    wrong_labels:
+      description:
+        - Labels that differ from the spec, such as C(instancetype.kubevirt.io/cpu), with C(kind), C(name), C(label),
+          C(value), C(field) and C(actual), the value of the field.
+      type: list
+      elements: dict
+      returned: always
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
-from ..module_utils._resolver.catalog.matrix import LEGEND, Matrix, label
+from ..module_utils._resolver.catalog.matrix import LEGEND, Matrix, label, unsatisfied
 from ._html_pages import render
 
 Facts = dict[str, Any]
@@ -87,7 +87,14 @@ def html(matrix: Matrix, title: str, capacity: Sequence[Facts] = ()) -> str:
     legend = [{"sign": sign, "colour": name, "means": LEGEND[sign]} for sign, name in _SIGNS.items()]
     picture = Markup(svg(matrix, title))
     return render(
-        "catalog", title=title, matrix=matrix, fitting=fit_count, legend=legend, picture=picture, capacity=capacity
+        "catalog",
+        title=title,
+        matrix=matrix,
+        unsatisfied=unsatisfied(matrix),
+        fitting=fit_count,
+        legend=legend,
+        picture=picture,
+        capacity=capacity,
     )
 
 

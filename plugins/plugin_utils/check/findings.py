@@ -17,6 +17,8 @@ RULES: Final[dict[str, str]] = {
     "invalid": "No cluster accepts the value of a field, or YAML reads another one than written.",
     "lost-field": "KubeVirt does not know the field and drops it.",
     "deprecated": "The object uses a kind, a version or a field that has a successor.",
+    "unsatisfied": "No instancetype satisfies the requirements of the preference.",
+    "wrong-label": "A label of the instancetype or preference differs from its spec.",
     "not-found": "The VM refers to an object that does not exist.",
     "refused": "KubeVirt rejects the object.",
     "never-starts": "KubeVirt accepts the VM, but cannot start it.",

@@ -8,11 +8,13 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.api import release_schema, schema, unquoted
 from ...module_utils._resolver.api.errors import CatalogError, FieldError, Panic
 from ...module_utils._resolver.api.kinds import EXISTING
-from ...module_utils._resolver.api.matcher import API_VERSION, ROLE_OF_KIND
+from ...module_utils._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ...module_utils._resolver.api.names import nearest
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
+from ...module_utils._resolver.catalog.described import wrong_labels
+from ...module_utils._resolver.catalog.matrix import satisfies
 from ...module_utils._resolver.catalog.modernize import VM_API_VERSIONS, modernize
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.kubevirt.admission import admitter, cluster_config, schemas
@@ -243,6 +245,7 @@ def _judge(
     if kind == VM:
         yield from _virtual_machine(entry, lookup, cluster, rules)
         return
+    yield from _described(entry, lookup)
     answer = validate.validate(kind, manifest, lookup, release=cluster.release).as_json()
     if not answer["allowed"]:
         field = next((cause["field"] for cause in answer.get("causes") or [] if cause.get("field")), "")
@@ -262,6 +265,29 @@ def _lost_fields(entry: Declared, release: Release, on_lost_fields: str) -> Iter
         verb = "rejects" if level == ERROR else "drops"
         message = f"KubeVirt {version} does not know the field and {verb} it{remedy}"
         yield Finding("lost-field", level, entry.location, entry.label, field.path, message)
+
+
+def _described(entry: Declared, lookup: KnownObjects) -> Iterator[Finding]:
+    """Labels that differ from the spec, and a preference that no known instancetype satisfies."""
+    manifest, kind = entry.manifest, entry.manifest["kind"]
+    for wrong in wrong_labels(kind, manifest["metadata"].get("labels") or {}, manifest["spec"]):
+        message = f"{wrong.label} is {wrong.value}, but {wrong.field} is {wrong.actual or 'not set'}; correct the label"
+        yield Finding("wrong-label", WARNING, entry.location, entry.label, "metadata.labels", message)
+    if ROLE_OF_KIND[kind] is not PREFERENCE or not manifest["spec"].get("requirements"):
+        return
+    namespace = manifest["metadata"].get("namespace") or ""
+    sizes = [*lookup.listed(INSTANCETYPE.cluster_kind, ""), *lookup.listed(INSTANCETYPE.kind, namespace)]
+    if sizes and not any(_satisfies(size, manifest) for size in sizes):
+        message = f"none of {len(sizes)} instancetypes satisfies the preference; add one, or lower the requirements"
+        yield Finding("unsatisfied", WARNING, entry.location, entry.label, "spec.requirements", message)
+
+
+def _satisfies(instancetype: Manifest, preference: Manifest) -> bool:
+    try:
+        return satisfies(instancetype, preference)
+    except FieldError:
+        # The instancetype has its own finding.
+        return False
 
 
 def _invalid(manifest: Manifest, spec_type: str) -> FieldError | None:

@@ -9,6 +9,7 @@ from ..api import schema
 from ..api.errors import Panic
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..kubevirt.apply import requirements, topology
+from .described import wrong_labels
 from .facts import facts
 
 Manifest = dict[str, Any]
@@ -37,11 +38,13 @@ class Matrix(NamedTuple):
     """The compatibility of all instancetypes and preferences.
 
     instancetypes, preferences: their facts, in order. cells: one row for each instancetype.
+    wrong_labels: dictionaries with kind, name, and the fields of WrongLabel.
     """
 
     instancetypes: list[Facts]
     preferences: list[Facts]
     cells: list[list[Cell]]
+    wrong_labels: list[Facts]
 
 
 def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
@@ -61,12 +64,17 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
         [_cell(schema.canonical(INSTANCETYPE.spec_type, size["spec"]), preference) for preference in specs]
         for size in instancetypes
     ]
-    return Matrix(instancetypes, preferences, cells)
+    wrong = [
+        {"kind": object_facts["kind"], "name": label(object_facts), **found._asdict()}
+        for object_facts in (*instancetypes, *preferences)
+        for found in wrong_labels(object_facts["kind"], object_facts["labels"], object_facts["spec"])
+    ]
+    return Matrix(instancetypes, preferences, cells, wrong)
 
 
 def as_data(matrix: Matrix) -> dict[str, Any]:
-    """{instancetypes, preferences, fits, misses}: the facts without specs; instancetype → preferences that it
-    satisfies; and the pairs that do not fit, with the reasons.
+    """{instancetypes, preferences, fits, misses, unsatisfied, wrong_labels}: the facts without specs; instancetype →
+    preferences that it satisfies; the pairs that do not fit, with the reasons; the preferences that nothing satisfies.
     """
     names = [label(object_facts) for object_facts in matrix.preferences]
     rows = list(zip(matrix.instancetypes, matrix.cells))
@@ -83,6 +91,8 @@ def as_data(matrix: Matrix) -> dict[str, Any]:
             for name, cell in zip(names, cells)
             if cell.sign
         ],
+        "unsatisfied": unsatisfied(matrix),
+        "wrong_labels": matrix.wrong_labels,
     }
 
 
@@ -93,9 +103,8 @@ def from_data(data: Mapping[str, Any]) -> Matrix:
         for miss in data["misses"]
     }
     rows, columns = list(data["instancetypes"]), list(data["preferences"])
-    return Matrix(
-        rows, columns, [[misses.get((label(row), label(column)), Cell()) for column in columns] for row in rows]
-    )
+    cells = [[misses.get((label(row), label(column)), Cell()) for column in columns] for row in rows]
+    return Matrix(rows, columns, cells, list(data.get("wrong_labels", ())))
 
 
 def unsatisfied(matrix: Matrix) -> list[str]:
@@ -108,6 +117,12 @@ def unsatisfied(matrix: Matrix) -> list[str]:
         for preference, column in zip(matrix.preferences, columns)
         if all(cell.sign for cell in column)
     ]
+
+
+def satisfies(instancetype: Manifest, preference: Manifest) -> bool:
+    """Whether the pair of manifests fits. Raises FieldError for an invalid spec."""
+    specs = (schema.canonical(ROLE_OF_KIND[one["kind"]].spec_type, one["spec"]) for one in (instancetype, preference))
+    return not _cell(*specs).sign
 
 
 def label(object_facts: Facts) -> str:

@@ -222,6 +222,30 @@ def test_files_may_hold_what_vms_refer_to(check: Check) -> None:
     )
 
 
+def test_catalogs_are_complete_and_their_labels_right(check: Check) -> None:
+    size = instancetype("own", cpus=2)
+    size["metadata"]["labels"] = {"instancetype.kubevirt.io/cpu": "4", "instancetype.kubevirt.io/memory": "4096Mi"}
+    preference = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": "big"},
+        "spec": {"requirements": {"cpu": {"guest": 4}}},
+    }
+    files = {"catalog.yaml": [size, preference]}
+    assert check(files, "--catalog", "none") == (
+        0,
+        [
+            "catalog.yaml:4: warning: VirtualMachineClusterInstancetype own: metadata.labels:"
+            " instancetype.kubevirt.io/cpu is 4, but spec.cpu.guest is 2; correct the label [wrong-label]",
+            "catalog.yaml:19: warning: VirtualMachineClusterPreference big: spec.requirements: none of 1 instancetypes"
+            " satisfies the preference; add one, or lower the requirements [unsatisfied]",
+            "2 objects checked for KubeVirt 1.9: 2 warnings",
+        ],
+    )
+    assert check(files)[1][-1] == "2 objects checked for KubeVirt 1.9: 1 warning"
+    assert check({"alone.yaml": preference}, "--catalog", "none")[1][-1].endswith("nothing found")
+
+
 def test_objects_of_the_cluster_are_not_checked(check: Check) -> None:
     claim = {
         "apiVersion": "v1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -15,6 +16,14 @@ _LISTS: Final = ("accessCredentials", "networks", "volumes", "utilityVolumes")
 _DEVICE_LISTS: Final = ("disks", "interfaces")
 _DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 _PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
+_CONTENT_TYPES: Final = ("kubevirt", "archive")
+# Lists → the fields that distinguish their entries.
+_KEYS: Final = {
+    "resourceClaims": ("name",),
+    "topologySpreadConstraints": ("topologyKey", "whenUnsatisfiable"),
+    "utilityVolumes": ("name",),
+}
+_LONGEST_PATH: Final = 4096
 _REBOOT_POLICIES: Final = ("Reboot", "Terminate")
 _VM: Final = "VirtualMachineSpec"
 # kube-apiserver drops unknown fields, except in these objects (x-kubernetes-preserve-unknown-fields).
@@ -27,9 +36,12 @@ _INDEX: Final = re.compile(r"\[\d+\]")
 def causes(vm: Spec, release: Release) -> list[Cause]:
     """The causes for a VM's spec as it was declared. The canonical form has values where these fields are missing."""
     spec = release_schema.without_unknown_fields(_VM, vm, release)
-    return [
+    found = [
         *(_forbidden(field.path) for field in release_schema.unknown(_VM, vm, release, "spec") if is_kept(field.path)),
         *(_required(path) for path in release_schema.missing_fields(_VM, spec, release, "spec")),
+    ]
+    return found or [
+        *_data_volume_causes(spec.get("dataVolumeTemplates") or []),
         *_template_causes((spec.get("template") or {}).get("spec") or {}, "spec.template.spec"),
     ]
 
@@ -43,6 +55,12 @@ def object_causes(spec_type: str, spec: Spec, release: Release) -> list[Cause]:
     """The causes for the spec of an instancetype or preference as it was declared."""
     missing = release_schema.missing_fields(spec_type, spec, release, "spec")
     return [Cause(REQUIRED, "Required value", path) for path in missing]
+
+
+def _data_volume_causes(templates: list[Spec]) -> Iterator[Cause]:
+    for index, template in enumerate(templates):
+        field = f"spec.dataVolumeTemplates[{index}].spec.contentType"
+        yield from _supported((template.get("spec") or {}).get("contentType") or None, _CONTENT_TYPES, field)
 
 
 def _template_causes(spec: Spec, path: str) -> Iterator[Cause]:
@@ -62,9 +80,10 @@ def _template_causes(spec: Spec, path: str) -> Iterator[Cause]:
         if len(entries or ()) > _MAX_ENTRIES:
             message = f"Too many: {len(entries or ())}: must have at most {_MAX_ENTRIES} items"
             yield Cause(INVALID, message, field)
-    claims = [claim.get("name") for claim in spec.get("resourceClaims") or []]
-    for index, name in _duplicates(claims):
-        yield Cause(DUPLICATE, f'Duplicate value: {{"name":"{name}"}}', f"{path}.resourceClaims[{index}]")
+    for field, keys in _KEYS.items():
+        for index, entry in _duplicates([{key: entry.get(key) for key in keys} for entry in spec.get(field) or []]):
+            shown = json.dumps(entry, separators=(",", ":"))
+            yield Cause(DUPLICATE, f"Duplicate value: {shown}", f"{path}.{field}[{index}]")
     for number, credential in enumerate(spec.get("accessCredentials") or []):
         method = ((credential.get("sshPublicKey") or {}).get("propagationMethod") or {}).get("qemuGuestAgent") or {}
         field = f"{path}.accessCredentials[{number}].sshPublicKey.propagationMethod.qemuGuestAgent.users"
@@ -78,6 +97,8 @@ def _volumes(volumes: list[Spec], path: str) -> Iterator[Cause]:
         yield from _choice(image.get("imagePullPolicy"), _PULL_POLICIES, f"{path}.containerDisk.imagePullPolicy")
         inside, field = volume.get("containerPath") or {}, f"{path}[{index}].containerPath"
         directory = inside.get("path", "/")
+        if len(directory) > _LONGEST_PATH:
+            yield Cause(INVALID, f"Too long: may not be more than {_LONGEST_PATH} bytes", f"{field}.path")
         for invalid, message in (
             (not directory.startswith("/"), "path must be absolute (start with '/')"),
             (".." in directory, "path must not contain '..'"),

@@ -134,6 +134,35 @@ def test_preferences_that_nothing_satisfies() -> None:
     assert unsatisfied(compatibility_matrix(builtin())) == []
 
 
+def test_labels_say_what_the_object_gives() -> None:
+    assert compatibility_matrix(builtin()).wrong_labels == []
+    sizes = {"one": {"cpu": 1, "memory": "4Gi"}}
+    objects = expand_catalog({"series": {"a": {"sizes": sizes}}, "families": OWN["families"]})
+    size = next(item for item in objects if item["metadata"]["name"] == "a.one")
+    labels = {
+        "cpu": "2",
+        "memory": "4096Mi",
+        "hugepages": "2Mi",
+        "numa": "false",
+        "dedicatedCPUPlacement": "true",
+        "icon-pf": "x",
+    }
+    size["metadata"]["labels"] = {f"instancetype.kubevirt.io/{name}": value for name, value in labels.items()}
+    large = next(item for item in objects if item["metadata"]["name"] == "large")
+    large["metadata"]["labels"] = {"instancetype.kubevirt.io/required-memory": "much"}
+    data = as_data(compatibility_matrix(objects))
+    assert [(wrong["name"], wrong["label"].partition("/")[2], wrong["actual"]) for wrong in data["wrong_labels"]] == [
+        ("a.one", "cpu", "1"),
+        ("a.one", "hugepages", ""),
+        ("a.one", "dedicatedCPUPlacement", ""),
+        ("large", "required-memory", "4Gi"),
+    ]
+    assert data["unsatisfied"] == ["large", "spread"]
+    page = html(from_data(data), "Own")
+    assert "No instancetype satisfies: large, spread." in page
+    assert "a.one: instancetype.kubevirt.io/cpu is 2, spec.cpu.guest is 1" in page
+
+
 def test_facts() -> None:
     by_name = {item["metadata"]["name"]: facts(item) for item in builtin()}
     cx1 = by_name["cx1.large1gi"]

@@ -1,0 +1,197 @@
+"""What the check and a real cluster say of manifests as people wrote them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLE_OF_KIND
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import judge, other_tasks, sources
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding
+
+Manifest = dict[str, Any]
+
+VALIDATION = {"fail": "Strict", "warn": "Warn", "ignore": "Ignore"}
+"""The check's --on-lost-fields → the server's fieldValidation."""
+REASONS = {
+    r"too little for a guest": "a guest of a few bytes lacks the unit of its memory; the server has no least size",
+}
+"""Pattern of a finding → why the check rejects what the server accepts."""
+
+# The server accepts VMs that refer to unknown objects, except where it infers from them.
+_REFUSALS = ("invalid", "refused", "lost-field")
+_FIELDS = (
+    re.compile(r"\b((?:spec|metadata|status|kind|apiVersion)[^\s:]*) in body"),
+    re.compile(r'unknown field "([^"]+)"'),
+    re.compile(r"Go struct field \w+\.([\w.]+) of type"),
+    re.compile(r"^([a-z]\w+(?:\.\w+(?:\[\d+\])?)+): (?:Invalid|Required|Unsupported|Duplicate|Too|Forbidden)"),
+)
+_INDEX = re.compile(r"\[\d*\]|\.\d+(?=\.|$)")
+
+
+class Verdict(NamedTuple):
+    """refused: or accepted. fields: that are named, without indexes. message: of the first refusal."""
+
+    refused: bool
+    fields: frozenset[str]
+    message: str = ""
+
+
+class Difference(NamedTuple):
+    """label: of the object, with its file. level: --on-lost-fields. reason: why it is known, "" if it is not."""
+
+    label: str
+    level: str
+    ours: Verdict
+    server: Verdict
+    reason: str
+
+    def __str__(self) -> str:
+        said = [
+            f"    {who}: {'refused' if verdict.refused else 'accepted'} {', '.join(sorted(verdict.fields))}"
+            f" {verdict.message[:300]}".rstrip()
+            for who, verdict in (("check ", self.ours), ("server", self.server))
+        ]
+        return "\n".join([f"{self.label} ({self.level}): {self.reason or 'not explained'}", *said])
+
+
+class File(NamedTuple):
+    """path: of the file. found: its VMs, instancetypes and preferences. unreadable: how many it has besides."""
+
+    path: Path
+    found: list[sources.Found]
+    unreadable: int
+
+
+def files(folder: Path) -> Iterator[File]:
+    """The files of a folder that have VMs, instancetypes or preferences."""
+    kinds = (judge.VM, *ROLE_OF_KIND)
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in (".yaml", ".yml", ".json")):
+        repository = sources.read([str(path)])
+        every = [
+            here
+            for source in repository.sources
+            for here in (*sources.manifests([source]), *other_tasks.found(source.location, source.content))
+            if here.manifest["kind"] in kinds
+        ]
+        found = [here for here in every if not here.problem]
+        unreadable = len(every) - len(found) + len(list(judge.unreadable_kinds(repository)))
+        if found or unreadable:
+            yield File(path, found, unreadable)
+
+
+def compared(
+    file: File, session: Session, kubevirt: KubeVirt, catalog: Iterable[Manifest]
+) -> Iterator[Difference | str]:
+    """For each object and level its kind, if the check and the server agree, or else the difference.
+
+    The file's instancetypes and preferences are in the cluster while its VMs are judged.
+    """
+    created = [path for here in file.found if (path := _create(session, here.manifest))]
+    try:
+        entries = [
+            entry
+            for here in file.found
+            for entry in judge.declared(here, kubevirt.release, "default")
+            if isinstance(entry, judge.Declared)
+        ]
+        known = judge.KnownObjects([*catalog, *(entry.manifest for entry in entries)])
+        for here in file.found:
+            label = f"{file.path}: {judge.label(here.manifest)}"
+            for level, validation in VALIDATION.items():
+                ours, server = _ours(here, known, kubevirt, level), _server(session, here.manifest, validation)
+                if _agree(ours, server):
+                    yield here.manifest["kind"]
+                else:
+                    reason = next((why for text, why in REASONS.items() if re.search(text, ours.message)), "")
+                    yield Difference(label, level, ours, server, reason)
+    finally:
+        for path in reversed(created):
+            session.request("DELETE", path)
+
+
+def deploy(session: Session, catalog: Iterable[Manifest]) -> None:
+    """Creates the objects of a catalog."""
+    for manifest in catalog:
+        _create(session, manifest)
+
+
+def _ours(here: sources.Found, known: judge.KnownObjects, kubevirt: KubeVirt, level: str) -> Verdict:
+    errors: list[Finding] = []
+    for entry in judge.declared(here, kubevirt.release, "default"):
+        if isinstance(entry, Finding):
+            errors.append(entry)
+        elif isinstance(entry, judge.Declared):
+            errors += judge.judge([entry], known, kubevirt, level)
+    errors = [one for one in errors if one.level == ERROR and (one.rule in _REFUSALS or "inferFrom" in one.field)]
+    message = "; ".join(one.message for one in errors)
+    return Verdict(bool(errors), frozenset(_plain(one.field) for one in errors if one.field), message)
+
+
+def _server(session: Session, manifest: Manifest, validation: str) -> Verdict:
+    try:
+        session.request(
+            "POST",
+            _path(session, manifest),
+            {"dryRun": "All", "fieldValidation": validation},
+            _json(manifest),
+            final=(500,),
+        )
+    except ApiError as error:
+        texts = [error.message, *(cause.message for cause in error.causes)]
+        fields = {cause.field for cause in error.causes if cause.field}
+        fields |= {field for text in texts for pattern in _FIELDS for field in pattern.findall(text)}
+        if error.code == 404:
+            fields.add("apiVersion")
+        return Verdict(True, frozenset(map(_plain, fields)), error.message)
+    return Verdict(False, frozenset())
+
+
+def _agree(ours: Verdict, server: Verdict) -> bool:
+    if not ours.refused or not server.refused:
+        return ours.refused == server.refused
+    # Some messages name no field.
+    return bool(ours.fields & server.fields) or not server.fields or not ours.fields
+
+
+def _create(session: Session, manifest: Manifest) -> str:
+    """The path of an instancetype or preference that the server accepted and did not have; "" if there is none."""
+    if manifest["kind"] not in ROLE_OF_KIND:
+        return ""
+    try:
+        path = _path(session, manifest)
+        made = session.request("POST", path, None, _json(manifest))
+    except ApiError:
+        return ""
+    return f"{path}/{made['metadata']['name']}"
+
+
+def _path(session: Session, manifest: Manifest) -> str:
+    """The path of the kind in the manifest's API version and namespace, after creating the namespace."""
+    kind, metadata = BY_NAME[manifest["kind"]], manifest.get("metadata")
+    group, _slash, version = str(manifest["apiVersion"]).rpartition("/")
+    namespace = (metadata.get("namespace") if isinstance(metadata, dict) else None) or "default"
+    if kind.namespaced and isinstance(namespace, str):
+        try:
+            session.request("POST", BY_NAME["Namespace"].path(), None, {"metadata": {"name": namespace}})
+        except ApiError as error:
+            if error.code not in (409, 422):
+                raise
+    return kind._replace(group=group, version=version).path(str(namespace))
+
+
+def _json(manifest: Manifest) -> Manifest:
+    """As JSON has it: YAML has dates."""
+    result: Manifest = json.loads(json.dumps(manifest, default=str))
+    return result
+
+
+def _plain(field: str) -> str:
+    return _INDEX.sub("", field).strip(".")

@@ -1,0 +1,80 @@
+#!/usr/bin/env python
+"""Gives manifests as people wrote them to the check and to a real cluster: ``run.py DIR [--kubeconfig FILE]``.
+
+Starts a local cluster unless a kubeconfig is given. Each VM, instancetype and preference of the YAML and JSON files
+below DIR is judged with each --on-lost-fields, and created by a dry run with the fieldValidation that it stands for.
+Prints of how many both say the same, accepted or refused for the same field, and the others with the reason if it is
+known. Exits 1 if one is not explained, or if there is nothing to compare.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from compare import Difference, compared, deploy, files
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog
+
+_FILES = Path(__file__).resolve().parents[2] / "roles" / "local_cluster" / "files"
+
+
+def main() -> int:
+    """Compares and returns the exit code."""
+    parser = argparse.ArgumentParser(description="Compare the check with a cluster, for manifests of any origin.")
+    parser.add_argument("directory", type=Path, metavar="DIR", help="folder with manifests")
+    parser.add_argument("--kubeconfig", type=Path, help="of a cluster for tests; a local one is started without it")
+    arguments = parser.parse_args()
+    agreed: Counter[str] = Counter()
+    differences: list[Difference] = []
+    unreadable = 0
+    with _cluster(arguments.kubeconfig) as kubeconfig:
+        session = Session({"kubeconfig": str(kubeconfig), "retry_timeout": 30})
+        known = kubevirt(session)
+        catalog = _builtin_catalog.objects(known.release)
+        deploy(session, catalog)
+        for file in files(arguments.directory):
+            unreadable += file.unreadable
+            for result in compared(file, session, known, catalog):
+                if isinstance(result, Difference):
+                    differences.append(result)
+                else:
+                    agreed[result] += 1
+    unexplained = [one for one in differences if not one.reason]
+    print(*(f"{kind} {count}" for kind, count in sorted(agreed.items())), sep="\n")
+    print(f"the same {agreed.total()}/{agreed.total() + len(differences)}; not readable: {unreadable}")
+    print(*differences, sep="\n")
+    return 1 if unexplained or not agreed else 0
+
+
+@contextmanager
+def _cluster(given: Path | None) -> Iterator[Path]:
+    if given is not None:
+        yield given
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        place = ("--name", "wild", "--dir", folder)
+        try:
+            yield Path(json.loads(_launch("start", *place))["kubeconfig"])
+        finally:
+            _launch("stop", *place)
+
+
+def _launch(*arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(_FILES), "PYTHONSAFEPATH": "1"}
+    command = [sys.executable, "-m", "local_cluster", *arguments]
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
