@@ -20,13 +20,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from compare import Difference, compared, deploy, files
-
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog
 
-_FILES = Path(__file__).resolve().parents[2] / "roles" / "local_cluster" / "files"
+TESTS = Path(__file__).resolve().parents[1]
+sys.path.append(str(TESTS))
+
+from check_beside_server import Difference, compared, deploy, files  # noqa: E402
+
+_FILES = TESTS.parent / "roles" / "local_cluster" / "files"
 
 
 def main() -> int:

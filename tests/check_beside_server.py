@@ -13,7 +13,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import judge, other_tasks, sources
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import (
+    judge,
+    other_tasks,
+    sources,
+    templates,
+)
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding
 
 Manifest = dict[str, Any]
@@ -78,13 +83,23 @@ def files(folder: Path) -> Iterator[File]:
         every = [
             here
             for source in repository.sources
-            for here in (*sources.manifests([source]), *other_tasks.found(source.location, source.content))
-            if here.manifest["kind"] in kinds
+            for manifest in (*sources.manifests([source]), *other_tasks.found(source.location, source.content))
+            for here in _of_template(manifest)
+            if here.manifest.get("kind") in kinds
         ]
         found = [here for here in every if not here.problem]
         unreadable = len(every) - len(found) + len(list(judge.unreadable_kinds(repository)))
         if found or unreadable:
             yield File(path, found, unreadable)
+
+
+def _of_template(here: sources.Found) -> Iterator[sources.Found]:
+    """The objects of an OpenShift Template with default parameters; else the manifest itself."""
+    if here.problem or not templates.is_template(here.manifest):
+        yield here
+        return
+    for _index, manifest, parameter in templates.objects(here.manifest):
+        yield sources.Found(here.location, manifest, parameter)
 
 
 def compared(
@@ -157,8 +172,9 @@ def _server(session: Session, manifest: Manifest, validation: str) -> Verdict:
 def _agree(ours: Verdict, server: Verdict) -> bool:
     if not ours.refused or not server.refused:
         return ours.refused == server.refused
-    # Some messages name no field.
-    return bool(ours.fields & server.fields) or not server.fields or not ours.fields
+    # Some messages name no field, and some only the object around it.
+    around = any(f"{one}.".startswith(f"{field}.") for one in ours.fields for field in server.fields)
+    return around or not server.fields or not ours.fields
 
 
 def _create(session: Session, manifest: Manifest) -> str:
@@ -194,4 +210,6 @@ def _json(manifest: Manifest) -> Manifest:
 
 
 def _plain(field: str) -> str:
-    return _INDEX.sub("", field).strip(".")
+    """Without indexes; Go names the fields of ObjectMeta without their object."""
+    plain = _INDEX.sub("", field).strip(".")
+    return f"metadata.{plain}" if plain in ("labels", "annotations", "name", "namespace") else plain

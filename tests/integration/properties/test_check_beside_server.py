@@ -1,0 +1,78 @@
+"""The check and the server say the same of manifests, with each treatment of unknown fields (see also `make wild`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from check_beside_server import VALIDATION, compared, files
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
+
+VM = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: beside}\nspec: "
+MEMORY = "memory: {guest: 1Gi}"
+
+
+def domain(content: str, more: str = "") -> str:
+    return f"{VM}{{runStrategy: Halted, template: {{spec: {{domain: {{{content}}}{more}}}}}}}"
+
+
+def instancetype(spec: str, version: str = "v1beta1") -> str:
+    kind = f"apiVersion: instancetype.kubevirt.io/{version}\nkind: VirtualMachineInstancetype"
+    return f"{kind}\nmetadata: {{name: beside}}\nspec: {spec}"
+
+
+MANIFESTS = {
+    "accepted": domain(f"devices: {{}}, {MEMORY}"),
+    "no memory": domain("devices: {}"),
+    "generated name": domain(f"devices: {{}}, {MEMORY}").replace("name:", "generateName:"),
+    "no name": domain(f"devices: {{}}, {MEMORY}").replace("name: beside", ""),
+    "no spec": VM.replace("spec: ", ""),
+    "no template": f"{VM}{{runStrategy: Halted, instancetype: {{name: beside}}}}",
+    "an empty template": f"{VM}{{runStrategy: Halted, template: {{}}}}",
+    "no domain": f"{VM}{{runStrategy: Halted, template: {{spec: {{}}}}}}",
+    "null domain": f"{VM}{{runStrategy: Halted, template: {{spec: {{domain: }}}}}}",
+    "no devices": domain(MEMORY),
+    "misspelt field": domain(f"devices: {{diskz: []}}, {MEMORY}"),
+    "misplaced field": f"{VM}{{runStrategy: Halted, domain: {{}}, template: {{spec: {{domain: {{devices: {{}}}}}}}}}}",
+    "misplaced metadata": domain(f"devices: {{}}, {MEMORY}").replace("name: beside", "name: beside, owner: me"),
+    "kept field": domain(f"devices: {{}}, {MEMORY}, clock: {{timer: {{hpet: {{enabled: false}}}}}}"),
+    "kept metadata": domain("devices: {}").replace("template: {", "template: {metadata: {owner: me}, "),
+    "no capacity": domain("devices: {}", ", volumes: [{name: a, emptyDisk: {}}]"),
+    "no name of a disk": domain("devices: {disks: [{disk: {}}]}"),
+    "null in a list": domain("devices: {}", ", volumes: [null]"),
+    "number for text": domain("devices: {}", ", hostname: 5"),
+    "text for a number": domain("devices: {}, cpu: {cores: two}"),
+    "list for an object": domain("devices: {}, cpu: []"),
+    "number as label": domain(f"devices: {{}}, {MEMORY}").replace("name: beside", "name: beside, labels: {a: 1}"),
+    "input without type": domain("devices: {inputs: [{bus: usb, name: a}]}"),
+    "a machine without type": domain("devices: {}, machine: {}"),
+    "content type": domain("devices: {}").replace(
+        "template:", "dataVolumeTemplates: [{metadata: {name: a}, spec: {contentType: iso}}], template:"
+    ),
+    "spread twice": domain(
+        "devices: {}",
+        ", topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: DoNotSchedule},"
+        " {maxSkew: 2, topologyKey: a, whenUnsatisfiable: DoNotSchedule}]",
+    ),
+    "reboot policy": domain("devices: {}, rebootPolicy: Sometimes"),
+    "version that is not served": domain("devices: {}").replace("io/v1", "io/v1alpha1"),
+    "old version that is served": domain("devices: {}").replace("io/v1", "io/v1alpha3"),
+    "instancetype": instancetype("{cpu: {guest: 1}, memory: {guest: 1Gi}}"),
+    "instancetype without memory": instancetype("{cpu: {guest: 1}}"),
+    "instancetype without vCPUs": instancetype("{cpu: {}, memory: {guest: 1Gi}}"),
+    "instancetype with a misspelt field": instancetype("{cpu: {guest: 1, cores: 2}, memory: {guest: 1Gi}}"),
+    "instancetype with status": instancetype("{cpu: {guest: 1}, memory: {guest: 1Gi}}\nstatus: {}"),
+    "overcommit": instancetype("{cpu: {guest: 1}, memory: {guest: 1Gi, overcommitPercent: 200}}"),
+    "old instancetype": instancetype("{cpu: {guest: 1}, memory: {guest: 1Gi}}", "v1alpha2"),
+}
+
+
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_the_same_is_refused_for_the_same_field(name: str, session: Session, tmp_path: Path) -> None:
+    (tmp_path / "manifest.yaml").write_text(MANIFESTS[name])
+    [file] = files(tmp_path)
+    results = list(compared(file, session, kubevirt(session), []))
+    assert Counter(map(type, results)) == {str: len(VALIDATION)}, "\n".join(map(str, results))
