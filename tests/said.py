@@ -34,7 +34,7 @@ def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] =
             found.append(entry)
         elif isinstance(entry, judge.Declared):
             known = judge.KnownObjects([entry.manifest, *objects])
-            found += judge.judge([entry], known, kubevirt, "fail")
+            found += judge.judge([entry], known, kubevirt)
     return [finding for finding in found if finding.level == ERROR]
 
 

@@ -18,11 +18,11 @@ from ...module_utils._resolver.catalog.matrix import satisfies
 from ...module_utils._resolver.catalog.modernize import VM_API_VERSIONS, modernize
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.kubevirt.admission import admitter, cluster_config, schemas
+from ...module_utils._resolver.kubevirt.admission.rule import FORBIDDEN, REQUIRED, Cause
 from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks import validate
-from ...module_utils._resolver.kubevirt.webhooks.admission import Cause
 from ...module_utils._resolver.preflight import issues as preflight
 from ...module_utils._resolver.preflight.admit import admit
 from .._manifest_checks import check_types, gated
@@ -240,7 +240,8 @@ def _judge(
     )
     for cause in causes:
         yield Finding("refused", ERROR, entry.location, entry.label, cause.field, cause.message)
-    if causes:
+    if any(cause.type in (FORBIDDEN, REQUIRED) for cause in causes):
+        # The rules apply to an object of the right form.
         return
     if kind == VM:
         yield from _virtual_machine(entry, lookup, cluster, rules)

@@ -68,23 +68,24 @@ def without_unknown_fields(expression: str, value: Any, release: Release) -> Any
     return value
 
 
-def missing_fields(expression: str, value: Any, release: Release, path: str) -> Iterator[str]:
+def missing_fields(expression: str, value: Any, release: Release, path: str, scalars: bool) -> Iterator[str]:
     """The paths of required fields that an object of the type, or a list of such objects, lacks.
 
-    A null is missing, too, and so is an entry that is null.
-
-    path: of the value. Source: ``required`` in KubeVirt's CustomResourceDefinitions and in virt-api's OpenAPI.
+    A null is missing, too, and so is an entry that is null. path: of the value. scalars: whether texts, numbers and
+    truth values are required: by KubeVirt's CustomResourceDefinitions, but not by virt-api, whose OpenAPI has defaults
+    for them.
     """
     expression = _bare(expression)
     for name in schema.TYPES.get(expression, ()) if isinstance(value, dict) else ():
-        if value.get(name) is None and is_required(expression, name, release):
+        scalar = schema.field_type(schema.TYPES[expression][name]).rstrip("!") in _SCALARS
+        if value.get(name) is None and is_required(expression, name, release) and (scalars or not scalar):
             yield f"{path}.{name}"
     for name, entry, below in _entries(expression, value):
         here = f"{path}{name}" if name.startswith("[") else f"{path}.{name}"
         if entry is None and name.startswith("["):
             yield here
         elif below and has_field(expression, name, release):
-            yield from missing_fields(below, entry, release, here)
+            yield from missing_fields(below, entry, release, here, scalars)
 
 
 def is_required(type_name: str, name: str, release: Release = NEWEST) -> bool:
@@ -96,6 +97,7 @@ def is_required(type_name: str, name: str, release: Release = NEWEST) -> bool:
     return always_written or _is_before(schema.field_notes(declaration).get("written_until"), release)
 
 
+_SCALARS: Final = frozenset({"string", "bool", "int", "int32", "int64", "uint", "uint32"})
 # Go always writes these fields, but users may omit them.
 _OPTIONAL: Final = frozenset(
     {("Machine", "type"), ("TypedLocalObjectReference", "apiGroup"), ("TypedObjectReference", "apiGroup")}

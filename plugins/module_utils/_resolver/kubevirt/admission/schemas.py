@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ...api import release_schema
 from ...api.release import Release
-from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
+from .rule import DUPLICATE, FORBIDDEN, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
 _MAX_ENTRIES: Final = 256
 _LISTS: Final = ("accessCredentials", "networks", "volumes", "utilityVolumes")
@@ -38,7 +38,7 @@ def causes(vm: Spec, release: Release) -> list[Cause]:
     spec = release_schema.without_unknown_fields(_VM, vm, release)
     found = [
         *(_forbidden(field.path) for field in release_schema.unknown(_VM, vm, release, "spec") if is_kept(field.path)),
-        *(_required(path) for path in release_schema.missing_fields(_VM, spec, release, "spec")),
+        *(_required(path) for path in release_schema.missing_fields(_VM, spec, release, "spec", scalars=False)),
     ]
     return found or [
         *_data_volume_causes(spec.get("dataVolumeTemplates") or []),
@@ -53,7 +53,7 @@ def is_kept(path: str) -> bool:
 
 def object_causes(spec_type: str, spec: Spec, release: Release) -> list[Cause]:
     """The causes for the spec of an instancetype or preference as it was declared."""
-    missing = release_schema.missing_fields(spec_type, spec, release, "spec")
+    missing = release_schema.missing_fields(spec_type, spec, release, "spec", scalars=True)
     return [Cause(REQUIRED, "Required value", path) for path in missing]
 
 
@@ -128,7 +128,7 @@ def _required(path: str) -> Cause:
 
 
 def _forbidden(path: str) -> Cause:
-    return Cause(NOT_SUPPORTED, f"{_INDEX.sub('', path)} in body is a forbidden property", path)
+    return Cause(FORBIDDEN, f"{_INDEX.sub('', path)} in body is a forbidden property", path)
 
 
 def _duplicates(names: list[Any]) -> Iterator[tuple[int, Any]]:

@@ -30,13 +30,17 @@ CASES: dict[str, tuple[Spec, list[str]]] = {
     "an empty template is one": ({"template": {}}, []),
     "no devices": ({"template": {"spec": {"domain": {"devices": None}}}}, [f"{TEMPLATE}.domain.devices"]),
     "lists": (
-        vm({"volumes": [{"name": "a"}, {"containerDisk": {}}]}),
-        [f"{TEMPLATE}.volumes[1].name", f"{TEMPLATE}.volumes[1].containerDisk.image"],
+        vm({"accessCredentials": [{"sshPublicKey": {"source": {}}}, {"userPassword": {}}]}),
+        [
+            f"{TEMPLATE}.accessCredentials[0].sshPublicKey.propagationMethod",
+            f"{TEMPLATE}.accessCredentials[1].userPassword.source",
+            f"{TEMPLATE}.accessCredentials[1].userPassword.propagationMethod",
+        ],
     ),
     "a null in a list": (vm({"volumes": [None]}), [f"{TEMPLATE}.volumes[0]"]),
-    "an input": (
+    "texts have defaults": (
         vm(_devices={"inputs": [{"bus": "usb"}]}),
-        [f"{TEMPLATE}.domain.devices.inputs[0].type", f"{TEMPLATE}.domain.devices.inputs[0].name"],
+        [],
     ),
     "a machine without type": ({"template": {"spec": {"domain": {"devices": {}, "machine": {}}}}}, []),
     "probes": (vm({"readinessProbe": {"tcpSocket": {}}}), [f"{TEMPLATE}.readinessProbe.tcpSocket.port"]),
@@ -77,12 +81,12 @@ def test_messages_are_those_of_virt_api() -> None:
 
 
 def test_required_only_in_some_releases() -> None:
-    old, new = release.of("v1.4.0"), NEWEST
-    spec = vm(_devices={"gpus": [{"name": "a"}]})
-    assert [cause.field for cause in causes(spec, old)] == [f"{TEMPLATE}.domain.devices.gpus[0].deviceName"]
-    assert causes(spec, new) == []
-    ports = vm(_devices={"interfaces": [{"name": "a", "portRanges": [{}]}]})
-    assert len(causes(ports, new)) == 3 and causes(ports, old) == []
+    spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, "gpus": [{"name": "a"}]}
+    found = object_causes("VirtualMachineInstancetypeSpec", spec, release.of("v1.4.0"))
+    assert [cause.field for cause in found] == ["spec.gpus[0].deviceName"]
+    assert object_causes("VirtualMachineInstancetypeSpec", spec, NEWEST) == []
+    new = vm({"volumes": [{"name": "a", "containerPath": {"path": "a"}}]})
+    assert len(causes(new, NEWEST)) == 1 and causes(new, release.of("v1.4.0")) == []
 
 
 def test_instancetypes_and_preferences() -> None:
