@@ -59,7 +59,7 @@ def problem(value: Any, path: str = "") -> tuple[str, str] | None:
     if _is_as_written(value):
         return None
     remaining, seen = [(path, value)], set()
-    while remaining:
+    while True:  # it is there
         place, here = remaining.pop()
         if isinstance(here, (dict, list)):
             if id(here) in seen:
@@ -77,7 +77,6 @@ def problem(value: Any, path: str = "") -> tuple[str, str] | None:
             remaining += reversed([(f"{place}[{index}]", entry) for index, entry in enumerate(here)])
         elif reason := number_problem(here):
             return place, reason
-    return None
 
 
 def _is_as_written(value: Any) -> bool:

@@ -44,5 +44,11 @@ def test_values_with_repeated_parts_or_themselves() -> None:
     assert problem(part) is None
 
 
+def test_a_key_behind_repeated_parts_is_found() -> None:
+    shared = ["x"]
+    path, reason = problem({"first": shared, "second": shared, "third": {1: "x"}}) or ("", "")
+    assert path == "third" and reason.startswith("YAML read a key as the number 1")
+
+
 def test_numbers_and_keys_stay_what_they_are() -> None:
     assert (EIGHT + 1, {Key("no", False): 1}) == (9, {"no": 1})
