@@ -215,8 +215,21 @@ def test_refused_and_deprecated_instancetypes_are_not_chosen() -> None:
 
 def test_cluster_wide_object_before_a_namespaced_one_of_its_name() -> None:
     types = [{**instancetype("u1.small", 8, "64Gi", "general.purpose"), "kind": "VirtualMachineInstancetype"}, *TYPES]
-    choice = choose("fedora", types=types)
-    assert choice.instancetype["kind"] == "VirtualMachineClusterInstancetype"
+    for offered in (types, [*TYPES, types[0]]):
+        choice = choose("fedora", types=offered)
+        assert choice.instancetype["kind"] == "VirtualMachineClusterInstancetype"
+
+
+def test_performance_of_several_classes_is_ambiguous() -> None:
+    types = [instancetype("d1.small", 1, "2Gi", "dedicated.vcpu"), instancetype("e1.small", 1, "2Gi", "dedicated.node")]
+    with pytest.raises(Rejected, match="performance: 'dedicated' means several classes"):
+        choose("fedora", types=types, performance="dedicated")
+
+
+def test_preference_that_cannot_be_read() -> None:
+    unreadable = {**preference("fedora"), "spec": {"requirements": {"memory": {"guest": "lots"}}}}
+    with pytest.raises(Rejected, match=re.escape("preference fedora: spec.requirements.memory.guest: ")):
+        resolve(Request("fedora"), Offer([unreadable], TYPES, None, {}), NEWEST)
 
 
 def test_every_preference_of_the_built_in_catalog_is_a_workload() -> None:

@@ -56,7 +56,15 @@ def test_vm_without_a_workload() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"workload": "a", "size": 5}', '{"workload": "a", "size": {}, "preference": {}}']
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"workload": "a", "size": 5}',
+        '{"workload": "a", "size": {}, "preference": {}}',
+        '{"workload": "a", "size": {}, "preference": {"name": 5}, "instancetype": {"name": "b"}}',
+    ],
 )
 def test_annotation_of_somebody_else(text: str) -> None:
     with pytest.raises(FieldError, match="is not what this collection wrote"):
