@@ -160,7 +160,7 @@ instancetypes:
       type: str
       returned: always
     size:
-      description: Size, the part of the name after the last dot.
+      description: Size, the label C(instancetype.kubevirt.io/size) or the part of the name after the last dot.
       type: str
       returned: always
     catalog:

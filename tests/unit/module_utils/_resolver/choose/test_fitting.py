@@ -12,6 +12,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Constraints,
     fitting,
     series_of,
+    size_of,
 )
 
 
@@ -106,3 +107,16 @@ def test_invalid_instancetypes_fit_nothing() -> None:
 
 def test_series() -> None:
     assert [series_of(name) for name in ("u1.small", "my.u1.small", "small")] == ["u1", "my.u1", ""]
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "expected"),
+    [
+        ("u1.nano", {}, "nano"),
+        ("acme.web.small", {}, "small"),
+        ("small", {}, "small"),
+        ("web", {"instancetype.kubevirt.io/size": "medium"}, "medium"),
+    ],
+)
+def test_size(name: str, labels: dict[str, str], expected: str) -> None:
+    assert size_of({"metadata": {"name": name, "labels": labels}}) == expected
