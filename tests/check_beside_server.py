@@ -26,9 +26,11 @@ Manifest = dict[str, Any]
 VALIDATION = {"fail": "Strict", "warn": "Warn", "ignore": "Ignore"}
 """The check's --on-lost-fields → the server's fieldValidation."""
 REASONS = {
+    r"\.kubevirt\.io .* not found": "the check names the missing object, the server what lacks without it",
+    r"is not among the checked files": "the server infers from an object that the check cannot see; a note says so",
     r"too little for a guest": "a guest of a few bytes lacks the unit of its memory; the server has no least size",
 }
-"""Pattern of a finding → why the check rejects what the server accepts."""
+"""Pattern of a finding → why the check does not say what the server says."""
 
 # The server accepts VMs that refer to unknown objects, except where it infers from them.
 _REFUSALS = ("invalid", "refused", "lost-field")
@@ -145,8 +147,9 @@ def _ours(here: sources.Found, known: judge.KnownObjects, kubevirt: KubeVirt, le
             errors.append(entry)
         elif isinstance(entry, judge.Declared):
             errors += judge.judge([entry], known, kubevirt, level)
+    notes = "".join(one.message for one in errors if one.rule in ("unchecked", "not-found"))
     errors = [one for one in errors if one.level == ERROR and (one.rule in _REFUSALS or "inferFrom" in one.field)]
-    message = "; ".join(one.message for one in errors)
+    message = "; ".join(one.message for one in errors) or notes
     return Verdict(bool(errors), frozenset(_plain(one.field) for one in errors if one.field), message)
 
 
@@ -160,11 +163,14 @@ def _server(session: Session, manifest: Manifest, validation: str) -> Verdict:
             final=(500,),
         )
     except ApiError as error:
+        if error.reason == "AlreadyExists":
+            # The server looks at the name last.
+            return Verdict(False, frozenset())
         texts = [error.message, *(cause.message for cause in error.causes)]
         fields = {cause.field for cause in error.causes if cause.field}
         fields |= {field for text in texts for pattern in _FIELDS for field in pattern.findall(text)}
         if error.code == 404:
-            fields.add("apiVersion")
+            fields.add("metadata.namespace" if error.message.startswith("namespaces ") else "apiVersion")
         return Verdict(True, frozenset(map(_plain, fields)), error.message)
     return Verdict(False, frozenset())
 

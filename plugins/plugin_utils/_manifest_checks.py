@@ -17,8 +17,8 @@ from ..module_utils._resolver.api.unquoted import QUOTES
 # str: text; a dictionary: the shapes of its fields; "*": of all fields. None is an absent field.
 Shape = Any
 
-# The metadata that users write; the cluster sets the rest.
-_USER_METADATA: Final = ("name", "namespace", "labels", "annotations")
+# The metadata that users write, in the server's order; the cluster sets the rest.
+_USER_METADATA: Final = ("namespace", "name", "labels", "annotations")
 
 _TEXTS: Final[Shape] = {"*": str}
 _REFERENCE: Final[Shape] = {"kind": str, "name": str, "namespace": str}

@@ -56,7 +56,10 @@ def main() -> int:
     unexplained = [one for one in differences if not one.reason]
     print(*(f"{kind} {count}" for kind, count in sorted(agreed.items())), sep="\n")
     print(f"the same {agreed.total()}/{agreed.total() + len(differences)}; not readable: {unreadable}")
-    print(*differences, sep="\n")
+    alike: dict[Difference, list[str]] = {}
+    for one in differences:
+        alike.setdefault(one._replace(level=""), []).append(one.level)
+    print(*(one._replace(level=", ".join(levels)) for one, levels in alike.items()), sep="\n")
     return 1 if unexplained or not agreed else 0
 
 

@@ -15,7 +15,7 @@ from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.described import wrong_labels
 from ...module_utils._resolver.catalog.matrix import satisfies
-from ...module_utils._resolver.catalog.modernize import VM_API_VERSIONS, modernize
+from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, modernize
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.kubevirt.admission import admitter, cluster_config, schemas
 from ...module_utils._resolver.kubevirt.admission.rule import FORBIDDEN, REQUIRED, Cause
@@ -156,8 +156,16 @@ def declared(here: Found, release: Release, namespace: str) -> Iterator[Declared
         return
     try:
         check_types(manifest)
+    except FieldError as error:
+        yield Finding("invalid", ERROR, location, label(manifest), error.path, error.reason)
+        return
+    try:
         modern = modernize(manifest, release)
     except FieldError as error:
+        if kind == VM and manifest.get("spec") is not None and not _unserved(manifest, release):
+            # The server's own rules find it, and what else is wrong.
+            yield Declared(location, {**manifest, "apiVersion": VM_API_VERSION})
+            return
         yield Finding("invalid", ERROR, location, label(manifest), error.path, error.reason)
         return
     unserved = _unserved(manifest, release)
@@ -188,7 +196,7 @@ def _unserved(manifest: Manifest, release: Release) -> str:
     api_version, kind = manifest["apiVersion"], manifest["kind"]
     served: tuple[str, ...] = ()
     if kind == VM:
-        served = (*VM_API_VERSIONS.values(), *VM_API_VERSIONS)
+        served = (VM_API_VERSION, *VM_API_VERSIONS)
     elif kind in ROLE_OF_KIND:
         served = (API_VERSION, *(API_VERSIONS if release.old_revisions else ()))
     if api_version in served or kind in _STORAGE:
@@ -259,7 +267,7 @@ def _lost_fields(entry: Declared, release: Release, on_lost_fields: str) -> Iter
     kind, version = entry.manifest["kind"], ".".join(map(str, release.version[:2]))
     type_name = VM if kind == VM else ROLE_OF_KIND[kind].kind
     for field in release_schema.unknown(type_name, entry.manifest, release) if level else ():
-        if field.path.startswith("status") or (kind == VM and schemas.is_kept(field.path)):
+        if field.path.startswith("status.") or (kind == VM and schemas.is_kept(field.path)):
             continue
         known = schema.TYPES[field.type_name]
         remedy = "; remove it, or upgrade KubeVirt" if field.name in known else nearest(field.name, known)

@@ -21,7 +21,8 @@ from .deprecated import Draft, Modernized, RemainingField, replace
 
 Manifest = dict[str, Any]
 
-VM_API_VERSIONS: Final = {"kubevirt.io/v1alpha3": "kubevirt.io/v1"}
+VM_API_VERSION: Final = "kubevirt.io/v1"
+VM_API_VERSIONS: Final = {"kubevirt.io/v1alpha3": VM_API_VERSION}
 
 _KINDS: Final = {
     "VirtualMachineFlavor": INSTANCETYPE.kind,

@@ -121,9 +121,9 @@ def test_what_is_in_order(check: Check) -> None:
             " spec.template.spec.networks in body is required [refused]",
         ),
         (
-            vm(template={"domain": {"devices": {}, "clock": {"timer": {"hpet": {"enabled": False}}}}}),
-            "vm.yaml:14: error: VirtualMachine shop/web: spec.template.spec.domain.clock.timer.hpet.enabled:"
-            " spec.template.spec.domain.clock.timer.hpet.enabled in body is a forbidden property [refused]",
+            vm(template={"domain": {"devices": {}, "clock": {"zone": "UTC"}}}),
+            "vm.yaml:12: error: VirtualMachine shop/web: spec.template.spec.domain.clock.zone:"
+            " spec.template.spec.domain.clock.zone in body is a forbidden property [refused]",
         ),
         (
             instancetype("small", memory={"overcommitPercent": 10}),

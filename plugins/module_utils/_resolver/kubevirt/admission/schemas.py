@@ -28,7 +28,7 @@ _REBOOT_POLICIES: Final = ("Reboot", "Terminate")
 _VM: Final = "VirtualMachineSpec"
 # kube-apiserver drops unknown fields, except in these objects (x-kubernetes-preserve-unknown-fields).
 _KEPT: Final = re.compile(
-    r"spec\.(template\.metadata|template\.spec\.domain\.clock|dataVolumeTemplates\[\d+]\.metadata)\."
+    r"spec\.(template\.metadata\..*|template\.spec\.domain\.clock\.[^.]+|dataVolumeTemplates\[\d+]\.metadata\..*)"
 )
 _INDEX: Final = re.compile(r"\[\d+\]")
 
@@ -48,7 +48,7 @@ def causes(vm: Spec, release: Release) -> list[Cause]:
 
 def is_kept(path: str) -> bool:
     """Whether kube-apiserver keeps an unknown field of a VM, which virt-api then rejects."""
-    return bool(_KEPT.match(path))
+    return bool(_KEPT.fullmatch(path))
 
 
 def object_causes(spec_type: str, spec: Spec, release: Release) -> list[Cause]:
