@@ -64,8 +64,12 @@ SOURCES = [
 ]
 
 
-def choose(workload: str, sources: Any = None, types: Any = TYPES, refused: Any = None, **request: Any) -> Choice:
-    return resolve(Request(workload, **request), Offer(PREFERENCES, types, sources, refused or {}), NEWEST)
+def choose(workload: str, sources: Any = None, types: Any = None, refused: Any = None, **request: Any) -> Choice:
+    return resolve(
+        Request(workload, **request),
+        Offer(PREFERENCES, TYPES if types is None else types, sources, refused or {}),
+        NEWEST,
+    )
 
 
 def answer(choice: Choice) -> tuple[str, str, str]:
