@@ -18,8 +18,8 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 HOME = CHECKOUT / ".cache" / "sanity"
 COLLECTION = HOME / "ansible_collections" / "virtshape" / "instancetypes"
 CACHE = HOME / ".ansible" / "test" / "cache"
-SCRIPTS = ("get_pip_24_2.py", "get_pip_25_2.py")
-"""The names that ansible-test has for that script, up to ansible-core 2.19 and from 2.20 on."""
+SCRIPTS = ("get_pip_23_1_2.py", "get_pip_24_2.py", "get_pip_25_2.py")
+"""The names that ansible-test has for that script: of ansible-core 2.16, up to 2.19, and from 2.20 on."""
 PRESERVED = ("tests/output", ".git")
 """Its virtual environments, which are used again, and a repository: ansible-test tests what git does not ignore."""
 
