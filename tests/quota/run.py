@@ -8,20 +8,17 @@ server says, and the first that differ. Exits 1 if there is one.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from admission import CHECKOUT, differences, judge, ours, ours_in_any_order, unexpected, write
 from random_quotas import NAMESPACES, contradiction, namespace
 
+sys.path.append(str(CHECKOUT / "tests"))
+
+from script_cluster import script_cluster
+
 SHOWN = 5
-_FILES = CHECKOUT / "roles" / "local_cluster" / "files"
 
 
 def main() -> int:
@@ -34,7 +31,7 @@ def main() -> int:
     parser.add_argument("--kubeconfig", type=Path, help="of a cluster for tests; a local one is started without it")
     arguments = parser.parse_args()
 
-    with _cluster(arguments.kubeconfig) as kubeconfig:
+    with script_cluster(arguments.kubeconfig, "quotas") as kubeconfig:
         said = judge(kubeconfig, arguments.namespaces)
     if arguments.record:
         write(said)
@@ -58,25 +55,6 @@ def main() -> int:
 def _print(what: str, wrong: list[str], total: int) -> None:
     print(f"{what} {total - len(wrong)}/{total}")
     print(*wrong[:SHOWN], sep="\n", end="\n" if wrong else "")
-
-
-@contextmanager
-def _cluster(given: Path | None) -> Iterator[Path]:
-    if given is not None:
-        yield given
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        place = ("--name", "quotas", "--dir", folder)
-        try:
-            yield Path(json.loads(_launch("start", *place))["kubeconfig"])
-        finally:
-            _launch("stop", *place)
-
-
-def _launch(*arguments: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(_FILES), "PYTHONSAFEPATH": "1"}
-    command = [sys.executable, "-m", "local_cluster", *arguments]
-    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 if __name__ == "__main__":

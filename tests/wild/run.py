@@ -10,14 +10,8 @@ known. Exits 1 if one is not explained, or if there is nothing to compare.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
 import sys
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
@@ -28,8 +22,7 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path.append(str(TESTS))
 
 from check_beside_server import Difference, compared, deploy, files  # noqa: E402
-
-_FILES = TESTS.parent / "roles" / "local_cluster" / "files"
+from script_cluster import script_cluster  # noqa: E402
 
 
 def main() -> int:
@@ -41,7 +34,7 @@ def main() -> int:
     agreed: Counter[str] = Counter()
     differences: list[Difference] = []
     unreadable = 0
-    with _cluster(arguments.kubeconfig) as kubeconfig:
+    with script_cluster(arguments.kubeconfig, "wild") as kubeconfig:
         session = Session({"kubeconfig": str(kubeconfig), "retry_timeout": 30})
         known = kubevirt(session)
         catalog = _builtin_catalog.objects(known.release)
@@ -61,25 +54,6 @@ def main() -> int:
         alike.setdefault(one._replace(level=""), []).append(one.level)
     print(*(one._replace(level=", ".join(levels)) for one, levels in alike.items()), sep="\n")
     return 1 if unexplained or not agreed else 0
-
-
-@contextmanager
-def _cluster(given: Path | None) -> Iterator[Path]:
-    if given is not None:
-        yield given
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        place = ("--name", "wild", "--dir", folder)
-        try:
-            yield Path(json.loads(_launch("start", *place))["kubeconfig"])
-        finally:
-            _launch("stop", *place)
-
-
-def _launch(*arguments: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(_FILES), "PYTHONSAFEPATH": "1"}
-    command = [sys.executable, "-m", "local_cluster", *arguments]
-    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 if __name__ == "__main__":
