@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from ...api import go_json
@@ -50,14 +50,12 @@ def escaped(value: Any, dollar: str) -> Any:
 
     dollar: the parameter's name, to which the value has no reference.
     """
-    if isinstance(value, str):
-        pattern = _WHOLE if _WHOLE.fullmatch(value) else _REFERENCE
-        return pattern.sub(lambda match: f"${{{dollar}}}{match[0][1:]}", value)
-    if isinstance(value, dict):
-        return {escaped(key, dollar): escaped(entry, dollar) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [escaped(entry, dollar) for entry in value]
-    return value
+
+    def escape(text: str) -> str:
+        pattern = _WHOLE if _WHOLE.fullmatch(text) else _REFERENCE
+        return pattern.sub(lambda match: f"${{{dollar}}}{match[0][1:]}", text)
+
+    return _mapped(value, escape, escape)
 
 
 def substitute(value: Any, values: Mapping[str, str]) -> Any:
@@ -65,13 +63,22 @@ def substitute(value: Any, values: Mapping[str, str]) -> Any:
 
     values: of all parameters that are referenced. Raises SubstitutionError.
     """
+
+    def replace(text: str) -> Any:
+        whole = _WHOLE.fullmatch(text)
+        return _read(values[whole[1]], "interface {}") if whole else _replace(text, values)
+
+    return _mapped(value, lambda key: _key(key, values), replace)
+
+
+def _mapped(value: Any, of_key: Callable[[str], str], of_text: Callable[[str], Any]) -> Any:
+    """A copy of a JSON value with what the functions return for each key and each other text."""
     if isinstance(value, str):
-        whole = _WHOLE.fullmatch(value)
-        return _read(values[whole[1]], "interface {}") if whole else _replace(value, values)
+        return of_text(value)
     if isinstance(value, dict):
-        return {_key(key, values): substitute(entry, values) for key, entry in value.items()}
+        return {of_key(key): _mapped(entry, of_key, of_text) for key, entry in value.items()}
     if isinstance(value, list):
-        return [substitute(entry, values) for entry in value]
+        return [_mapped(entry, of_key, of_text) for entry in value]
     return value
 
 
