@@ -24,6 +24,7 @@ _CPU_MODELS: Final = ("Nehalem", "Westmere", "SandyBridge", "IvyBridge", "Haswel
 _MACHINES: Final = ("q35", "pc-q35-9.2", "pc-q35-rhel9.6.0")
 _FEATURES: Final = ("aes", "avx", "avx2", "vmx", "pcid", "invtsc", "rdtscp")
 _HYPERV: Final = ("base", "frequencies", "ipi", "reenlightenment", "reset", "runtime", "synic", "synictimer", "time")
+_TSC_FREQUENCY: Final = "2400000000"
 _HEALTHY: Final = {"MemoryPressure": "False", "DiskPressure": "False", "PIDPressure": "False", "Ready": "True"}
 
 
@@ -37,8 +38,10 @@ def manifest(node: NodeConfig) -> Manifest:
         "cpumanager": "false",
         "cpu-vendor.node.kubevirt.io/Intel": "true",
         "host-model-cpu.node.kubevirt.io/Skylake-Server": "true",
-        "cpu-timer.node.kubevirt.io/tsc-frequency": "2400000000",
+        "cpu-timer.node.kubevirt.io/tsc-frequency": _TSC_FREQUENCY,
         "cpu-timer.node.kubevirt.io/tsc-scalable": "true",
+        # virt-controller would add it within a minute, for which a first Windows guest would wait.
+        f"scheduling.node.kubevirt.io/tsc-frequency-{_TSC_FREQUENCY}": "true",
         **{f"cpu-model.node.kubevirt.io/{name}": "true" for name in _CPU_MODELS},
         **{f"cpu-feature.node.kubevirt.io/{name}": "true" for name in _FEATURES},
         **{f"machine-type.node.kubevirt.io/{name}": "true" for name in _MACHINES},
