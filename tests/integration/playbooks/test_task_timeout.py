@@ -16,8 +16,8 @@ from scripted_server import Store, session_with
 
 SIZES = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachineinstancetypes"
 COUNT = 64
-# Enough for a module to start on a busy machine, and a third of what all writes take.
-SECONDS = 30
+# Enough for a module to start on a busy machine, and a quarter of what all writes take.
+SECONDS = 12
 
 
 class Slow(Store):
@@ -26,7 +26,7 @@ class Slow(Store):
     def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, object] | None:
         answer = super().__call__(method, path, query)
         if method == "PATCH":
-            time.sleep(3)
+            time.sleep(1.5)
         return answer
 
 
@@ -53,5 +53,5 @@ def test_no_write_follows_a_timeout(tmp_path: Path, direct: bool) -> None:
         # A module's own process has noticed by then that nobody reads its result.
         time.sleep(2)
         told = len(store.writes)
-        time.sleep(5)
+        time.sleep(3)
         assert 0 < told == len(store.writes) < COUNT
