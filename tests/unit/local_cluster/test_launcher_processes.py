@@ -98,6 +98,11 @@ def test_a_spawned_process_is_on_record_in_a_session_of_its_own_and_logs_private
     assert processes.started(found.pid) is None
 
 
+def test_temporary_files_stay_in_the_cluster(tmp_path: Path) -> None:
+    _spawn(tmp_path, "import tempfile; print(tempfile.mkdtemp(), flush=True)")
+    _until(lambda: str(tmp_path) in (tmp_path / "log").read_text())
+
+
 def test_a_process_that_ignores_sigterm_is_killed_with_its_children(tmp_path: Path) -> None:
     code = (
         "import os,signal,subprocess,sys,time,pathlib\n"

@@ -64,7 +64,7 @@ def recorded(path: Path) -> Process | None:
 
 
 def spawn(argv: Sequence[str], *, record_as: Path, log: Path, cwd: Path, env: Mapping[str, str]) -> None:
-    """Start `argv` in its own session, with its output in `log` and its record in `record_as`.
+    """Start `argv` in its own session; output goes to `log`, the record to `record_as`, temporary files to `cwd`.
 
     The new process writes its record before it executes `argv`, so that it can always be found, even if this launcher
     is killed.
@@ -79,7 +79,8 @@ def spawn(argv: Sequence[str], *, record_as: Path, log: Path, cwd: Path, env: Ma
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd=cwd,
-            env=dict(env),
+            # KubeVirt's programs leave folders of certificates behind; these are removed with the cluster.
+            env={**env, "TMPDIR": str(cwd)},
             start_new_session=True,
             umask=0o077,
             preexec_fn=lambda: record(record_as),
