@@ -79,8 +79,9 @@ side-by-side: $(RUN) $(HERE)
 check: side-by-side lint ## style, types, unit tests and a smoke run on the local cluster, in 5 minutes
 	@pytest --numprocesses 2 --dist worksteal $(SMOKE) tests/unit
 
+# One test more than there are cores: half of the time, tests on the cluster wait.
 test: side-by-side lint sanity ## all checks and tests, how much of plugins/ they reach, and the 50 slowest
-	@pytest --numprocesses 2 --dist worksteal --cov --cov-report= --durations 50 --junit-xml $(DURATIONS)
+	@pytest --numprocesses 3 --dist worksteal --cov --cov-report= --durations 50 --junit-xml $(DURATIONS)
 	@coverage report --include "plugins/module_utils/_resolver/*" --fail-under 100
 	@coverage report --format total --fail-under 95
 
