@@ -35,8 +35,8 @@ REFRESH = COMPUTED
 PREFLIGHT = CHOOSE | {"_resolver.choose"}
 DECLARE = PREFLIGHT | {"_resolver.preflight"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
-UPGRADE = CATALOG | {"_resolver.catalog"}
-RESOLVER = UPGRADE | {"_resolver.upgrade"}
+LIMITS = UPGRADE = CATALOG | {"_resolver.catalog"}
+RESOLVER = UPGRADE | {"_resolver.limits", "_resolver.upgrade"}
 CLIENT = API
 READ = RESOLVER | {"_cluster.client"}
 ACT = READ | {"_cluster.read"}
@@ -64,6 +64,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.preflight": PREFLIGHT,
     "_resolver.declare": DECLARE,
     "_resolver.catalog": CATALOG,
+    "_resolver.limits": LIMITS,
     "_resolver.upgrade": UPGRADE,
     "_cluster.client": CLIENT,
     "_cluster.read": READ,

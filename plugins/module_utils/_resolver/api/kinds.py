@@ -40,6 +40,7 @@ def _folder(kind: Kind, namespace: str | None) -> str:
 
 _INSTANCETYPE = ("instancetype.kubevirt.io", "v1beta1")
 _KUBEVIRT = ("kubevirt.io", "v1")
+_ADMISSION = ("admissionregistration.k8s.io", "v1")
 _CDI = ("cdi.kubevirt.io", "v1beta1")
 
 BY_NAME: dict[str, Kind] = {
@@ -63,6 +64,8 @@ BY_NAME: dict[str, Kind] = {
         Kind("DataVolume", *_CDI, "datavolumes", True),
         Kind("DataSource", *_CDI, "datasources", True),
         Kind("DataImportCron", *_CDI, "dataimportcrons", True),
+        Kind("ValidatingAdmissionPolicy", *_ADMISSION, "validatingadmissionpolicies", False),
+        Kind("ValidatingAdmissionPolicyBinding", *_ADMISSION, "validatingadmissionpolicybindings", False),
         Kind("VolumeSnapshot", "snapshot.storage.k8s.io", "v1", "volumesnapshots", True),
     )
 }

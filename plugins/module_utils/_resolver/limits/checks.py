@@ -1,0 +1,309 @@
+"""The checks of a limit. Each has its two forms side by side: an expression of CEL, and the same in Python.
+
+Both look at the same values. ``guest`` is the VMI spec of a VM, or that of a VMI which a user creates; ``vm`` is the
+spec of a VM, ``type`` that of a namespace's own instancetype. What an object had before stays permitted: only what a
+change sets is judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ..api.errors import QuantityError
+from ..api.matcher import INSTANCETYPE, ROLES, Role
+from ..api.quantity import parse
+from .language import Limit
+
+Manifest = dict[str, Any]
+Path = tuple[str, ...]
+
+VM: Final = "VirtualMachine"
+VMI: Final = "VirtualMachineInstance"
+# Names in a message; more would be too long to read.
+_NAMED: Final = 20
+# The end of the name of a ControllerRevision that virt-controller has captured; releases before 1.5 have no version.
+_CAPTURED: Final = r"(v[0-9a-z]+-)?[0-9a-f-]{36}-[0-9]+"
+_COUNTS: Final = ("sockets", "cores", "threads")
+
+# `dyn`, because CEL's types would be those of one kind. No variable is an optional value: CEL finds nothing in those.
+VARIABLES: Final = {
+    "before": "oldObject == null ? dyn({}) : dyn(oldObject)",
+    "vm": f"object.kind == '{VM}' ? dyn(object).?spec.orValue({{}}) : dyn({{}})",
+    "vmBefore": f"object.kind == '{VM}' ? variables.before.?spec.orValue({{}}) : dyn({{}})",
+    "guest": f"object.kind == '{VMI}' ? dyn(object).?spec.orValue({{}}) : variables.vm.?template.?spec.orValue({{}})",
+    "guestBefore": "variables.vmBefore.?template.?spec.orValue({})",
+    "type": f"object.kind == '{INSTANCETYPE.kind}' ? dyn(object).?spec.orValue({{}}) : dyn({{}})",
+    "typeBefore": f"object.kind == '{INSTANCETYPE.kind}' ? variables.before.?spec.orValue({{}}) : dyn({{}})",
+    "at": f"object.kind == '{VM}' ? 'spec.template.spec' : 'spec'",
+}
+"""The variables of every policy, in the order in which they need each other."""
+
+
+class View(NamedTuple):
+    """What the checks see of an object. existed: it is not new. parts: those of `VARIABLES`."""
+
+    kind: str
+    name: str
+    existed: bool
+    parts: Mapping[str, Manifest]
+
+    def get(self, path: Path, default: Any = None) -> Any:
+        """The value of a path that begins with a part."""
+        value: Any = self.parts[path[0]]
+        for key in path[1:]:
+            value = value.get(key) if isinstance(value, dict) else None
+        return default if value is None else value
+
+    @property
+    def at(self) -> str:
+        """The place of the VMI spec in the object."""
+        return "spec.template.spec" if self.kind == VM else "spec"
+
+
+def view(manifest: Manifest, before: Manifest | None) -> View:
+    """The view of a VM, a VMI or an instancetype. before: the object before an update, or None."""
+    kind, parts = manifest["kind"], {}
+    for suffix, source in (("", manifest), ("Before", before or {})):
+        spec = source.get("spec") or {}
+        vm = spec if kind == VM else {}
+        parts[f"vm{suffix}"] = vm
+        parts[f"guest{suffix}"] = spec if kind == VMI else (vm.get("template") or {}).get("spec") or {}
+        parts[f"type{suffix}"] = spec if kind == INSTANCETYPE.kind else {}
+    return View(kind, str(manifest["metadata"].get("name") or ""), before is not None, parts)
+
+
+class Check(NamedTuple):
+    """A check in both forms.
+
+    cel: true if the object is permitted. message: an expression for the text. broken: the same text, or None.
+    """
+
+    cel: str
+    message: str
+    broken: Any
+
+    def __call__(self, seen: View) -> str | None:
+        text: str | None = self.broken(seen)
+        return text
+
+
+def checks(limit: Limit) -> Iterator[Check]:
+    """All checks of a limit."""
+    end = f" (limit {limit.name})"
+    for role in ROLES:
+        if role.matcher in limit.require:
+            yield _required(role, end)
+        permitted = limit.instancetypes if role is INSTANCETYPE else limit.preferences
+        if permitted is not None:
+            yield _permitted(role, permitted, role is INSTANCETYPE and limit.own_instancetypes, end)
+            yield _captured(role, end)
+    if limit.max_cpu is not None:
+        yield from _cpu(limit.max_cpu, end)
+    if limit.max_memory is not None:
+        yield from _memory(limit.max_memory, end)
+    for field, what, permitted_devices in (
+        ("gpus", "GPUs", limit.gpus),
+        ("hostDevices", "host devices", limit.host_devices),
+    ):
+        if not permitted_devices:
+            yield _none(("guest", "domain", "devices", field), what, end)
+            yield _none(("type", field), what, end)
+
+
+def _required(role: Role, end: str) -> Check:
+    name = role.matcher
+    text = f": missing; write the name of one in a VirtualMachine{end}"
+
+    def broken(seen: View) -> str | None:
+        kept = seen.existed and seen.get(("vmBefore", name)) is None
+        return (
+            None
+            if seen.kind == INSTANCETYPE.kind or seen.get(("vm", name)) is not None or kept
+            else f"spec.{name}{text}"
+        )
+
+    return Check(
+        f"object.kind == '{INSTANCETYPE.kind}' || variables.vm.?{name}.hasValue()"
+        f" || (oldObject != null && !variables.vmBefore.?{name}.hasValue())",
+        _quoted(f"spec.{name}{text}"),
+        broken,
+    )
+
+
+def _permitted(role: Role, names: Sequence[str], own: bool, end: str) -> Check:
+    """A matcher that names a permitted object."""
+    known, name = frozenset(names), ("vm", role.matcher, "name")
+    kinds = ("", role.cluster_kind.lower(), f"{role.cluster_kind.lower()}s")
+    where = f"; an {role.matcher} of the namespace is, too" if own else ""
+    text = f" is not permitted here; choose from {_some(names)}{where}{end}"
+
+    def broken(seen: View) -> str | None:
+        if seen.get(name[:2]) is None:
+            return None
+        wide, before = (str(seen.get((part, role.matcher, "kind"), "")).lower() in kinds for part in ("vm", "vmBefore"))
+        chosen = seen.get(name, "")
+        kept = seen.get(("vmBefore", role.matcher)) is not None and wide == before
+        if (kept and chosen == seen.get(("vmBefore", *name[1:]), "")) or (chosen in known if wide else own):
+            return None
+        return f"spec.{role.matcher}.name: {chosen}{text}"
+
+    def is_wide(part: str) -> str:
+        return f"variables.{part}.?{role.matcher}.?kind.orValue('').lowerAscii() in {_list(kinds)}"
+
+    chosen = f"{_cel(name)}.orValue('')"
+    same = f"{chosen} == variables.vmBefore.?{role.matcher}.?name.orValue('')"
+    return Check(
+        f"!{_cel(name[:2])}.hasValue()"
+        f" || (variables.vmBefore.?{role.matcher}.hasValue() && {same}"
+        f" && ({is_wide('vm')}) == ({is_wide('vmBefore')}))"
+        f" || ({is_wide('vm')} ? {chosen} in {_list(names)} : {str(own).lower()})",
+        f"{_quoted(f'spec.{role.matcher}.name: ')} + {chosen} + {_quoted(text)}",
+        broken,
+    )
+
+
+def _captured(role: Role, end: str) -> Check:
+    """A pinned revision is the VM's own, of the object that the matcher names: others may have any size."""
+    path = ("vm", role.matcher, "revisionName")
+    text = f" is not a revision that this VM has captured of its {role.matcher}; remove the field{end}"
+
+    def broken(seen: View) -> str | None:
+        revision = seen.get(path)
+        if revision is None or revision == seen.get(("vmBefore", *path[1:])):
+            return None
+        prefix = f"{seen.name}-{seen.get(('vm', role.matcher, 'name'), '')}-"
+        if revision.startswith(prefix) and re.fullmatch(_CAPTURED, revision[len(prefix) :]):
+            return None
+        return f"spec.{role.matcher}.revisionName: {revision}{text}"
+
+    value = f"{_cel(path)}.orValue('')"
+    prefix = f"(object.metadata.name + '-' + variables.vm.?{role.matcher}.?name.orValue('') + '-')"
+    return Check(
+        f"!{_cel(path)}.hasValue() || {_cel(path)} == {_cel(_before(path))}"
+        f" || ({value}.startsWith({prefix}) && {value}.substring(size({prefix})).matches({_quoted(f'^{_CAPTURED}$')}))",
+        f"{_quoted(f'spec.{role.matcher}.revisionName: ')} + {value} + {_quoted(text)}",
+        broken,
+    )
+
+
+def _cpu(most: int, end: str) -> Iterator[Check]:
+    yield _count(_COUNTS, most, end)
+    yield _count(("maxSockets", *_COUNTS[1:]), most, end)
+    for kind in ("requests", "limits"):
+        yield _amount(("guest", "domain", "resources", kind, "cpu"), str(most), f"{most} vCPUs", end)
+    yield _amount(("type", "cpu", "guest"), str(most), f"{most} vCPUs", end)
+
+
+def _memory(most: str, end: str) -> Iterator[Check]:
+    for path in (
+        ("memory", "guest"),
+        ("memory", "maxGuest"),
+        ("resources", "requests", "memory"),
+        ("resources", "limits", "memory"),
+    ):
+        yield _amount(("guest", "domain", *path), most, most, end)
+    yield _amount(("type", "memory", "guest"), most, most, end)
+
+
+def _count(fields: Sequence[str], most: int, end: str) -> Check:
+    """The product of the fields of a guest's CPU; one that is missing counts as 1, maxSockets as 0."""
+    cpu = ("guest", "domain", "cpu")
+    least = [0 if field == "maxSockets" else 1 for field in fields]
+    text = f" ({' x '.join(fields)}) are more than {most} vCPUs{end}"
+
+    def counts(seen: View, part: str) -> list[int]:
+        return [seen.get((part, *cpu[1:], field), 0) or one for field, one in zip(fields, least)]
+
+    def product(numbers: Sequence[int]) -> float:
+        # As in CEL: integers of the API may be too large to multiply.
+        first, second, third = map(float, numbers)
+        return first * second * third
+
+    def broken(seen: View) -> str | None:
+        after = counts(seen, "guest")
+        if product(after) <= most or product(after) == product(counts(seen, "guestBefore")):
+            return None
+        return f"{seen.at}.domain.cpu: {' x '.join(map(str, after))}{text}"
+
+    def number(part: str, field: str, one: int) -> str:
+        found = f"variables.{part}.?{cpu[1]}.?{cpu[2]}.?{field}.orValue({one})"
+        return f"({found} == 0 ? {one} : int({found}))" if one else f"int({found})"
+
+    def product_in(part: str) -> str:
+        return " * ".join(f"double({number(part, field, one)})" for field, one in zip(fields, least))
+
+    shown = " + ' x ' + ".join(f"string({number('guest', field, one)})" for field, one in zip(fields, least))
+    return Check(
+        f"{product_in('guest')} <= {float(most)} || {product_in('guest')} == {product_in('guestBefore')}",
+        f"variables.at + '.domain.cpu: ' + {shown} + {_quoted(text)}",
+        broken,
+    )
+
+
+def _amount(path: Path, most: str, words: str, end: str) -> Check:
+    """A quantity that is at most another one."""
+    text = f" is more than {words}{end}"
+    place = ".".join(path[1:])
+
+    def broken(seen: View) -> str | None:
+        value = seen.get(path)
+        if value is None or value == seen.get(_before(path)):
+            return None
+        try:
+            if parse(str(value)).nanos <= parse(most).nanos:
+                return None
+        except QuantityError:
+            # KubeVirt refuses it.
+            return None
+        return f"{seen.at}.{place}: {value}{text}"
+
+    value = f"string({_cel(path)}.orValue(''))"
+    return Check(
+        f"!{_cel(path)}.hasValue() || {_cel(path)} == {_cel(_before(path))} || !isQuantity({value})"
+        f" || !quantity({value}).isGreaterThan(quantity({_quoted(most)}))",
+        f"variables.at + {_quoted(f'.{place}: ')} + {value} + {_quoted(text)}",
+        broken,
+    )
+
+
+def _none(path: Path, what: str, end: str) -> Check:
+    """A list of devices that must be empty."""
+    place = ".".join(path[1:])
+    text = f"{place}: {what} are not permitted here; remove them{end}"
+
+    def broken(seen: View) -> str | None:
+        value = seen.get(path)
+        return None if not value or value == seen.get(_before(path)) else f"{seen.at}.{text}"
+
+    return Check(
+        f"size({_cel(path)}.orValue([])) == 0 || {_cel(path)} == {_cel(_before(path))}",
+        f"variables.at + {_quoted(f'.{text}')}",
+        broken,
+    )
+
+
+def _before(path: Path) -> Path:
+    return (f"{path[0]}Before", *path[1:])
+
+
+def _cel(path: Path) -> str:
+    """The optional value of a path."""
+    return "".join(("variables.", path[0], *(f".?{key}" for key in path[1:])))
+
+
+def _some(names: Sequence[str]) -> str:
+    """Names for a message."""
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _list(texts: Sequence[str]) -> str:
+    return f"[{', '.join(map(_quoted, texts))}]"
+
+
+def _quoted(text: str) -> str:
+    """A string of CEL; none of ours has a line break."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
