@@ -212,6 +212,91 @@ options:
     type: str
     choices: [fail, warn, ignore]
     default: fail
+  limits:
+    description:
+      - What VMs of some namespaces may have. Each limit becomes a ValidatingAdmissionPolicy with its binding, by which
+        the API server judges VMs, VMIs and the instancetypes of namespaces, whoever writes them. Needs Kubernetes 1.30
+        or later and the rights to write these kinds.
+      - The list is the whole of the catalog's limits. The task deletes those that the list no longer has; an empty list
+        deletes all, and without the option they stay as they are. O(state=absent) with a list deletes all, too.
+      - A limit permits instancetypes and preferences that the cluster has after the task. Run the task again after
+        other catalogs have changed.
+      - What a VM had before stays permitted. A change of it is judged by what it sets.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description:
+          - Name of the limit, for messages. The policy is called C(NAME.limits.virtshape.io).
+        type: str
+        required: true
+      namespaces:
+        description:
+          - Namespaces in which the limit applies. Default is all.
+        type: list
+        elements: str
+      namespace_labels:
+        description:
+          - Labels of the namespaces in which the limit applies.
+        type: dict
+      except_namespaces:
+        description:
+          - Namespaces in which the limit does not apply.
+        type: list
+        elements: str
+      instancetypes:
+        description:
+          - Names of the permitted cluster-wide instancetypes, or shell patterns. With this, O(limits[].series) or
+            O(limits[].classes), the instancetypes of a namespace itself are not permitted.
+        type: list
+        elements: str
+      series:
+        description:
+          - Permitted series, the part of the name before the last dot.
+        type: list
+        elements: str
+      classes:
+        description:
+          - Permitted classes, from the label C(instancetype.kubevirt.io/class).
+        type: list
+        elements: str
+      preferences:
+        description:
+          - Names of the permitted cluster-wide preferences, or shell patterns. Those of a namespace itself are then not
+            permitted.
+        type: list
+        elements: str
+      require:
+        description:
+          - What a VM must have. V(instancetype) leaves no VM with sizes of its own.
+        type: list
+        elements: str
+        choices: [instancetype, preference]
+      max_cpu:
+        description:
+          - The most vCPUs of an instancetype, and of a VM without one (C(cpu) with C(maxSockets), and C(resources)).
+        type: int
+      max_memory:
+        description:
+          - The most memory of an instancetype, and of a VM without one (C(memory) with C(maxGuest), and C(resources)).
+        type: str
+      gpus:
+        description:
+          - Whether GPUs are permitted.
+        type: bool
+        default: true
+      host_devices:
+        description:
+          - Whether host devices are permitted.
+        type: bool
+        default: true
+      action:
+        description:
+          - What the API server does about a violation. V(deny) refuses the object, V(warn) sends the client a warning,
+            V(audit) adds an annotation to the event in the audit log.
+        type: str
+        choices: [deny, warn, audit]
+        default: deny
   concurrency:
     description:
       - Maximum number of concurrent requests, from 1 to 256.
@@ -281,6 +366,24 @@ EXAMPLES = r"""
     catalog_version: "2026.11"
     prune: unused
 
+- name: Large machines and GPUs only where they are paid for
+  virtshape.instancetypes.catalog:
+    limits:
+      - name: standard
+        namespace_labels: {tier: standard}
+        classes: [general.purpose, memory.intensive]
+        max_cpu: 8
+        max_memory: 32Gi
+        require: [instancetype]
+      - name: no-gpus-outside-the-lab
+        except_namespaces: [lab]
+        gpus: false
+        host_devices: false
+      - name: known-systems
+        preferences: [rhel.*, fedora, windows.*]
+        require: [preference]
+        action: warn
+
 - name: Some of the common catalog in two namespaces
   virtshape.instancetypes.catalog:
     namespaces: [shop, office]
@@ -327,6 +430,13 @@ results:
     - One entry for each object in the order of the catalog, then for each pruned object, with C(kind), C(name),
       C(namespace), C(action), C(changed), C(failed), C(msg), C(left) (why the object was left alone), C(warnings), and
       C(taken_over), C(taken_over_from) and C(owned_by_others) as in M(virtshape.instancetypes.instancetype).
+  returned: when the cluster was asked
+  type: list
+  elements: dict
+limits:
+  description:
+    - One entry for each policy and binding of O(limits), with C(kind), C(name), C(action), C(changed), C(failed) and
+      C(msg); empty without the option.
   returned: when the cluster was asked
   type: list
   elements: dict

@@ -20,6 +20,7 @@ from . import base as bases
 from . import hosts, judge, other_tasks, reports, sources, tasks
 from .findings import ERROR, RULES, WARNING, Finding, Location, Unchecked, with_lines
 from .judge import Declared
+from .limits import Limits
 from .sources import UsageError
 
 Manifest = dict[str, Any]
@@ -34,7 +35,7 @@ class _Objects(NamedTuple):
     """objects: in the paths. labels: of these, and of those whose form is wrong, with their files.
 
     unchecked: the kinds of those that cannot be judged. lookup: the objects of the paths and of the cluster. texts: the
-    files. findings: about the form of files and objects.
+    files. findings: about the form of files and objects. sources: the documents.
     """
 
     objects: list[Declared]
@@ -43,6 +44,7 @@ class _Objects(NamedTuple):
     lookup: judge.KnownObjects
     texts: dict[str, bytes]
     findings: list[Finding]
+    sources: list[sources.Source]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -105,7 +107,13 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     catalog = _builtin_catalog.objects(kubevirt.release) if options.catalog == "builtin" else []
     cluster_objects = [*catalog, *(entry.manifest for entry in besides.objects)]
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster_objects)
-    findings = [*head.findings, *judge.judge(head.objects, head.lookup, kubevirt, options.on_lost_fields)]
+    limits = Limits([*besides.sources, *head.sources], head.lookup)
+    findings = [
+        *head.findings,
+        *judge.judge(head.objects, head.lookup, kubevirt, options.on_lost_fields),
+        *limits.findings,
+        *limits.broken(head.objects, head.lookup, kubevirt),
+    ]
     if options.base:
         base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects)
         findings += bases.compare(base.objects, base.lookup, head.objects, head.lookup, kubevirt)
@@ -147,7 +155,7 @@ def _read(
     # A declared object overrides a known object of the same name.
     lookup = judge.KnownObjects([*besides, *(entry.manifest for entry in objects)])
     kinds = [*(result.kind for result in unchecked), *judge.unreadable_kinds(repository)]
-    return _Objects(objects, labels, kinds, lookup, repository.texts, findings)
+    return _Objects(objects, labels, kinds, lookup, repository.texts, findings, repository.sources)
 
 
 def _kubevirt(path: str | None, version: str | None) -> KubeVirt:

@@ -21,6 +21,7 @@ RULES: Final[dict[str, str]] = {
     "wrong-label": "A label of the instancetype or preference differs from its spec.",
     "not-found": "The VM refers to an object that does not exist.",
     "refused": "KubeVirt rejects the object.",
+    "limit": "The object breaks a limit of its namespace.",
     "never-starts": "KubeVirt accepts the VM, but cannot start it.",
     "needs-restart": "The change reaches a running guest only by a restart.",
     "changed-size": "VMs keep their captured revision of the object until a refresh.",

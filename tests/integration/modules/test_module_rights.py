@@ -160,7 +160,8 @@ def catalog(play: Play) -> None:
             for one, spec in made.items()
         ]
 
-    for where in ({"namespaces": [play.namespace]}, {}):
+    limit = {"name": play.name, "namespaces": [play.namespace], "gpus": False, "action": "audit"}
+    for where in ({"namespaces": [play.namespace]}, {"limits": [limit]}):
         options = {"source": "definitions", "definitions": objects(""), "catalog": play.name, **where}
         try:
             play.step(**options)

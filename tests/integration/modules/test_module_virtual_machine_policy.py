@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kubernetes import client, config, dynamic
 
-from modules_support import execute, vm
+from modules_support import execute, until, vm
 
 pytestmark = pytest.mark.own_cluster
 
@@ -100,3 +100,33 @@ def _await_policy(vms: Any, namespace: str, expanded: bool) -> None:
         if "instancetype" not in event["object"].to_dict()["spec"]:
             return
     raise AssertionError(f"the VM in {namespace} was not expanded")
+
+
+def test_a_vm_that_must_have_an_instancetype_is_expanded(own_cluster: Path) -> None:
+    """Only virt-controller may replace it."""
+
+    def run(module: str, check: bool = False, **options: Any) -> dict[str, Any]:
+        return execute(module, {"kubeconfig": str(own_cluster), **options}, check=check)
+
+    namespace = f"limits-{uuid.uuid4().hex[:8]}"
+    with config.new_client_from_config(str(own_cluster)) as connection:
+        api = dynamic.DynamicClient(connection)
+        kubevirts = api.resources.get(api_version="kubevirt.io/v1", kind="KubeVirt")
+        kubevirt = kubevirts.get().items[0].metadata
+        vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+        client.CoreV1Api(connection).create_namespace({"metadata": {"name": namespace}})
+        limit = {"name": namespace, "namespaces": [namespace], "require": ["instancetype"], "max_cpu": 1}
+        definitions = [{"series": {namespace: {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}}}}}]
+        done = run("catalog", source="definitions", definitions=definitions, catalog=namespace, limits=[limit])
+        assert not done.get("failed"), done
+        patch = {"spec": {"configuration": {"instancetype": {"referencePolicy": "expand"}}}}
+        kubevirts.patch(name=kubevirt.name, namespace=kubevirt.namespace, body=patch, content_type=MERGE)
+        own = {"name": "own", "namespace": namespace, "memory": "1Gi", "run_strategy": "Halted"}
+        until(lambda: "denied request" in str(run("virtual_machine", **own, check=True, preflight="off").get("msg")))
+        web = {"name": "web", "instancetype": {"name": f"{namespace}.small"}, "run_strategy": "Halted"}
+        done = run("virtual_machine", namespace=namespace, **web)
+        assert not done.get("failed"), done
+        _await_policy(vms, namespace, expanded=True)
+        assert run("virtual_machine", **own)["msg"].endswith(
+            f"missing; write the name of one in a VirtualMachine (limit {namespace})"
+        )

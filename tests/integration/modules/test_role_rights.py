@@ -182,7 +182,8 @@ def test_common_instancetypes(someone: Someone, tmp_path: Path) -> None:
     )
     source = {"source": "path", "path": str(catalog), "catalog": "{{ inventory_hostname }}"}
     shared = {**source, "name_prefix": "{{ inventory_hostname }}-"}
-    places: list[Variables] = [{"namespace": someone.namespace}, {}]
+    limit = {"name": "{{ inventory_hostname }}", "namespaces": [someone.namespace], "gpus": False, "action": "audit"}
+    places: list[Variables] = [{"namespace": someone.namespace}, {"limits": [limit]}]
     steps = [{**shared, **place, "state": state} for place in places for state in ("present", "absent")]
     try:
         judge(runs, play(someone, runs, "common_instancetypes", steps, tmp_path))

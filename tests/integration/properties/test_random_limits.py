@@ -22,6 +22,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import CatalogError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import Cluster
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.language import Limit, limits
@@ -31,7 +32,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.verdict import violations
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog
 
 Manifest = dict[str, Any]
 
@@ -222,18 +222,14 @@ def create(session: Session, manifest: Manifest) -> Manifest:
 
 @pytest.fixture(scope="module")
 def catalog(session: Session) -> Iterator[list[Manifest]]:
-    """The catalog, deployed."""
-    kind = BY_NAME["VirtualMachineClusterInstancetype"]
+    """The cluster's instancetypes and preferences, and an instancetype with a GPU."""
+    kinds = [BY_NAME[role.cluster_kind] for role in ROLES]
+    gpu = _bare(kinds[0].kind, "gpu1.small")
+    gpu["metadata"]["labels"] = {"instancetype.kubevirt.io/class": "gpu.compute"}
     devices = {"gpus": [{"name": "a", "deviceName": "nvidia.com/A100"}]}
-    spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, **devices}
-    labels = {"instancetype.kubevirt.io/class": "gpu.compute"}
-    gpu = {**_bare(kind.kind, "gpu1.small"), "metadata": {"name": "gpu1.small", "labels": labels}, "spec": spec}
-    objects = [*_builtin_catalog.objects(kubevirt(session).release), gpu]
-    for one in objects:
-        create(session, one)
-    yield objects
-    for one in objects:
-        session.request("DELETE", BY_NAME[one["kind"]].path(None, one["metadata"]["name"]))
+    create(session, {**gpu, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, **devices}})
+    yield [{**item, "kind": kind.kind} for kind in kinds for item in session.list(kind)[0]]
+    session.request("DELETE", kinds[0].path(None, "gpu1.small"))
 
 
 class Batch:
@@ -400,3 +396,29 @@ def test_the_policies_say_what_we_say(session: Session, catalog: list[Manifest])
             batch.close()
     print("\n".join(f"{count:6} {what}" for what, count in sorted(done.items())))
     assert not differences, "\n".join([f"{len(differences)} of {done.total()} (seed {SEED}):", *differences[:3]])
+
+
+def test_thousands_of_names_are_far_from_any_limit_of_cel(session: Session, namespace: str) -> None:
+    """Four times the largest catalog; longer expressions are not stored, and costlier ones not finished."""
+    names = [f"a-series-{number}.and-size" for number in range(2000)]
+    limit = Limit(namespace, [namespace], instancetypes=names, preferences=names, max_cpu=4, max_memory="8Gi")
+    made = [create(session, manifest) for manifest in policies(limit, "test", _CONTROLLER)]
+    try:
+        path, spec = (
+            BY_NAME[VM].path(namespace),
+            {"runStrategy": "Halted", "template": {"spec": {"domain": {"devices": {}}}}},
+        )
+
+        def answer(name: str) -> Answer:
+            matchers = {"instancetype": {"name": name}, "preference": {"name": names[-1]}}
+            return ask(session, "POST", path, _manifest(VM, namespace, "vm", {**spec, **matchers}))
+
+        for _unused in range(100):
+            if answer("x").denied:
+                break
+            time.sleep(0.1)
+        assert answer("x").denied.startswith("spec.instancetype.name: x is not permitted here")
+        assert not answer(names[-1]).denied
+    finally:
+        for one in made:
+            session.request("DELETE", BY_NAME[one["kind"]].path(None, one["metadata"]["name"]))

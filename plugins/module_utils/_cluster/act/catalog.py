@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
-from ..._resolver.api.errors import FieldError
+from ..._resolver.api.errors import CatalogError, FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.catalog import upgrade as catalog_upgrade
@@ -29,6 +29,7 @@ from ..read.snapshot import Key, Unreadable
 from .catalog_compatibility import check_fields, for_other_architectures
 from .declare import declare
 from .engine import Settings
+from .limits import Policies, limit_entries
 from .subject import Entry, Finding, Planned, Result
 from .subjects.catalog import OPERATOR, CatalogSubject, deletion_findings, deprecated, skip_reason
 
@@ -43,6 +44,7 @@ class Request:
     namespaces: where to look for objects to prune; "" means cluster-wide objects.
     state: `present` or `absent`. prune: `never`, `unused` or `always`. existing: `keep` or `apply`.
     force: delete objects that VMs use. on_lost_fields: `fail`, `warn` or `ignore`.
+    limits: as users write them; None to leave those of the catalog as they are.
     """
 
     manifests: list[Manifest]
@@ -53,6 +55,7 @@ class Request:
     existing: str = "apply"
     force: bool = False
     on_lost_fields: str = "fail"
+    limits: list[Any] | None = None
 
 
 @dataclass
@@ -85,11 +88,12 @@ class Affected:
 @dataclass
 class CatalogOutcome:
     """The outcome of a request. results: for the requested objects. pruned: for the objects in `gone` that are
-    pruned.
+    pruned. limits: for the policies of limits.
     """
 
     results: list[Result] = field(default_factory=list)
     pruned: list[Result] = field(default_factory=list)
+    limits: list[Result] = field(default_factory=list)
     new: list[ObjectKey] = field(default_factory=list)
     changed: list[ChangedObject] = field(default_factory=list)
     gone: list[RemovedObject] = field(default_factory=list)
@@ -101,7 +105,10 @@ class CatalogOutcome:
 
 
 def deploy(session: Session, request: Request, settings: Settings) -> CatalogOutcome:
-    """Carries out a request. Check mode returns the same result but writes nothing."""
+    """Carries out a request. Check mode returns the same result but writes nothing.
+
+    Raises CatalogError for limits that cannot be declared, before it writes anything.
+    """
     deployed = CatalogOutcome()
     snapshot = _Snapshot(session)
     users = Users(session)
@@ -109,6 +116,7 @@ def deploy(session: Session, request: Request, settings: Settings) -> CatalogOut
     desired = [(entry.key, entry.manifest) for entry in entries]
     if request.state == "present":
         _predict_changes(session, snapshot, users, request, desired, deployed)
+    limits = _limits(session, snapshot, request, deployed)
     subject = _Objects(request, snapshot, users)
     deployed.versions_before = _versions(_deployed(snapshot, request))
     deployed.results = declare(session, subject, entries, settings)
@@ -119,11 +127,36 @@ def deploy(session: Session, request: Request, settings: Settings) -> CatalogOut
             gone.keep_reason = f"not pruned because {failed} of the catalog's objects failed"
     else:
         deployed.pruned = declare(session, subject, [_absent(gone.live) for gone in due], settings)
+    if limits is not None:
+        # Afterwards: a limit names what there is.
+        deployed.limits = declare(session, *limits, settings)
     after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
     pruned = {result.entry.key for result in deployed.pruned if result.changed}
     stay = [gone.live for gone in deployed.gone if _key(gone.live) not in pruned]
     deployed.versions = _versions([*after, *stay], request.catalog)
     return deployed
+
+
+def _limits(
+    session: Session, snapshot: _Snapshot, request: Request, deployed: CatalogOutcome
+) -> tuple[Policies, list[Entry]] | None:
+    """The limits to declare, for what the cluster has after the run; None to leave them as they are."""
+    if request.limits is None:
+        return None
+    if any(request.namespaces):
+        raise CatalogError(
+            "limits: valid for cluster-wide objects only; remove namespaces, or write the limits in a task without"
+        )
+    try:
+        live = [{**item, "kind": role.cluster_kind} for role in ROLES for item in snapshot.of(role.cluster_kind, None)]
+    except Unreadable as error:
+        raise CatalogError(f"limits: {error}") from error
+    objects = {key_of(manifest): manifest for manifest in (*live, *request.manifests)}
+    for gone in deployed.gone:
+        if gone.keep_reason is None:
+            del objects[key_of(gone.live)]
+    written = request.limits if request.state == "present" else []
+    return limit_entries(session, written, request.catalog, objects.values())
 
 
 class _Snapshot:

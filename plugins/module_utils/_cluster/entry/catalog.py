@@ -12,6 +12,7 @@ from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
 from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan
+from ..._resolver.limits.language import ACTIONS, DENY
 from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, CatalogOutcome, Request, deploy
 from ..act.catalog_compatibility import AUTO, ChosenVersion, choose_version
@@ -37,6 +38,21 @@ _SELECTION: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("instancetypes", "preferences", "series", "sizes", "classes", "os", "architectures"), _LIST),
     "label_selectors": _LIST,
     "deprecated": {"type": "str", "choices": ["include", "exclude", "only"], "default": "include"},
+}
+
+_NAMES = {"type": "list", "elements": "str"}
+_LIMIT: dict[str, dict[str, Any]] = {
+    "name": {"type": "str", "required": True},
+    "namespaces": _NAMES,
+    "namespace_labels": {"type": "dict"},
+    "except_namespaces": _NAMES,
+    **dict.fromkeys(("instancetypes", "series", "classes", "preferences"), _NAMES),
+    "require": {**_NAMES, "choices": _KINDS},
+    "max_cpu": {"type": "int"},
+    "max_memory": {"type": "str"},
+    "gpus": {"type": "bool", "default": True},
+    "host_devices": {"type": "bool", "default": True},
+    "action": {"type": "str", "choices": list(ACTIONS), "default": DENY},
 }
 
 _SPEC: dict[str, dict[str, Any]] = {
@@ -66,6 +82,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
     "prune": {"type": "str", "choices": ["never", "unused", "always"], "default": "never"},
     "force": {"type": "bool", "default": False},
+    "limits": {"type": "list", "elements": "dict", "options": _LIMIT},
     "on_lost_fields": {"type": "str", "choices": ["fail", "warn", "ignore"], "default": "fail"},
 }
 
@@ -102,7 +119,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
         manifests,
         namespaces,
         catalog,
-        **{name: params[name] for name in ("state", "prune", "existing", "force", "on_lost_fields")},
+        **{name: params[name] for name in ("state", "prune", "existing", "force", "on_lost_fields", "limits")},
     )
     settings = Settings(
         check_mode=mode.check,
@@ -111,7 +128,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
     )
     try:
         deployed = deploy(session, request, settings)
-    except ConnectionFailed as error:
+    except (CatalogError, ConnectionFailed) as error:
         raise TaskFailed(str(error)) from error
     notes = available.notes + [
         f"no instancetype of the catalog satisfies the preference {name}"
@@ -168,8 +185,9 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
     counts = _counts(deployed, results)
     output: Output = {
         **source,
-        "changed": any(result.changed for result in results),
+        "changed": any(result.changed for result in (*results, *deployed.limits)),
         "counts": counts,
+        "limits": [output_of(_WORDS, result) for result in deployed.limits],
         "results": [output_of(_WORDS, result) for result in results],
         "upgrade": _upgrade(deployed),
         "virtual_machines": [_affected(affected, deployed) for affected in deployed.affected],
@@ -180,13 +198,13 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
         "deployed_versions": {"before": deployed.versions_before, "after": deployed.versions},
     }
     if mode.diff:
-        output["diff"] = [diff(result) for result in results if result.changed]
+        output["diff"] = [diff(result) for result in (*results, *deployed.limits) if result.changed]
     warnings = [
         *source["notes"],
         *deployed.warnings,
-        *combined((result.entry.label, text) for result in results for text in result.warnings),
+        *combined((result.entry.label, text) for result in (*results, *deployed.limits) for text in result.warnings),
     ]
-    failures = [(result.entry.label, result.failed) for result in results if result.failed]
+    failures = [(result.entry.label, result.failed) for result in (*results, *deployed.limits) if result.failed]
     if failures:
         done = several({word.replace("_", " "): counts[word] for word in _WRITES})
         nothing = "nothing was deleted" if params["state"] == "absent" else "nothing was written"
@@ -238,8 +256,22 @@ def _message(source: Output, deployed: CatalogOutcome, counts: dict[str, int], c
         text += f"; {amount(gone, 'objects')} that the catalog no longer has {'is' if gone == 1 else 'are'} kept"
     if users := len(deployed.affected):
         text += f"; {amount(users, 'virtual machines')} {'uses' if users == 1 else 'use'} changed or removed objects"
+    if deployed.limits:
+        text += f"; {_limits(deployed, check_mode)}"
     reasons = Counter(result.skip_reason for result in deployed.results if result.skip_reason)
     return text + "".join(f"; left alone: {count} ({reason})" for reason, count in reasons.items())
+
+
+def _limits(deployed: CatalogOutcome, check_mode: bool) -> str:
+    """`2 limits: 1 created, 1 unchanged`"""
+    # Beside each policy is its binding, of which mostly nothing changes.
+    limits: dict[str, str] = {}
+    for result in deployed.limits:
+        if result.entry.key.name not in limits or result.action in plan.WRITES:
+            limits[result.entry.key.name] = result.action
+    done = several({word: list(limits.values()).count(action) for word, action in _ACTIONS.items()})
+    would = "would be " if check_mode and any(result.changed for result in deployed.limits) else ""
+    return f"{amount(len(limits), 'limits')}: {would}{done}"
 
 
 def _upgrade(deployed: CatalogOutcome) -> Output:

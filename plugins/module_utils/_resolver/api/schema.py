@@ -16,7 +16,18 @@ from typing import Any, Callable, Final, NamedTuple
 
 from . import errors, quantity
 from .errors import FieldError
-from .fields import alpha, core, data_volume, domain, enums, instancetype, preference, template, virtual_machine
+from .fields import (
+    admission,
+    alpha,
+    core,
+    data_volume,
+    domain,
+    enums,
+    instancetype,
+    preference,
+    template,
+    virtual_machine,
+)
 from .names import nearest, shown
 
 Value = Any
@@ -24,6 +35,7 @@ Convert = Callable[[Value], Value]
 Check = Callable[[Value], "tuple[str, str] | None"]
 
 TYPES: Final[dict[str, dict[str, Any]]] = {
+    **admission.TYPES,
     **alpha.TYPES,
     **core.TYPES,
     **data_volume.TYPES,

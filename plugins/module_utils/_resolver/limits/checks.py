@@ -126,7 +126,7 @@ def _required(role: Role, end: str) -> Check:
 
     return Check(
         f"object.kind == '{INSTANCETYPE.kind}' || variables.vm.?{name}.hasValue()"
-        f" || (oldObject != null && !variables.vmBefore.?{name}.hasValue())",
+        f" || (oldObject != null && (variables.expands || !variables.vmBefore.?{name}.hasValue()))",
         _quoted(f"spec.{name}{text}"),
         broken,
     )
@@ -136,7 +136,7 @@ def _permitted(role: Role, names: Sequence[str], own: bool, end: str) -> Check:
     """A matcher that names a permitted object."""
     known, name = frozenset(names), ("vm", role.matcher, "name")
     kinds = ("", role.cluster_kind.lower(), f"{role.cluster_kind.lower()}s")
-    where = f"; an {role.matcher} of the namespace is, too" if own else ""
+    where = f", or an {role.matcher} of the namespace" if own else ""
     text = f" is not permitted here; choose from {_some(names)}{where}{end}"
 
     def broken(seen: View) -> str | None:

@@ -65,18 +65,24 @@ class Limit(NamedTuple):
 
     @property
     def selector(self) -> Manifest:
-        """The LabelSelector of the namespaces in which the limit applies."""
+        """The LabelSelector of the namespaces in which the limit applies.
+
+        One list, which server-side apply replaces as a whole.
+        """
         expressions = [
-            {"key": NAME_LABEL, "operator": operator, "values": list(values)}
-            for operator, values in (("In", self.namespaces), ("NotIn", self.except_namespaces))
-            if values
+            *_expression(NAME_LABEL, "In", self.namespaces),
+            *(_expression(key, "In", [value])[0] for key, value in sorted(self.namespace_labels.items())),
+            *_expression(NAME_LABEL, "NotIn", self.except_namespaces),
         ]
-        selector: Manifest = {"matchLabels": dict(self.namespace_labels)} if self.namespace_labels else {}
-        return {**selector, "matchExpressions": expressions} if expressions else selector
+        return {"matchExpressions": expressions or [{"key": NAME_LABEL, "operator": "Exists"}]}
 
     def applies(self, namespace: str, labels: Mapping[str, str]) -> bool:
         """Whether the limit applies in a namespace with these labels."""
         return matches(self.selector, {**labels, NAME_LABEL: namespace})
+
+
+def _expression(key: str, operator: str, values: Sequence[str]) -> list[Manifest]:
+    return [{"key": key, "operator": operator, "values": list(values)}] if values else []
 
 
 def limits(entries: Any, catalog: Iterable[Manifest]) -> list[Limit]:

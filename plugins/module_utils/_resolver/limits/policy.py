@@ -18,7 +18,9 @@ BINDING: Final = "ValidatingAdmissionPolicyBinding"
 LIMIT_ANNOTATION: Final = "instancetypes.virtshape.io/limit"
 """Has the limit of a policy as JSON, so that the modules judge VMs as the policy does."""
 
-_SUFFIX: Final = "limits.virtshape.io"
+SUFFIX: Final = ".limits.virtshape.io"
+"""What the names of all policies end in."""
+
 _VALIDATION_ACTIONS: Final = {DENY: "Deny", WARN: "Warn", AUDIT: "Audit"}
 _EVERYTHING: Final[Manifest] = {}
 
@@ -28,8 +30,10 @@ def policies(limit: Limit, catalog: str, controller: str) -> list[Manifest]:
 
     catalog: the name for the label. controller: the user name of virt-controller, which creates the VMIs of VMs.
     """
-    name = f"{limit.name}.{_SUFFIX}"
+    name = f"{limit.name}{SUFFIX}"
     labels = {MANAGED_BY_LABEL: MANAGER, CATALOG_LABEL: catalog}
+    # With the reference policy expand, virt-controller replaces the matchers of a VM.
+    variables = {**VARIABLES, "expands": f"request.userInfo.username == '{controller}'"}
     annotation = json.dumps(as_data(limit), sort_keys=True)
     policy = {
         "failurePolicy": "Fail",
@@ -52,7 +56,7 @@ def policies(limit: Limit, catalog: str, controller: str) -> list[Manifest]:
                 " || !object.metadata.?ownerReferences.orValue([]).exists(owner, owner.kind == 'VirtualMachine')",
             }
         ],
-        "variables": [{"name": name, "expression": expression} for name, expression in VARIABLES.items()],
+        "variables": [{"name": name, "expression": expression} for name, expression in variables.items()],
         "validations": [{"expression": check.cel, "messageExpression": check.message} for check in checks(limit)],
     }
     binding = {"policyName": name, "validationActions": [_VALIDATION_ACTIONS[limit.action]]}

@@ -31,6 +31,8 @@ CONTROLLERS = (
     "cronjob-controller",
     "job-controller",
     "resourcequota-controller",
+    # Checks the types of the expressions of ValidatingAdmissionPolicies.
+    "validatingadmissionpolicy-status-controller",
 )
 
 

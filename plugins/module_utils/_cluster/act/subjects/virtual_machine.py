@@ -14,6 +14,7 @@ from ...._resolver.declare.plan import Plan
 from ...._resolver.kubevirt.find import naming
 from ...._resolver.kubevirt.vmi.cluster import Cluster
 from ...._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets, readiness, run_strategy, same_status
+from ...._resolver.limits.language import WARN
 from ...._resolver.preflight import issues as rules
 from ...._resolver.preflight.admit import AdmissionResult, admission_cache_key, admit
 from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
@@ -21,6 +22,7 @@ from ...._resolver.preflight.references import keys_for_start
 from ...client.errors import ConnectionFailed
 from ...client.session import Session
 from ...read.kubevirt import kubevirt
+from ...read.limits import ClusterLimits
 from ...read.lookup import ClusterLookup
 from ...read.snapshot import Key, Unreadable, read
 from ...read.watch import State
@@ -122,6 +124,7 @@ class _Forecast:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lookup = ClusterLookup(session)
+        self._limits = ClusterLimits(session)
         # Admission of changed VMs, until their impact is known.
         self._admissions: dict[Key, AdmissionResult] = {}
 
@@ -154,9 +157,11 @@ class _Forecast:
         future = admit(vm, step.live, cluster)
         if _changes_spec(step):
             self._admissions[step.entry.key] = future
+        issues = rules.issues(future, step.live, cluster, self._lookup.list)
+        violations = [] if future.admitted is None else self._limits.violations(future.admitted, step.live)
         return [
-            Finding(issue.text, note=not issue.certain, missing=issue.missing)
-            for issue in rules.issues(future, step.live, cluster, self._lookup.list)
+            *(Finding(violation.text, note=violation.action == WARN) for violation in violations),
+            *(Finding(issue.text, note=not issue.certain, missing=issue.missing) for issue in issues),
         ]
 
     def warnings(self, planned: list[Planned]) -> list[list[str]]:

@@ -14,6 +14,8 @@ Manifest = dict[str, Any]
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 
+_CONTROLLER: Final = "system:serviceaccount:{}:kubevirt-controller"
+
 _LIVE_UPDATE: Final = "LiveUpdate"
 _STAGE: Final = "Stage"
 
@@ -30,6 +32,7 @@ class KubeVirt(NamedTuple):
     closed_gates: required feature gates of the release that are not open.
     version: as the cluster reports it, such as ``v1.6.2``, also of a custom build; "" if unknown.
     settings: `spec.configuration` of its object. annotations: of the object.
+    controller: the user name of virt-controller.
     assumption: what is assumed because it could not be read, and why, on one line; "" if nothing.
     """
 
@@ -42,6 +45,7 @@ class KubeVirt(NamedTuple):
     version: str = ""
     settings: Mapping[str, Any] = _NOTHING
     annotations: Mapping[str, str] = _NOTHING
+    controller: str = _CONTROLLER.format("kubevirt")
     assumption: str = ""
 
 
@@ -101,7 +105,7 @@ def at_release(kubevirt: KubeVirt, version: str, settings: Mapping[str, Any] | N
         result = _read(manifest, release)
     except (AttributeError, TypeError) as error:
         raise ValueError(f"malformed ({' '.join(str(error).split())})") from None
-    return result._replace(version=version or kubevirt.version)
+    return result._replace(version=version or kubevirt.version, controller=kubevirt.controller)
 
 
 def version_of(manifest: Manifest) -> str:
@@ -125,6 +129,7 @@ def _release(version: str) -> tuple[Release, list[str]]:
 def _read(manifest: Manifest, release: Release) -> KubeVirt:
     spec: Manifest = (manifest.get("spec") or {}).get("configuration") or {}
     status: Manifest = manifest.get("status") or {}
+    metadata: Manifest = manifest.get("metadata") or {}
     developer: Manifest = spec.get("developerConfiguration") or {}
     return KubeVirt(
         release,
@@ -134,7 +139,8 @@ def _read(manifest: Manifest, release: Release) -> KubeVirt:
         changes_networks(spec, release),
         release.gates.difference(developer.get("featureGates") or ()),
         settings=spec,
-        annotations=(manifest.get("metadata") or {}).get("annotations") or {},
+        annotations=metadata.get("annotations") or {},
+        controller=_CONTROLLER.format(metadata.get("namespace") or "kubevirt"),
     )
 
 

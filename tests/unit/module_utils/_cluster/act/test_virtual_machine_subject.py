@@ -20,6 +20,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import effects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import mutate
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.language import Limit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.policy import policies
 from scripted_server import Store, session_with
 
 Manifest = dict[str, Any]
@@ -29,6 +31,7 @@ SHOP = "/apis/kubevirt.io/v1/namespaces/shop"
 VMS, VMIS = f"{SHOP}/virtualmachines", f"{SHOP}/virtualmachineinstances"
 REVISIONS = "/apis/apps/v1/namespaces/shop/controllerrevisions"
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
+POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
 KUBEVIRT = {"metadata": {"name": "kubevirt", "namespace": "kubevirt"}, "status": {"observedKubeVirtVersion": "v1.9.0"}}
 SMALL = {
@@ -122,7 +125,7 @@ def test_running_vms_are_listed_and_admitted_once(admitted: list[str]) -> None:
     results = change(store)
     assert {result.impact.needs for result in results if result.impact is not None} == {effects.LIVE}
     # The guests' starts are found in the list of revisions, and no VM refers to the object itself any more.
-    assert sorted(path for _method, path in store.asked) == sorted([VMS, VMIS, REVISIONS, KUBEVIRTS])
+    assert sorted(path for _method, path in store.asked) == sorted([VMS, VMIS, REVISIONS, KUBEVIRTS, POLICIES])
     assert sorted(admitted) == [f"vm{item}" for item in NUMBERS]
 
 
@@ -143,7 +146,7 @@ def test_hot_plug_delays_an_unchanged_vm(sockets: int, needs: str) -> None:
 def test_equal_new_vms_are_checked_once(admitted: list[str]) -> None:
     store = Store({VMS: [], TYPES: [SMALL], KUBEVIRTS: [KUBEVIRT]})
     assert [result.failed for result in change(store)] == [None] * len(NUMBERS)
-    assert sorted(path for _method, path in store.asked) == sorted([VMS, TYPES, KUBEVIRTS])
+    assert sorted(path for _method, path in store.asked) == sorted([VMS, TYPES, KUBEVIRTS, POLICIES])
     assert admitted == ["vm0"]
 
 
@@ -185,3 +188,24 @@ def test_vms_that_captured_something_else_are_judged_each(admitted: list[str]) -
     assert "failed to decode" in " ".join(outcome[4])
     assert "kept5" in " ".join(outcome[5])
     assert admitted == ["vm0", "vm3", "vm4", "vm5"]
+
+
+def test_limits_are_read_once_and_judge_each_namespace(admitted: list[str]) -> None:
+    limit = Limit("lean", namespace_labels={"tier": "lean"}, instancetypes=["tiny"])
+    [policy, _binding] = policies(limit, "common", "x")
+    namespace = "/api/v1/namespaces"
+    shop = {"metadata": {"name": "shop", "labels": {"tier": "lean"}}}
+    store = Store({VMS: [], TYPES: [SMALL], KUBEVIRTS: [KUBEVIRT], POLICIES: [policy], namespace: [shop]})
+    assert {result.failed for result in change(store)} == {
+        "spec.instancetype.name: small is not permitted here; choose from tiny, or an instancetype of the namespace"
+        " (limit lean)"
+    }
+    asked = [path for _method, path in store.asked]
+    assert (asked.count(POLICIES), asked.count(f"{namespace}/shop"), admitted) == (1, 1, ["vm0"])
+
+
+def test_a_limit_of_labels_that_nobody_may_read_is_the_servers_matter() -> None:
+    limit = Limit("lean", namespace_labels={"tier": "lean"}, instancetypes=["tiny"])
+    [policy, _binding] = policies(limit, "common", "x")
+    store = Store({VMS: [], TYPES: [SMALL], KUBEVIRTS: [KUBEVIRT], POLICIES: [policy]})
+    assert {result.failed for result in change(store)} == {None}

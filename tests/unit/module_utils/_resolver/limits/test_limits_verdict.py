@@ -54,7 +54,7 @@ def test_messages_name_what_is_permitted() -> None:
 def test_instancetypes_of_the_namespace_may_be_permitted() -> None:
     limit = STANDARD._replace(own_instancetypes=True)
     assert not said(limit, instancetype(name="big", kind=OWN))
-    assert "u1.small; an instancetype of the namespace is, too (limit" in said(limit, instancetype(name="big"))[0]
+    assert "u1.small, or an instancetype of the namespace (limit" in said(limit, instancetype(name="big"))[0]
 
 
 def test_what_was_so_before_stays_permitted() -> None:

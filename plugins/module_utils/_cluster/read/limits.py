@@ -1,0 +1,57 @@
+"""The limits that hold in the namespaces of a cluster, read of its policies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.catalog.labels import MANAGED_BY_LABEL, MANAGER
+from ..._resolver.limits.language import AUDIT, Limit
+from ..._resolver.limits.policy import POLICY, limit_of
+from ..._resolver.limits.verdict import Violation, violations
+from ..client.errors import ApiError, ConnectionFailed
+from ..client.session import Session
+
+Manifest = dict[str, Any]
+
+
+class ClusterLimits:
+    """The limits of a cluster, read on first use with one LIST.
+
+    Who may not read policies or namespaces learns of a violation from the API server.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._limits: list[Limit] | None = None
+        self._labels: dict[str, dict[str, str] | None] = {}
+
+    def violations(self, manifest: Manifest, before: Manifest | None) -> list[Violation]:
+        """What breaks the limits, without what is only audited. See `verdict.violations`."""
+        namespace = manifest["metadata"].get("namespace") or ""
+        limits = [limit for limit in self._all() if limit.action != AUDIT]
+        labels: dict[str, str] | None = {}
+        if any(limit.namespace_labels for limit in limits):
+            labels = self._labels_of(namespace)
+            limits = limits if labels is not None else [limit for limit in limits if not limit.namespace_labels]
+        return list(violations(limits, manifest, before, namespace, labels or {}))
+
+    def _all(self) -> list[Limit]:
+        if self._limits is None:
+            try:
+                items, _version = self._session.list(
+                    BY_NAME[POLICY], None, labelSelector=f"{MANAGED_BY_LABEL}={MANAGER}"
+                )
+            except (ApiError, ConnectionFailed):
+                items = []
+            self._limits = [limit for item in items if (limit := limit_of(item)) is not None]
+        return self._limits
+
+    def _labels_of(self, namespace: str) -> dict[str, str] | None:
+        if namespace not in self._labels:
+            try:
+                live = self._session.get(BY_NAME["Namespace"], None, namespace, metadata_only=True)
+            except (ApiError, ConnectionFailed):
+                live = None
+            self._labels[namespace] = None if live is None else live["metadata"].get("labels") or {}
+        return self._labels[namespace]

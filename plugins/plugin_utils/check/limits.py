@@ -1,0 +1,102 @@
+"""Limits: those that the files write, and those of policies; what breaks them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from ...module_utils._resolver.api.errors import CatalogError, FieldError
+from ...module_utils._resolver.api.kinds import BY_NAME
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, ROLES
+from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.limits.language import AUDIT, DENY, WARN, Limit
+from ...module_utils._resolver.limits.language import limits as parse
+from ...module_utils._resolver.limits.policy import POLICY, limit_of
+from ...module_utils._resolver.limits.verdict import violations
+from ...module_utils._resolver.preflight.admit import admit
+from .findings import ERROR, NOTE, WARNING, Finding
+from .judge import VM, Declared, KnownObjects
+from .sources import Source, manifests
+
+Manifest = dict[str, Any]
+
+# The option of the module `catalog`, and the variable of the role.
+_KEYS: Final = ("limits", "common_instancetypes_limits")
+_MODULE: Final = "virtshape.instancetypes.catalog"
+_LEVELS: Final = {DENY: ERROR, WARN: WARNING, AUDIT: NOTE}
+_RULE: Final = "limit"
+
+
+def written(sources: Iterable[Source]) -> Iterator[tuple[Source, Any]]:
+    """The lists of limits in documents: in variables, in tasks of `catalog`, and as documents of their own."""
+    for source in sources:
+        yield from _written(source, source.content)
+
+
+def _written(source: Source, content: Any) -> Iterator[tuple[Source, Any]]:
+    if isinstance(content, list):
+        for index, inside in enumerate(content):
+            yield from _written(_inside(source, index), inside)
+    if not isinstance(content, dict) or "apiVersion" in content:
+        return
+    for key, value in content.items():
+        here = _inside(source, str(key))
+        if key == _KEYS[1] or (key == _KEYS[0] and (not source.location.path or source.location.path[-1] == _MODULE)):
+            if isinstance(value, list):
+                yield here, value
+        else:
+            yield from _written(here, value)
+
+
+def _inside(source: Source, step: str | int) -> Source:
+    location = source.location
+    return source._replace(location=location._replace(path=(*location.path, step)))
+
+
+class Limits:
+    """The limits of a check. findings: what is wrong with those that files write."""
+
+    def __init__(self, sources: Iterable[Source], lookup: KnownObjects) -> None:
+        sources = list(sources)
+        catalog = [item for role in ROLES for item in lookup.listed(role.cluster_kind, "")]
+        self._limits: list[Limit] = []
+        self._labels: dict[str, dict[str, str]] = {}
+        self.findings: list[Finding] = []
+        for source, entries in written(sources):
+            try:
+                self._limits += parse(entries, catalog)
+            except CatalogError as error:
+                self.findings.append(Finding("invalid", ERROR, source.location, "limits", "", str(error)))
+        for here in manifests(sources):
+            kind, metadata = here.manifest["kind"], here.manifest.get("metadata")
+            if kind == POLICY and (limit := limit_of(here.manifest)) is not None:
+                self._limits.append(limit)
+            elif kind == BY_NAME["Namespace"].kind and isinstance(metadata, dict):
+                self._labels[str(metadata.get("name"))] = metadata.get("labels") or {}
+
+    def broken(self, objects: Iterable[Declared], lookup: KnownObjects, kubevirt: KubeVirt) -> Iterator[Finding]:
+        """Findings about the VMs, and the instancetypes of namespaces, that break a limit."""
+        for entry in objects if self._limits else ():
+            if entry.manifest["kind"] in (VM, INSTANCETYPE.kind):
+                yield from self._judged(entry, Cluster(lookup, kubevirt))
+
+    def _judged(self, entry: Declared, cluster: Cluster) -> Iterator[Finding]:
+        namespace = entry.manifest["metadata"]["namespace"]
+        labels = self._labels.get(namespace)
+        limits = list(self._limits)
+        if labels is None:
+            for limit in [limit for limit in limits if limit.namespace_labels]:
+                limits.remove(limit)
+                if limit._replace(namespace_labels={}).applies(namespace, {}):
+                    text = f"the limit {limit.name} depends on the labels of the namespace {namespace}, which"
+                    reason = f"{text} is not among the checked files; pass its manifest with --objects"
+                    yield Finding("unchecked", NOTE, entry.location, entry.label, "", reason)
+        manifest: Manifest | None = entry.manifest
+        if entry.manifest["kind"] == VM:
+            try:
+                manifest = admit(entry.manifest, None, cluster).admitted
+            except FieldError:
+                manifest = None
+        for violation in violations(limits, manifest, None, namespace, labels or {}) if manifest is not None else ():
+            field, _colon, message = violation.text.partition(": ")
+            yield Finding(_RULE, _LEVELS[violation.action], entry.location, entry.label, field, message)

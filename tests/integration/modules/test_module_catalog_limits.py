@@ -1,0 +1,201 @@
+"""catalog: limits, as the API server enforces them; see test_random_limits.py for what they say of VMs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME, Kind
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.language import Limit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.policy import (
+    BINDING,
+    POLICY,
+    policies,
+)
+from modules_support import until, warned
+
+Run = Callable[..., dict[str, Any]]
+Manifest = dict[str, Any]
+
+VM, VMI = BY_NAME["VirtualMachine"], BY_NAME["VirtualMachineInstance"]
+REPLICAS = Kind("VirtualMachineInstanceReplicaSet", "kubevirt.io", "v1", "virtualmachineinstancereplicasets", True)
+
+
+class Governed:
+    """A catalog of two instancetypes, with limits for one namespace."""
+
+    def __init__(self, run: Run, session: Session, namespace: str) -> None:
+        self.run, self.session, self.namespace = run, session, namespace
+        sizes = {"small": {"cpu": 1, "memory": "1Gi"}, "large": {"cpu": 4, "memory": "4Gi"}}
+        definitions = [{"series": {namespace: {"sizes": sizes}}}]
+        self.catalog = {"source": "definitions", "definitions": definitions, "catalog": namespace}
+        self.small, self.large = f"{namespace}.small", f"{namespace}.large"
+
+    def deploy(self, *limits: Manifest, check: bool = False, **options: Any) -> Manifest:
+        written = [{"name": self.namespace, "namespaces": [self.namespace], **limit} for limit in limits]
+        return self.run("catalog", check=check, **self.catalog, limits=written, **options)
+
+    def declare(self, instancetype: str, check: bool = False, **options: Any) -> Manifest:
+        entry = {"name": "web", "instancetype": {"name": instancetype}, "run_strategy": "Halted", **options}
+        volumes = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
+        return self.run("virtual_machine", check=check, namespace=self.namespace, volumes=volumes, **entry)
+
+    def answer(self, kind: Kind, spec: Manifest, dry_run: bool = True) -> str:
+        """What the API server says of a new object, or ""."""
+        manifest = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "new"}, "spec": spec}
+        try:
+            self.session.request(
+                "POST", kind.path(self.namespace), {"dryRun": "All"} if dry_run else None, manifest, final=(500,)
+            )
+        except ApiError as error:
+            return error.message
+        return ""
+
+    def in_force(self) -> None:
+        spec = {"instancetype": {"name": self.large}, "runStrategy": "Halted", **template({"devices": {}})}
+        until(lambda: "denied request" in self.answer(VM, spec))
+
+
+def template(domain: Manifest) -> Manifest:
+    return {"template": {"spec": {"domain": domain}}}
+
+
+@pytest.fixture
+def governed(run: Run, session: Session, namespace: str) -> Iterator[Governed]:
+    one = Governed(run, session, namespace)
+    assert not one.deploy().get("failed")
+    yield one
+    done = one.deploy(state="absent", force=True)
+    assert not done.get("failed"), done
+
+
+def test_limits_are_declared_changed_and_pruned(governed: Governed) -> None:
+    foreseen = governed.deploy({"max_cpu": 2}, check=True)
+    done = governed.deploy({"max_cpu": 2})
+    for result in (foreseen, done):
+        assert [(one["kind"], one["action"]) for one in result["limits"]] == [(POLICY, "create"), (BINDING, "create")]
+    assert foreseen["msg"].endswith("; 1 limit: would be 1 created")
+    assert done["msg"].endswith("; 1 limit: 1 created")
+    again = governed.deploy({"max_cpu": 2})
+    assert (again["changed"], again["diff"]) == (False, [])
+    # The binding has only what becomes of a violation.
+    for changed, count in (({"except_namespaces": ["x"]}, 1), ({}, 1), ({"action": "warn"}, 2)):
+        done = governed.deploy({"max_cpu": 2, **changed})
+        assert [one["action"] for one in done["limits"]].count("apply") == count, (changed, done)
+        assert not governed.deploy({"max_cpu": 2, **changed})["changed"], changed
+    unasked = governed.run("catalog", **governed.catalog)
+    assert (unasked["changed"], unasked["limits"]) == (False, [])
+    gone = governed.deploy()
+    assert [one["action"] for one in gone["limits"]] == ["delete", "delete"]
+
+
+def test_a_violation_is_told_before_and_by_the_server(governed: Governed) -> None:
+    governed.deploy({"max_cpu": 2})
+    governed.in_force()
+    text = f"spec.instancetype.name: {governed.large} is not permitted here; choose from "
+    for options in ({}, {"check": True}, {"preflight": "off"}, {"preflight": "off", "check": True}):
+        refused = governed.declare(governed.large, **options)
+        assert refused["failed"] and text in refused["msg"], refused
+        assert ("denied request" in refused["msg"]) == ("preflight" in options)
+    assert not governed.declare(governed.small).get("failed")
+    grown = governed.declare(governed.large)
+    assert grown["failed"] and text in grown["msg"]
+
+
+def test_a_warning_is_a_warning(governed: Governed) -> None:
+    governed.deploy({"max_cpu": 2, "action": "warn"})
+    done = governed.declare(governed.large)
+    assert not done.get("failed")
+    assert any("is not permitted here" in text for text in warned(done))
+
+
+def test_who_may_not_read_limits_hears_of_them_from_the_server(
+    governed: Governed, someone: Callable[..., Manifest]
+) -> None:
+    verbs = ["get", "list", "create", "patch"]
+    rule = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": verbs}
+    tenant = someone(rule)
+    governed.deploy({"max_cpu": 2})
+    governed.in_force()
+    refused = governed.declare(governed.large, **tenant)
+    assert refused["failed"] and "\n" not in refused["msg"]
+    assert f"{governed.large} is not permitted here" in refused["msg"] and "denied request" in refused["msg"]
+
+
+def test_what_was_there_before_goes_on(governed: Governed) -> None:
+    done = governed.declare(governed.large, run_strategy="Always", wait=True)
+    assert not done.get("failed"), done
+    governed.deploy({"max_cpu": 2, "require": ["instancetype", "preference"], "gpus": False})
+    governed.in_force()
+    where = {"namespace": governed.namespace, "name": "web", "wait": True}
+    for state in ("restarted", "stopped", "started"):
+        done = governed.run("virtual_machine_power", **where, state=state)
+        assert not done.get("failed"), done
+    done = governed.declare(governed.large, run_strategy="Always", labels={"tier": "web"}, wait=True)
+    assert done["changed"] and not done.get("failed"), done
+    patch = {"metadata": {"finalizers": ["example.com/a"]}}
+    path = VM.path(governed.namespace, "web")
+    for body in (patch, {"metadata": {"finalizers": None}}):
+        governed.session.request("PATCH", path, None, body, content_type="application/merge-patch+json")
+    done = governed.run("virtual_machine", namespace=governed.namespace, name="web", state="absent", wait=True)
+    assert done["changed"] and not done.get("failed"), done
+
+
+def test_guests_beside_vms_are_judged(governed: Governed) -> None:
+    governed.deploy({"max_cpu": 2})
+    governed.in_force()
+    large = {"domain": {"devices": {}, "cpu": {"cores": 4}, "memory": {"guest": "1Gi"}}}
+    assert "4 x 1" in governed.answer(VMI, large) or "x 4 x" in governed.answer(VMI, large)
+    spec = {
+        "replicas": 1,
+        "selector": {"matchLabels": {"app": "a"}},
+        "template": {"metadata": {"labels": {"app": "a"}}, "spec": large},
+    }
+    assert governed.answer(REPLICAS, spec, dry_run=False) == ""
+
+    def refused() -> bool:
+        live = governed.session.get(REPLICAS, governed.namespace, "new") or {}
+        conditions = (live.get("status") or {}).get("conditions") or []
+        return any("denied request" in (one.get("message") or "") for one in conditions)
+
+    until(refused)
+
+
+def test_a_policy_of_somebody_else_is_left_alone(governed: Governed) -> None:
+    limit = Limit(governed.namespace, [governed.namespace], gpus=False)
+    kind = BY_NAME[POLICY]
+    [policy, _binding] = policies(limit, "other", "x")
+    governed.session.request("POST", kind.path(), None, policy)
+    try:
+        refused = governed.deploy({"max_cpu": 2})
+        assert refused["failed"] and "which does not belong to the catalog" in refused["msg"], refused
+        assert not governed.deploy()["limits"]
+    finally:
+        with contextlib.suppress(ApiError):
+            governed.session.request("DELETE", kind.path(None, policy["metadata"]["name"]))
+
+
+def test_bad_limits_send_nothing(governed: Governed) -> None:
+    refused = governed.deploy({"series": ["no-such"]})
+    assert refused["failed"] and "series: nothing in the catalog matches 'no-such'" in refused["msg"]
+    refused = governed.deploy({"max_cpu": 2}, namespaces=[governed.namespace])
+    assert refused["failed"] and refused["msg"].startswith("limits: valid for cluster-wide objects only")
+
+
+def test_kubernetes_finds_nothing_wrong_with_the_types(governed: Governed) -> None:
+    limit = {"max_cpu": 2, "max_memory": "2Gi", "gpus": False, "host_devices": False, "series": [governed.namespace]}
+    governed.deploy({**limit, "require": ["instancetype", "preference"]})
+    kind = BY_NAME[POLICY]
+
+    def status() -> Manifest:
+        live = governed.session.get(kind, None, f"{governed.namespace}.limits.virtshape.io") or {}
+        found: Manifest = live.get("status") or {}
+        return found
+
+    until(lambda: "typeChecking" in status())
+    assert not status()["typeChecking"].get("expressionWarnings")

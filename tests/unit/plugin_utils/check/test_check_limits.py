@@ -1,0 +1,95 @@
+"""The check finds what breaks a limit that the files write, or that policies of the cluster have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.language import Limit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.policy import policies
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main
+
+STANDARD = {"name": "standard", "namespaces": ["shop"], "series": ["u1"], "max_cpu": 1}
+REFUSED = "spec.instancetype.name: u1.large is not permitted here; choose from u1.medium, u1.micro, u1.nano, u1.small"
+
+
+def vm(instancetype: str = "u1.large") -> dict[str, Any]:
+    spec = {"domain": {"devices": {}}}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"runStrategy": "Halted", "instancetype": {"name": instancetype}, "template": {"spec": spec}},
+    }
+
+
+def namespace(**labels: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": labels}}
+
+
+def found(tmp_path: Path, capsys: pytest.CaptureFixture[str], *documents: Any, objects: Any = None) -> list[str]:
+    """`level: message [rule]` of each finding."""
+    (tmp_path / "a.yml").write_text(yaml.safe_dump_all(documents))
+    options = []
+    if objects is not None:
+        (tmp_path / "objects.yaml").write_text(yaml.safe_dump_all(objects))
+        options = ["--objects", str(tmp_path / "objects.yaml")]
+    main(["--format", "json", *options, str(tmp_path / "a.yml")])
+    report = json.loads(capsys.readouterr().out)
+    return [f"{one['level']}: {one['field']}: {one['message']} [{one['rule']}]" for one in report["findings"]]
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"limits": [STANDARD]},
+        {"common_instancetypes_limits": [STANDARD]},
+        [{"hosts": "all", "tasks": [{"virtshape.instancetypes.catalog": {"limits": [STANDARD]}}]}],
+        [{"hosts": "all", "vars": {"common_instancetypes_limits": [STANDARD]}}],
+    ],
+)
+def test_limits_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str], limits: Any) -> None:
+    assert found(tmp_path, capsys, limits, vm()) == [f"error: {REFUSED} (limit standard) [limit]"]
+    assert found(tmp_path, capsys, limits, vm("u1.small")) == []
+
+
+def test_limits_of_other_tools_are_not_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert found(tmp_path, capsys, {"resources": {"limits": ["cpu"]}}, vm()) == []
+
+
+def test_limits_of_the_clusters_policies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    limit = Limit("standard", instancetypes=["u1.small"], own_instancetypes=False, action="warn")
+    assert found(tmp_path, capsys, vm(), objects=policies(limit, "common", "x")) == [
+        "warning: spec.instancetype.name: u1.large is not permitted here; choose from u1.small (limit standard) [limit]"
+    ]
+
+
+def test_labels_of_namespaces_must_be_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gold = {"limits": [{"name": "gold", "namespace_labels": {"tier": "gold"}, "series": ["u1"], "max_cpu": 1}]}
+    assert found(tmp_path, capsys, gold, vm()) == [
+        "note: : the limit gold depends on the labels of the namespace shop, which is not among the checked files; pass"
+        " its manifest with --objects [unchecked]"
+    ]
+    assert found(tmp_path, capsys, gold, vm(), objects=[namespace(tier="silver")]) == []
+    assert found(tmp_path, capsys, gold, vm(), namespace(tier="gold")) == [f"error: {REFUSED} (limit gold) [limit]"]
+
+
+def test_instancetypes_of_a_namespace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineInstancetype",
+        "metadata": {"name": "own", "namespace": "shop"},
+        "spec": {"cpu": {"guest": 4}, "memory": {"guest": "1Gi"}},
+    }
+    assert found(tmp_path, capsys, {"limits": [{"name": "small", "max_cpu": 2}]}, own) == [
+        "error: spec.cpu.guest: 4 is more than 2 vCPUs (limit small) [limit]"
+    ]
+
+
+def test_bad_limits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [text] = found(tmp_path, capsys, {"limits": [{"name": "a", "series": ["u9"]}]}, vm())
+    assert text.startswith("error: : limits: 'a': series: nothing in the catalog matches 'u9'")
