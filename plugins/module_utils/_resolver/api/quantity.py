@@ -106,6 +106,30 @@ def canonical(text: str) -> str:
     return parse(text).text
 
 
+def identical(first: str, second: str) -> bool:
+    """Whether Go's ``==`` holds for two parsed quantities. It compares how Go holds the amount: ``1`` is not ``1000m``.
+
+    Raises QuantityError.
+    """
+    held = _held(first)
+    return held is not None and held == _held(second)
+
+
+def _held(text: str) -> tuple[int, int, str, str] | None:
+    """The digits, their power of ten, the text if Go keeps it, and the format; None for a pointer to a number."""
+    quantity = parse(text)
+    if text == "0":
+        return 0, 0, text, ""
+    sign, digits, fraction, letters, tail = _FORM.fullmatch(text).groups()  # type: ignore[union-attr]
+    form, base, exponent = _suffix(letters + tail)
+    digits, fraction = digits.lstrip("0") or "0", fraction or ""
+    if not _is_fast(digits, fraction, form, exponent):
+        return None
+    mantissa = int(sign + digits + fraction) * (2**exponent if base == 2 else 1)
+    kept = _keeps_text(digits + fraction, form, exponent - len(fraction))
+    return mantissa, (exponent if base == 10 else 0) - len(fraction), quantity.text if kept else "", form
+
+
 def add(first: Quantity, second: Quantity) -> Quantity:
     """The sum in the format of the first, or of the second if the first is zero (``Quantity.Add``)."""
     return of_nanos(first.nanos + second.nanos, first.format if first.nanos else second.format)
