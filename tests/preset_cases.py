@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import presets
 
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 PARTS = ("cpu", "clock", "features", "firmware", "ioThreadsPolicy")
 
 
@@ -16,9 +19,9 @@ class Case(NamedTuple):
     of the presets of which KubeVirt says so. refused: KubeVirt creates no VMI."""
 
     presets: dict[str, dict[str, Any]]
-    domain: dict[str, Any] = {}
-    annotations: dict[str, str] = {}
-    changes: dict[str, Any] = {}
+    domain: Mapping[str, Any] = NOTHING
+    annotations: Mapping[str, str] = NOTHING
+    changes: Mapping[str, Any] = NOTHING
     applied: tuple[str, ...] = ()
     refused: bool = False
 
@@ -49,20 +52,28 @@ WATCHDOG = {"name": "dog", "i6300esb": {"action": "reset"}}
 UUID = "5d307ca9-b3ef-428c-8861-06e72d69f223"
 NO_HPET = {"hpet": {"present": False}}
 CASES = {
-    "all at once": Case({"a": {**CPU, **GIB, "ioThreadsPolicy": "shared"}}, {}, {}, {**CPU, **GIB, "ioThreadsPolicy": "shared"}, ("a",)),
+    "all at once": Case(
+        {"a": {**CPU, **GIB, "ioThreadsPolicy": "shared"}}, {}, {}, {**CPU, **GIB, "ioThreadsPolicy": "shared"}, ("a",)
+    ),
     "two that add": Case({"a": CPU, "b": GIB}, {}, {}, {**CPU, **GIB}, ("a", "b")),
     "two that conflict": Case({"a": CPU, "b": {"cpu": {"cores": 4}}}, GIB, refused=True),
     "conflict beside the VMI": Case({"a": CPU, "b": {"cpu": {"cores": 4}}}, {**GIB, "cpu": {"cores": 8}}, refused=True),
     "another text of an amount": Case({"a": requests(memory="1024Mi"), "b": GIB}, refused=True),
-    "a text that is not kept": Case({"a": requests(memory="8192Mi"), "b": requests(memory="8Gi")}, {}, {}, requests(memory="8Gi"), ("a", "b")),
+    "a text that is not kept": Case(
+        {"a": requests(memory="8192Mi"), "b": requests(memory="8Gi")}, {}, {}, requests(memory="8Gi"), ("a", "b")
+    ),
     "another power": Case({"a": requests(cpu="1000m"), "b": requests(cpu="1")}, GIB, refused=True),
     "requests as a whole": Case({"a": requests(memory="1Gi", cpu="1")}, requests(memory="2Gi")),
     "the same amount": Case({"a": requests(memory="2048Mi")}, requests(memory="2Gi"), {}, {}, ("a",)),
     "the VMI has it": Case({"a": CPU}, {**GIB, "cpu": {"cores": 8}}),
-    "in part": Case({"a": {**CPU, "ioThreadsPolicy": "auto"}}, {**GIB, "cpu": {"cores": 8}}, {}, {"ioThreadsPolicy": "auto"}, ("a",)),
+    "in part": Case(
+        {"a": {**CPU, "ioThreadsPolicy": "auto"}}, {**GIB, "cpu": {"cores": 8}}, {}, {"ioThreadsPolicy": "auto"}, ("a",)
+    ),
     "excluded": Case({"a": CPU}, GIB, {presets.EXCLUDE: "true"}),
     "excluded with another word": Case({"a": CPU}, GIB, {presets.EXCLUDE: "True"}, CPU, ("a",)),
-    "clock": Case({"a": {"clock": {"utc": {}, "timer": NO_HPET}}}, GIB, {}, {"clock": {"utc": {}, "timer": NO_HPET}}, ("a",)),
+    "clock": Case(
+        {"a": {"clock": {"utc": {}, "timer": NO_HPET}}}, GIB, {}, {"clock": {"utc": {}, "timer": NO_HPET}}, ("a",)
+    ),
     "timer beside another clock": Case(
         {"a": {"clock": {"utc": {}, "timer": NO_HPET}}},
         {**GIB, "clock": {"timezone": "Europe/Berlin"}},
@@ -72,17 +83,32 @@ CASES = {
     ),
     "two clocks": Case({"a": {"clock": {"utc": {}}}, "b": {"clock": {"timezone": "UTC"}}}, GIB, refused=True),
     "two timers": Case(
-        {"a": {"clock": {"utc": {}, "timer": NO_HPET}}, "b": {"clock": {"utc": {}, "timer": {"hpet": {}}}}}, GIB, refused=True
+        {"a": {"clock": {"utc": {}, "timer": NO_HPET}}, "b": {"clock": {"utc": {}, "timer": {"hpet": {}}}}},
+        GIB,
+        refused=True,
     ),
     "devices and firmware": Case(
-        {"a": {"firmware": {"uuid": UUID}, "features": {"acpi": {"enabled": False}}, "devices": {"watchdog": WATCHDOG}}},
+        {
+            "a": {
+                "firmware": {"uuid": UUID},
+                "features": {"acpi": {"enabled": False}},
+                "devices": {"watchdog": WATCHDOG},
+            }
+        },
         GIB,
         {},
         {"firmware": {"uuid": UUID}, "features": {"acpi": {"enabled": False}}, "devices": {"watchdog": WATCHDOG}},
         ("a",),
     ),
     "fields without effect": Case(
-        {"a": {"memory": {"guest": "4Gi"}, "machine": {"type": "pc"}, "devices": {"rng": {}}, "resources": {"limits": {"cpu": "4"}}}},
+        {
+            "a": {
+                "memory": {"guest": "4Gi"},
+                "machine": {"type": "pc"},
+                "devices": {"rng": {}},
+                "resources": {"limits": {"cpu": "4"}},
+            }
+        },
         GIB,
     ),
-}  # fmt: skip
+}

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: modernize
-short_description: Convert manifests of earlier KubeVirt releases to the current API
+short_description: Convert manifests of earlier KubeVirt releases, presets and OpenShift Templates
 version_added: 1.0.0
 author: virtshape.instancetypes contributors (@virtshape)
 description:
@@ -17,6 +17,9 @@ description:
     version did not know, and values that the old version ignored.
   - There is one exception. C(preferredUseSecureBoot) becomes part of the replacement of C(preferredUseEfi), and no
     longer applies to VMs that choose EFI without setting secure boot.
+  - An OpenShift Template of one VM becomes a VirtualMachineTemplate, as by the filter
+    P(virtshape.instancetypes.template_convert#filter). A VM with O(presets) becomes one that needs none. With
+    O(catalog), VMs and templates get an instancetype and a preference.
   - Manifests of other kinds and current manifests stay unchanged. A field that cannot be converted, such as the
     profiles of the first flavors, is an error.
   - Works offline, on one manifest or on a list.
@@ -30,6 +33,26 @@ options:
       - The oldest release of KubeVirt that must support the result, such as V(1.3). The filter makes only replacements
         that this release supports.
     type: str
+  presets:
+    description:
+      - Manifests of VirtualMachineInstancePresets. A VM gets what those of its namespace that match its labels give to
+        its VMI, which KubeVirt does to CPU, resource requests, firmware, clock, features, watchdog and IO threads that
+        the VMI lacks. A preset without a namespace counts for all VMs.
+      - The new VM has the annotation that excludes it from presets, because these would change it again.
+      - Presets that match a VM and contradict each other are an error, because KubeVirt does not start such a VM.
+    type: list
+    elements: dict
+    default: []
+  catalog:
+    description:
+      - V(builtin) for the built-in catalog, or a list of manifests of instancetypes and preferences.
+      - A VM without an instancetype, also that of a template, gets those with which its VMI is the same, or else the
+        nearest that KubeVirt accepts; RV(_value.differences) says in what the VMI differs then. Equal VMIs come
+        before a preference, so a VM may get none.
+      - If the annotation C(vm.kubevirt.io/os) of the VMI names an operating system, as in Templates, only the
+        preferences of that name count.
+      - By default VMs keep their CPU and memory.
+    type: raw
 """
 
 EXAMPLES = r"""
@@ -61,6 +84,27 @@ EXAMPLES = r"""
           running: true
           flavor: {name: large, kind: VirtualMachineClusterFlavor}
           template: {spec: {domain: {devices: {}}}}
+
+- name: A VM that got its size from a preset
+  ansible.builtin.debug:
+    msg: "{{ vm | virtshape.instancetypes.modernize(presets=[preset], catalog='builtin') }}"
+  vars:
+    preset:
+      apiVersion: kubevirt.io/v1
+      kind: VirtualMachineInstancePreset
+      metadata: {name: small, namespace: shop}
+      spec:
+        selector: {matchLabels: {size: small}}
+        domain: {resources: {requests: {memory: 2Gi}}, devices: {}}
+    vm:
+      apiVersion: kubevirt.io/v1
+      kind: VirtualMachine
+      metadata: {name: web, namespace: shop}
+      spec:
+        runStrategy: Always
+        template:
+          metadata: {labels: {size: small}}
+          spec: {domain: {devices: {}}}
 """
 
 RETURN = r"""
@@ -102,6 +146,29 @@ _value:
         note:
           description: What to do about it.
           type: str
+    guest_before:
+      description: The guest before, as C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(gpus), C(host_devices).
+      returned: if the filter has chosen an instancetype
+      type: dict
+    guest_after:
+      description: The guest with instancetype and preference.
+      returned: if the filter has chosen an instancetype
+      type: dict
+    differences:
+      description: Every field in which the VMI differs; empty if it is the same.
+      returned: if the filter has chosen an instancetype
+      type: list
+      elements: dict
+      contains:
+        field:
+          description: Path from the VMI's spec.
+          type: str
+        before:
+          description: Its value before.
+          type: raw
+        after:
+          description: Its value with instancetype and preference.
+          type: raw
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred import deferred

@@ -36,11 +36,15 @@ def manifest(name: str, value: Any, kind: str) -> dict[str, Any]:
     too_much = oversized(value)
     if too_much:
         raise AnsibleFilterError(f"{name}: the manifest {too_much}; simplify it")
-    return {key: _plain(name, entry, key) for key, entry in value.items()}
+    return plain_manifest(name, value)
+
+
+def plain_manifest(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest without Ansible's own types, which are classes derived from Python's."""
+    return {str(key): _plain(name, entry, key) for key, entry in value.items()}
 
 
 def _plain(name: str, value: Any, path: str) -> Any:
-    """A value without Ansible's own types, which are classes derived from Python's."""
     if isinstance(value, Mapping):
         return {str(key): _plain(name, entry, f"{path}.{key}") for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

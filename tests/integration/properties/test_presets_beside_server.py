@@ -18,7 +18,12 @@ KNOWN = {**CASES, LAST: Case({"a": CPU}, GIB, {}, CPU, ("a",))}
 
 def asked(session: Session, namespace: str, name: str) -> Answer:
     case, label = KNOWN[name], labelled(name)
-    metadata = {"name": "guest", "namespace": namespace, "labels": {"case": label}, "annotations": case.annotations}
+    metadata = {
+        "name": "guest",
+        "namespace": namespace,
+        "labels": {"case": label},
+        "annotations": dict(case.annotations),
+    }
     domain = {"devices": {}, **case.domain}
     vmi = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachineInstance", "metadata": metadata}
     return ask(session, {**vmi, "spec": {"domain": domain}})

@@ -81,3 +81,21 @@ def test_mistakes(value: Any, version: Any, message: str) -> None:
         modernize(value, version)
 
     assert str(caught.value) == message
+
+
+def test_a_vm_of_a_preset() -> None:
+    preset = {
+        "kind": "VirtualMachineInstancePreset",
+        "metadata": {"name": "all", "namespace": "shop"},
+        "spec": {"selector": {}, "domain": {"resources": {"requests": {"memory": "2Gi"}}}},
+    }
+    (found,) = modernize([VM], presets=[preset], catalog="builtin")
+    assert found["manifest"]["spec"]["instancetype"]["name"] == "u1.small"
+    assert found["differences"] == [] and found["guest_before"] == found["guest_after"]
+    assert "guest_before" not in modernize(VM, presets=preset)
+    with pytest.raises(
+        AnsibleFilterError, match=r"^modernize: catalog: expected builtin or a list of manifests, found"
+    ):
+        modernize(VM, catalog="u1")
+    with pytest.raises(AnsibleFilterError, match=r"^modernize: presets\[0\]: expected a manifest, found 1"):
+        modernize(VM, presets=[1])

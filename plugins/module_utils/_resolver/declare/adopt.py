@@ -156,7 +156,7 @@ def adopt(
     that has a preference keeps it. cluster: must know these manifests too.
     accept: fields of the VMI that may differ, with everything inside them.
     """
-    before = _effective(vm, cluster)
+    before = effective(vm, cluster)
     if isinstance(before, str):
         return Adoption(problem=before)
     ranked = [
@@ -242,7 +242,7 @@ class _Subject(NamedTuple):
         admitted = mutate.mutate(rewritten, cluster.objects, self.vm, "UPDATE", cluster.release)
         if admitted.vm is None:
             return self._refused(rewritten, admitted.refusal.message if admitted.refusal is not None else "")
-        after = _effective(admitted.vm, cluster)
+        after = effective(admitted.vm, cluster)
         if isinstance(after, str):
             return self._refused(rewritten, after)
         return self._candidate(rewritten, tuple(removed), tuple(differences(self.before, after)), None)
@@ -330,7 +330,7 @@ def _preferences(vm: Manifest, preferences: Iterable[Manifest] | None, cluster: 
     return [_Choice(), *different.values()]
 
 
-def _effective(vm: Manifest, cluster: Cluster) -> Manifest | str:
+def effective(vm: Manifest, cluster: Cluster) -> Manifest | str:
     """The parts of a VM that determine its guest and pod, normalized for comparison; or KubeVirt's error."""
     built = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
     if built.spec is None or built.metadata is None:

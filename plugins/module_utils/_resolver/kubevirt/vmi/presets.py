@@ -1,4 +1,4 @@
-"""What VirtualMachineInstancePresets make of a new VMI (virt-api's webhook, ``preset.go``; the same in KubeVirt 1.0 to 1.9).
+"""What VirtualMachineInstancePresets make of a new VMI (virt-api's webhook; the same in KubeVirt 1.0 to 1.9).
 
 A preset that matches the VMI's labels gives it these parts, each as a whole and only if it lacks them: the resource
 requests, CPU, firmware, clock, timers, features, watchdog and the policy of IO threads. Other fields have no effect.
@@ -22,8 +22,10 @@ EXCLUDE: Final = "virtualmachineinstancepresets.admission.kubevirt.io/exclude"
 """The annotation of a VMI that presets leave alone; its value is ``true``."""
 
 _APPLIED: Final = "virtualmachinepreset.kubevirt.io/{}"
-_REQUESTS: Final = "resources.requests"
-_PARTS: Final = ("cpu", "firmware", "clock", "features", "devices.watchdog", "ioThreadsPolicy")
+REQUESTS: Final = "resources.requests"
+_WHOLE: Final = ("cpu", "firmware", "clock", "features", "devices.watchdog", "ioThreadsPolicy")
+PARTS: Final = (REQUESTS, *_WHOLE)
+"""The parts of a VMI's domain that presets can set."""
 
 
 class Applied(NamedTuple):
@@ -42,7 +44,7 @@ class Applied(NamedTuple):
 
 
 class _Preset(NamedTuple):
-    """name; domain: canonical, but with the requests as written, because KubeVirt does not compare amounts: 1 and 1000m conflict."""
+    """domain: canonical, but with the requests as written: in KubeVirt 1 and 1000m of two presets conflict."""
 
     name: str
     domain: Manifest
@@ -109,9 +111,9 @@ def _contradictions(preset: Manifest, domain: Manifest) -> Iterator[str]:
     requests = _requests(domain)
     for key, value in _requests(preset).items():
         if key in requests and not identical(value, str(requests[key])):
-            yield f"{_REQUESTS}.{key}"
-    for part in _PARTS:
-        mine, other = _get(preset, part), _get(domain, part)
+            yield f"{REQUESTS}.{key}"
+    for part in _WHOLE:
+        mine, other = get(preset, part), get(domain, part)
         if mine is None or other is None or mine == other:
             continue
         if part != "clock":
@@ -131,8 +133,8 @@ def _merge(preset: Manifest, domain: Manifest) -> bool:
         if not _requests(domain):
             domain.setdefault("resources", {})["requests"] = dict(requests)
         applied = _amounts(_requests(domain)) == _amounts(requests)
-    for part in _PARTS:
-        value = _get(preset, part)
+    for part in _WHOLE:
+        value = get(preset, part)
         if value is None:
             continue
         holder, _dot, name = part.rpartition(".")
@@ -158,7 +160,8 @@ def _requests(domain: Manifest) -> Manifest:
     return (domain.get("resources") or {}).get("requests") or {}
 
 
-def _get(domain: Manifest, part: str) -> Any:
+def get(domain: Manifest, part: str) -> Any:
+    """A part of a domain; None if it is not set."""
     value: Any = domain
     for name in part.split("."):
         value = (value or {}).get(name)

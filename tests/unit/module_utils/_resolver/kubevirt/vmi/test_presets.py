@@ -1,4 +1,4 @@
-"""What presets make of a VMI; tests/integration/properties/test_presets.py asks a running KubeVirt the same."""
+"""What presets make of a VMI; test_presets_beside_server.py asks a running KubeVirt the same."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_chance_decides_between_requests() -> None:
 
 
 def test_a_preset_without_domain() -> None:
-    with pytest.raises(FieldError, match="VirtualMachineInstancePreset one: spec.domain: is missing"):
+    with pytest.raises(FieldError, match=r"VirtualMachineInstancePreset one: spec.domain: is missing"):
         presets.apply({}, {}, [preset({}, domain=None)])
-    with pytest.raises(FieldError, match="VirtualMachineInstancePreset one: spec.domain.cpu.cores: "):
+    with pytest.raises(FieldError, match=r"VirtualMachineInstancePreset one: spec.domain.cpu.cores: "):
         presets.apply({}, {}, [preset({}, domain={"cpu": {"cores": "x"}})])

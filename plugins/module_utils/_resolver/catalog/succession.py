@@ -1,0 +1,300 @@
+"""VMs of VirtualMachineInstancePresets and OpenShift Templates become VMs and templates with an instancetype.
+
+A VM that presets match gets what they gave its VMI, and leaves presets out from then on. A Template becomes a
+VirtualMachineTemplate. From a catalog, each gets the instancetype and the preference with which its guest is the same,
+or else those with which it differs least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ..api import release_schema
+from ..api.errors import FieldError
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ..api.redaction import redact
+from ..api.release import NEWEST, Release
+from ..api.tree import copy
+from ..choose.fitting import DEPRECATED_LABEL
+from ..declare import adopt
+from ..kubevirt.find.lookup import Objects
+from ..kubevirt.template import openshift, process, refusal, substitution
+from ..kubevirt.vmi import presets as preset_rules
+from ..kubevirt.vmi import vmi
+from ..kubevirt.vmi.cluster import Cluster, KubeVirt
+from ..kubevirt.vmi.guest import guest
+from .deprecated import Draft, RemainingField, Replacement
+from .modernize import modernize
+
+Manifest = dict[str, Any]
+
+TEMPLATE: Final = "Template"
+_OS: Final = "vm.kubevirt.io/os"
+_DOMAIN: Final = "spec.template.spec.domain"
+_LABELS: Final = "spec.template.metadata.labels"
+_ANNOTATIONS: Final = "spec.template.metadata.annotations"
+_FIRST_WITH_TEMPLATES: Final = (1, 9)
+
+
+class Sources(NamedTuple):
+    """presets: a preset without a namespace counts for all. catalog: instancetypes and preferences of v1beta1, of
+    either kind; None to choose none.
+    """
+
+    presets: Sequence[Manifest] = ()
+    catalog: Sequence[Manifest] | None = None
+
+
+class Succession(NamedTuple):
+    """manifest, changes, left: as `Modernized`. guest_before, guest_after: the figures of the guest, and differences
+    [{field, before, after}] of the VMI, without secrets; None if no instancetype was chosen.
+    """
+
+    manifest: Manifest
+    changes: tuple[Replacement, ...]
+    left: tuple[RemainingField, ...]
+    guest_before: Manifest | None = None
+    guest_after: Manifest | None = None
+    differences: tuple[Manifest, ...] | None = None
+
+
+def succeed(manifest: Manifest, sources: Sources, release: Release = NEWEST) -> Succession:
+    """The manifest in the current API. Raises FieldError, as `modernize` does, and for a VM that no cluster starts."""
+    kind = manifest.get("kind")
+    if kind == TEMPLATE and _has_vm(manifest):
+        return _of_openshift(manifest, sources, release)
+    if kind == openshift.KIND:
+        return _of_template(manifest, sources, release)
+    modern = modernize(manifest, release)
+    if kind != "VirtualMachine" or not isinstance((modern.manifest.get("spec") or {}).get("template"), dict):
+        return Succession(*modern)
+    draft = Draft(modern.manifest, [*modern.changes], [*modern.left], release)
+    _add_presets(draft, sources.presets)
+    if sources.catalog is None or INSTANCETYPE.matcher_of(draft.manifest) is not None:
+        return Succession(*draft.done())
+    return _with_instancetype(draft, sources.catalog)
+
+
+def preferences_of(os: str, preferences: Sequence[Manifest]) -> list[Manifest]:
+    """The preferences for an operating system as common templates write it: rhel.9 and rhel.9.desktop for rhel9."""
+
+    def is_named(name: str) -> bool:
+        parts = name.split(".")
+        return any(_plain("".join(parts[: end + 1])) == _plain(os) for end in range(len(parts)))
+
+    return [preference for preference in preferences if is_named(preference["metadata"]["name"])]
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+def _has_vm(template: Manifest) -> bool:
+    objects = template.get("objects")
+    return isinstance(objects, list) and any(
+        isinstance(entry, dict) and entry.get("kind") == "VirtualMachine" for entry in objects
+    )
+
+
+def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Succession:
+    if release.version[:2] < _FIRST_WITH_TEMPLATES:
+        note = "KubeVirt has templates of its own from 1.9 on."
+        return Succession(copy(manifest), (), (RemainingField("kind", note),))
+    try:
+        template = openshift.convert(manifest, object_labels=True)
+    except openshift.ConversionError as error:
+        raise FieldError("objects", f"{error}; split the Template") from None
+    found = _of_template(template, sources, release)
+    change = Replacement("kind", TEMPLATE, "kind", openshift.KIND, "KubeVirt has templates of its own.")
+    return found._replace(changes=(change, *found.changes))
+
+
+def _of_template(template: Manifest, sources: Sources, release: Release) -> Succession:
+    """The template with another VM, in which references to parameters stay where the VM does not change."""
+    spec = template.get("spec") or {}
+    declared = [parameter for parameter in spec.get("parameters") or () if isinstance(parameter, dict)]
+    # Any value does for a parameter that has none, such as the name of a claim.
+    values = {
+        name: name.lower().replace("_", "-")
+        for parameter in declared
+        for name in [str(parameter.get("name") or "")]
+        if not parameter.get("value") and not parameter.get("generate")
+    }
+    found = process.process(template, values, "", release)
+    if found.faults or found.substituted is None:
+        raise FieldError("spec", refusal.refusal(found.faults, values))
+    namespace = (template.get("metadata") or {}).get("namespace")
+    vm = {**found.substituted, "kind": "VirtualMachine"}
+    placed = {**vm, "metadata": {**({"namespace": namespace} if namespace else {}), **(vm.get("metadata") or {})}}
+    try:
+        successor = succeed(placed, sources, release)
+    except FieldError as error:
+        raise error.under("spec.virtualMachine") from None
+    changed = _carried_over(spec["virtualMachine"], placed, successor.manifest)
+    result = {**template, "spec": {**spec, "virtualMachine": changed}}
+    inside = tuple(_under_vm(change) for change in successor.changes)
+    left = tuple(entry._replace(path=f"spec.virtualMachine.{entry.path}") for entry in successor.left)
+    unused = _drop_unused(result["spec"], spec["virtualMachine"])
+    return successor._replace(manifest=result, changes=(*inside, *unused), left=left)
+
+
+def _under_vm(change: Replacement) -> Replacement:
+    paths = {
+        name: f"spec.virtualMachine.{getattr(change, name)}" for name in ("path", "now_path") if getattr(change, name)
+    }
+    return change._replace(**paths)
+
+
+def _carried_over(raw: Any, before: Any, after: Any) -> Any:
+    """The raw value with the changes from before, which is raw without references, to after."""
+    if before == after:
+        return raw
+    if all(isinstance(value, dict) for value in (raw, before, after)):
+        result = {
+            key: _carried_over(value, before[key], after[key]) if key in before else value
+            for key, value in raw.items()
+            if key not in before or key in after
+        }
+        return {**result, **{key: value for key, value in after.items() if key not in before}}
+    if all(isinstance(value, list) and len(value) == len(after) for value in (raw, before, after)):
+        return [_carried_over(*values) for values in zip(raw, before, after)]
+    return after
+
+
+def _drop_unused(spec: Manifest, vm_before: Manifest) -> list[Replacement]:
+    """Removes the parameters to which only removed fields referred."""
+    text = spec.get("message") or ""
+    used = {*substitution.references(spec["virtualMachine"]), *substitution.references(text)}
+    lost = [name for name in substitution.references(vm_before) if name not in used]
+    if lost:
+        kept = [parameter for parameter in spec["parameters"] if parameter.get("name") not in lost]
+        spec.update(parameters=kept)
+        if not kept:
+            del spec["parameters"]
+    note = "Only fields that the instancetype or the preference provides referred to it."
+    return [Replacement(f"spec.parameters[{name}]", name, "", None, note) for name in dict.fromkeys(lost)]
+
+
+def _add_presets(draft: Draft, presets: Sequence[Manifest]) -> None:
+    """Gives the VM what the presets that match its VMI give that, and excludes it from presets."""
+    vm = draft.manifest
+    namespace = (vm.get("metadata") or {}).get("namespace")
+    near = [one for one in presets if (one.get("metadata") or {}).get("namespace") in (None, namespace)]
+    read = release_schema.canonical("VirtualMachine", vm, draft.release)["spec"]["template"]
+    before = read["spec"]["domain"]
+    # A VMI of a VM always has it, so that the firmware of presets is without effect.
+    before.setdefault("firmware", {}).setdefault("uuid", vmi.firmware_uuid((vm.get("metadata") or {}).get("name", "")))
+    found = preset_rules.apply(read["metadata"], before, near, draft.release)
+    if not found.matching:
+        return
+    names = " and ".join(found.matching)
+    if any(role.matcher_of(vm) is not None for role in ROLES):
+        note = (
+            f"The VM has an instancetype or a preference and labels that match presets ({names}); choose one of them."
+        )
+        draft.left.append(RemainingField(_LABELS, note))
+        return
+    if found.conflicts:
+        told = "; ".join(f"{one} and {other} in {', '.join(fields)}" for one, other, fields in found.conflicts)
+        raise FieldError(
+            _LABELS, f"match presets that conflict, so KubeVirt starts no guest: {told}; change the labels"
+        )
+    template = vm["spec"]["template"]
+    note = f"From {preset_rules.KIND} {names}."
+    for part in preset_rules.PARTS:
+        value = preset_rules.get(found.domain, part)
+        if value == preset_rules.get(before, part):
+            continue
+        holder, _dot, name = part.rpartition(".")
+        domain = _object(_object(template, "spec"), "domain")
+        inside = _object(domain, holder) if holder else domain
+        was, inside[name] = inside.get(name), copy(value)
+        draft.set(f"{_DOMAIN}.{part}", was, f"{_DOMAIN}.{part}", value, note)
+    if found.chance:
+        note = f"KubeVirt takes the requests of one of the presets {names}, by chance; here they are of the first."
+        draft.left.append(RemainingField(f"{_DOMAIN}.{preset_rules.REQUESTS}", note))
+    _object(_object(template, "metadata"), "annotations")[preset_rules.EXCLUDE] = "true"
+    path, note = f"{_ANNOTATIONS}.{preset_rules.EXCLUDE}", "As long as there are presets, they would change the VM."
+    draft.set(path, None, path, "true", note)
+
+
+def _object(holder: Manifest, name: str) -> Manifest:
+    if holder.get(name) is None:
+        holder[name] = {}
+    inside: Manifest = holder[name]
+    return inside
+
+
+def _with_instancetype(draft: Draft, catalog: Sequence[Manifest]) -> Succession:
+    vm = draft.manifest
+    cluster = Cluster(Objects(catalog), KubeVirt(draft.release))
+    preferences = _offered(vm, PREFERENCE, catalog)
+    os = ((vm["spec"]["template"].get("metadata") or {}).get("annotations") or {}).get(_OS)
+    if os:
+        preferences = preferences_of(str(os), preferences)
+    adoption = adopt.adopt(vm, _offered(vm, INSTANCETYPE, catalog), preferences, cluster)
+    possible = [candidate for candidate in adoption.nearest if candidate.refusal is None]
+    chosen = adoption.chosen or (possible[0] if possible else None)
+    if chosen is None:
+        refusals = [candidate.refusal for candidate in adoption.nearest if candidate.refusal]
+        reason = adoption.problem or (refusals[0] if refusals else "the catalog has none")
+        draft.left.append(RemainingField("spec.instancetype", f"No instancetype fits: {reason}"))
+        return Succession(*draft.done())
+    draft = draft._replace(manifest=chosen.vm)
+    for role in ROLES:
+        matcher = role.matcher_of(chosen.vm)
+        if matcher is not None and matcher != role.matcher_of(vm):
+            draft.set("", None, f"spec.{role.matcher}", matcher, "From the catalog.")
+    for path in chosen.removed:
+        whole = f"spec.template.metadata.{path}" if path.startswith("annotations.") else f"spec.template.spec.{path}"
+        draft.set(
+            whole, _value(vm["spec"]["template"], path), "", None, "The instancetype or the preference provides it."
+        )
+    before, after = redact(
+        [entry["before"] for entry in chosen.differences], [entry["after"] for entry in chosen.differences]
+    )
+    differences = tuple(
+        {"field": entry["field"], "before": old, "after": new}
+        for entry, old, new in zip(chosen.differences, before, after)
+    )
+    guests = [guest(_effective(manifest, cluster)) for manifest in (vm, chosen.vm)]
+    return Succession(*draft.done(), guests[0], guests[1], differences)
+
+
+def _value(template: Manifest, path: str) -> Any:
+    """The value at a path of `adopt.reduced`; None for a spelling of it that the template does not have."""
+    if path.startswith("annotations."):
+        return template["metadata"]["annotations"].get(path.partition(".")[2])
+    value: Any = template["spec"]
+    while path and isinstance(value, (dict, list)):
+        entries = value.items() if isinstance(value, dict) else ((f"[{at}]", entry) for at, entry in enumerate(value))
+        for key, entry in entries:
+            if path == key or (path.startswith(key) and path[len(key)] in ".["):
+                value, path = entry, path[len(key) :].lstrip(".")
+                break
+        else:
+            return None
+    return value
+
+
+def _effective(vm: Manifest, cluster: Cluster) -> Manifest:
+    found = adopt.effective(vm, cluster)
+    return {} if isinstance(found, str) else found
+
+
+def _offered(vm: Manifest, role: Role, catalog: Sequence[Manifest]) -> list[Manifest]:
+    """The objects that the VM can name, without deprecated ones."""
+    namespace = (vm.get("metadata") or {}).get("namespace")
+    return [
+        one
+        for one in catalog
+        if one.get("kind") in (role.kind, role.cluster_kind) and _is_offered(one, role, namespace)
+    ]
+
+
+def _is_offered(one: Manifest, role: Role, namespace: str | None) -> bool:
+    metadata: Mapping[str, Any] = one.get("metadata") or {}
+    if (metadata.get("labels") or {}).get(DEPRECATED_LABEL) == "true":
+        return False
+    return one["kind"] == role.cluster_kind or metadata.get("namespace") == namespace
