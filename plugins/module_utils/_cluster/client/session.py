@@ -63,6 +63,21 @@ _WRONG_HOST: Final = "; set host to the address of an API server, not of a conso
 _CHUNK: Final = 65536
 
 _T = TypeVar("_T")
+
+
+class _Silence:
+    """How long a server has not answered: `answers` so far, and why it is given up; "" while it answers.
+
+    Each of thousands of requests to a server that has gone would else be retried for as long as the first.
+    """
+
+    def __init__(self) -> None:
+        self.answers, self.reason = 0, ""
+
+    def end(self) -> None:
+        self.answers, self.reason = self.answers + 1, ""
+
+
 # Inside the class, `list` is the method.
 _Items = list[dict[str, Any]]
 
@@ -86,6 +101,7 @@ class Session:
         self._retry_timeout = 30.0 if timeout is None else float(timeout)
         self._bucket = TokenBucket(options["qps"]) if options.get("qps") else None
         self._reached = threading.Event()
+        self._silence = _Silence()
         self._accepted = threading.Event()
         self._lock = threading.Lock()
         # _renewals: how often the credentials were read again. _renewal_useless: until the server accepts some.
@@ -116,6 +132,11 @@ class Session:
     def retry_timeout(self) -> float:
         """Seconds for the retries of one request."""
         return self._retry_timeout
+
+    @property
+    def given_up(self) -> str:
+        """Why no request is retried any more, because the server answered none for so long; "" while it answers."""
+        return self._silence.reason
 
     @property
     def host(self) -> str:
@@ -293,7 +314,7 @@ class Session:
         safe: sending a request twice does no harm. budget: seconds, default retry_timeout.
         """
         allowed = self._retry_timeout if budget is None else budget
-        pauses, lost = Backoff(), False
+        pauses, lost, answers = Backoff(), False, self._silence.answers
         while True:
             renewals = self._renewals
             raise_if_stopped()
@@ -314,8 +335,11 @@ class Session:
                 reachable, lost = self._reached.is_set(), lost or error.sent
                 if error.final or (error.sent and not safe):
                     raise
-                if not pauses.pause(allowed if reachable else min(_FIRST_CONTACT, allowed)):
-                    text = f"{error}{_tried(pauses)}"
+                text = self._silence.reason
+                if text or not pauses.pause(allowed if reachable else min(_FIRST_CONTACT, allowed)):
+                    text = text or f"{error}{_tried(pauses)}"
+                    if budget is None and answers == self._silence.answers:
+                        self._silence.reason = text
                     raise ConnectionFailed(text, sent=error.sent) from error
 
     def _renew(self, renewals: int) -> bool:
@@ -430,6 +454,7 @@ class Session:
                 self._reached.set()
             raise self._unreachable(error) from error
         self._reached.set()
+        self._silence.end()
         if response.status >= 300:
             raise self._refusal(response)
         self._accepted.set()

@@ -200,6 +200,24 @@ def test_a_failure_says_how_often_it_was_tried(server: Server) -> None:
     assert f"busy (tried {len(server.seen)} times" in error.value.message
 
 
+def test_a_server_that_has_gone_is_given_up_once(server: Server) -> None:
+    way = session(server, retry_timeout=1)
+    server.answers = [OK, *[None] * 20]
+    way.request("GET", "/x")
+    with pytest.raises(ConnectionFailed, match="tried") as first:
+        way.request("GET", "/x")
+    assert way.given_up == str(first.value)
+    # Thousands of objects fail at once, and for one reason.
+    server.answers, server.seen = [None], []
+    with pytest.raises(ConnectionFailed) as second:
+        way.rehearsal().request("PATCH", "/y", body={})
+    assert (len(server.seen), str(second.value)) == (1, str(first.value))
+    # It is back, and as patient as before.
+    server.answers = [OK, None, OK]
+    assert way.request("GET", "/x") == {} and not way.given_up
+    assert way.request("GET", "/x") == {} and len(server.seen) == 4
+
+
 def test_a_list_whose_pages_have_expired_begins_again(server: Server) -> None:
     first = {"metadata": {"continue": "next", "resourceVersion": "5"}, "items": [{"metadata": {"name": "a"}}]}
     again = {"metadata": {"resourceVersion": "9"}, "items": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}]}
