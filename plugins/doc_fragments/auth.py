@@ -112,6 +112,10 @@ options:
       - Without it E(K8S_AUTH_IMPERSONATE_GROUPS) is used, a list separated by commas.
     type: list
     elements: str
+notes:
+  - Each connection option can also be a variable of the host, with the prefix C(virtshape_), such as
+    C(virtshape_kubeconfig) or C(virtshape_api_key), and so can C(retry_timeout). A task that sets O(kubeconfig),
+    O(context) or O(host) ignores these variables.
 requirements:
   - python >= 3.9
   - kubernetes >= 24.2.0 (the Python client)

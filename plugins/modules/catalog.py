@@ -410,6 +410,10 @@ version_reason:
   description: Why the module chose this version of the catalog, empty for a requested version.
   returned: when the cluster was asked
   type: str
+kubevirt_version:
+  description: Version of the cluster's KubeVirt, empty if it is unknown.
+  returned: when the cluster was asked
+  type: str
 checksums:
   description: The SHA-256 of each fetched file, by address.
   returned: when the cluster was asked

@@ -124,6 +124,10 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+kubevirt_version:
+  description: Version of the cluster's KubeVirt, empty if it is unknown.
+  returned: always
+  type: str
 virtual_machines:
   description: The VMs in order of namespace and name. Names that do not exist are left out.
   returned: always

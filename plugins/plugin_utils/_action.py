@@ -12,13 +12,20 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from ..module_utils._cluster.entry.argument_spec import AUTH
 from ..module_utils._resolver.api import unquoted
 from . import _direct
+
+VARIABLE: Final = "virtshape_"
+"""What the host variables of the connection begin with; the option follows."""
+_CONNECTION: Final = (*AUTH, "retry_timeout")
+# Options that name a cluster.
+_CLUSTER: Final = ("kubeconfig", "context", "host")
 
 
 class ModuleAction(ActionBase):
@@ -36,6 +43,7 @@ class ModuleAction(ActionBase):
         # Here, because the way to the module turns keys into text.
         if surprise := unquoted.problem(options):
             raise AnsibleActionFail(": ".join(filter(None, surprise)))
+        options = {**self._connection_variables(options, task_vars or {}), **options}
         result.update(self.execute(options, tmp, task_vars))
         if self._task.no_log:
             _hide(result.get("results"))
@@ -50,6 +58,15 @@ class ModuleAction(ActionBase):
             for text in unified(result.get("diff") or ()):
                 self._display.display(text)
         return result
+
+    def _connection_variables(self, options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        """The host's variables of the connection. None if the task names a cluster: they are of the host's cluster."""
+        given = {name: task_vars[VARIABLE + name] for name in _CONNECTION if VARIABLE + name in task_vars}
+        if not given or any(options.get(name) for name in _CLUSTER):
+            return {}
+        # As a whole, because Ansible leaves out omitted values only inside of others.
+        values = self._templar.template(given)
+        return {name: value for name, value in values.items() if value not in (None, "", task_vars.get("omit"))}
 
     def run_module(
         self, name: str, options: dict[str, Any], task_vars: dict[str, Any], wrap_async: int = 0

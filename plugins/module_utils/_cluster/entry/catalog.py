@@ -23,6 +23,7 @@ from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.catalog_source import SourceError, documents_of
 from ..read.catalog_users import label
+from ..read.kubevirt import kubevirt
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
 from .objects import diff, is_taken_over, output_of, take_over_of
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, combined, failed_outcome, several
@@ -115,6 +116,10 @@ def _run(params: Params, mode: Mode) -> Outcome:
         ]
     except (CatalogError, SourceError, ConnectionFailed) as error:
         raise TaskFailed(str(error)) from error
+    kubevirt_version = kubevirt(session).version
+    if session.given_up:
+        # Not once for each object.
+        raise TaskFailed(session.given_up)
     request = Request(
         manifests,
         namespaces,
@@ -138,6 +143,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
         "catalog": catalog,
         "catalog_version": recorded,
         "version_reason": version.reason,
+        "kubevirt_version": kubevirt_version,
         "checksums": checksums,
         "notes": notes,
     }

@@ -12,6 +12,7 @@ from ..._resolver.refresh.controller_revisions import unreferenced
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.expansion import Expansion, expand_vms
+from ..read.kubevirt import kubevirt
 from ..read.revisions import Inspected, inspect
 from .argument_spec import AUTH, REQUESTS
 from .outcome import Mode, Module, Outcome, Params, TaskFailed
@@ -89,7 +90,8 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         results = [{**vm, EXPANSION: _expansion(expansion)} for vm, expansion in zip(results, expansions)]
     assumption = vms[0].kubevirt.assumption if vms else ""
     more = {"unreferenced": _unreferenced(params, inspected)} if REFRESH in params["include"] else {}
-    result = {"changed": False, "virtual_machines": results, "unmatched": problem, **more}
+    version = kubevirt(session).version
+    result = {"changed": False, "kubevirt_version": version, "virtual_machines": results, "unmatched": problem, **more}
     return Outcome(result, warnings=[text for text in (assumption, problem) if text])
 
 

@@ -1,0 +1,66 @@
+"""Playbooks over many clusters: which hosts they accept as clusters."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_environment import surroundings
+
+REACHED = {"virtshape_host": "http://127.0.0.1:9", "virtshape_api_key": "x", "virtshape_retry_timeout": 0}
+INVENTORY = {
+    "all": {
+        "children": {
+            "clusters": {"hosts": {"east": REACHED, "west": REACHED}},
+            "strangers": {"hosts": {"north": REACHED, "south": {"virtshape_api_key": "x"}}},
+            "empty": {},
+        }
+    }
+}
+
+
+def play(folder: Path, playbook: str, *arguments: str, **variables: Any) -> str:
+    """What a playbook that fails has printed, on one line."""
+    (folder / "hosts.json").write_text(json.dumps(INVENTORY))
+    command = [str(Path(sys.executable).parent / "ansible-playbook"), f"virtshape.instancetypes.{playbook}"]
+    done = subprocess.run(
+        [*command, "-i", "hosts.json", "-e", json.dumps(variables), *arguments],
+        cwd=folder,
+        env={**surroundings(bare=True), "KUBECONFIG": "/nonexistent", "ANSIBLE_SHOW_CUSTOM_STATS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stdout
+    return " ".join((done.stdout + done.stderr).split()).replace("''", "'")
+
+
+@pytest.mark.parametrize(("playbook", "prefix"), [("deploy_catalog", "common_instancetypes")])
+@pytest.mark.parametrize(
+    ("group", "limit", "told"),
+    [
+        ("cluster", "", "clusters: cluster is no group of the inventory that has hosts; its hosts are the clusters"),
+        ("empty", "", "clusters: empty is no group of the inventory that has hosts"),
+        ("clusters", "north", "limit: is north, and no cluster of the group clusters is in it; choose other hosts"),
+        ("strangers", "", "south: has no virtshape_kubeconfig, virtshape_context or virtshape_host; one of these"),
+    ],
+)
+def test_what_is_no_cluster(tmp_path: Path, playbook: str, prefix: str, group: str, limit: str, told: str) -> None:
+    arguments = ["--limit", limit] if limit else []
+    assert told in play(tmp_path, playbook, *arguments, **{f"{prefix}_clusters": group})
+
+
+def test_each_cluster_fails_for_itself(tmp_path: Path) -> None:
+    told = play(tmp_path, "deploy_catalog", common_instancetypes_clusters="clusters")
+    reason = "cannot reach the API server http://127.0.0.1:9"
+    assert "CLUSTER KUBEVIRT CATALOG CHANGED FAILED" in told and f"east - - - {reason}" in told
+    assert f'"common_instancetypes_msg": "east: {reason}' in told.partition("CUSTOM STATS")[2]
+    assert '"common_instancetypes_failed": true' in told
+    for name in ("east", "west"):
+        assert f'fatal: [{name}]: FAILED! => {{"changed": false, "msg": "{reason}' in told.partition("Fail with")[2]
+    limited = play(tmp_path, "deploy_catalog", "-l", "west", common_instancetypes_clusters="clusters")
+    assert "fatal: [west]" in limited and "[east]" not in limited
