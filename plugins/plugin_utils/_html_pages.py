@@ -41,6 +41,7 @@ def _environment() -> Environment:
         alike=_alike,
         grouped=_grouped,
         urgent_first=_urgent_first,
+        css=_css,
     )
     return environment
 
@@ -68,6 +69,11 @@ def _headed(cells: Markup, heads: list[str]) -> Markup:
     return Markup(re.sub("<td", lambda _cell: f'<td data-head="{escape(next(names).strip())}"', cells))
 
 
+def _css(text: str) -> Markup:
+    """The text as a string of CSS."""
+    return Markup('"' + re.sub(r"[^A-Za-z0-9_-]", lambda match: f"\\{ord(match[0]):x} ", text) + '"')
+
+
 def _alike(rows: list[Facts]) -> list[Facts]:
     """Rows that differ only in their names as one with `labels`, the most frequent first."""
     groups: dict[str, Facts] = {}
@@ -92,12 +98,13 @@ def _nameless(row: Facts) -> Facts:
 
 
 def _grouped(vms: list[Facts], reason: str) -> list[Facts]:
-    """VMs by namespace, instancetype, preference and the field `reason`, largest group first."""
+    """VMs by cluster, namespace, instancetype, preference and the field `reason`, largest group first."""
     groups: dict[tuple[Any, ...], list[str]] = {}
+    where = [name for name in ("cluster", "namespace") if any(name in vm for vm in vms)]
     for vm in vms:
-        key = (vm["namespace"], *((vm[role] or {}).get("name") or "" for role in _ROLES), vm[reason])
+        key = (*(vm[name] for name in where), *((vm[role] or {}).get("name") or "" for role in _ROLES), vm[reason])
         groups.setdefault(key, []).append(vm["name"])
-    fields = ("namespace", *_ROLES, "reason")
+    fields = (*where, *_ROLES, "reason")
     result = [{**dict(zip(fields, key)), "names": names} for key, names in groups.items()]
     return sorted(result, key=lambda group: -len(group["names"]))
 

@@ -39,7 +39,10 @@ def play(folder: Path, playbook: str, *arguments: str, **variables: Any) -> str:
     return " ".join((done.stdout + done.stderr).split()).replace("''", "'")
 
 
-@pytest.mark.parametrize(("playbook", "prefix"), [("deploy_catalog", "common_instancetypes")])
+PREFIXES = {"deploy_catalog": "common_instancetypes", "fleet_report": "fleet_report"}
+
+
+@pytest.mark.parametrize("playbook", PREFIXES)
 @pytest.mark.parametrize(
     ("group", "limit", "told"),
     [
@@ -49,9 +52,9 @@ def play(folder: Path, playbook: str, *arguments: str, **variables: Any) -> str:
         ("strangers", "", "south: has no virtshape_kubeconfig, virtshape_context or virtshape_host; one of these"),
     ],
 )
-def test_what_is_no_cluster(tmp_path: Path, playbook: str, prefix: str, group: str, limit: str, told: str) -> None:
+def test_what_is_no_cluster(tmp_path: Path, playbook: str, group: str, limit: str, told: str) -> None:
     arguments = ["--limit", limit] if limit else []
-    assert told in play(tmp_path, playbook, *arguments, **{f"{prefix}_clusters": group})
+    assert told in play(tmp_path, playbook, *arguments, **{f"{PREFIXES[playbook]}_clusters": group})
 
 
 def test_each_cluster_fails_for_itself(tmp_path: Path) -> None:
@@ -64,3 +67,11 @@ def test_each_cluster_fails_for_itself(tmp_path: Path) -> None:
         assert f'fatal: [{name}]: FAILED! => {{"changed": false, "msg": "{reason}' in told.partition("Fail with")[2]
     limited = play(tmp_path, "deploy_catalog", "-l", "west", common_instancetypes_clusters="clusters")
     assert "fatal: [west]" in limited and "[east]" not in limited
+
+
+def test_without_a_cluster_there_is_no_report(tmp_path: Path) -> None:
+    told = play(tmp_path, "fleet_report", fleet_report_clusters="clusters")
+    reason = "cannot reach the API server http://127.0.0.1:9"
+    assert f'"fleet_report_msg": "east: {reason}' in told.partition("CUSTOM STATS")[2]
+    assert f'fatal: [west]: FAILED! => {{"changed": false, "msg": "{reason}' in told.partition("Fail with")[2]
+    assert not (tmp_path / "fleet-report").exists()
