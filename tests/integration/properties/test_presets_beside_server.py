@@ -8,6 +8,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.succession import (
+    Sources,
+    succeed,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.guest import guest
 from answers import Answer, ask
 from preset_cases import CASES, CPU, GIB, PARTS, Case
 
@@ -34,7 +39,11 @@ def labelled(name: str) -> str:
 
 
 def marks(answer: Answer) -> list[str]:
-    annotations = (answer.stored or {"metadata": {}})["metadata"].get("annotations", {})
+    return marked(answer.stored or {"metadata": {}})
+
+
+def marked(vmi: dict[str, Any]) -> list[str]:
+    annotations = vmi["metadata"].get("annotations", {})
     return sorted(key for key in annotations if key.startswith("virtualmachinepreset."))
 
 
@@ -76,3 +85,50 @@ def contains(whole: Any, part: Any) -> bool:
     if isinstance(part, dict) and isinstance(whole, dict):
         return all(key in whole and contains(whole[key], value) for key, value in part.items())
     return bool(whole == part)
+
+
+def test_the_successor_of_a_vm_has_the_same_guest(session: Session, namespace: str) -> None:
+    """Also while the preset is still there, which would add its requests to a VM with an instancetype."""
+    preset = Case({"small": {"cpu": {"sockets": 2}, **GIB, "ioThreadsPolicy": "shared"}}).manifests(namespace, "old")[0]
+    path = f"/apis/kubevirt.io/v1/namespaces/{namespace}"
+    session.request("POST", f"{path}/virtualmachineinstancepresets", body=preset)
+    size = {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}
+    instancetype = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineInstancetype",
+        "metadata": {"name": "small", "namespace": namespace},
+        "spec": size,
+    }
+    instancetypes = f"/apis/instancetype.kubevirt.io/v1beta1/namespaces/{namespace}/virtualmachineinstancetypes"
+    session.request("POST", instancetypes, body=instancetype)
+    old = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "old", "namespace": namespace},
+        "spec": {
+            "runStrategy": "Always",
+            "template": {"metadata": {"labels": {"case": "old"}}, "spec": {"domain": {"devices": {}}}},
+        },
+    }
+    found = succeed(old, Sources([preset], [instancetype]))
+    assert found.differences == ()
+    new = {**found.manifest, "metadata": {"name": "new", "namespace": namespace}}
+    for vm in (old, new):
+        session.request("POST", f"{path}/virtualmachines", body=vm)
+    before, after = (vmi_of(session, path, name) for name in ("old", "new"))
+    assert guest(before["spec"]) == guest(after["spec"]) == found.guest_after
+    assert marked(before) == ["virtualmachinepreset.kubevirt.io/small"] and not marked(after)
+    domains = [{**vmi["spec"]["domain"], "firmware": {}} for vmi in (before, after)]
+    # What the instancetype provides as memory, the preset provided as a request, which is the pod's either way.
+    for domain in domains:
+        domain.pop("resources")
+    assert domains[0] == domains[1]
+
+
+def vmi_of(session: Session, path: str, name: str) -> dict[str, Any]:
+    while True:
+        items = session.request("GET", f"{path}/virtualmachineinstances")["items"]
+        for vmi in items:
+            if vmi["metadata"]["name"] == name:
+                return dict(vmi)
+        time.sleep(0.2)

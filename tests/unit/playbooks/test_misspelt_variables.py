@@ -18,7 +18,7 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.un
 
 CHECKOUT = Path(__file__).parents[3]
 ROLES = sorted(path.name for path in (CHECKOUT / "roles").iterdir())
-REPORTS = ("fleet_report", "catalog_report", "upgrade_report", "check", "awx_setup")
+REPORTS = ("fleet_report", "catalog_report", "upgrade_report", "check", "modernize", "awx_setup")
 PLAYBOOKS = [
     ("refresh_revisions", "role revision_refresh", "batchsize", "batch_size"),
     ("refresh_revisions", "role revision_refresh", "groups", "group"),
@@ -28,6 +28,7 @@ PLAYBOOKS = [
     ("catalog_report", "playbook catalog_report", "sources", "source"),
     ("upgrade_report", "playbook upgrade_report", "version", "catalog_version"),
     ("check", "playbook check", "path", "paths"),
+    ("modernize", "playbook modernize", "path", "paths"),
 ]
 
 

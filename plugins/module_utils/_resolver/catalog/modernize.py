@@ -24,7 +24,7 @@ Manifest = dict[str, Any]
 VM_API_VERSION: Final = "kubevirt.io/v1"
 VM_API_VERSIONS: Final = {"kubevirt.io/v1alpha3": VM_API_VERSION}
 
-_KINDS: Final = {
+OLD_KINDS: Final = {
     "VirtualMachineFlavor": INSTANCETYPE.kind,
     "VirtualMachineClusterFlavor": INSTANCETYPE.cluster_kind,
 }
@@ -42,7 +42,7 @@ def modernize(manifest: Manifest, release: Release = NEWEST) -> Modernized:
     api_version, kind = manifest.get("apiVersion"), manifest.get("kind")
     if kind == "VirtualMachine":
         _virtual_machine(draft)
-    elif kind in _KINDS or (kind in ROLE_OF_KIND and str(api_version).startswith(("flavor.", "instancetype."))):
+    elif kind in OLD_KINDS or (kind in ROLE_OF_KIND and str(api_version).startswith(("flavor.", "instancetype."))):
         _object(draft)
     return draft.done()
 
@@ -51,8 +51,8 @@ def _object(draft: Draft) -> None:
     """Converts an instancetype or preference of any version, or a flavor."""
     manifest = draft.manifest
     api_version, kind = manifest["apiVersion"], manifest["kind"]
-    if kind in _KINDS:
-        manifest["kind"] = _KINDS[kind]
+    if kind in OLD_KINDS:
+        manifest["kind"] = OLD_KINDS[kind]
         draft.set("kind", kind, "kind", manifest["kind"], "Flavors became instancetypes.")
     role = ROLE_OF_KIND[manifest["kind"]]
     type_name = role.spec_type if api_version == API_VERSION else SPEC_TYPES.get((role.kind, api_version))
@@ -141,10 +141,10 @@ def _flavor(draft: Draft, spec: Manifest) -> None:
 
 def _flavor_kind(kind: Any) -> str:
     """The kind as KubeVirt accepts it: in any case, singular or plural."""
-    for name, modern in _KINDS.items():
+    for name, modern in OLD_KINDS.items():
         if str(kind).lower() in (name.lower(), f"{name.lower()}s"):
             return modern
-    raise FieldError("spec.flavor.kind", f"{shown(kind)} is not a kind of flavor; write {' or '.join(_KINDS)}")
+    raise FieldError("spec.flavor.kind", f"{shown(kind)} is not a kind of flavor; write {' or '.join(OLD_KINDS)}")
 
 
 def _running(draft: Draft, spec: Manifest) -> None:

@@ -1,0 +1,298 @@
+"""Converts VMs, Templates, instancetypes and preferences in files, and compares each guest with the new one.
+
+python -m ansible_collections.virtshape.instancetypes.plugins.plugin_utils.modernize [options] PATH ...
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ..module_utils._cluster.client.libraries import yaml
+from ..module_utils._resolver.api import release as releases
+from ..module_utils._resolver.api import unquoted
+from ..module_utils._resolver.api.errors import FieldError, bug_report
+from ..module_utils._resolver.api.limits import oversized
+from ..module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..module_utils._resolver.api.redaction import LAST_APPLIED
+from ..module_utils._resolver.api.release import Release
+from ..module_utils._resolver.catalog.modernize import OLD_KINDS
+from ..module_utils._resolver.catalog.succession import TEMPLATE, Sources, Succession, succeed
+from ..module_utils._resolver.kubevirt.template.openshift import KIND as VM_TEMPLATE
+from ..module_utils._resolver.kubevirt.vmi.presets import KIND as PRESET
+from . import _builtin_catalog
+from ._manifest_checks import check_types
+from .check import sources
+from .check.findings import Location
+from .check.sources import UsageError
+
+Manifest = dict[str, Any]
+
+_GUESTS: Final = ("VirtualMachine", TEMPLATE, VM_TEMPLATE)
+_CATALOG: Final = frozenset({*ROLE_OF_KIND, *OLD_KINDS})
+_USER_METADATA: Final = ("name", "generateName", "namespace", "labels", "annotations")
+_HEADER: Final = ("OBJECT", "INSTANCETYPE", "PREFERENCE", "BEFORE", "AFTER", "GUEST")
+_LONGEST: Final = 60
+_EQUAL: Final = "equal"
+
+
+class _Row(NamedTuple):
+    """A line of the table; of the cells that do not apply, "-". failed: the object stays as it is."""
+
+    cells: tuple[str, ...]
+    failed: bool = False
+
+
+class _Report(NamedTuple):
+    """rows: of VMs and templates. notes: about fields that stay, and objects of a catalog that cannot be converted.
+    files: path below the output → documents.
+    """
+
+    rows: list[_Row]
+    notes: list[str]
+    files: dict[Path, list[Any]]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the table and writes the files. Returns an exit code: 1 if an object cannot be converted, 2 if nothing was
+    done.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        report = _report(options, sys.stdin.buffer.read() if sources.STDIN in options.path else b"")
+        print("\n".join([*_table(report.rows), *report.notes]))
+        if options.output:
+            _write(Path(options.output), report.files)
+        print(_summary(report, options.output))
+    except (UsageError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except Exception as error:
+        print(f"error: {bug_report(error)}", file=sys.stderr)
+        return 2
+    return int(any(row.failed for row in report.rows))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="virtshape-modernize",
+        description="Converts VMs of presets and OpenShift Templates to VMs and templates with an instancetype.",
+    )
+    add = parser.add_argument
+    add("path", nargs="+", help="files, folders, or - for standard input")
+    add("--output", metavar="FOLDER", help="folder for the new manifests (default: only the table)")
+    add("--objects", metavar="FILE", action="append", default=[], help="presets and catalogs besides; repeatable")
+    add("--catalog", choices=["builtin", "none"], default="builtin", help="catalog besides (default: builtin)")
+    add("--kubevirt-version", metavar="VERSION", help="default: the newest known release")
+    return parser
+
+
+def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
+    release = _release(options.kubevirt_version)
+    report = _Report([], [], {})
+    read = _read(report, options.path, stdin, options.output)
+    others = _read(report, options.objects, b"", None)
+    own, besides = (
+        [manifest for _file, document in part for manifest in _objects(document)] for part in (read, others)
+    )
+    catalog = [*_current(report, [*own, *besides], release), *_builtin(options.catalog, release)]
+    presets = [manifest for manifest in (*own, *besides) if manifest["kind"] == PRESET]
+    # A catalog of another series is no reason to change VMs that have their own CPU and memory.
+    origin = Sources(
+        presets, catalog if any(ROLE_OF_KIND.get(one["kind"]) is INSTANCETYPE for one in catalog) else None
+    )
+    changed: set[Path] = set()
+    for file, document in read:
+        for manifest in _objects(document) or [document]:
+            new = manifest
+            if _is_ours(manifest):
+                new = _converted(report, manifest, origin, release)
+                changed |= {file} if new != manifest else set()
+            report.files.setdefault(file, []).append(new)
+    for file in [file for file in report.files if file not in changed]:
+        del report.files[file]
+    if not report.rows:
+        raise UsageError(f"{options.path[0]}: found no VM and no template; check the paths")
+    return report
+
+
+def _release(version: str | None) -> Release:
+    try:
+        return releases.NEWEST if version is None else releases.named(version)
+    except releases.UnknownRelease as error:
+        raise UsageError(f"--kubevirt-version: {error}") from None
+
+
+def _read(report: _Report, paths: Sequence[str], stdin: bytes, output: str | None) -> list[tuple[Path, Any]]:
+    """(path below the output, document) of all documents, without those of an earlier output. Raises UsageError.
+
+    Files in a folder that cannot be read, such as templates, are noted.
+    """
+    read: list[tuple[Path, Any]] = []
+    origins: dict[Path, str] = {}
+    earlier = Path(output).resolve() if output else None
+    for path in paths:
+        found = sources.read([path], stdin)
+        for finding in found.findings:
+            if finding.level == "error":
+                raise UsageError(f"{finding.location.file}:{finding.line}: {finding.message}")
+            report.notes.append(f"note: {finding.location.file}: not read: {finding.message}")
+        for location, document in found.sources:
+            file = Path(location.file)
+            if earlier is not None and earlier in file.resolve().parents:
+                continue
+            below = file.relative_to(path) if Path(path).is_dir() else Path(file.name)
+            target = (
+                Path("stdin.yml")
+                if path == sources.STDIN
+                else below.with_suffix(".yml" if below.suffix == ".json" else below.suffix)
+            )
+            if origins.setdefault(target, location.file) != location.file:
+                raise UsageError(f"{location.file} and {origins[target]} would be the same file; name their folder")
+            read.append((target, document))
+    return read
+
+
+def _objects(document: Any) -> list[Manifest]:
+    """The manifests in a document: itself, or the items of a List."""
+    place = Location("")
+    return [found.manifest for found in sources.manifests([sources.Source(place, document)])]
+
+
+def _is_ours(manifest: Any) -> bool:
+    return isinstance(manifest, dict) and (manifest.get("kind") in _GUESTS or manifest.get("kind") in _CATALOG)
+
+
+def _builtin(choice: str, release: Release) -> list[Manifest]:
+    return _builtin_catalog.objects(release) if choice == "builtin" else []
+
+
+def _current(report: _Report, manifests: Iterable[Manifest], release: Release) -> Iterator[Manifest]:
+    """The instancetypes and preferences in the current API."""
+    for manifest in manifests:
+        if manifest["kind"] in _CATALOG:
+            try:
+                yield _checked(manifest, Sources(), release).manifest
+            except FieldError as error:
+                report.notes.append(f"note: {_label(manifest)}: not converted: {_one_line(error)}")
+
+
+def _checked(manifest: Manifest, origin: Sources, release: Release) -> Succession:
+    wrong = unquoted.problem(manifest)
+    if wrong is not None:
+        raise FieldError(*wrong)
+    too_much = oversized(manifest)
+    if too_much:
+        raise FieldError("", f"the manifest {too_much}; simplify it")
+    check_types(manifest)
+    return succeed(manifest, origin, release)
+
+
+def _converted(report: _Report, manifest: Manifest, origin: Sources, release: Release) -> Manifest:
+    """The new manifest. Adds a row for a VM or a template."""
+    guest = manifest["kind"] in _GUESTS
+    label = _label(manifest)
+    try:
+        found = _checked(manifest, origin, release)
+    except FieldError as error:
+        if guest:
+            report.rows.append(_Row((label, "-", "-", "-", "-", f"not converted: {_one_line(error)}"), True))
+        return manifest
+    if guest and (found.manifest["kind"] != TEMPLATE or found.left):
+        report.rows.append(_row(label, found))
+    report.notes.extend(f"note: {label}: {left.path}: {left.note}" for left in found.left)
+    return _declared(found.manifest) if found.manifest != manifest else manifest
+
+
+def _row(label: str, found: Succession) -> _Row:
+    vm = found.manifest["spec"].get("virtualMachine") or found.manifest if "spec" in found.manifest else {}
+    names = [((vm.get("spec") or {}).get(role.matcher) or {}).get("name") or "-" for role in (INSTANCETYPE, PREFERENCE)]
+    if found.differences is None:
+        word = "has an instancetype" if names[0] != "-" else "no instancetype"
+        return _Row((label, *names, "-", "-", word))
+    differences = "; ".join(map(_difference, found.differences)) or _EQUAL
+    return _Row((label, *names, _guest(found.guest_before), _guest(found.guest_after), differences))
+
+
+def _guest(figures: Manifest | None) -> str:
+    figures = figures or {}
+    vcpus = figures.get("vcpus", 0)
+    devices = [*figures.get("gpus", ()), *figures.get("host_devices", ())]
+    return ", ".join([f"{vcpus} vCPU{'' if vcpus == 1 else 's'}", str(figures.get("memory") or "no memory"), *devices])
+
+
+def _difference(entry: Manifest) -> str:
+    values = [
+        json.dumps(entry[side]) if isinstance(entry[side], (dict, list, bool)) else str(entry[side])
+        for side in ("before", "after")
+    ]
+    before, after = ("not set" if entry[side] is None else value for side, value in zip(("before", "after"), values))
+    shown = f"{entry['field']}: {before} → {after}"
+    return shown if len(shown) <= _LONGEST else entry["field"]
+
+
+def _label(manifest: Manifest) -> str:
+    metadata = manifest.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    name = metadata.get("name") or metadata.get("generateName") or "(unnamed)"
+    return f"{manifest['kind']} {'/'.join(str(part) for part in (metadata.get('namespace'), name) if part)}"
+
+
+def _declared(manifest: Manifest) -> Manifest:
+    """The manifest without what a cluster adds, and without the old one in kubectl's annotation."""
+    metadata = {key: value for key, value in (manifest.get("metadata") or {}).items() if key in _USER_METADATA}
+    annotations = {key: value for key, value in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
+    if annotations:
+        metadata["annotations"] = annotations
+    else:
+        metadata.pop("annotations", None)
+    new = {key: value for key, value in manifest.items() if key != "status"}
+    return {**new, "metadata": metadata} if "metadata" in new else new
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _table(rows: Sequence[_Row]) -> list[str]:
+    lines = [_HEADER, *(row.cells for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADER) - 1)]
+    return ["  ".join([*(f"{cell:{width}}" for cell, width in zip(line, widths)), line[-1]]).rstrip() for line in lines]
+
+
+def _summary(report: _Report, output: str | None) -> str:
+    guests = [row.cells[-1] for row in report.rows if row.cells[-2] != "-"]
+    counts = {
+        "equal": guests.count(_EQUAL),
+        "different": len(guests) - guests.count(_EQUAL),
+        "not converted": sum(row.failed for row in report.rows),
+    }
+    counts["unchanged in size"] = len(report.rows) - sum(counts.values())
+    told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    files = len(report.files)
+    written = f"; {files} {'file' if files == 1 else 'files'} in {output}" if output else ""
+    total = len(report.rows)
+    return f"{total} {'guest' if total == 1 else 'guests'}: {told}{written}"
+
+
+def _write(folder: Path, files: dict[Path, list[Any]]) -> None:
+    texts = {path: _yaml(documents) for path, documents in files.items()}
+    for path, text in texts.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+
+
+def _yaml(documents: Sequence[Any]) -> str:
+    # Ready for JSON, which has neither aliases nor classes derived from Python's.
+    plain = json.loads(json.dumps(documents, default=str))
+    text: str = yaml.safe_dump_all(plain, explicit_start=True, sort_keys=False, allow_unicode=True, width=120)
+    return text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

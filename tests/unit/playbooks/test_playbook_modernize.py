@@ -1,0 +1,83 @@
+"""The playbook modernize: a table of guests, new manifests as files, and what cannot be converted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+OLD = """\
+kind: List
+apiVersion: v1
+items:
+- apiVersion: kubevirt.io/v1
+  kind: VirtualMachineInstancePreset
+  metadata: {name: small, namespace: shop}
+  spec: {selector: {matchLabels: {size: small}}, domain: {devices: {}, resources: {requests: {memory: 2Gi}}}}
+- apiVersion: kubevirt.io/v1
+  kind: VirtualMachine
+  metadata:
+    name: web
+    namespace: shop
+    uid: 1b0f8b2e
+    annotations: {kubectl.kubernetes.io/last-applied-configuration: "{}"}
+  spec:
+    running: true
+    template:
+      metadata: {labels: {size: small}}
+      spec: {domain: {devices: {}}}
+  status: {ready: true}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+"""
+
+
+def run(folder: Path, *options: str, **variables: object) -> tuple[int, str]:
+    program = str(Path(sys.executable).with_name("ansible-playbook"))
+    command = [program, "virtshape.instancetypes.modernize", "-e", json.dumps(variables), *options]
+    environment = {**os.environ, "PWD": str(folder)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_vm_of_a_preset(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "vms.yml").write_text(OLD)
+    code, told = run(tmp_path, "--check", modernize_paths=["old"])
+    assert code == 0 and "1 guest: 1 equal" in told and not (tmp_path / "modernized").exists(), told
+    # The second time, what the first has written is not read.
+    for _time in range(2):
+        code, told = run(tmp_path, modernize_paths=["."])
+        assert code == 0 and "VirtualMachine shop/web" in told, told
+        assert "1 guest: 1 equal; 1 file in modernized" in told
+    documents = list(yaml.safe_load_all((tmp_path / "modernized" / "old" / "vms.yml").read_text()))
+    assert [one["kind"] for one in documents] == ["VirtualMachineInstancePreset", "VirtualMachine", "Service"]
+    assert documents[1]["metadata"] == {"name": "web", "namespace": "shop"} and "status" not in documents[1]
+    assert documents[1]["spec"]["instancetype"]["name"] == "u1.small"
+    assert documents[1]["spec"]["runStrategy"] == "Always"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "told"),
+    [
+        (
+            OLD.replace("memory: 2Gi", "memory: x"),
+            [],
+            "not converted: VirtualMachineInstancePreset small: spec.domain.",
+        ),
+        (OLD, ["--catalog", "any"], "invalid choice: 'any'"),
+        ("kind: Service\napiVersion: v1\n", [], "old.yml: found no VM and no template; check the paths"),
+        (OLD.replace("uid: 1b0f8b2e", "uid: {"), [], "old.yml:"),
+    ],
+)
+def test_mistakes(tmp_path: Path, text: str, options: list[str], told: str) -> None:
+    (tmp_path / "old.yml").write_text(text)
+    code, output = run(tmp_path, modernize_paths="old.yml", modernize_options=options)
+    assert code == 2 and told in " ".join(output.split()).replace("''", "'"), output
