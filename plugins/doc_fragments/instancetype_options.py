@@ -355,12 +355,42 @@ options:
       - Annotations of the instancetype. O(vm_annotations) sets annotations of its
         VMs.
     type: dict
-  spec: &id015
+  deprecated: &id015
+    description:
+      - Declares the object deprecated, for example with V({}). A VM that is created
+        with it, or changed to it, causes a warning that names the replacement. The
+        filter P(virtshape.instancetypes.fitting#filter), and the option C(workload)
+        of a VM, do not choose it.
+      - Without O(deprecated) and O(obsolete) the object is active.
+    type: dict
+    suboptions:
+      replacement:
+        description:
+          - Name of the object to use instead, of the same kind and namespace.
+        type: str
+      obsolete_from:
+        description:
+          - Day on which the object is to become obsolete, such as V(2027-03-31),
+            for messages and reports. On that day the object stays as it is; declare
+            it O(obsolete).
+        type: str
+  obsolete: &id016
+    description:
+      - Declares the object obsolete, for example with V({}). The VMs that have it
+        keep it. The preflight of M(virtshape.instancetypes.virtual_machine) refuses
+        other VMs.
+    type: dict
+    suboptions:
+      replacement:
+        description:
+          - Name of the object to use instead, of the same kind and namespace.
+        type: str
+  spec: &id017
     description:
       - The spec in the API's form, for fields without an option. Merged with the
         other options; different values for the same field are an error.
     type: dict
-  accept_unknown_fields: &id016
+  accept_unknown_fields: &id018
     description:
       - Whether to send fields that this collection does not know. By default an unknown
         field fails the task before anything is sent, and the message suggests the
@@ -402,6 +432,8 @@ options:
           - absent
       labels: *id013
       annotations: *id014
-      spec: *id015
-      accept_unknown_fields: *id016
+      deprecated: *id015
+      obsolete: *id016
+      spec: *id017
+      accept_unknown_fields: *id018
 """

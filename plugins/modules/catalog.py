@@ -149,7 +149,7 @@ options:
     default: []
   deprecated:
     description:
-      - Whether to select objects with the label C(instancetype.kubevirt.io/deprecated=true).
+      - Whether to select deprecated and obsolete objects.
     type: str
     choices: [include, exclude, only]
     default: include

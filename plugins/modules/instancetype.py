@@ -72,6 +72,17 @@ EXAMPLES = r"""
           cpu: {guest: 8}
           memory: {guest: 32Gi}
 
+- name: Announce that a size goes, and what to use instead
+  virtshape.instancetypes.instancetype:
+    name: web.tiny
+    cpu:
+      guest: 1
+    memory:
+      guest: 1Gi
+    deprecated:
+      replacement: web.small
+      obsolete_from: 2027-03-31
+
 - name: Remove one
   virtshape.instancetypes.instancetype:
     name: web.tiny

@@ -177,8 +177,20 @@ instancetypes:
       type: str
       returned: always
     deprecated:
-      description: Whether the catalog labels the object as deprecated.
+      description: Whether the object is deprecated or obsolete.
       type: bool
+      returned: always
+    state:
+      description: State of the object, V(active), V(deprecated) or V(obsolete).
+      type: str
+      returned: always
+    replacement:
+      description: Name of the object to use instead, empty if none is named.
+      type: str
+      returned: always
+    obsolete_from:
+      description: Day on which a deprecated object is to become obsolete, empty if none is named.
+      type: str
       returned: always
     used_by:
       description: VMs that name the object, as NAMESPACE/NAME. Null if the VMs could not be listed.

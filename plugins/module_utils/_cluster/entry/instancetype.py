@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ..._resolver.api import state
 from ..._resolver.api.matcher import INSTANCETYPE
 from ..._resolver.declare import manifests
 from ..act.subjects.catalog import Instancetypes
@@ -13,6 +14,7 @@ SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
     "force": {"type": "bool", "default": False},
 }
+RULES: Final[dict[str, Any]] = {"mutually_exclusive": [tuple(state.SPEC)]}
 
 MODULE = ObjectModule(
     plural="instancetypes",
@@ -21,4 +23,5 @@ MODULE = ObjectModule(
     namespaced=manifests.is_namespaced,
     subject=Instancetypes,
     settings=SETTINGS,
+    rules=RULES,
 ).module

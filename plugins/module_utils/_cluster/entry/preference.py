@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..._resolver.api.matcher import PREFERENCE
 from ..._resolver.declare import manifests
 from ..act.subjects.catalog import Preferences
-from .instancetype import SETTINGS
+from .instancetype import RULES, SETTINGS
 from .objects import ObjectModule
 
 MODULE = ObjectModule(
@@ -15,4 +15,5 @@ MODULE = ObjectModule(
     namespaced=manifests.is_namespaced,
     subject=Preferences,
     settings=SETTINGS,
+    rules=RULES,
 ).module

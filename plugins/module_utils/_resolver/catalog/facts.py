@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 from ..api import schema
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND
 from ..api.quantity import parse
-from ..choose.fitting import DEPRECATED_LABEL, series_of, size_of
+from ..api.state import ACTIVE, state_of
+from ..choose.fitting import series_of, size_of
 from ..kubevirt.apply import topology
 from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, VERSION_LABEL, architecture_of, class_of, os_of
 
@@ -69,7 +70,7 @@ def facts(manifest: Manifest) -> dict[str, Any]:
     """
     role = ROLE_OF_KIND[manifest["kind"]]
     metadata = manifest["metadata"]
-    labels = metadata.get("labels") or {}
+    labels, state = metadata.get("labels") or {}, state_of(manifest)
     spec = schema.canonical(role.spec_type, manifest.get("spec"))
     is_instancetype = role is INSTANCETYPE
     source = spec if is_instancetype else spec.get("requirements", {})
@@ -88,7 +89,10 @@ def facts(manifest: Manifest) -> dict[str, Any]:
         "catalog": labels.get(CATALOG_LABEL, ""),
         "catalog_version": labels.get(VERSION_LABEL, ""),
         "managed_by": labels.get(MANAGED_BY_LABEL, ""),
-        "deprecated": labels.get(DEPRECATED_LABEL) == "true",
+        "deprecated": state.name != ACTIVE,
+        "state": state.name,
+        "replacement": state.replacement,
+        "obsolete_from": state.obsolete_from,
         "spec": manifest.get("spec") or {},
     }
     if is_instancetype:

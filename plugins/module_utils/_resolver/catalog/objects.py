@@ -9,7 +9,7 @@ A definition is a dict with any of these keys; see the README of the role `commo
 Series, sizes, families and preferences are *entries*. An entry has labels, annotations and spec, short keys for their
 most common fields, and `extends`: the series or families to start from, in order, under its own content. A size or
 preference is laid over its series or family. Each layer is a JSON merge patch (RFC 7386): objects are merged, null
-removes, other values replace.
+removes, other values replace. Entries may also declare a state (see `api.state`): `deprecated` or `obsolete`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..api.fields.enums import ENUMS
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ..api.names import nearest, shown
 from ..api.schema import TYPES, field_type
+from ..api.state import DEPRECATED, OBSOLETE, REPLACEMENT, marks
 from ..api.tree import copy, merge
 from ..api.unquoted import QUOTES
 from ..declare import manifests
@@ -172,6 +173,12 @@ def _own_content(sort: _Sort, entry: Entry, where: str) -> Entry:
                 merge(result, value)
             except FieldError as error:
                 raise CatalogError(f"{where}: {column}: {error}") from error
+    try:
+        state = marks(entry)
+    except FieldError as error:
+        raise CatalogError(f"{where}: {error}") from error
+    result["labels"].update(state.labels)
+    result["annotations"].update(state.annotations)
     return result
 
 
@@ -210,7 +217,7 @@ def _at(value: Any, path: tuple[str, ...]) -> Any:
 
 def _keys(sort: _Sort) -> tuple[str, ...]:
     short = dict.fromkeys(column.partition(".")[0] for column in sort.columns)
-    return (*short, "labels", "annotations", "spec", "extends")
+    return (*short, DEPRECATED, OBSOLETE, "labels", "annotations", "spec", "extends")
 
 
 def _check_keys(entry: Entry, allowed: tuple[str, ...], where: str) -> None:
@@ -265,12 +272,23 @@ def adapt(
 
     Raises CatalogError for labels that are not text, and for names that are invalid with the prefix.
     """
+    objects = list(objects)
+    prefixed = {(role_of(manifest), name_of(manifest)) for manifest in objects}
+
+    def annotations(manifest: Manifest) -> dict[str, Any]:
+        given: dict[str, Any] = manifest["metadata"].get("annotations", {})
+        replacement = given.get(REPLACEMENT)
+        # A replacement may also come from another catalog, which keeps its names.
+        if (role_of(manifest), replacement) not in prefixed:
+            return given
+        return {**given, REPLACEMENT: f"{name_prefix}{replacement}"}
+
     return [
         _manifest(
             role_of(manifest),
             name_prefix + name_of(manifest),
             {**manifest["metadata"].get("labels", {}), **(labels or {})},
-            manifest["metadata"].get("annotations", {}),
+            annotations(manifest),
             manifest["spec"],
             namespace,
         )

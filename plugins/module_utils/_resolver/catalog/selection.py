@@ -11,7 +11,7 @@ from ..api.errors import CatalogError
 from ..api.label_selector import SelectorError, selector
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.names import nearest, shown
-from ..choose.fitting import DEPRECATED_LABEL
+from ..api.state import is_active
 from .labels import (
     architecture_of,
     class_of,
@@ -30,7 +30,7 @@ class Selection:
     kinds: `instancetype`, `preference` or both. instancetypes, preferences: patterns for names.
     series, sizes, classes: patterns for instancetypes. os, architectures: patterns for preferences; a preference
     without an architecture matches all. labels: label selectors, all of which must match.
-    deprecated: `include`, `exclude` or `only` the objects that their catalog labels as deprecated.
+    deprecated: `include`, `exclude` or `only` deprecated and obsolete objects.
     """
 
     kinds: tuple[str, ...] = tuple(role.matcher for role in ROLES)
@@ -75,8 +75,7 @@ class Selection:
         )
 
     def _is_current(self, manifest: Manifest) -> bool:
-        marked = labels_of(manifest).get(DEPRECATED_LABEL) == "true"
-        return self.deprecated == "include" or marked == (self.deprecated == "only")
+        return self.deprecated == "include" or is_active(manifest) == (self.deprecated == "exclude")
 
 
 def _selector(text: str) -> Callable[[dict[str, str]], bool]:

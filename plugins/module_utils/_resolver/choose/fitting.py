@@ -25,7 +25,6 @@ Spec = Optional[Manifest]
 
 # The labels of published catalogs. The class: general.purpose, memory.intensive, ...
 CLASS_LABEL: Final = "instancetype.kubevirt.io/class"
-DEPRECATED_LABEL: Final = "instancetype.kubevirt.io/deprecated"
 _SIZE_LABEL: Final = "instancetype.kubevirt.io/size"
 
 

@@ -14,8 +14,9 @@ from ..api.errors import FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..api.names import nearest, shown
 from ..api.release import Release
+from ..api.state import is_active
 from ..boot.source import matchers
-from .fitting import CLASS_LABEL, DEPRECATED_LABEL, Constraints, fitting, rank, series_of, size_of
+from .fitting import CLASS_LABEL, Constraints, fitting, rank, series_of, size_of
 from .selection import Rejected, bytes_of, count_of, rejection_of_pair
 from .suggestions import named
 
@@ -146,7 +147,7 @@ def _preference(workload: str, offer: Offer) -> tuple[Manifest, str]:
             missing = ", ".join(sorted(name for _kind, name in defaults - {(one["kind"], _name(one)) for one in found}))
             raise Missing(f"workload: the default preference {missing} of the DataSource {workload} does not exist")
         return _only(found, workload), f"is the default of the DataSource {_path(sources[0])}"
-    current = [one for one in by_name.values() if _labels(one).get(DEPRECATED_LABEL) != "true"]
+    current = [one for one in by_name.values() if is_active(one)]
     spelled = [
         one for one in current if _plain(workload) in (_plain(_name(one)), _plain(_annotation(one, _DISPLAY_NAME)))
     ]
@@ -223,7 +224,7 @@ def _default(default: tuple[str, str], source: Manifest, offer: Offer) -> list[M
 def _sizes(request: Request, offer: Offer, release: Release) -> _Sizes:
     classes: dict[str, list[Manifest]] = {}
     for one in _by_name(offer.instancetypes, INSTANCETYPE).values():
-        if _labels(one).get(DEPRECATED_LABEL) != "true":
+        if is_active(one):
             classes.setdefault(_class(one), []).append(one)
     name = _chosen_class(request.performance, classes)
     described = f"the instancetypes of the class {name}"

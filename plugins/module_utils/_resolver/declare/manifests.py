@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..api import state
 from ..api.errors import FieldError
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Role
 from ..api.tree import merge
@@ -24,6 +25,7 @@ def argument_spec(role: Role) -> dict[str, dict[str, Any]]:
         "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
         "labels": {"type": "dict"},
         "annotations": {"type": "dict"},
+        **state.SPEC,
         "spec": {"type": "dict"},
         "accept_unknown_fields": {"type": "bool"},
     }
@@ -76,7 +78,11 @@ def _manifest(role: Role, options: Options, validate: bool) -> dict[str, Any]:
         raise FieldError(
             "namespace", f"{options['kind']} is cluster-wide; remove namespace, or set kind to {role.kind}"
         )
-    metadata = {field: options[field] for field in ("name", "labels", "annotations") if options.get(field)}
+    marks = state.marks({name: options[name] for name in state.SPEC if options.get(name) is not None})
+    given = {"name": options.get("name")}
+    for field, own in (("labels", marks.labels), ("annotations", marks.annotations)):
+        given[field] = {**(options.get(field) or {}), **{key: value for key, value in own.items() if value is not None}}
+    metadata = {field: value for field, value in given.items() if value}
     if namespaced:
         metadata["namespace"] = options["namespace"]
     spec = merge(to_manifest(role.spec_type, options_of(role, options)), options.get("spec") or {}, "spec")

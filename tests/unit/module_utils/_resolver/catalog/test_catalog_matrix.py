@@ -192,6 +192,9 @@ def test_all_facts_of_an_instancetype_and_of_a_preference() -> None:
         "catalog_version": "2",
         "managed_by": "virtshape",
         "deprecated": True,
+        "state": "deprecated",
+        "replacement": "",
+        "obsolete_from": "",
     }
     assert facts({"kind": "VirtualMachineInstancetype", "metadata": metadata, "spec": spec}) == {
         **about,
@@ -207,11 +210,12 @@ def test_all_facts_of_an_instancetype_and_of_a_preference() -> None:
         "spec": spec,
     }
     nothing = {
-        **dict.fromkeys(("namespace", "catalog", "catalog_version", "managed_by"), ""),
+        **dict.fromkeys(("namespace", "catalog", "catalog_version", "managed_by", "replacement", "obsolete_from"), ""),
         "labels": {},
         "annotations": {},
         "generation": None,
         "deprecated": False,
+        "state": "active",
     }
     assert facts({"kind": "VirtualMachineClusterPreference", "metadata": {"name": "p"}}) == {
         **nothing,

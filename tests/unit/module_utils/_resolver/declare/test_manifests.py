@@ -75,6 +75,24 @@ def test_spec_is_merged_and_annotations_are_the_objects() -> None:
     assert manifest["spec"]["annotations"] == {"of": "vms"}
 
 
+def test_options_declare_a_state() -> None:
+    options = {"name": "a", "labels": {"team": "a"}, **SIZE}
+    state = {"deprecated": {"replacement": "b", "obsolete_from": None}, "obsolete": None}
+    assert manifests.instancetype({**options, **state})["metadata"] == {
+        "name": "a",
+        "labels": {
+            "team": "a",
+            "instancetype.kubevirt.io/deprecated": "true",
+            "instancetypes.virtshape.io/state": "deprecated",
+        },
+        "annotations": {"instancetypes.virtshape.io/replacement": "b"},
+    }
+    assert manifests.instancetype({**options, "deprecated": None, "obsolete": None})["metadata"] == {
+        "name": "a",
+        "labels": {"team": "a"},
+    }
+
+
 @pytest.mark.parametrize("field", ["gpus", "hostDevices"])
 @pytest.mark.parametrize("device", [{"name": "a"}, {"deviceName": "x"}, {"name": "", "deviceName": "x"}])
 def test_a_device_has_two_names(field: str, device: dict[str, str]) -> None:

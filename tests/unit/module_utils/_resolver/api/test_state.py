@@ -1,0 +1,113 @@
+"""The states of instancetypes and preferences, as options and as labels and annotations."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.state import (
+    DEPRECATED_LABEL,
+    OBSOLETE_FROM,
+    REPLACEMENT,
+    STATE_LABEL,
+    Marks,
+    State,
+    is_active,
+    marks,
+    state_of,
+)
+
+
+def labelled(labels: dict[str, Any] | None, annotations: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"metadata": {"labels": labels, "annotations": annotations}}
+
+
+@pytest.mark.parametrize(
+    ("options", "state", "text"),
+    [
+        ({}, State(), "active"),
+        ({"deprecated": {}}, State("deprecated"), "deprecated"),
+        (
+            {"deprecated": {"replacement": "u1.large", "obsolete_from": "2027-03-31"}},
+            State("deprecated", "u1.large", "2027-03-31"),
+            "deprecated (obsolete from 2027-03-31); use u1.large",
+        ),
+        (
+            {"deprecated": {"obsolete_from": datetime.date(2027, 3, 31), "replacement": None}},
+            State("deprecated", "", "2027-03-31"),
+            "deprecated (obsolete from 2027-03-31)",
+        ),
+        ({"obsolete": {"replacement": "u1.large"}}, State("obsolete", "u1.large"), "obsolete; use u1.large"),
+        ({"obsolete": {}, "deprecated": None}, State("obsolete"), "obsolete"),
+        ({"deprecated": None}, State(), "active"),
+    ],
+)
+def test_what_options_declare_is_read_back(options: dict[str, Any], state: State, text: str) -> None:
+    declared = marks(options)
+    written = [{key: value for key, value in part.items() if value is not None} for part in declared]
+    assert state_of(labelled(*written)) == state
+    assert state.text == text
+    assert is_active(labelled(*written)) == (state.name == "active")
+    # Other tools know both states by the label of common-instancetypes.
+    assert written[0].get(DEPRECATED_LABEL) == ("true" if state.name != "active" else None)
+
+
+def test_a_state_removes_what_an_object_inherits_of_another() -> None:
+    assert marks({"obsolete": {}}).annotations == {OBSOLETE_FROM: None}
+    nothing = Marks({DEPRECATED_LABEL: None, STATE_LABEL: None}, {REPLACEMENT: None, OBSOLETE_FROM: None})
+    assert marks({"obsolete": None}) == nothing
+    assert marks({}) == Marks({}, {})
+
+
+@pytest.mark.parametrize(
+    ("labels", "state"),
+    [
+        (None, "active"),
+        ({DEPRECATED_LABEL: "true"}, "deprecated"),
+        ({DEPRECATED_LABEL: "false"}, "active"),
+        ({STATE_LABEL: "deprecated"}, "deprecated"),
+        ({STATE_LABEL: "obsolete"}, "obsolete"),
+        ({STATE_LABEL: "retired"}, "active"),
+    ],
+)
+def test_labels_of_others(labels: dict[str, Any] | None, state: str) -> None:
+    assert state_of(labelled(labels)).name == state
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"deprecated": {}, "obsolete": {}}, "obsolete: the object is also declared deprecated; remove one of the two"),
+        (
+            {"deprecated": True},
+            "deprecated: expected an object, found True; write {replacement: NAME}, or {}",
+        ),
+        (
+            {"obsolete": {"replacment": "a"}},
+            "obsolete: unknown key 'replacment'; did you mean replacement?",
+        ),
+        (
+            {"deprecated": {"replacement": 1}},
+            "deprecated.replacement: 1 is no name; write the name of the object to use instead",
+        ),
+        (
+            {"deprecated": {"obsolete_from": "31.3.2027"}},
+            "deprecated.obsolete_from: '31.3.2027' is not a date; write a day such as 2027-03-31",
+        ),
+        (
+            {"deprecated": {"obsolete_from": "2027-02-30"}},
+            "deprecated.obsolete_from: '2027-02-30' is not a date; write a day such as 2027-03-31",
+        ),
+        (
+            {"deprecated": {"obsolete_from": datetime.datetime(2027, 3, 31)}},
+            "deprecated.obsolete_from: '2027-03-31T00:00:00' is not a date; write a day such as 2027-03-31",
+        ),
+    ],
+)
+def test_mistakes(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(FieldError) as error:
+        marks(options)
+    assert str(error.value) == message
