@@ -92,7 +92,8 @@ _value:
       description:
         - The revision of the instancetype, with C(state), C(kind), C(name), C(revision), C(pinned), C(generation),
           C(current_generation), C(recreated), C(changes) of its spec, C(captured_at), C(changed_at), the time of the
-          last change of the object, and C(problem), why the state is V(unknown), otherwise empty.
+          last change of the object, C(problem), why the state is V(unknown), otherwise empty, and C(object_state),
+          C(replacement) and C(obsolete_from) of the object itself.
       type: dict
       returned: for a VM with a matcher
     preference:

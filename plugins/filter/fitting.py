@@ -48,6 +48,10 @@ options:
       - Series to prefer; other instancetypes come after it. The series is the part of the name before the last dot.
     type: str
     default: ""
+  deprecated:
+    description: Whether deprecated instancetypes may fit, too. Obsolete instancetypes never do.
+    type: bool
+    default: false
   kubevirt_version:
     description:
       - The release of KubeVirt whose behaviour to compute, such as V(1.6) or V(v1.5.2). Default is the newest release

@@ -22,7 +22,7 @@ description:
   - The B(instancetype) is the DataSource's default (label C(instancetype.kubevirt.io/default-instancetype)) if neither
     O(size), O(cpu), O(memory) nor O(performance) is set. Otherwise it is the smallest one of the class and size that
     meets the requirements of the preference.
-  - What a catalog labels as deprecated is chosen only as a default of a DataSource, or by the preference's own name.
+  - A deprecated or obsolete object is chosen only as a default of a DataSource, or by the preference's own name.
   - Works offline.
 options:
   _input:

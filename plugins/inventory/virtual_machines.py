@@ -125,6 +125,7 @@ keyed_groups:
     prefix: os
 groups:
   drifted: vm_drifted
+  deprecated: vm_instancetype.object_state | default("") == "deprecated"
   restart: vm_restart_required
   large: vm_resources.guest.memory_bytes | default(0) >= 16 * 1024 ** 3
 compose:

@@ -423,6 +423,14 @@ notes:
   returned: when the cluster was asked
   type: list
   elements: str
+states:
+  description:
+    - The deprecated and obsolete objects, with C(kind), C(namespace), C(name), C(state), C(replacement),
+      C(obsolete_from), C(problems) of the replacement, and C(changes) (C(field), C(before), C(after)) of the VMI spec
+      of a VM that moves to the replacement.
+  returned: when the cluster was asked
+  type: list
+  elements: dict
 counts:
   description:
     - Numbers of selected C(instancetypes) and C(preferences), of objects C(created), C(changed), C(unchanged), C(kept)

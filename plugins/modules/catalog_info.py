@@ -105,6 +105,14 @@ matrix:
       type: list
       elements: dict
       returned: always
+    states:
+      description:
+        - The deprecated and obsolete objects, with C(kind), C(namespace), C(name), C(state), C(replacement),
+          C(obsolete_from), C(problems) of the replacement, and C(changes) (C(field), C(before), C(after)) of the VMI
+          spec of a VM that moves to the replacement.
+      returned: always
+      type: list
+      elements: dict
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import

@@ -249,6 +249,19 @@ virtual_machines:
           description: Why the state is V(unknown), such as a missing right with the rule to grant. Otherwise empty.
           type: str
           returned: always
+        object_state:
+          description:
+            - State of the instancetype itself, V(active), V(deprecated) or V(obsolete). Empty if it cannot be read.
+          type: str
+          returned: always
+        replacement:
+          description: Name of the object to use instead, empty if none is named.
+          type: str
+          returned: always
+        obsolete_from:
+          description: Day on which a deprecated object is to become obsolete, empty if none is named.
+          type: str
+          returned: always
     preference:
       description:
         - Preference of the VM and its captured revision, with the same keys as RV(virtual_machines[].instancetype).

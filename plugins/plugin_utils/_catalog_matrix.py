@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
+from ..module_utils._resolver.api.state import ACTIVE
 from ..module_utils._resolver.catalog.matrix import LEGEND, Matrix, label, unsatisfied
 from ._html_pages import render
 
@@ -38,7 +39,7 @@ text{font:11px system-ui,"DejaVu Sans",sans-serif;fill:var(--ink)}
 .s{font-size:10px;text-anchor:middle;font-weight:600}
 .t{font-size:8.5px;text-anchor:middle}.r{text-anchor:end}.q{fill:var(--soft)}.g{font-weight:700;font-size:12px}
 .o:hover .n{font-weight:700}.o:hover .h{fill:var(--row)}.h,.p{fill:var(--page)}.l{fill:var(--line)}
-.f{fill:var(--fit)}
+.f{fill:var(--fit)}.deprecated{fill:var(--soft)}.obsolete{fill:var(--soft);text-decoration:line-through}
 """
     + "".join(f".{name}{{fill:var(--{name})}}.{name}-ink{{fill:var(--{name}-ink)}}\n" for name in _SIGNS.values())
 )
@@ -108,7 +109,17 @@ def markdown(matrix: Matrix, title: str) -> str:
         signs = [cell.sign or "✓" for cell in cells]
         lines.append(_row([label(facts), str(facts["vcpus"]), facts["memory"], *signs]))
     legend = ", ".join(f"`{sign}` {text}" for sign, text in LEGEND.items())
-    return "\n".join([*lines, "", f"`✓` satisfies the preference, {legend}.", ""])
+    return "\n".join([*lines, "", f"`✓` satisfies the preference, {legend}.", *_states(matrix), ""])
+
+
+def _states(matrix: Matrix) -> list[str]:
+    """The table of deprecated and obsolete objects."""
+    if not matrix.states:
+        return []
+    fields = ("name", "kind", "state", "replacement", "obsolete_from")
+    head = ["deprecated or obsolete", "kind", "state", "replacement", "obsolete from"]
+    rows = [_row([label(state), *(state[field] for field in fields[1:])]) for state in matrix.states]
+    return ["", _row(head), _row(["---"] * len(head)), *rows]
 
 
 def _axis(groups: Sequence[str]) -> _Axis:
@@ -141,8 +152,8 @@ def _column_heads(matrix: Matrix, columns: _Axis, left: float, top: float) -> li
         x = left + start + _CELL / 2
         y = top - 2 * _CELL - 8
         parts.append(
-            f'<text transform="translate({x + 4:.1f} {y:.0f}) rotate(-90)">{escape(label(facts))}'
-            f"<title>{escape(_preference(facts))}</title></text>"
+            f'<text{_classes(facts)} transform="translate({x + 4:.1f} {y:.0f}) rotate(-90)">'
+            f"{escape(label(facts))}<title>{escape(_preference(facts))}</title></text>"
         )
         for value, row in ((facts["vcpus"], 2), (_gib(facts), 1)):
             if value:
@@ -157,7 +168,8 @@ def _rows(matrix: Matrix, rows: _Axis, columns: _Axis, left: float, top: float) 
         y = top + start
         base = y + _CELL - 5
         shade = f'<rect class="h" x="0" y="{y:.0f}" width="{left + columns.length + 60:.0f}" height="{_CELL}"/>'
-        parts.append(f'<g class="o">{shade}<text class="n" x="8" y="{base:.0f}">{escape(label(facts))}</text>')
+        head = f'<text{_classes(facts, "n")} x="8" y="{base:.0f}">{escape(label(facts))}</text>'
+        parts.append(f'<g class="o">{shade}{head}')
         parts.append(f'<text class="r q" x="{left - 56:.0f}" y="{base:.0f}">{facts["vcpus"]}</text>')
         parts.append(f'<text class="r q" x="{left - 8:.0f}" y="{base:.0f}">{escape(facts["memory"])}</text>')
         for name, cell, begin in zip(preferences, cells, columns.starts):
@@ -184,6 +196,13 @@ def _column_totals(matrix: Matrix, columns: _Axis, left: float, y: float) -> lis
         fitting = sum(not cells[index].sign for cells in matrix.cells)
         parts.append(f'<text class="t q" x="{left + start + (_CELL - 1) / 2:.1f}" y="{y:.0f}">{fitting}</text>')
     return parts
+
+
+def _classes(facts: Facts, *classes: str) -> str:
+    """The attribute of an object's name. Data of an older collection has no state."""
+    state = facts.get("state", ACTIVE)
+    names = classes if state == ACTIVE else (*classes, state)
+    return f' class="{escape(" ".join(names))}"' if names else ""
 
 
 def _preference(facts: Facts) -> str:

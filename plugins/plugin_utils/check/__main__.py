@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
+from ...module_utils._resolver.catalog.object_key import key_of
 from ...module_utils._resolver.kubevirt.admission import cluster_config
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from .. import _builtin_catalog
@@ -107,15 +108,16 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     catalog = _builtin_catalog.objects(kubevirt.release) if options.catalog == "builtin" else []
     cluster_objects = [*catalog, *(entry.manifest for entry in besides.objects)]
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster_objects)
+    base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects) if options.base else None
+    earlier = None if base is None else {key_of(entry.manifest): entry.manifest for entry in base.objects}
     limits = Limits([*besides.sources, *head.sources], head.lookup)
     findings = [
         *head.findings,
-        *judge.judge(head.objects, head.lookup, kubevirt, options.on_lost_fields),
+        *judge.judge(head.objects, head.lookup, kubevirt, options.on_lost_fields, earlier),
         *limits.findings,
         *limits.broken(head.objects, head.lookup, kubevirt),
     ]
-    if options.base:
-        base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects)
+    if base is not None:
         findings += bases.compare(base.objects, base.lookup, head.objects, head.lookup, kubevirt)
     findings = with_lines(findings, head.texts)
     if not head.labels and not any(finding.level == ERROR for finding in findings):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api import release_schema, schema, unquoted
@@ -11,11 +11,14 @@ from ...module_utils._resolver.api.kinds import EXISTING
 from ...module_utils._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ...module_utils._resolver.api.names import nearest
 from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.api.state import DEPRECATED, state_of
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.described import wrong_labels
-from ...module_utils._resolver.catalog.matrix import satisfies
 from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, modernize
+from ...module_utils._resolver.catalog.object_key import ObjectKey, key_of
+from ...module_utils._resolver.catalog.pair import satisfies
+from ...module_utils._resolver.catalog.replacement import replacement
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.kubevirt.admission import admitter, cluster_config, schemas
 from ...module_utils._resolver.kubevirt.admission.rule import FORBIDDEN, REQUIRED, Cause
@@ -24,7 +27,7 @@ from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks import validate
 from ...module_utils._resolver.preflight import issues as preflight
-from ...module_utils._resolver.preflight.admit import admit
+from ...module_utils._resolver.preflight.admit import AdmissionResult, admit
 from .._manifest_checks import check_types, gated
 from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
 from .sources import Found, Repository, Source, kinds_in
@@ -218,22 +221,34 @@ def _placed(manifest: Manifest, namespace: str) -> Manifest:
 
 
 def judge(
-    objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt, on_lost_fields: str = WARN
+    objects: Sequence[Declared],
+    lookup: KnownObjects,
+    kubevirt: KubeVirt,
+    on_lost_fields: str = WARN,
+    base: Mapping[ObjectKey, Manifest] | None = None,
 ) -> Iterator[Finding]:
-    """Findings about each object, in order. on_lost_fields: a key of LOST_FIELDS."""
+    """Findings about each object, in order. on_lost_fields: a key of LOST_FIELDS.
+
+    base: the objects of an earlier revision, to tell new VMs from others; None if there is no such revision.
+    """
     cluster = Cluster(lookup, kubevirt)
     rules = cluster_config.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
     for entry in objects:
         if entry.manifest["kind"] in _STORAGE:
             continue
         try:
-            yield from _judge(entry, lookup, cluster, rules, on_lost_fields)
+            yield from _judge(entry, lookup, cluster, rules, on_lost_fields, base)
         except (FieldError, Panic) as error:
             yield Finding("refused", ERROR, entry.location, entry.label, "", f"KubeVirt rejects the object: {error}")
 
 
 def _judge(
-    entry: Declared, lookup: KnownObjects, cluster: Cluster, rules: cluster_config.ClusterConfig, on_lost_fields: str
+    entry: Declared,
+    lookup: KnownObjects,
+    cluster: Cluster,
+    rules: cluster_config.ClusterConfig,
+    on_lost_fields: str,
+    base: Mapping[ObjectKey, Manifest] | None,
 ) -> Iterator[Finding]:
     manifest, kind = entry.manifest, entry.manifest["kind"]
     spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
@@ -252,9 +267,10 @@ def _judge(
         # The rules apply to an object of the right form.
         return
     if kind == VM:
-        yield from _virtual_machine(entry, lookup, cluster, rules)
+        yield from _virtual_machine(entry, lookup, cluster, rules, base)
         return
     yield from _described(entry, lookup)
+    yield from _replacement(entry, lookup, cluster.release)
     answer = validate.validate(kind, manifest, lookup, release=cluster.release).as_json()
     if not answer["allowed"]:
         field = next((cause["field"] for cause in answer.get("causes") or [] if cause.get("field")), "")
@@ -291,6 +307,34 @@ def _described(entry: Declared, lookup: KnownObjects) -> Iterator[Finding]:
         yield Finding("unsatisfied", WARNING, entry.location, entry.label, "spec.requirements", message)
 
 
+def _replacement(entry: Declared, lookup: KnownObjects, release: Release) -> Iterator[Finding]:
+    """What is wrong with the replacement of an object, and what it changes in a guest."""
+    manifest, kind = entry.manifest, entry.manifest["kind"]
+    state, namespace = state_of(manifest), manifest["metadata"].get("namespace") or ""
+    if not state.replacement:
+        return
+    other = PREFERENCE if ROLE_OF_KIND[kind] is INSTANCETYPE else INSTANCETYPE
+    counterparts = lookup.listed(other.cluster_kind, "") + (lookup.listed(other.kind, namespace) if namespace else [])
+    successor = lookup.get(kind, namespace, state.replacement)
+    judged = replacement(manifest, successor if isinstance(successor, dict) else None, counterparts, release)
+    for problem in judged.problems:
+        yield Finding("replacement", WARNING, entry.location, entry.label, "metadata.annotations", problem)
+    if judged.changes:
+        fields = ", ".join(map(_change, judged.changes[:3]))
+        more = f" and {len(judged.changes) - 3} more" if len(judged.changes) > 3 else ""
+        message = f"a guest that moves to {state.replacement} changes: {fields}{more}"
+        yield Finding("replacement", NOTE, entry.location, entry.label, "metadata.annotations", message)
+
+
+def _change(change: dict[str, Any]) -> str:
+    """``domain.cpu.sockets 4 -> 2``; the field alone if it is no single value."""
+    values = [change["before"], change["after"]]
+    if any(isinstance(value, (dict, list)) for value in values):
+        return str(change["field"])
+    before, after = ("nothing" if value is None else value for value in values)
+    return f"{change['field']} {before} -> {after}"
+
+
 def _satisfies(instancetype: Manifest, preference: Manifest) -> bool:
     try:
         return satisfies(instancetype, preference)
@@ -313,13 +357,22 @@ def _invalid(manifest: Manifest, spec_type: str) -> FieldError | None:
 
 
 def _virtual_machine(
-    entry: Declared, lookup: KnownObjects, cluster: Cluster, rules: cluster_config.ClusterConfig
+    entry: Declared,
+    lookup: KnownObjects,
+    cluster: Cluster,
+    rules: cluster_config.ClusterConfig,
+    base: Mapping[ObjectKey, Manifest] | None,
 ) -> Iterator[Finding]:
     future = admit(entry.manifest, None, cluster)
     issues = preflight.issues(future, None, cluster, lookup.listed)
     for issue in issues:
         field, message = _split_field(issue.text)
-        if _ELSEWHERE in message:
+        if issue.state == DEPRECATED:
+            yield Finding("deprecated", WARNING, entry.location, entry.label, field, message)
+        elif issue.state:
+            level = ERROR if base is not None and issue in _changed_states(future, base, cluster) else WARNING
+            yield Finding("obsolete", level, entry.location, entry.label, field, message)
+        elif _ELSEWHERE in message:
             reason = f"{message.partition(_ELSEWHERE)[0]}{_ELSEWHERE}; pass its manifest with --objects"
             yield Finding("unchecked", NOTE, entry.location, entry.label, field, reason)
         elif not issue.starts:
@@ -338,6 +391,15 @@ def _virtual_machine(
         message = " ".join(cause.message.split())
         if not any(message in issue.text for issue in issues):
             yield Finding("refused", ERROR, entry.location, entry.label, cause.field, message)
+
+
+def _changed_states(
+    future: AdmissionResult, base: Mapping[ObjectKey, Manifest], cluster: Cluster
+) -> list[preflight.Issue]:
+    """The issues about objects that the VM does not have in the base."""
+    before = base.get(key_of(future.vm))
+    live = None if before is None else admit(before, None, cluster).admitted
+    return list(preflight.state_issues(future.admitted or {}, live, cluster))
 
 
 def _other_causes(admitted: Manifest, cluster: Cluster, rules: cluster_config.ClusterConfig) -> list[Cause]:

@@ -18,6 +18,7 @@ _OPTIONS: dict[str, Any] = {
     "class": "",
     "labels": {},
     "series": "",
+    "deprecated": False,
     "kubevirt_version": None,
 }
 
@@ -35,6 +36,8 @@ def fitting(value: Any, preference: Any = None, **options: Any) -> list[dict[str
     for option in ("class", "series"):
         if not isinstance(settings[option], str):
             raise AnsibleFilterError(f"fitting: {option}: expected text, found {settings[option]!r}")
+    if not isinstance(settings["deprecated"], bool):
+        raise AnsibleFilterError(f"fitting: deprecated: expected true or false, found {settings['deprecated']!r}")
     release = release_option("fitting", settings["kubevirt_version"])
     if isinstance(value, Mapping):
         value = [value]
@@ -56,6 +59,7 @@ def fitting(value: Any, preference: Any = None, **options: Any) -> list[dict[str
             class_label=settings["class"],
             labels=settings["labels"],
             series=settings["series"],
+            deprecated=settings["deprecated"],
             release=release,
         )
     except Rejected as error:

@@ -10,6 +10,7 @@ from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
 from ..._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
 from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
 from ..._resolver.catalog.object_key import ObjectKey, key_of
+from ..._resolver.catalog.replacement import as_facts, replacements, unknown_replacements
 from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan
 from ..._resolver.limits.language import ACTIONS, DENY
@@ -24,6 +25,7 @@ from ..client.session import Session
 from ..read.catalog_source import SourceError, documents_of
 from ..read.catalog_users import label
 from ..read.kubevirt import kubevirt
+from ..read.lookup import ClusterLookup
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
 from .objects import diff, is_taken_over, output_of, take_over_of
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, combined, failed_outcome, several
@@ -135,10 +137,16 @@ def _run(params: Params, mode: Mode) -> Outcome:
         deployed = deploy(session, request, settings)
     except (CatalogError, ConnectionFailed) as error:
         raise TaskFailed(str(error)) from error
+    states = _states(session, manifests) if params["state"] == "present" else []
     notes = available.notes + [
         f"no instancetype of the catalog satisfies the preference {name}"
         for name in unsatisfied(compatibility_matrix(available.objects))
     ]
+    notes += dict.fromkeys(
+        f"{ROLE_OF_KIND[state['kind']].matcher} {state['name']}: {problem}"
+        for state in states
+        for problem in state["problems"]
+    )
     source = {
         "catalog": catalog,
         "catalog_version": recorded,
@@ -146,6 +154,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
         "kubevirt_version": kubevirt_version,
         "checksums": checksums,
         "notes": notes,
+        "states": states,
     }
     return _outcome(params, mode, source, deployed)
 
@@ -171,6 +180,14 @@ def _chosen(session: Session, params: Params, documents: list[Any]) -> ChosenVer
     if params["source"] == "url":
         return ChosenVersion()
     return choose_version(session, documents, params["version"] or AUTO)
+
+
+def _states(session: Session, manifests: list[Manifest]) -> list[Output]:
+    """The objects that are not active. Their replacements may be objects of the cluster."""
+    lookup = ClusterLookup(session)
+    found = [lookup.get(*key) for key in unknown_replacements(manifests)]
+    others = [manifest for manifest in found if isinstance(manifest, dict)]
+    return [as_facts(state) for state in replacements(manifests, others)]
 
 
 def _version(params: Params, objects: list[Manifest]) -> str:

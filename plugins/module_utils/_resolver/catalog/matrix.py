@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import schema
-from ..api.errors import Panic
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
-from ..kubevirt.apply import requirements, topology
 from .described import wrong_labels
 from .facts import facts
+from .pair import Cell, cell_of
+from .replacement import as_facts, replacements
 
 Manifest = dict[str, Any]
 Facts = dict[str, Any]
@@ -24,27 +24,19 @@ LEGEND: Final = {
 }
 
 
-class Cell(NamedTuple):
-    """The compatibility of an instancetype and a preference.
-
-    sign: a key of LEGEND, "" if the pair fits. reasons: in KubeVirt's words.
-    """
-
-    sign: str = ""
-    reasons: tuple[str, ...] = ()
-
-
 class Matrix(NamedTuple):
     """The compatibility of all instancetypes and preferences.
 
     instancetypes, preferences: their facts, in order. cells: one row for each instancetype.
-    wrong_labels: dictionaries with kind, name, and the fields of WrongLabel.
+    wrong_labels: dictionaries with kind, name, and the fields of WrongLabel. states: `replacement.as_facts` of the
+    objects that are not active.
     """
 
     instancetypes: list[Facts]
     preferences: list[Facts]
     cells: list[list[Cell]]
     wrong_labels: list[Facts]
+    states: list[Facts]
 
 
 def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
@@ -61,7 +53,7 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
     )
     specs = [schema.canonical(PREFERENCE.spec_type, manifest["spec"]) for manifest in preferences]
     cells = [
-        [_cell(schema.canonical(INSTANCETYPE.spec_type, size["spec"]), preference) for preference in specs]
+        [cell_of(schema.canonical(INSTANCETYPE.spec_type, size["spec"]), preference) for preference in specs]
         for size in instancetypes
     ]
     wrong = [
@@ -69,12 +61,14 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
         for object_facts in (*instancetypes, *preferences)
         for found in wrong_labels(object_facts["kind"], object_facts["labels"], object_facts["spec"])
     ]
-    return Matrix(instancetypes, preferences, cells, wrong)
+    objects = [*_with_role(manifests, INSTANCETYPE), *_with_role(manifests, PREFERENCE)]
+    return Matrix(instancetypes, preferences, cells, wrong, [as_facts(found) for found in replacements(objects)])
 
 
 def as_data(matrix: Matrix) -> dict[str, Any]:
-    """{instancetypes, preferences, fits, misses, unsatisfied, wrong_labels}: the facts without specs; instancetype →
-    preferences that it satisfies; the pairs that do not fit, with the reasons; the preferences that nothing satisfies.
+    """{instancetypes, preferences, fits, misses, unsatisfied, wrong_labels, states}: the facts without specs;
+    instancetype → preferences that it satisfies; the pairs that do not fit, with the reasons; the preferences that
+    nothing satisfies.
     """
     names = [label(object_facts) for object_facts in matrix.preferences]
     rows = list(zip(matrix.instancetypes, matrix.cells))
@@ -93,6 +87,7 @@ def as_data(matrix: Matrix) -> dict[str, Any]:
         ],
         "unsatisfied": unsatisfied(matrix),
         "wrong_labels": matrix.wrong_labels,
+        "states": matrix.states,
     }
 
 
@@ -104,7 +99,7 @@ def from_data(data: Mapping[str, Any]) -> Matrix:
     }
     rows, columns = list(data["instancetypes"]), list(data["preferences"])
     cells = [[misses.get((label(row), label(column)), Cell()) for column in columns] for row in rows]
-    return Matrix(rows, columns, cells, list(data.get("wrong_labels", ())))
+    return Matrix(rows, columns, cells, list(data.get("wrong_labels", ())), list(data.get("states", ())))
 
 
 def unsatisfied(matrix: Matrix) -> list[str]:
@@ -117,12 +112,6 @@ def unsatisfied(matrix: Matrix) -> list[str]:
         for preference, column in zip(matrix.preferences, columns)
         if all(cell.sign for cell in column)
     ]
-
-
-def satisfies(instancetype: Manifest, preference: Manifest) -> bool:
-    """Whether the pair of manifests fits. Raises FieldError for an invalid spec."""
-    specs = (schema.canonical(ROLE_OF_KIND[one["kind"]].spec_type, one["spec"]) for one in (instancetype, preference))
-    return not _cell(*specs).sign
 
 
 def label(object_facts: Facts) -> str:
@@ -146,23 +135,6 @@ def _order(instancetype: Facts) -> tuple[Any, ...]:
         instancetype["memory_bytes"],
         instancetype["name"],
     )
-
-
-def _cell(instancetype: Manifest, preference: Manifest) -> Cell:
-    required = preference.get("requirements", {})
-    missing: dict[str, str] = {}
-    for part in ("cpu", "memory"):
-        if part in required:
-            unmet = requirements.unmet(instancetype, {**preference, "requirements": {part: required[part]}}, {})
-            if unmet is not None:
-                missing[part] = unmet.message
-    if missing:
-        return Cell("b" if len(missing) > 1 else min(missing)[0], tuple(missing.values()))
-    try:
-        uneven = topology.spread_indivisible(instancetype, preference)
-    except Panic as panic:
-        return Cell("s", (str(panic),))
-    return Cell() if uneven is None else Cell("s", (uneven.message,))
 
 
 def _without_spec(object_facts: Facts) -> Facts:

@@ -11,6 +11,7 @@ from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.quantity import parse
 from ..api.release import NEWEST, Release
+from ..api.state import OBSOLETE, is_active, state_of
 from ..kubevirt.apply import requirements, topology
 from .fitting import CLASS_LABEL, Constraints, fitting
 
@@ -32,12 +33,14 @@ def choose(
     class_label: str | None = None,
     labels: Mapping[str, str] | None = None,
     series: str = "",
+    deprecated: bool = False,
     release: Release = NEWEST,
 ) -> list[Manifest]:
     """The instancetypes among the manifests that fit, in the order of `fitting`. Other kinds are ignored.
 
     preference: a manifest, a bare spec, or the name of a preference among the manifests. cpu: the least vCPUs. memory:
-    the least memory, a quantity. class_label: the value of the published catalogs' class label. Raises Rejected.
+    the least memory, a quantity. class_label: the value of the published catalogs' class label. deprecated: deprecated
+    instancetypes may fit, too; obsolete ones never do. Raises Rejected.
     """
     required_labels = dict(labels or {})
     if class_label:
@@ -49,7 +52,12 @@ def choose(
         labels=required_labels,
         series=series,
     )
-    return fitting(_instancetypes(manifests, release), constraints, release)
+    offered = [
+        one
+        for one in _instancetypes(manifests, release)
+        if is_active(one) or (deprecated and state_of(one).name != OBSOLETE)
+    ]
+    return fitting(offered, constraints, release)
 
 
 def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:

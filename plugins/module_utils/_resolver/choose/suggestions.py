@@ -9,6 +9,7 @@ from typing import Any, Final
 from ..api import release_schema
 from ..api.errors import FieldError, Panic
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ..api.state import is_active
 from ..api.tree import copy
 from ..boot.origin import image_of
 from ..kubevirt.find import find, infer
@@ -107,7 +108,7 @@ def best_instancetypes(
         spec["domain"].pop(field, None)
     defaults.set_architecture(spec, cluster.configuration)
     constraints = fitting.Constraints(preference=preference, spec=spec, series=series)
-    return fitting.fitting(manifests, constraints, cluster.release)[:SUGGESTED]
+    return fitting.fitting(filter(is_active, manifests), constraints, cluster.release)[:SUGGESTED]
 
 
 def _instancetypes(vm: Manifest, cluster: Cluster, lister: Lister) -> list[str]:
@@ -124,7 +125,8 @@ def _instancetypes(vm: Manifest, cluster: Cluster, lister: Lister) -> list[str]:
 
 def _preferences(vm: Manifest, lister: Lister) -> list[str]:
     """Preferences whose name resembles that of the disk without labels, else the first preferences."""
-    existing = {str(manifest["metadata"]["name"]): manifest for manifest in _all(PREFERENCE, vm, lister)}
+    active = filter(is_active, _all(PREFERENCE, vm, lister))
+    existing = {str(manifest["metadata"]["name"]): manifest for manifest in active}
     close = [name for disk in _disks(vm) for name in difflib.get_close_matches(disk, existing, n=SUGGESTED, cutoff=0.5)]
     return [named(existing[name], PREFERENCE) for name in (close or sorted(existing))[:SUGGESTED]]
 

@@ -14,7 +14,7 @@ from ..api.errors import FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..api.names import nearest, shown
 from ..api.release import Release
-from ..api.state import is_active
+from ..api.state import ACTIVE, is_active, state_of
 from ..boot.source import matchers
 from .fitting import CLASS_LABEL, Constraints, fitting, rank, series_of, size_of
 from .selection import Rejected, bytes_of, count_of, rejection_of_pair
@@ -114,7 +114,7 @@ def resolve(request: Request, offer: Offer, release: Release) -> Choice:
     else:
         sizes = _sizes(request, offer, release)
         why_size = f"is the smallest of {sizes.described} that {_name(preference)} can have"
-    reasons = [f"preference {_name(preference)}: {why_preference}"]
+    reasons = [f"preference {_name(preference)}: {why_preference}{_state(preference)}"]
     if source is not None:
         reasons.append(f"boot source {_path(source)}: {why_source}")
     fits, rejected = _judged(sizes, preference, offer.refused, release)
@@ -127,7 +127,7 @@ def resolve(request: Request, offer: Offer, release: Release) -> Choice:
         _path(source) if source is not None else "",
         preference,
         fits[0],
-        [*reasons, f"instancetype {named(fits[0], INSTANCETYPE)}: {why_size}"],
+        [*reasons, f"instancetype {named(fits[0], INSTANCETYPE)}: {why_size}{_state(fits[0])}"],
         other_sources,
         [named(one, INSTANCETYPE) for one in fits[1:]],
         rejected,
@@ -295,6 +295,11 @@ def _judged(
 def _nothing_fits(described: str, preference: Manifest, rejected: Mapping[str, str]) -> str:
     reasons = [f"{name}: {reason}" for name, reason in rejected.items()][-_MOST_REASONS:]
     return f"size: {_name(preference)} cannot have {described}: {'; '.join(reasons)}"
+
+
+def _state(manifest: Manifest) -> str:
+    state = state_of(manifest)
+    return "" if state.name == ACTIVE else f"; it is {state.text}"
 
 
 def _class(instancetype: Manifest) -> str:

@@ -15,6 +15,7 @@ from ..api import release_schema
 from ..api.errors import FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.quantity import BINARY_SI, Quantity, parse
+from ..api.state import is_active
 from ..api.tree import copy, differences
 from ..choose.fitting import Constraints, fitting
 from ..kubevirt.apply import applier
@@ -160,7 +161,8 @@ def adopt(
     if isinstance(before, str):
         return Adoption(problem=before)
     ranked = [
-        _choice(manifest, INSTANCETYPE, cluster) for manifest in fitting(instancetypes, Constraints(), cluster.release)
+        _choice(manifest, INSTANCETYPE, cluster)
+        for manifest in fitting(filter(is_active, instancetypes), Constraints(), cluster.release)
     ]
     preferred = _preferences(vm, preferences, cluster)
     subject = _Subject(vm, before, cluster, tuple(accept))
@@ -320,7 +322,8 @@ def _preferences(vm: Manifest, preferences: Iterable[Manifest] | None, cluster: 
     """The candidates: first none, then the given preferences. For a VM with a preference, only that."""
     if PREFERENCE.matcher_of(vm) is not None:
         return [_Choice(None, find.preference_spec(vm, cluster.objects, cluster.release).spec)]
-    named = sorted(preferences or (), key=lambda manifest: (str(manifest["metadata"]["name"]), manifest["kind"]))
+    offered = filter(is_active, preferences or ())
+    named = sorted(offered, key=lambda manifest: (str(manifest["metadata"]["name"]), manifest["kind"]))
     choices = [_choice(manifest, PREFERENCE, cluster) for manifest in named]
     # Many catalogs contain the same preference under several names.
     different: dict[str, _Choice] = {}

@@ -15,6 +15,7 @@ from ..api.kinds import BY_NAME
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.quantity import parse
 from ..api.release import is_newer
+from ..api.state import ACTIVE, OBSOLETE, state_of
 from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.fitting import series_of
@@ -190,12 +191,14 @@ class Issue(NamedTuple):
 
     certain: the cluster will reject the VM, or the VM cannot start; false for a doubt. missing: an object does not
     exist. starts: false if KubeVirt accepts the VM but cannot start it, which is certain only if it would start it now.
+    state: of the deprecated or obsolete object that the line is about, else "".
     """
 
     text: str
     certain: bool = True
     missing: bool = False
     starts: bool = True
+    state: str = ""
 
 
 def issues(admission: AdmissionResult, live: Manifest | None, cluster: Cluster, lister: Lister) -> list[Issue]:
@@ -216,7 +219,33 @@ def issues(admission: AdmissionResult, live: Manifest | None, cluster: Cluster, 
     return [
         *_admitted_issues(admission, admitted, live, cluster, lister),
         *_dropped_matchers(admission, admitted, cluster),
+        *state_issues(admitted, live, cluster),
     ]
+
+
+def state_issues(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[Issue]:
+    """An issue for each deprecated or obsolete object that a VM gets; what the live VM has already, it keeps.
+
+    vm: the admitted VM.
+    """
+    for role in ROLES:
+        if live is not None and _identity(role, vm) == _identity(role, live):
+            continue
+        manifest = find.live(vm, role, cluster.objects, cluster.release).manifest
+        state = state_of(manifest or {})
+        if state.name == ACTIVE:
+            continue
+        obsolete = state.name == OBSOLETE
+        reason = "obsolete, so only VMs that already have it may use it" if obsolete else state.text
+        remedy = f"; use {state.replacement or f'another {role.matcher}'}" if obsolete else ""
+        text = f"spec.{role.matcher}.name: {_matcher(role, vm).get('name')} is {reason}{remedy}"
+        yield Issue(text, certain=obsolete, state=state.name)
+
+
+def _identity(role: Role, vm: Manifest) -> tuple[str | None, Any]:
+    """The kind and the name of the object that a VM's matcher names."""
+    matcher = _matcher(role, vm)
+    return role.kind_of(matcher), matcher.get("name")
 
 
 def _dropped_matchers(admission: AdmissionResult, admitted: Manifest, cluster: Cluster) -> Iterator[Issue]:

@@ -10,6 +10,7 @@ from ..api.effects import LIVE, NOTHING, RESTART
 from ..api.errors import Panic
 from ..api.matcher import ROLES, Role
 from ..api.release import Release, of
+from ..api.state import state_of
 from ..api.tree import differences
 from ..kubevirt.apply import applier, topology
 from ..kubevirt.apply.conflict import webhook_message
@@ -48,6 +49,7 @@ class RoleDrift(NamedTuple):
     captured_at: when the revision was created. changed_at: when the live object last changed. Both as the API server
     writes times, "" if unknown.
     problem: why the state is UNKNOWN, else "".
+    object_state, replacement, obsolete_from: of the live object (see `api.state`), "" if there is none.
     """
 
     state: str
@@ -62,6 +64,9 @@ class RoleDrift(NamedTuple):
     captured_at: str
     changed_at: str
     problem: str = ""
+    object_state: str = ""
+    replacement: str = ""
+    obsolete_from: str = ""
 
 
 class Specs(NamedTuple):
@@ -173,6 +178,13 @@ def _role_drift(
         changed_at=ownership.changed_at(live.manifest or {}),
         problem=problem,
     )
+    if live.manifest is not None:
+        object_state = state_of(live.manifest)
+        part = part._replace(
+            object_state=object_state.name,
+            replacement=object_state.replacement,
+            obsolete_from=object_state.obsolete_from,
+        )
     return part, captured if captured is not None else current, current if current is not None else captured
 
 

@@ -246,6 +246,62 @@ def test_catalogs_are_complete_and_their_labels_right(check: Check) -> None:
     assert check({"alone.yaml": preference}, "--catalog", "none")[1][-1].endswith("nothing found")
 
 
+def in_state(manifest: dict[str, Any], state: str, replacement: str = "") -> dict[str, Any]:
+    prefix = "instancetypes.virtshape.io"
+    manifest["metadata"]["labels"] = {f"{prefix}/state": state}
+    manifest["metadata"]["annotations"] = {f"{prefix}/replacement": replacement} if replacement else {}
+    return manifest
+
+
+def test_states_of_what_vms_use(check: Check) -> None:
+    catalog = [in_state(instancetype("old"), "deprecated"), in_state(instancetype("gone"), "obsolete")]
+    kept, fresh = vm("kept", instancetype={"name": "gone"}), vm("fresh", instancetype={"name": "gone"})
+    moved = vm("moved", instancetype={"name": "u1.medium"})
+    check({"base/all.yaml": [*catalog, kept, moved]})
+    moved["spec"]["instancetype"]["name"] = "gone"
+    text = "spec.instancetype.name: gone is obsolete, so only VMs that already have it may use it; use another"
+    code, lines = check({"head.yaml": [*catalog, kept, fresh, moved, vm("web", instancetype={"name": "old"})]})
+    assert (code, [line.split(": ", 1)[1] for line in lines]) == (
+        0,
+        [
+            *(
+                f"warning: VirtualMachine shop/{name}: {text} instancetype [obsolete]"
+                for name in ("kept", "fresh", "moved")
+            ),
+            "warning: VirtualMachine shop/web: spec.instancetype.name: old is deprecated [deprecated]",
+            "4 warnings",
+        ],
+    )
+    code, lines = check({"head.yaml": [*catalog, kept, fresh, moved]}, "--base", "base")
+    levels = {line.split("shop/")[1].split(":")[0]: line.split(": ")[1] for line in lines if "[obsolete]" in line}
+    assert (code, levels) == (1, {"kept": "warning", "fresh": "error", "moved": "error"})
+
+
+def test_replacements_are_checked(check: Check) -> None:
+    preference = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": "big"},
+        "spec": {"requirements": {"cpu": {"guest": 4}}},
+    }
+    catalog = [
+        preference,
+        in_state(instancetype("a", 4), "deprecated", "b"),
+        in_state(instancetype("b", 2), "obsolete", "nowhere"),
+    ]
+    code, lines = check({"catalog.yaml": catalog}, "--catalog", "none")
+    assert (code, [line.partition(" metadata.annotations: ")[2] or line for line in lines]) == (
+        0,
+        [
+            "the replacement b is itself obsolete; use nowhere [replacement]",
+            "the replacement b does not fit the preferences big, which a fits [replacement]",
+            "a guest that moves to b changes: domain.cpu.sockets 4 -> 2 [replacement]",
+            "the replacement nowhere does not exist; add it, or name another object [replacement]",
+            "3 objects checked for KubeVirt 1.9: 3 warnings, 1 note",
+        ],
+    )
+
+
 def test_objects_of_the_cluster_are_not_checked(check: Check) -> None:
     claim = {
         "apiVersion": "v1",

@@ -295,7 +295,7 @@ MISTAKES = {
     "series.web: unknown key 'size'; did you mean sizes?": [{"series": {"web": {"size": {}}}}],
     "series.web.sizes.small: unknown key 'mem'; did you mean memory?": [size(mem="1Gi")],
     "series.web.sizes.small: unknown key 'sizes'; choose from cpu, max_sockets, memory, hugepages, display_name, "
-    "description, labels, annotations, spec, extends": [size(sizes={})],
+    "description, deprecated, obsolete, labels, annotations, spec, extends": [size(sizes={})],
     "series.web.sizes.small: extends: 'wbe' is not in series; did you mean web?": [size(extends="wbe")],
     "series.web.sizes.small: extends: {} is not in series; choose from web": [size(extends=[{}])],
     "series.b: extends: a > b > a is a cycle; remove one of these references": [

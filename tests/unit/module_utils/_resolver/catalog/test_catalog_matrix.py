@@ -300,5 +300,43 @@ def test_the_data_contains_the_complete_matrix() -> None:
     assert svg(again, "Catalog") == svg(result, "Catalog")
 
 
+def test_the_page_and_the_table_show_states() -> None:
+    definition = {
+        "series": {
+            "m": {
+                "sizes": {
+                    "a": {"cpu": 1, "memory": "1Gi"},
+                    "b": {
+                        "cpu": 1,
+                        "memory": "1Gi",
+                        "deprecated": {"replacement": "m.a", "obsolete_from": "2027-03-31"},
+                    },
+                    "c": {"cpu": 2, "memory": "1Gi", "obsolete": {"replacement": "m.d"}},
+                }
+            }
+        },
+        "families": {"f": {"preferences": {"p": {"obsolete": {}}}}},
+    }
+    matrix = compatibility_matrix(expand_catalog(definition))
+    picture = svg(matrix, "Catalog")
+    assert re.findall(r'<text class="([a-z ]*)"[^>]*>(m\.[abc]|p)<', picture) == [
+        ("obsolete", "p"),
+        ("n", "m.a"),
+        ("n deprecated", "m.b"),
+        ("n obsolete", "m.c"),
+    ]
+    assert markdown(matrix, "Catalog").splitlines()[-5:] == [
+        "| deprecated or obsolete | kind | state | replacement | obsolete from |",
+        "| --- | --- | --- | --- | --- |",
+        "| m.b | VirtualMachineClusterInstancetype | deprecated | m.a | 2027-03-31 |",
+        "| m.c | VirtualMachineClusterInstancetype | obsolete | m.d |  |",
+        "| p | VirtualMachineClusterPreference | obsolete |  |  |",
+    ]
+    page = html(matrix, "Catalog")
+    assert "deprecated<br>obsolete from 2027-03-31" in page
+    assert "the replacement m.d does not exist" in page
+    assert "Deprecated and obsolete" not in html(compatibility_matrix(builtin()), "Catalog")
+
+
 def test_an_empty_catalog_has_a_picture_too() -> None:
     ElementTree.fromstring(svg(compatibility_matrix([]), "Nothing"))

@@ -14,6 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     series_of,
     size_of,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import choose
 
 
 def instancetype(name: str, vcpus: int = 2, guest: str = "4Gi", **more: Any) -> dict[str, Any]:
@@ -65,6 +66,18 @@ def test_demands_on_the_node_come_last(demand: dict[str, Any]) -> None:
     assert names([instancetype("a", **demand), instancetype("b")]) == ["b", "a"]
     # Though not after one that wastes more.
     assert names([instancetype("a", **demand), instancetype("b", 3)]) == ["a", "b"]
+
+
+def test_deprecated_instancetypes_are_chosen_on_request_and_obsolete_ones_never() -> None:
+    manifests = [
+        {**instancetype("active"), "kind": "VirtualMachineInstancetype"},
+        {**instancetype("old"), "kind": "VirtualMachineInstancetype"},
+        {**instancetype("gone"), "kind": "VirtualMachineInstancetype"},
+    ]
+    manifests[1]["metadata"]["labels"] = {"instancetype.kubevirt.io/deprecated": "true"}
+    manifests[2]["metadata"]["labels"] = {"instancetypes.virtshape.io/state": "obsolete"}
+    chosen = {flag: [one["metadata"]["name"] for one in choose(manifests, deprecated=flag)] for flag in (False, True)}
+    assert chosen == {False: ["active"], True: ["active", "old"]}
 
 
 def test_equal_instancetypes_keep_their_order() -> None:

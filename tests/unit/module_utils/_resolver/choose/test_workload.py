@@ -217,6 +217,25 @@ def test_refused_and_deprecated_instancetypes_are_not_chosen() -> None:
     assert answer(choose("fedora", types=types)) == ("", "fedora", "u1.medium")
 
 
+@pytest.mark.parametrize("state", ["deprecated", "obsolete"])
+def test_only_a_default_or_the_name_itself_chooses_what_is_not_active(state: str) -> None:
+    labels = {"instancetypes.virtshape.io/state": state}
+    annotations = {"instancetypes.virtshape.io/replacement": "u1.large"}
+    old = instancetype("u1.old", 1, "2Gi", "general.purpose")
+    old["metadata"] |= {"labels": {**old["metadata"]["labels"], **labels}, "annotations": annotations}
+    assert answer(choose("fedora", types=[old, TYPES[2]])) == ("", "fedora", "u1.medium")
+    sources = [data_source("golden/fedora", preference="fedora", instancetype="u1.old")]
+    choice = choose("fedora", sources, types=[old, TYPES[2]])
+    assert answer(choice) == ("golden/fedora", "fedora", "u1.old")
+    assert choice.reasons[-1].endswith(f"of the DataSource golden/fedora; it is {state}; use u1.large")
+    retired = preference("debian")
+    retired["metadata"]["labels"] = labels
+    offer = Offer([retired], TYPES, None, {})
+    assert resolve(Request("debian"), offer, NEWEST).preference is retired
+    with pytest.raises(Rejected, match="no preference and no DataSource is named 'Debian'"):
+        resolve(Request("Debian"), offer, NEWEST)
+
+
 def test_cluster_wide_object_before_a_namespaced_one_of_its_name() -> None:
     types = [{**instancetype("u1.small", 8, "64Gi", "general.purpose"), "kind": "VirtualMachineInstancetype"}, *TYPES]
     for offered in (types, [*TYPES, types[0]]):

@@ -93,6 +93,65 @@ def issue_text(*arguments: Any, **options: Any) -> str:
     return issue.text
 
 
+def with_state(manifest: dict[str, Any], state: str, replacement: str = "", day: str = "") -> dict[str, Any]:
+    annotations = {"replacement": replacement, "obsolete-from": day}
+    prefix = "instancetypes.virtshape.io"
+    manifest["metadata"] |= {
+        "labels": {f"{prefix}/state": state},
+        "annotations": {f"{prefix}/{key}": value for key, value in annotations.items()},
+    }
+    return manifest
+
+
+OLD_OBJECTS = (
+    *CLUSTER_OBJECTS,
+    with_state(instancetype("old", 4, "8Gi"), "deprecated", "u1.large", "2027-03-31"),
+    with_state(instancetype("gone", 4, "8Gi"), "obsolete", "u1.large"),
+    with_state(instancetype("gone", 4, "8Gi", OWN), "obsolete"),
+    with_state(preference("windows.7"), "obsolete"),
+)
+
+
+def test_a_deprecated_instancetype_is_a_doubt_that_names_the_replacement() -> None:
+    (issue,) = issues(vm(instancetype={"name": "old"}), there=OLD_OBJECTS)
+    assert (issue.text, issue.certain, issue.state) == (
+        "spec.instancetype.name: old is deprecated (obsolete from 2027-03-31); use u1.large",
+        False,
+        "deprecated",
+    )
+
+
+def test_an_obsolete_object_is_only_for_vms_that_have_it() -> None:
+    both = vm(instancetype={"name": "gone"}, preference={"name": "windows.7"})
+    found = issues(both, there=OLD_OBJECTS)
+    assert [(issue.text, issue.certain, issue.state) for issue in found] == [
+        (
+            "spec.instancetype.name: gone is obsolete, so only VMs that already have it may use it; use u1.large",
+            True,
+            "obsolete",
+        ),
+        (
+            "spec.preference.name: windows.7 is obsolete, so only VMs that already have it may use it; use another"
+            " preference",
+            True,
+            "obsolete",
+        ),
+    ]
+    assert issues(both, both, there=OLD_OBJECTS) == []
+    # The kind of the live matcher is spelled as the webhook stores it.
+    stored = vm(instancetype={"name": "gone", "kind": CLUSTER.lower()}, preference={"name": "windows.7"})
+    assert issues(both, stored, there=OLD_OBJECTS) == []
+    other_kind = vm(instancetype={"name": "gone", "kind": OWN}, preference={"name": "windows.7"})
+    assert len(issues(other_kind, stored, there=OLD_OBJECTS)) == 1
+    (issue,) = issues(both, vm(instancetype={"name": "u1.large"}, preference={"name": "windows.7"}), there=OLD_OBJECTS)
+    assert issue.text.startswith("spec.instancetype.name: gone is obsolete")
+
+
+def test_suggestions_leave_out_what_is_not_active() -> None:
+    text = issue_text(vm(preference={"name": "windows"}), there=[*OLD_OBJECTS[7:], *CLUSTER_OBJECTS[5:]])
+    assert "for example" not in text
+
+
 def test_valid_vms_have_no_issues() -> None:
     assert issues(vm(instancetype={"name": "u1.large"}, preference={"name": "windows"})) == []
 

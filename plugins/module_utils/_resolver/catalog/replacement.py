@@ -1,0 +1,140 @@
+"""Checks the replacements of deprecated and obsolete objects: what is wrong with them, and what they change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ..api.errors import FieldError
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..api.release import NEWEST, Release
+from ..api.state import ACTIVE, State, state_of
+from ..api.tree import copy, differences
+from .lost_fields import vmi_spec
+from .pair import satisfies
+
+Manifest = dict[str, Any]
+
+_NAMED = 5
+
+
+class Replacement(NamedTuple):
+    """A deprecated or obsolete object and its replacement.
+
+    object: its manifest. state: of the object. problems: what is wrong with the replacement, one line each. changes: of
+    the VMI spec of a VM that moves to it, [{field, before, after}].
+    """
+
+    object: Manifest
+    state: State
+    problems: tuple[str, ...] = ()
+    changes: tuple[dict[str, Any], ...] = ()
+
+
+def replacements(
+    objects: Iterable[Manifest], others: Iterable[Manifest] = (), release: Release = NEWEST
+) -> list[Replacement]:
+    """The objects that are not active, in order, with a judgement of their replacements.
+
+    others: further objects that may be replacements.
+    """
+    objects = list(objects)
+    known = {_key(manifest): manifest for manifest in (*others, *objects)}
+    return [
+        replacement(manifest, known.get(_replacement_key(manifest)), _counterparts(manifest, objects), release)
+        for manifest in objects
+        if state_of(manifest).name != ACTIVE
+    ]
+
+
+def as_facts(found: Replacement) -> dict[str, Any]:
+    """{kind, namespace, name, state, replacement, obsolete_from, problems, changes}."""
+    metadata = found.object["metadata"]
+    return {
+        "kind": found.object["kind"],
+        "namespace": metadata.get("namespace") or "",
+        "name": metadata["name"],
+        "state": found.state.name,
+        "replacement": found.state.replacement,
+        "obsolete_from": found.state.obsolete_from,
+        "problems": list(found.problems),
+        "changes": list(found.changes),
+    }
+
+
+def unknown_replacements(objects: Iterable[Manifest]) -> list[tuple[str, str, str]]:
+    """Kind, namespace and name of the replacements that are not among the objects."""
+    objects = list(objects)
+    known = {_key(manifest) for manifest in objects}
+    named = {_replacement_key(manifest): None for manifest in objects if state_of(manifest).replacement}
+    return [key for key in named if key not in known]
+
+
+def replacement(
+    manifest: Manifest, successor: Manifest | None, counterparts: Iterable[Manifest], release: Release = NEWEST
+) -> Replacement:
+    """The judgement of one object that is not active.
+
+    successor: the object that its replacement names; None if there is none. counterparts: the preferences with which an
+    instancetype, or the instancetypes with which a preference, may be used.
+    """
+    state, name = state_of(manifest), manifest["metadata"]["name"]
+    if not state.replacement:
+        return Replacement(manifest, state)
+    where = f"the replacement {state.replacement}"
+    if state.replacement == name:
+        return Replacement(manifest, state, ("an object cannot replace itself; name another object",))
+    if successor is None:
+        return Replacement(manifest, state, (f"{where} does not exist; add it, or name another object",))
+    problems, other = [], state_of(successor)
+    if other.name != ACTIVE:
+        problems.append(f"{where} is itself {other.text}")
+    lost = [
+        str(counterpart["metadata"]["name"])
+        for counterpart in counterparts
+        if _pair(manifest, counterpart) and not _pair(successor, counterpart)
+    ]
+    if lost:
+        more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+        names = f"{', '.join(lost[:_NAMED])}{more}"
+        is_instancetype = ROLE_OF_KIND[manifest["kind"]] is INSTANCETYPE
+        what = "preferences" if is_instancetype else "instancetypes"
+        problems.append(f"{where} does not fit the {what} {names}, which {name} fits")
+    return Replacement(manifest, state, tuple(problems), tuple(_changes(manifest, successor, release)))
+
+
+def _changes(manifest: Manifest, successor: Manifest, release: Release) -> list[dict[str, Any]]:
+    role = ROLE_OF_KIND[manifest["kind"]]
+    specs = [copy(one.get("spec") or {}) for one in (manifest, successor)]
+    if role is PREFERENCE:
+        # They say which instancetypes a VM may have, and change no guest.
+        for spec in specs:
+            spec.pop("requirements", None)
+    before, after = (vmi_spec(role, spec, release) for spec in specs)
+    return [] if before is None or after is None else differences(before, after)
+
+
+def _pair(one: Manifest, counterpart: Manifest) -> bool:
+    by_role = sorted((one, counterpart), key=lambda manifest: ROLE_OF_KIND[manifest["kind"]] is PREFERENCE)
+    try:
+        return satisfies(*by_role)
+    except FieldError:
+        return False
+
+
+def _counterparts(manifest: Manifest, objects: list[Manifest]) -> list[Manifest]:
+    kind, namespace, _name = _key(manifest)
+    return [
+        one
+        for one in objects
+        if ROLE_OF_KIND[one["kind"]] is not ROLE_OF_KIND[kind] and (not namespace or _key(one)[1] in ("", namespace))
+    ]
+
+
+def _key(manifest: Manifest) -> tuple[str, str, str]:
+    metadata = manifest["metadata"]
+    return manifest["kind"], metadata.get("namespace") or "", metadata["name"]
+
+
+def _replacement_key(manifest: Manifest) -> tuple[str, str, str]:
+    return (*_key(manifest)[:2], state_of(manifest).replacement)
