@@ -119,6 +119,19 @@ def test_vms_as_hosts_in_groups(inventory: Inventory, fleet: str) -> None:
     assert found.hosts[web]["vm_annotations"]["note"] == {"__ansible_unsafe": "{{ 7 * 6 }}"}
 
 
+def test_groups_by_the_state_of_the_instancetype(run: Run, inventory: Inventory, fleet: str) -> None:
+    size = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}, "deprecated": {"replacement": "medium"}}
+    assert run("instancetype", namespace=fleet, name="small", **size)["changed"]
+    found = inventory(
+        namespaces=[fleet],
+        strict=True,
+        keyed_groups=[{"key": "vm_instancetype.object_state", "prefix": "instancetype"}],
+    )
+    assert found.members("instancetype_deprecated") == {f"web.{fleet}", f"old.{fleet}"}
+    assert found.members("instancetype_active") == {f"db.{fleet}"}
+    assert found.hosts[f"web.{fleet}"]["vm_instancetype"]["replacement"] == "medium"
+
+
 def test_vm_selection_and_host_names(inventory: Inventory, fleet: str) -> None:
     chosen = inventory(
         namespaces=[fleet], label_selectors=["tier in (web, database)", "tier!=web"], host_format="{namespace}_{name}"
