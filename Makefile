@@ -121,7 +121,7 @@ unit: setup ## the tests that need no cluster
 
 random: setup control-plane ## the property tests with 1,000 examples each, 1,000 changes of VMs, and faults, kills and orders of requests, drawn anew; ORDERS=50, SEED=number
 	@HYPOTHESIS_PROFILE=random pytest --numprocesses 2 tests/unit/properties
-	@VIRTSHAPE_TEST_SEED=$(or $(SEED),$$(date +%s)) VIRTSHAPE_TEST_CHANGES=1000 pytest tests/integration/properties/test_random_changes.py
+	@VIRTSHAPE_TEST_SEED=$(or $(SEED),$$(date +%s)) VIRTSHAPE_TEST_CHANGES=1000 VIRTSHAPE_TEST_LIMITS=10000 pytest tests/integration/properties/test_random_changes.py tests/integration/properties/test_random_limits.py
 	@VIRTSHAPE_TEST_SEED=$(or $(SEED),$$(date +%s)) VIRTSHAPE_TEST_ORDERS=$(or $(ORDERS),50) pytest --numprocesses 2 tests/chaos/test_many.py tests/chaos/test_refresh_killed.py tests/chaos/test_each_request.py tests/chaos/test_turns.py
 
 each-request: setup control-plane ## runs that are killed at each of their requests in turn; REQUESTS="*" also answers each with each fault (hours)

@@ -274,11 +274,11 @@ options:
         choices: [instancetype, preference]
       max_cpu:
         description:
-          - The most vCPUs of an instancetype, and of a VM without one (C(cpu) with C(maxSockets), and C(resources)).
+          - The most vCPUs of an instancetype, and of a VM without one (C(cpu) and C(resources)).
         type: int
       max_memory:
         description:
-          - The most memory of an instancetype, and of a VM without one (C(memory) with C(maxGuest), and C(resources)).
+          - The most memory of an instancetype, and of a VM without one (C(memory) and C(resources)).
         type: str
       gpus:
         description:
@@ -379,10 +379,12 @@ EXAMPLES = r"""
         except_namespaces: [lab]
         gpus: false
         host_devices: false
+        action: warn
       - name: known-systems
+        namespace_labels: {tier: standard}
         preferences: [rhel.*, fedora, windows.*]
         require: [preference]
-        action: warn
+        action: audit
 
 - name: Some of the common catalog in two namespaces
   virtshape.instancetypes.catalog:
