@@ -90,7 +90,39 @@ options:
             the first dot, such as V(dedicated). The default is V(general.purpose),
             or the only class that exists.
         type: str
-  boot: &id007
+  from_template: &id007
+    description:
+      - The VirtualMachineTemplate of which to make the VM. It is processed here,
+        with the rights of the user, who must be allowed to read it. A string is short
+        for O(from_template.name). Requires KubeVirt 1.9.
+      - Options beside it win over the template. Objects are merged, other values
+        replaced. O(name) and O(namespace) are those of the VM, whatever the template
+        says, and give their value to a parameter that names the VM, such as C(NAME)
+        in C(${NAME}). Options that add disks, networks or credentials cannot be combined
+        with it.
+      - Parameters that generate their value do so once. In an existing VM, the value
+        is read from where the template has the parameter. If that is impossible,
+        the error says which parameter to set.
+      - The run strategy of the template is that of a new VM, as if O(run_strategy)
+        was not set.
+      - Values of parameters whose names contain such words as C(password), C(secret)
+        and C(token) are hidden, as is cloud-init data. To know a password, set it.
+    type: dict
+    suboptions:
+      name:
+        description:
+          - Name of the template.
+        type: str
+        required: true
+      namespace:
+        description:
+          - Namespace of the template. Default is that of the VM.
+        type: str
+      parameters:
+        description:
+          - Values of the template's parameters, by name.
+        type: dict
+  boot: &id008
     description:
       - The disk that the VM boots from. It becomes the first volume, named C(boot).
         A VM needs nothing else to run.
@@ -146,7 +178,7 @@ options:
         choices:
           - Block
           - Filesystem
-  instancetype: &id008
+  instancetype: &id009
     description:
       - Instancetype of the VM. A string is short for O(instancetype.name), such as
         V(u1.small).
@@ -195,7 +227,7 @@ options:
         type: str
         aliases:
           - inferFromVolume
-  preference: &id009
+  preference: &id010
     description:
       - Preference of the VM. A string is short for O(preference.name).
     type: dict
@@ -241,7 +273,7 @@ options:
         type: str
         aliases:
           - inferFromVolume
-  infer_from_registry: &id010
+  infer_from_registry: &id011
     description:
       - Whether the task infers O(instancetype) and O(preference) from images in registries,
         which KubeVirt never does. This concerns container disks, and disks that CDI
@@ -257,12 +289,12 @@ options:
         and O(preference.infer=required). Then it is an error if the registry does
         not answer, or if the image lacks these variables; with V(auto) it is none.
     type: bool
-  insecure_registry: &id011
+  insecure_registry: &id012
     description:
       - Whether O(infer_from_registry) accepts any certificate of a registry, and
         plain HTTP. It always does for the C(insecureRegistries) of CDI.
     type: bool
-  cpu: &id012
+  cpu: &id013
     description:
       - vCPUs and CPU model of the VM. vCPUs conflict with an instancetype.
     type: dict
@@ -283,17 +315,17 @@ options:
         description:
           - CPU model. Conflicts with an instancetype that sets a CPU model.
         type: str
-  memory: &id013
+  memory: &id014
     description:
       - Guest memory of a VM without an instancetype, as a quantity. Mutually exclusive
         with O(instancetype).
       - A new VM without both gets V(512Mi). An existing VM keeps its memory.
     type: str
-  termination_grace_period: &id014
+  termination_grace_period: &id015
     description:
       - Number of seconds for the guest to shut down.
     type: int
-  volumes: &id015
+  volumes: &id016
     description:
       - Volumes of the VM. The VM boots from the first volume unless a volume has
         O(volumes[].boot_order).
@@ -619,7 +651,7 @@ options:
           - disk
           - cdrom
           - lun
-  sysprep: &id016
+  sysprep: &id017
     description:
       - Answer file for Sysprep of Windows, on a volume C(sysprepdisk) after O(volumes).
     type: dict
@@ -632,7 +664,7 @@ options:
         description:
           - Name of a Secret with such a file.
         type: str
-  cloud_init: &id017
+  cloud_init: &id018
     description:
       - Configuration of the guest by cloud-init, on the last volume C(cloudinitdisk).
         Without any data and without O(cloud_init.type) the VM has no such volume.
@@ -695,7 +727,7 @@ options:
         description:
           - The same, base64-encoded.
         type: str
-  access_credentials: &id018
+  access_credentials: &id019
     description:
       - SSH keys and passwords that KubeVirt brings into the guest from Secrets. The
         task does not read the Secrets.
@@ -733,7 +765,7 @@ options:
             V(ga). Default is O(cloud_init.user).
         type: list
         elements: str
-  networks: &id019
+  networks: &id020
     description:
       - Networks of the VM, each with an interface. By default KubeVirt adds an interface
         on the pod network.
@@ -797,7 +829,7 @@ options:
             choices:
               - TCP
               - UDP
-  efi: &id020
+  efi: &id021
     description:
       - Boot with EFI, also with an empty dictionary. The preference sets the default
         firmware.
@@ -812,7 +844,7 @@ options:
         description:
           - Whether the firmware's variables survive a stop of the VM.
         type: bool
-  tpm: &id021
+  tpm: &id022
     description:
       - A TPM device, also with an empty dictionary.
     type: dict
@@ -821,17 +853,17 @@ options:
         description:
           - Whether the state of the TPM survives a stop of the VM.
         type: bool
-  node_selector: &id022
+  node_selector: &id023
     description:
       - Labels of the nodes that can run the VM. Conflicts with an instancetype that
         has a node selector.
     type: dict
-  tolerations: &id023
+  tolerations: &id024
     description:
       - Tolerations of the VM, in the API's form.
     type: list
     elements: dict
-  eviction_strategy: &id024
+  eviction_strategy: &id025
     description:
       - What happens to the VM when its node is drained. The configuration of the
         cluster sets the default.
@@ -841,23 +873,23 @@ options:
       - LiveMigrate
       - LiveMigrateIfPossible
       - External
-  data_volume_templates: &id025
+  data_volume_templates: &id026
     description:
       - DataVolumes that KubeVirt creates with the VM, in the API's form.
     type: list
     elements: dict
-  template: &id026
+  template: &id027
     description:
       - Fields of the VM's template without an option, in the API's form (C(metadata)
         and C(spec)). Merged with the other options; lists are joined; different values
         for the same field are an error.
     type: dict
-  spec: &id027
+  spec: &id028
     description:
       - Fields of the VM's spec without an option, in the API's form. Merged like
         O(template).
     type: dict
-  accept_unknown_fields: &id028
+  accept_unknown_fields: &id029
     description:
       - Whether to send fields that this collection does not know. By default an unknown
         field fails the task before anything is sent, and the message suggests the
@@ -895,26 +927,27 @@ options:
       run_strategy: *id004
       workload: *id005
       size: *id006
-      boot: *id007
-      instancetype: *id008
-      preference: *id009
-      infer_from_registry: *id010
-      insecure_registry: *id011
-      cpu: *id012
-      memory: *id013
-      termination_grace_period: *id014
-      volumes: *id015
-      sysprep: *id016
-      cloud_init: *id017
-      access_credentials: *id018
-      networks: *id019
-      efi: *id020
-      tpm: *id021
-      node_selector: *id022
-      tolerations: *id023
-      eviction_strategy: *id024
-      data_volume_templates: *id025
-      template: *id026
-      spec: *id027
-      accept_unknown_fields: *id028
+      from_template: *id007
+      boot: *id008
+      instancetype: *id009
+      preference: *id010
+      infer_from_registry: *id011
+      insecure_registry: *id012
+      cpu: *id013
+      memory: *id014
+      termination_grace_period: *id015
+      volumes: *id016
+      sysprep: *id017
+      cloud_init: *id018
+      access_credentials: *id019
+      networks: *id020
+      efi: *id021
+      tpm: *id022
+      node_selector: *id023
+      tolerations: *id024
+      eviction_strategy: *id025
+      data_volume_templates: *id026
+      template: *id027
+      spec: *id028
+      accept_unknown_fields: *id029
 """

@@ -163,6 +163,16 @@ EXAMPLES = r"""
         container_disk: quay.io/containerdisks/fedora:latest
     restart: if_required
 
+- name: A VM of a template in the cluster
+  virtshape.instancetypes.virtual_machine:
+    name: report
+    namespace: shop
+    from_template:
+      name: rhel9
+      namespace: golden-images
+      parameters:
+        INSTANCETYPE: u1.large
+
 - name: Three alike in one task
   virtshape.instancetypes.virtual_machine:
     namespace: shop
@@ -344,6 +354,17 @@ results:
         reasons: ["instancetype u1.small: is the default instancetype of the DataSource golden-images/fedora"]
         others: {boot: [], instancetype: []}
         rejected: {}
+    from_template:
+      description:
+        - The template of the VM, with C(name), C(namespace), C(parameters), the values of all parameters by name, and
+          C(message), what the template says to users of its VMs.
+      type: dict
+      returned: with O(from_template), if the template exists
+      sample:
+        name: rhel9
+        namespace: golden-images
+        parameters: {NAME: report, INSTANCETYPE: u1.medium}
+        message: Log in to report as cloud-user.
     status:
       description: Printable status of the VM.
       type: str

@@ -144,10 +144,11 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding | Un
     except FieldError as error:
         yield Finding("invalid", ERROR, entry.location, label, error.path, error.reason)
         return
-    if options.get("workload") is not None:
-        message = "the cluster decides on the instancetype; run the playbook with --check against a cluster"
-        yield _unchecked(entry, label, "workload", message)
-        return
+    for option, decided in (("workload", "the instancetype"), ("from_template", "the VM")):
+        if options.get(option) is not None:
+            message = f"the cluster decides on {decided}; run the playbook with --check against a cluster"
+            yield _unchecked(entry, label, option, message)
+            return
     if options.get("infer_from_registry") and (inferences := image_inferences(manifest, None, {})):
         first = inferences[0]
         message = f"the image {first.image.name} decides on the {first.role.matcher}; the check asks no registry"

@@ -8,10 +8,10 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ...module_utils._resolver.api import go_json
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.names import shown
 from ...module_utils._resolver.api.schema import declared
+from ...module_utils._resolver.kubevirt.template.parameters import texts
 from ...module_utils._resolver.kubevirt.template.process import process
 from .. import _template_filters as shared
 from .._filters import boolean_option
@@ -45,12 +45,7 @@ def _texts(parameters: Any) -> dict[str, str]:
     """Values by name as texts, as the API takes them."""
     if not isinstance(parameters, (Mapping, type(None))):
         raise AnsibleFilterError(f"{NAME}: parameters: expected values by name, found {shown(parameters)}")
-    return {str(name): _text(name, value) for name, value in (parameters or {}).items()}
-
-
-def _text(name: str, value: Any) -> str:
-    if isinstance(value, (Mapping, list)):
-        raise AnsibleFilterError(f"{NAME}: parameters.{name}: expected text; write JSON, with to_json")
-    if value is None:
-        return ""
-    return str(value) if isinstance(value, str) else go_json.write(value)
+    try:
+        return texts(parameters or {})
+    except FieldError as error:
+        raise AnsibleFilterError(f"{NAME}: {error}") from error

@@ -24,7 +24,8 @@ class Entry:
     """One object of a task.
 
     label: its name in messages. problem: why it cannot be declared at all, or None. options: the source of the
-    manifest. choice: what was chosen for the options, and why, for the result.
+    manifest. choice: what was chosen for the options, and why, for the result. from_template: the
+    template that the manifest was made of, for the result.
     """
 
     label: str
@@ -34,6 +35,7 @@ class Entry:
     problem: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     choice: dict[str, Any] | None = None
+    from_template: dict[str, Any] | None = None
 
 
 class Finding(NamedTuple):

@@ -66,6 +66,11 @@ _REQUEST: Final = re.compile(r"^\S*HTTPS?Connection.*?[)>]: ")
 # The API server's messages for a resource that it does not serve, as JSON and as text.
 _NO_SUCH_API = ("could not find the requested resource", "page not found")
 
+_WITHOUT_API: Final = {
+    "template.kubevirt.io": "it needs KubeVirt 1.9 or newer without the feature gate Template disabled; the filter"
+    " template_process makes VMs of templates in files"
+}
+
 # The API server's message for a missing permission.
 _FORBIDDEN = re.compile(r'cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)" in API group "(?P<group>[^"]*)"')
 
@@ -100,7 +105,8 @@ def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = N
     if error.code == 403:
         return f"{message}{_permission(error, message, verb, kind)}"
     if error.code == 404 and kind is not None and any(words in message for words in _NO_SUCH_API):
-        return f"the cluster has no {kind.plural}.{kind.group} ({kind.api_version}); check that KubeVirt is installed"
+        remedy = _WITHOUT_API.get(kind.group, "check that KubeVirt is installed")
+        return f"the cluster has no {kind.plural}.{kind.group} ({kind.api_version}); {remedy}"
     if is_another(error):
         return "the object was deleted while the task ran; run the task again"
     if error.code == 409 and error.causes:

@@ -396,6 +396,8 @@ def output_of(subject: Subject, result: Result) -> Output:
         output["msg"] = result.failed
     if result.entry.choice is not None:
         output["choice"] = result.entry.choice
+    if result.entry.from_template is not None:
+        output["from_template"] = result.entry.from_template
     if result.skip_reason:
         output["left"] = result.skip_reason
     if result.retained:

@@ -12,6 +12,7 @@ from ..._resolver.declare.vm.options import SPEC
 from ..act.subject import Entry
 from ..act.subjects.virtual_machine import VirtualMachines
 from ..client.session import Session
+from . import from_template
 from .capacity import capacity
 from .objects import ObjectModule
 from .outcome import Mode, Params
@@ -25,9 +26,16 @@ _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
     "preflight_placement": {"type": "bool", "default": False},
 }
-# What a workload chooses. An entry of a list that sets the one loses the other.
+# What a workload chooses, and what a template has as lists, whose entries a task cannot name. An entry of a list that
+# sets the one loses the other.
+_CHOSEN: Final = ("instancetype", "preference", "memory")
+_OF_TEMPLATE: Final = (
+    *("workload", "size", "boot", "volumes", "sysprep", "cloud_init"),
+    *("access_credentials", "networks", "data_volume_templates"),
+)
 _EXCLUSIVE: Final = [
-    (request, chosen) for request in ("workload", "size") for chosen in ("instancetype", "preference", "memory")
+    *((request, chosen) for request in ("workload", "size") for chosen in _CHOSEN),
+    *(("from_template", option) for option in _OF_TEMPLATE),
 ]
 # No default for label_selectors: the user must choose VMs.
 _SELECTORS: Final[dict[str, dict[str, Any]]] = {
@@ -59,6 +67,7 @@ def _manifest(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _complete(params: Params, mode: Mode, session: Session, entries: list[Entry], warnings: list[str]) -> list[Entry]:
+    entries = from_template.complete(mode, session, entries, warnings)
     return complete(params, mode, session, entries, _manifest, warnings)
 
 

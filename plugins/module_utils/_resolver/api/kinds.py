@@ -52,6 +52,7 @@ BY_NAME: dict[str, Kind] = {
         Kind("VirtualMachineClusterPreference", *_INSTANCETYPE, "virtualmachineclusterpreferences", False),
         Kind("VirtualMachine", *_KUBEVIRT, "virtualmachines", True),
         Kind("VirtualMachineInstance", *_KUBEVIRT, "virtualmachineinstances", True),
+        Kind("VirtualMachineTemplate", "template.kubevirt.io", "v1beta1", "virtualmachinetemplates", True),
         Kind("ControllerRevision", "apps", "v1", "controllerrevisions", True),
         Kind("Namespace", "", "v1", "namespaces", False),
         Kind("Node", "", "v1", "nodes", False),

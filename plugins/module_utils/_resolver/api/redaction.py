@@ -13,7 +13,12 @@ LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 SECRET: Final = frozenset(
     {"userData", "userDataBase64", "networkData", "networkDataBase64", "extraHeaders", LAST_APPLIED}
 )
-_SUSPECTS: Final = SECRET | {"url"}
+_SUSPECTS: Final = SECRET | {"url", "value"}
+_SECRET_VALUE: Final = "(value of a secret parameter)"
+# Names of parameters whose values are secret.
+_SECRET_NAME: Final = re.compile(
+    r"pass(?!ive|through)|pwd|secret|token|credential|private_?key|api_?key", re.IGNORECASE
+)
 # User and password of a URL, and its query, which may be a signature.
 _SECRET_PARTS: Final = (re.compile(r"(?<=://)[^/@?]*(?=@)"), re.compile(r"(?<=\?).*", re.DOTALL))
 
@@ -30,17 +35,35 @@ def redact(before: Any, after: Any) -> tuple[Any, Any]:
     return _hide(before, HIDDEN), _hide(after, text, old_secrets)
 
 
+def is_secret(parameter: Any) -> bool:
+    """Whether a parameter of a template has a name like that of a secret."""
+    return isinstance(parameter, str) and bool(_SECRET_NAME.search(parameter))
+
+
 def secret_texts(value: Any, name: str = "") -> frozenset[str]:
     """All texts in a value (options or a manifest) that must be hidden wherever they occur."""
     if isinstance(value, dict):
-        return frozenset().union(*(secret_texts(entry, str(key)) for key, entry in value.items()))
+        named = ((_SECRET_VALUE if _is_value(value, name, key) else str(key), entry) for key, entry in value.items())
+        return frozenset().union(*(secret_texts(entry, key) for key, entry in named))
     if isinstance(value, list):
         return frozenset().union(*(secret_texts(entry, name) for entry in value))
+    if name == _SECRET_VALUE and isinstance(value, (int, float)) and not isinstance(value, bool):
+        value = str(value)
     if not isinstance(value, str):
         return frozenset()
     if name == "url":
         return frozenset(text for part in _SECRET_PARTS for text in part.findall(value) if text)
-    return frozenset({value} if value and name in SECRET else ())
+    return frozenset({value} if value and name in (_SECRET_VALUE, *SECRET) else ())
+
+
+def _hides(owner: dict[str, Any], key: str) -> bool:
+    """Whether all of a field is secret: by its name, or as the value of a parameter."""
+    return key in SECRET or _is_value(owner, "", key)
+
+
+def _is_value(owner: dict[str, Any], field: str, key: str) -> bool:
+    """Whether a key of an object has a secret parameter's value. field: which has the object."""
+    return (key == "value" and is_secret(owner.get("name"))) or (field == "parameters" and is_secret(key))
 
 
 def _may_hide(value: Any) -> bool:
@@ -52,8 +75,8 @@ def _may_hide(value: Any) -> bool:
 
 def _secrets(value: Any) -> frozenset[str]:
     if isinstance(value, dict):
-        secrets = {str(entry) for key, entry in value.items() if key in SECRET}
-        return frozenset(secrets.union(*(_secrets(entry) for key, entry in value.items() if key not in SECRET)))
+        secrets = {str(entry) for key, entry in value.items() if _hides(value, key)}
+        return frozenset(secrets.union(*(_secrets(entry) for key, entry in value.items() if not _hides(value, key))))
     if isinstance(value, list):
         return frozenset().union(*map(_secrets, value))
     return frozenset()
@@ -63,7 +86,7 @@ def _hide(value: Any, text: str, old_secrets: frozenset[str] = frozenset(), name
     if isinstance(value, dict):
         hidden = {
             key: (HIDDEN if str(entry) in old_secrets else text)
-            if key in SECRET
+            if _hides(value, key)
             else _hide(entry, text, old_secrets, key)
             for key, entry in value.items()
         }

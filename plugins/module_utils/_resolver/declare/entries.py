@@ -12,7 +12,7 @@ Options = dict[str, Any]
 Spec = dict[str, Any]
 
 # Options that accept a text as shorthand → the suboption that the text sets.
-_TEXTS = {**{role.matcher: "name" for role in ROLES}, "boot": "data_source", "size": "name"}
+_TEXTS = {**{role.matcher: "name" for role in ROLES}, "boot": "data_source", "size": "name", "from_template": "name"}
 
 
 def expand_shorthand(options: Options, spec: Spec) -> Options:
@@ -49,7 +49,8 @@ def merge_options(below: Options, above: Options, spec: Spec, exclusive: Iterabl
     for group in exclusive:
         if any(overrides.get(name) is not None for name in group):
             for name in group:
-                result.pop(name, None)
+                if overrides.get(name) is None:
+                    result.pop(name, None)
     for name, value in overrides.items():
         if value is None:
             result.pop(name, None)

@@ -27,15 +27,30 @@ def generate(expression: str, seed: str) -> str:
     """
     text, taken = expression, 0
     while match := _EXPRESSION.search(text):
-        ranges, length = match.groups()
-        if not _RANGE.search(ranges):
-            raise ExpressionError(f"malformed ranges syntax: {ranges}")
-        count = _length(length)
-        characters = _characters(ranges)
+        characters, count = _range(match)
         drawn = "".join(characters[_draw(seed, taken + index) % len(characters)] for index in range(count))
         taken += count
         text = text.replace(match[0], drawn, 1)
     return text
+
+
+def pattern(expression: str) -> str:
+    """A regular expression, of a fixed length, for what an expression generates. Raises ExpressionError."""
+    parts, end = [], 0
+    for match in _EXPRESSION.finditer(expression):
+        characters, count = _range(match)
+        parts += [re.escape(expression[end : match.start()]), f"[{re.escape(characters)}]{{{count}}}"]
+        end = match.end()
+    return "".join([*parts, re.escape(expression[end:])])
+
+
+def _range(match: re.Match[str]) -> tuple[str, int]:
+    """The characters to choose from, and how many."""
+    ranges, length = match.groups()
+    if not _RANGE.search(ranges):
+        raise ExpressionError(f"malformed ranges syntax: {ranges}")
+    count = _length(length)
+    return _characters(ranges), count
 
 
 def _draw(seed: str, index: int) -> int:

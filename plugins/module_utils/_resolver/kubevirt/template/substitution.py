@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from ...api import go_json
 
-_REFERENCE: Final = re.compile(r"\$\{([a-zA-Z0-9_]+)\}")
-_WHOLE: Final = re.compile(r"\$\{\{([a-zA-Z0-9_]+)\}\}")
+REFERENCE: Final = re.compile(r"\$\{([a-zA-Z0-9_]+)\}")
+WHOLE: Final = re.compile(r"\$\{\{([a-zA-Z0-9_]+)\}\}")
 _GO_TYPES: Final = {
     bool: "bool",
     int: "float64",
@@ -29,8 +29,8 @@ class SubstitutionError(ValueError):
 def references(value: Any) -> Iterator[str]:
     """The names in all texts and keys of a JSON value, perhaps more than once."""
     if isinstance(value, str):
-        whole = _WHOLE.fullmatch(value)
-        yield from [whole[1]] if whole else _REFERENCE.findall(value)
+        whole = WHOLE.fullmatch(value)
+        yield from [whole[1]] if whole else REFERENCE.findall(value)
     elif isinstance(value, dict):
         for key, entry in value.items():
             yield from references(key)
@@ -42,7 +42,7 @@ def references(value: Any) -> Iterator[str]:
 
 def has_reference(text: str) -> bool:
     """Whether a text has ``${NAME}`` somewhere."""
-    return bool(_REFERENCE.search(text))
+    return bool(REFERENCE.search(text))
 
 
 def escaped(value: Any, dollar: str) -> Any:
@@ -52,7 +52,7 @@ def escaped(value: Any, dollar: str) -> Any:
     """
 
     def escape(text: str) -> str:
-        pattern = _WHOLE if _WHOLE.fullmatch(text) else _REFERENCE
+        pattern = WHOLE if WHOLE.fullmatch(text) else REFERENCE
         return pattern.sub(lambda match: f"${{{dollar}}}{match[0][1:]}", text)
 
     return _mapped(value, escape, escape)
@@ -65,7 +65,7 @@ def substitute(value: Any, values: Mapping[str, str]) -> Any:
     """
 
     def replace(text: str) -> Any:
-        whole = _WHOLE.fullmatch(text)
+        whole = WHOLE.fullmatch(text)
         return _read(values[whole[1]], "interface {}") if whole else _replace(text, values)
 
     return _mapped(value, lambda key: _key(key, values), replace)
@@ -84,12 +84,12 @@ def _mapped(value: Any, of_key: Callable[[str], str], of_text: Callable[[str], A
 
 def substitute_text(text: str, values: Mapping[str, str]) -> str:
     """A text in which ``${{NAME}}`` too is replaced by text."""
-    whole = _WHOLE.fullmatch(text)
+    whole = WHOLE.fullmatch(text)
     return values[whole[1]] if whole else _replace(text, values)
 
 
 def _key(key: str, values: Mapping[str, str]) -> str:
-    whole = _WHOLE.fullmatch(key)
+    whole = WHOLE.fullmatch(key)
     if not whole:
         return _replace(key, values)
     read = _read(values[whole[1]], "string")
@@ -102,7 +102,7 @@ def _key(key: str, values: Mapping[str, str]) -> str:
 
 def _replace(text: str, values: Mapping[str, str]) -> str:
     # The names are found once; each then takes the first place that is left, also one in a value put in before it.
-    for name in _REFERENCE.findall(text):
+    for name in REFERENCE.findall(text):
         text = text.replace(f"${{{name}}}", values[name], 1)
     return text
 

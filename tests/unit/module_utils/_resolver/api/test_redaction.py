@@ -48,3 +48,15 @@ def test_redact_copies_only_parts_with_secrets() -> None:
     assert shown["plain"] is original["plain"]
     assert original == {"plain": {"deep": [1]}, **volumes("old")}
     assert shown["volumes"][0]["cloudInitNoCloud"] == {"userData": HIDDEN, "networkData": HIDDEN}
+
+
+def test_values_of_secret_parameters_are_hidden() -> None:
+    declared = {"parameters": [{"name": "ROOT_PASSWORD", "value": "old"}, {"name": "PASSIVE", "value": "shown"}]}
+    changed = {"parameters": [{"name": "ROOT_PASSWORD", "value": "new"}, {"name": "PASSIVE", "value": "shown"}]}
+    before, after = redact(declared, changed)
+    assert [entry["value"] for entry in before["parameters"]] == ["(hidden)", "shown"]
+    assert [entry["value"] for entry in after["parameters"]] == ["(hidden, another value)", "shown"]
+    given = {
+        "from_template": {"parameters": {"API_TOKEN": "a", "PIN_SECRET": 1234, "PASSWORD_LOGIN": True, "NAME": "b"}}
+    }
+    assert secret_texts([declared, given]) == {"old", "a", "1234"}

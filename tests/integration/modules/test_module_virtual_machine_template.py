@@ -1,0 +1,176 @@
+"""virtual_machine with from_template: processed here, the same at every run, its secrets hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+Run = Callable[..., dict[str, Any]]
+
+API = "template.kubevirt.io/v1beta1"
+KIND = "VirtualMachineTemplate"
+USER_DATA = "#cloud-config\nuser: me\npassword: ${ROOT_PASSWORD}\nchpasswd: {expire: false}\n"
+
+
+def template(name: str, namespace: str) -> dict[str, Any]:
+    disk = {"name": "root-${NAME}-${SUFFIX}"}
+    volume = {"source": {"blank": {}}, "storage": {"resources": {"requests": {"storage": "1Gi"}}}}
+    return {
+        "apiVersion": API,
+        "kind": KIND,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "message": "${NAME} has ${CORES} cores and the password ${ROOT_PASSWORD}",
+            "parameters": [
+                {"name": "NAME", "generate": "expression", "from": "vm-[a-z0-9]{5}"},
+                {"name": "SUFFIX", "generate": "expression", "from": "[a-z0-9]{6}"},
+                {"name": "CORES", "value": "1"},
+                {"name": "TEAM", "required": True},
+                {"name": "ROOT_PASSWORD", "generate": "expression", "from": "[a-zA-Z0-9]{16}"},
+            ],
+            "virtualMachine": {
+                "metadata": {"name": "${NAME}", "labels": {"team": "${TEAM}", "of": "template"}},
+                "spec": {
+                    "runStrategy": "Halted",
+                    "dataVolumeTemplates": [{"metadata": disk, "spec": volume}],
+                    "template": {
+                        "metadata": {"annotations": {"note": "the password is ${ROOT_PASSWORD}"}},
+                        "spec": {
+                            "domain": {
+                                "cpu": {"cores": "${{CORES}}"},
+                                "memory": {"guest": "1024Mi"},
+                                "devices": {},
+                            },
+                            "volumes": [
+                                {"name": "root", "dataVolume": disk},
+                                {"name": "init", "cloudInitNoCloud": {"userData": USER_DATA}},
+                            ],
+                        },
+                    },
+                },
+            },
+        },
+    }
+
+
+@pytest.fixture
+def golden(api: Any, namespace: str) -> Iterator[str]:
+    """A namespace with the template `rhel9`."""
+    name = f"{namespace}-golden"
+    namespaces = api.resources.get(api_version="v1", kind="Namespace")
+    namespaces.create(body={"metadata": {"name": name}})
+    api.resources.get(api_version=API, kind=KIND).create(body=template("rhel9", name), namespace=name)
+    yield name
+    namespaces.delete(name=name)
+
+
+@pytest.fixture
+def options(golden: str, namespace: str) -> dict[str, Any]:
+    return {
+        "name": "web",
+        "namespace": namespace,
+        "from_template": {"name": "rhel9", "namespace": golden, "parameters": {"TEAM": "a"}},
+    }
+
+
+def live(api: Any, namespace: str, name: str = "web") -> dict[str, Any]:
+    vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    vm: dict[str, Any] = vms.get(name=name, namespace=namespace).to_dict()
+    return vm
+
+
+def password(vm: dict[str, Any]) -> str:
+    return str(vm["spec"]["template"]["metadata"]["annotations"]["note"]).rpartition(" ")[2]
+
+
+def test_vm_of_template_is_the_same_at_every_run(run: Run, api: Any, namespace: str, options: dict[str, Any]) -> None:
+    foretold = run("virtual_machine", check=True, **options)
+    assert foretold["changed"] and not foretold.get("failed"), foretold
+    made = run("virtual_machine", **options)
+    assert made["result"]["action"] == "create", made
+    vm = live(api, namespace)
+    told = made["result"]["from_template"]
+    assert vm["metadata"]["labels"] == {"team": "a", "of": "template"}
+    assert vm["spec"]["runStrategy"] == "Halted"
+    assert vm["spec"]["template"]["spec"]["domain"]["cpu"] == {"cores": 1}
+    disk = vm["spec"]["dataVolumeTemplates"][0]["metadata"]["name"]
+    assert disk == f"root-web-{told['parameters']['SUFFIX']}"
+    assert told["message"] == "web has 1 cores and the password ********"
+    for check in (True, False):
+        again = run("virtual_machine", check=check, **options)
+        assert not again["changed"] and not again.get("failed"), again
+        assert again["result"]["from_template"] == told
+    assert live(api, namespace)["metadata"]["generation"] == vm["metadata"]["generation"]
+
+
+def test_secrets_stay_hidden(run: Run, api: Any, namespace: str, options: dict[str, Any]) -> None:
+    made = run("virtual_machine", **options)
+    first = password(live(api, namespace))
+    assert len(first) == 16
+    assert first not in str(made)
+    parameters = {**options["from_template"]["parameters"], "ROOT_PASSWORD": "another-one"}
+    changed = run(
+        "virtual_machine", **{**options, "from_template": {**options["from_template"], "parameters": parameters}}
+    )
+    assert changed["result"]["action"] == "apply", changed
+    assert password(live(api, namespace)) == "another-one"
+    assert changed["diff"] and changed["invocation"]
+    for secret in (first, "another-one"):
+        assert secret not in str(changed)
+
+
+def test_options_beside_template_win(run: Run, api: Any, namespace: str, options: dict[str, Any]) -> None:
+    made = run("virtual_machine", labels={"of": "task"}, memory="2Gi", run_strategy="Manual", **options)
+    assert made["changed"], made
+    vm = live(api, namespace)
+    assert vm["metadata"]["labels"] == {"team": "a", "of": "task"}
+    assert vm["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
+    assert vm["spec"]["runStrategy"] == "Manual"
+    refused = run("virtual_machine", networks=[{}], **options)
+    assert refused["msg"] == "parameters are mutually exclusive: from_template|networks"
+
+
+def test_several_vms_of_one_template(run: Run, api: Any, namespace: str, options: dict[str, Any]) -> None:
+    del options["name"]
+    entries = [{"name": "a"}, {"name": "b", "from_template": {"parameters": {"CORES": 2}}}]
+    made = run("virtual_machine", virtual_machines=entries, **options)
+    assert made["msg"] == "2 virtual machines: 2 created", made
+    cores = [live(api, namespace, name)["spec"]["template"]["spec"]["domain"]["cpu"]["cores"] for name in ("a", "b")]
+    assert cores == [1, 2]
+    again = run("virtual_machine", virtual_machines=entries, **options)
+    assert not again["changed"], again
+
+
+def test_lost_value_is_named(run: Run, api: Any, namespace: str, options: dict[str, Any]) -> None:
+    made = run("virtual_machine", name="web", namespace=namespace, run_strategy="Halted")
+    assert made["changed"], made
+    refused = run("virtual_machine", **options)
+    assert "the value that was generated for SUFFIX cannot be read from the existing VM; set" in refused["msg"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"parameters": {}}, "parameter 'TEAM' is required and a value must be specified; give it in parameters"),
+        ({"parameters": {"TAEM": "a"}}, "parameter TAEM not found in template; did you mean TEAM?"),
+        ({"name": "rhel-9"}, "/rhel-9 does not exist; did you mean rhel9?"),
+        ({"parameters": {"NAME": "db", "TEAM": "a"}}, "parameters do not fit name: web"),
+    ],
+)
+def test_refusals_have_a_remedy(run: Run, options: dict[str, Any], change: dict[str, Any], words: str) -> None:
+    wanted = {**options["from_template"], **change}
+    refused = run("virtual_machine", **{**options, "from_template": wanted})
+    assert refused["failed"] and words in refused["msg"], refused
+    assert "\n" not in refused["msg"]
+
+
+def test_template_takes_the_right_to_read_it(
+    run: Run, namespace: str, options: dict[str, Any], someone: Callable[..., dict[str, Any]]
+) -> None:
+    user = someone(
+        {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["get", "list", "create", "patch"]}
+    )
+    refused = run("virtual_machine", **options, **user)
+    assert 'grant {apiGroups: ["template.kubevirt.io"], resources: ["virtualmachinetemplates"]' in refused["msg"]
