@@ -82,6 +82,8 @@ NEEDS_NO_VMS = {
         "instancetype_info",
         "lease",
         "preference",
+        "virtual_machine_template",
+        "virtual_machine_template_info",
         "preference_info",
     )
 }

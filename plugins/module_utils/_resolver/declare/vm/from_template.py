@@ -57,7 +57,7 @@ def make(template: Manifest, options: Options, beside: Manifest, live: Manifest 
             raise _error(
                 options,
                 f"the value that was generated for {lost[0]} cannot be read from the existing VM; set"
-                f" {OPTION}.parameters.{lost[0]} to the value that the VM shall have",
+                f" {OPTION}.parameters.{lost[0]} to the value for the VM",
             )
         hidden = [name for name in {**defaults, **values} if is_secret(name)]
         others = {name: value for name, value in {**known, **kept}.items() if name not in hidden}

@@ -1,0 +1,16 @@
+"""The module virtual_machine_template: its options."""
+
+from __future__ import annotations
+
+from ..._resolver.declare import vm_template
+from ..act.subjects.vm_template import Templates
+from .objects import ObjectModule
+
+MODULE = ObjectModule(
+    plural="virtual_machine_templates",
+    spec=vm_template.argument_spec(),
+    manifest=vm_template.manifest,
+    namespaced=lambda _options: True,
+    subject=Templates,
+    warnings=vm_template.warnings,
+).module

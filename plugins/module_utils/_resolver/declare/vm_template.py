@@ -1,0 +1,157 @@
+"""VirtualMachineTemplates to declare: their options, their manifest, and what a check beforehand finds."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from ..api import formats
+from ..api.errors import FieldError
+from ..api.matcher import ROLES
+from ..api.names import shown
+from ..api.tree import merge
+from ..kubevirt.template.openshift import API_VERSION, KIND
+from ..kubevirt.template.process import process, review
+from ..kubevirt.template.refusal import refusal
+from ..kubevirt.template.substitution import references
+from .argument_spec import options as typed_options
+from .argument_spec import to_manifest
+from .validation import validated
+
+Options = dict[str, Any]
+Manifest = dict[str, Any]
+
+_SPEC: Final = "VirtualMachineTemplateSpec"
+# A name, a number and a quantity.
+_ANY_VALUE: Final = "1"
+_STRICT: Final = "strict decoding error"
+_UNKNOWN: Final = "unknown field"
+
+
+def argument_spec() -> dict[str, dict[str, Any]]:
+    typed = typed_options(_SPEC, required=False)
+    return {
+        **typed,
+        "virtual_machine": {**typed["virtual_machine"], "type": "dict"},
+        "name": {"type": "str"},
+        "namespace": {"type": "str"},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "labels": {"type": "dict"},
+        "annotations": {"type": "dict"},
+        "spec": {"type": "dict"},
+        "accept_unknown_fields": {"type": "bool"},
+    }
+
+
+def manifest(options: Options) -> Manifest:
+    """The manifest of a template, as `validation.validated` returns it.
+
+    options: of the module; None if not given. `spec` is merged with the typed options. Raises FieldError, also for what
+    virt-template's webhook refuses.
+    """
+    metadata = {field: options[field] for field in ("name", "namespace", "labels", "annotations") if options.get(field)}
+    spec = _without_null(merge(to_manifest(_SPEC, options), options.get("spec") or {}, "spec"))
+    result = validated(KIND, {"metadata": metadata, "spec": spec}, options)
+    found = {"apiVersion": API_VERSION, "kind": KIND, **result}
+    if options.get("state") != "absent":
+        if not isinstance(spec.get("virtualMachine"), dict):
+            raise FieldError("virtual_machine", "required; set it to the VM's manifest, with metadata and spec")
+        if error := _error(found, bool(options.get("accept_unknown_fields"))):
+            raise error
+    return found
+
+
+def warnings(options: Options) -> list[str]:
+    """Warnings about valid options."""
+    return _warnings(manifest(options))
+
+
+def findings(template: Manifest) -> list[str]:
+    """What is wrong with a template of a cluster, one line each."""
+    error = _error(template, accept_unknown=False)
+    return [str(error)] if error else _warnings(template)
+
+
+class Example(NamedTuple):
+    """vm: what the template makes of its defaults; of a parameter without one, any value. open: those parameters."""
+
+    vm: Manifest
+    open: frozenset[str]
+
+
+def example(template: Manifest) -> Example | None:
+    """None if the template makes no VM."""
+    spec = template.get("spec") or {}
+    unset = {
+        str(entry.get("name"))
+        for entry in spec.get("parameters") or []
+        if not entry.get("value") and not entry.get("generate")
+    }
+    vm = process(template, dict.fromkeys(unset, _ANY_VALUE), "").substituted
+    return None if vm is None else Example(vm, frozenset(unset))
+
+
+def checkable(template: Manifest) -> Manifest | None:
+    """The VM to check against a cluster; None if there is nothing to say of it.
+
+    Where parameters are open, only instancetype and preference, as far as they do not depend on them: what is missing
+    or does not fit may be what the parameters set.
+    """
+    found = example(template)
+    if found is None:
+        return None
+    metadata = {"name": template["metadata"]["name"], "namespace": template["metadata"].get("namespace")}
+    vm = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": metadata}
+    spec = found.vm.get("spec") or {}
+    if not found.open:
+        return {**vm, "spec": spec}
+    source = template["spec"]["virtualMachine"].get("spec") or {}
+    decided = {
+        role.matcher: spec[role.matcher]
+        for role in ROLES
+        if (spec.get(role.matcher) or {}).get("name") and found.open.isdisjoint(references(source.get(role.matcher)))
+    }
+    # The requirements of a preference are those of a whole VM.
+    if ROLES[0].matcher not in decided:
+        return None
+    return {**vm, "spec": {**decided, "template": {"spec": {"domain": {"devices": {}}}}}}
+
+
+def _error(template: Manifest, accept_unknown: bool) -> FieldError | None:
+    """Why the template makes no VM, or loses fields of it."""
+    names = [str(entry.get("name") or "") for entry in template["spec"].get("parameters") or []]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            return FieldError(f"parameters[{index}].name", f"another parameter is already named {shown(name)}")
+    faults = [fault for fault in review(template).faults if not (accept_unknown and _STRICT in fault.detail)]
+    if faults:
+        return FieldError("", refusal(faults, names))
+    problem = _problem(example(template))
+    # KubeVirt drops such fields silently.
+    return problem if problem and problem.reason.startswith(_UNKNOWN) and not accept_unknown else None
+
+
+def _warnings(template: Manifest) -> list[str]:
+    unused = [warning for warning in review(template).warnings if "never referenced" in warning]
+    found = example(template)
+    problem = _problem(found) if found and not found.open else None
+    wrong = [f"a VM with the defaults of the parameters is invalid: {problem}"] if problem else []
+    return unused + wrong
+
+
+def _problem(found: Example | None) -> FieldError | None:
+    """What the VM's manifest has that no cluster accepts."""
+    if found is None:
+        return None
+    parts = {part: found.vm[part] for part in ("metadata", "spec") if found.vm.get(part)}
+    try:
+        formats.checked("VirtualMachine", parts, False)
+    except FieldError as error:
+        return error.under("virtual_machine")
+    return None
+
+
+def _without_null(value: Any) -> Any:
+    """A copy of a JSON value without null, which declares nothing."""
+    if isinstance(value, dict):
+        return {key: _without_null(entry) for key, entry in value.items() if entry is not None}
+    return [_without_null(entry) for entry in value] if isinstance(value, list) else value

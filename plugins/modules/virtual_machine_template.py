@@ -1,0 +1,237 @@
+#!/usr/bin/python
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: virtual_machine_template
+short_description: Declare VirtualMachineTemplates of KubeVirt
+version_added: 1.0.0
+description:
+  - A VirtualMachineTemplate is a VM with parameters. M(virtshape.instancetypes.virtual_machine) makes VMs of it.
+  - Takes one object at the top level, or many in O(virtual_machine_templates). An object that is already as declared
+    costs no further request.
+  - Before sending anything, the task refuses a template that makes no VM or whose VM has fields that KubeVirt lacks. It
+    warns of parameters that nothing uses, and of what KubeVirt would say to a VM with the parameters' defaults, such as
+    an instancetype that does not exist or that does not meet the requirements of the preference.
+  - The task declares objects by server-side apply with the field manager C(virtshape). A field that was declared before
+    and no longer is gets removed. Fields that others own are left alone.
+  - Requires KubeVirt 1.9.
+author:
+  - virtshape.instancetypes contributors (@virtshape)
+options:
+  name:
+    description:
+      - Name of the template.
+    type: str
+  namespace:
+    description:
+      - Namespace of the template.
+    type: str
+  state:
+    description:
+      - Whether the template exists. VMs of a template that is deleted stay.
+    type: str
+    choices: [present, absent]
+    default: present
+  labels:
+    description:
+      - Labels of the template.
+    type: dict
+  annotations:
+    description:
+      - Annotations of the template.
+    type: dict
+  virtual_machine:
+    description:
+      - Manifest of the VM, with C(metadata) and C(spec). C(${NAME}) in a text is the value of the parameter C(NAME);
+        C(${{NAME}}) as a whole text is its value as JSON, such as a number.
+      - Where the guest is to read C(${...}), write C(${DOLLAR}{...}) with a parameter C(DOLLAR) of the value C($).
+    type: dict
+    aliases: [virtualMachine]
+  parameters:
+    description:
+      - Parameters of the template. The task hides values of parameters whose names contain such words as C(password).
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description:
+          - Name of the parameter, of letters, digits and C(_).
+        type: str
+        required: true
+      display_name:
+        description:
+          - Name for users.
+        type: str
+        aliases: [displayName]
+      description:
+        description:
+          - What the parameter is for.
+        type: str
+      value:
+        description:
+          - Default of the parameter.
+        type: str
+      generate:
+        description:
+          - V(expression) to generate a value of O(parameters[].from) where there is none.
+        type: str
+      from:
+        description:
+          - Expression of generated values, such as V(vm-[a-z0-9]{5}).
+        type: str
+      required:
+        description:
+          - Whether there must be a value.
+        type: bool
+  message:
+    description:
+      - What users of a VM of the template need to know. It may contain C(${NAME}).
+    type: str
+  spec:
+    description:
+      - Spec of the template, such as that of P(virtshape.instancetypes.template_convert#filter). It is merged with the
+        options; lists are concatenated.
+    type: dict
+  accept_unknown_fields:
+    description:
+      - Whether to accept fields that this collection does not know, for a KubeVirt newer than this collection.
+    type: bool
+extends_documentation_fragment:
+  - virtshape.instancetypes.entries
+  - virtshape.instancetypes.auth
+  - virtshape.instancetypes.requests
+  - virtshape.instancetypes.on_failure
+  - virtshape.instancetypes.dry_run
+  - virtshape.instancetypes.wait
+  - virtshape.instancetypes.attributes
+"""
+
+EXAMPLES = r"""
+- name: A template with the size as a parameter
+  virtshape.instancetypes.virtual_machine_template:
+    name: fedora
+    namespace: shop
+    message: Log in to ${NAME} as fedora.
+    parameters:
+      - name: NAME
+        required: true
+      - name: INSTANCETYPE
+        value: u1.small
+    virtual_machine:
+      metadata:
+        name: ${NAME}
+      spec:
+        runStrategy: Always
+        instancetype:
+          name: ${INSTANCETYPE}
+        preference:
+          name: fedora
+        template:
+          spec:
+            domain:
+              devices: {}
+            volumes:
+              - name: root
+                containerDisk:
+                  image: quay.io/containerdisks/fedora:latest
+
+- name: Remove one
+  virtshape.instancetypes.virtual_machine_template:
+    name: fedora-39
+    namespace: shop
+    state: absent
+"""
+
+RETURN = r"""
+msg:
+  description: Number of objects that were created, changed, deleted and unchanged; on failure the failed objects with
+    their reasons.
+  returned: always
+  type: str
+  sample: "3 virtual machine templates: 1 created, 2 unchanged"
+results:
+  description: One entry for each object, in the order given.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the object.
+      type: str
+      returned: always
+    namespace:
+      description: Namespace of the object.
+      type: str
+      returned: always
+    kind:
+      description: Kind of the object.
+      type: str
+      returned: unless its options are wrong
+    action:
+      description:
+        - What the task did, or would do in check mode - V(create), V(apply), V(delete) or V(none).
+      type: str
+      returned: always
+      sample: apply
+    changed:
+      description: Whether the object was changed, or would be in check mode.
+      type: bool
+      returned: always
+    failed:
+      description: Whether the object failed.
+      type: bool
+      returned: always
+    left:
+      description: Why the task did not change the object.
+      type: str
+      returned: when another entry of the task is invalid
+    taken_over:
+      description:
+        - Whether the task changes only the owner of fields. All values are already as declared, and C(virtshape)
+          becomes an owner of the fields.
+      type: bool
+      returned: when it is so
+    taken_over_from:
+      description: Field managers that the declared fields were taken over from, or would be in check mode.
+      returned: when there are any
+      type: list
+      elements: str
+      sample: [OpenAPI-Generator]
+    owned_by_others:
+      description:
+        - Fields that other field managers own after the task, by manager, without the status. Empty in check mode.
+      returned: together with C(taken_over_from)
+      type: dict
+      sample: {OpenAPI-Generator: [metadata.labels.team]}
+    msg:
+      description: Why the object failed, on one line.
+      type: str
+      returned: on failure
+    warnings:
+      description: Warnings about the object.
+      type: list
+      elements: str
+      returned: when there are any
+result:
+  description: The only entry of RV(results).
+  returned: when O(name) is set
+  type: dict
+"""
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine_template import (
+    MODULE,
+)
+
+
+def main() -> None:
+    run_module(MODULE)
+
+
+if __name__ == "__main__":
+    main()

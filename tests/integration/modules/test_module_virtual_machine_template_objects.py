@@ -1,0 +1,111 @@
+"""virtual_machine_template and virtual_machine_template_info: declared, unchanged, changed, refused, read, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from modules_support import warned
+
+Run = Callable[..., dict[str, Any]]
+Options = dict[str, Any]
+
+USER_DATA = "#cloud-config\npassword: ${ROOT_PASSWORD}\n# keep: userdata-secret\n"
+
+
+@pytest.fixture
+def options(shop: str) -> Options:
+    """A template without findings."""
+    return {
+        "name": "linux",
+        "namespace": shop,
+        "message": "Hello ${NAME}",
+        "labels": {"team": "a"},
+        "parameters": [
+            {"name": "NAME", "required": True},
+            {"name": "SIZE", "value": "small", "display_name": "Size"},
+            {"name": "ROOT_PASSWORD", "value": "default-secret"},
+        ],
+        "virtual_machine": {
+            "metadata": {"name": "${NAME}", "creationTimestamp": None},
+            "spec": {
+                "runStrategy": "Halted",
+                "instancetype": {"name": "${SIZE}", "kind": "VirtualMachineInstancetype"},
+                "preference": {"name": "linux", "kind": "VirtualMachinePreference"},
+                "template": {
+                    "spec": {
+                        "domain": {"devices": {}},
+                        "volumes": [
+                            {"name": "root", "containerDisk": {"image": "example.com/disk"}},
+                            {"name": "init", "cloudInitNoCloud": {"userData": USER_DATA}},
+                        ],
+                    },
+                },
+            },
+        },
+    }
+
+
+def test_declared_template_is_unchanged_then_changed_then_gone(run: Run, shop: str, options: Options) -> None:
+    foretold = run("virtual_machine_template", check=True, **options)
+    assert foretold["changed"] and not foretold.get("failed"), foretold
+    made = run("virtual_machine_template", **options)
+    assert made["result"]["action"] == "create" and "warnings" not in made["result"], made
+    for check in (True, False):
+        again = run("virtual_machine_template", check=check, **options)
+        assert not again["changed"] and not again.get("failed"), again
+    changed = run("virtual_machine_template", **{**options, "message": "Bye ${NAME}"})
+    assert changed["diff"][0]["after"] == {"spec": {"message": "Bye ${NAME}"}}
+    del options["labels"]
+    changed = run("virtual_machine_template", **options)
+    assert changed["diff"][0]["before"]["metadata"] == {"labels": {"team": "a"}}
+    vm = run("virtual_machine", name="web", namespace=shop, from_template={"name": "linux"})
+    assert vm["changed"] and vm["result"]["from_template"]["message"] == "Hello web", vm
+    gone = run("virtual_machine_template", name="linux", namespace=shop, state="absent")
+    assert gone["result"]["action"] == "delete"
+    assert not run("virtual_machine_template", name="linux", namespace=shop, state="absent")["changed"]
+
+
+def test_template_is_read_without_secrets(run: Run, shop: str, options: Options) -> None:
+    made = run("virtual_machine_template", **options)
+    options["parameters"][2]["value"] = "other-secret"
+    changed = run("virtual_machine_template", **options)
+    assert changed["changed"], changed
+    found = run("virtual_machine_template_info", namespace=shop)
+    for secret in ("default-secret", "other-secret", "userdata-secret"):
+        shown = [
+            name for name, value in (("made", made), ("changed", changed), ("found", found)) if secret in str(value)
+        ]
+        assert not shown, (secret, changed["diff"], made["invocation"])
+    (template,) = found["virtual_machine_templates"]
+    assert [parameter["name"] for parameter in template["parameters"]] == ["NAME", "SIZE", "ROOT_PASSWORD"]
+    assert template["virtual_machine"]["metadata"] == {"name": "${NAME}"}
+    assert (template["name"], template["message"], template["findings"]) == ("linux", "Hello ${NAME}", [])
+    none = run("virtual_machine_template_info", namespace=shop, names=["windows"])
+    assert warned(none) == [f"names: no such virtual machine template in {shop}: windows"]
+
+
+def changed(options: Options, spec: Options) -> Options:
+    vm = options["virtual_machine"]
+    return {**options, "virtual_machine": {**vm, "spec": {**vm["spec"], **spec}}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"preference": {"name": "missing"}}, "a VM of the template: spec.preference.name: "),
+        ({"instancetype": {"name": "tiny", "kind": "VirtualMachineInstancetype"}}, "a VM of the template: "),
+        ({"instancetype": {"name": "missing"}}, "a VM of the template: spec.instancetype.name: "),
+        ({"instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"}}, "SIZE is defined but never ref"),
+    ],
+)
+def test_task_warns_of_references(run: Run, options: Options, spec: Options, words: str) -> None:
+    made = run("virtual_machine_template", **changed(options, spec))
+    assert made["changed"] and any(words in text for text in warned(made)), warned(made)
+
+
+def test_template_that_makes_no_vm_is_refused(run: Run, options: Options) -> None:
+    refused = run("virtual_machine_template", **changed(options, {"hostname": "${HOSTNAME}"}))
+    assert "references undefined parameter HOSTNAME; define it in spec.parameters" in refused["msg"]
