@@ -15,8 +15,8 @@ from ..api.errors import FieldError
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.redaction import redact
 from ..api.release import NEWEST, Release
+from ..api.state import is_active
 from ..api.tree import copy
-from ..choose.fitting import DEPRECATED_LABEL
 from ..declare import adopt
 from ..kubevirt.find.lookup import Objects
 from ..kubevirt.template import openshift, process, refusal, substitution
@@ -295,6 +295,6 @@ def _offered(vm: Manifest, role: Role, catalog: Sequence[Manifest]) -> list[Mani
 
 def _is_offered(one: Manifest, role: Role, namespace: str | None) -> bool:
     metadata: Mapping[str, Any] = one.get("metadata") or {}
-    if (metadata.get("labels") or {}).get(DEPRECATED_LABEL) == "true":
+    if not is_active(one):
         return False
     return one["kind"] == role.cluster_kind or metadata.get("namespace") == namespace
