@@ -93,7 +93,7 @@ def contains(whole: Any, part: Any) -> bool:
     return bool(whole == part)
 
 
-def test_the_successor_of_a_vm_has_the_same_guest(session: Session, namespace: str) -> None:
+def test_a_successor_has_the_same_guest(session: Session, namespace: str) -> None:
     """Also while the preset is still there, which would add its requests to a VM with an instancetype."""
     (preset,) = ONE.manifests(namespace, "old")
     path = f"/apis/kubevirt.io/v1/namespaces/{namespace}"
