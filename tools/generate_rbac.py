@@ -17,6 +17,7 @@ SOURCE = "rights.yml"
 
 # Of the kinds that occur in the table, those that are in no namespace.
 _CLUSTER_WIDE = (
+    "validatingadmissionpolic",
     "virtualmachinecluster",
     "customresourcedefinitions.",
     "nodes",

@@ -94,7 +94,7 @@ def test_limits_are_declared_changed_and_pruned(governed: Governed) -> None:
     assert [one["action"] for one in gone["limits"]] == ["delete", "delete"]
 
 
-def test_a_violation_is_told_before_and_by_the_server(governed: Governed) -> None:
+def test_a_violation_is_told_before_and_after(governed: Governed) -> None:
     governed.deploy({"max_cpu": 2})
     governed.in_force()
     text = f"spec.instancetype.name: {governed.large} is not permitted here; choose from "
@@ -114,9 +114,7 @@ def test_a_warning_is_a_warning(governed: Governed) -> None:
     assert any("is not permitted here" in text for text in warned(done))
 
 
-def test_who_may_not_read_limits_hears_of_them_from_the_server(
-    governed: Governed, someone: Callable[..., Manifest]
-) -> None:
+def test_whoever_cannot_read_limits_hears_the_server(governed: Governed, someone: Callable[..., Manifest]) -> None:
     verbs = ["get", "list", "create", "patch"]
     rule = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": verbs}
     tenant = someone(rule)

@@ -102,7 +102,7 @@ def _await_policy(vms: Any, namespace: str, expanded: bool) -> None:
     raise AssertionError(f"the VM in {namespace} was not expanded")
 
 
-def test_a_vm_that_must_have_an_instancetype_is_expanded(own_cluster: Path) -> None:
+def test_a_required_instancetype_is_expanded(own_cluster: Path) -> None:
     """Only virt-controller may replace it."""
 
     def run(module: str, check: bool = False, **options: Any) -> dict[str, Any]:
