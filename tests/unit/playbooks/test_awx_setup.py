@@ -201,10 +201,17 @@ def test_playbooks_for_jobs_ask_nothing_and_leave_artifacts() -> None:
         limit, play = yaml.safe_load(text)
         assert limit["ansible.builtin.import_playbook"] == "plays/limit.yml"
         assert "vars_prompt" not in play and "ansible.builtin.pause" not in text
-        chooses = (limit.get("vars") or {}).get("limit_chooses", False)
-        assert play["hosts"] == ("{{ groups['playbook_host'] | default(['localhost']) }}" if chooses else "localhost")
-        assert play["gather_facts"] is False
-        (stats,) = [task for task in play["tasks"][-1]["always"] if "ansible.builtin.set_stats" in task]
+        where, told = "['localhost']", limit.get("vars") or {}
+        if told.get("limit_chooses"):
+            where = f"groups['playbook_host'] | default({where})"
+        if "limit_clusters" in told:
+            where = f"groups['playbook_clusters'] | default({where})"
+        assert play["hosts"] == f"{{{{ {where} }}}}" and play["gather_facts"] is False
+        *before, last = play["tasks"]
+        # Whatever fails: in the last block, or after tasks that save the reason.
+        after = last.get("always") or [task for task in before if "block" not in task]
+        assert all("rescue" in task for task in play["tasks"] if "block" in task)
+        (stats,) = [task for task in after if "ansible.builtin.set_stats" in task]
         names = set(stats["ansible.builtin.set_stats"]["data"])
         prefix = next(iter(names)).rpartition("_")[0]
         assert {f"{prefix}_failed", f"{prefix}_msg"} <= names, path.stem
