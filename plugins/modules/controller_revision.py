@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: controller_revision
-short_description: Refresh, pin, roll back, upgrade and prune the captured revisions of VMs
+short_description: Refresh, move, pin, roll back, upgrade and prune the captured revisions of VMs
 version_added: 1.0.0
 description:
   - A VM keeps copies of its instancetype and its preference in ControllerRevisions. This module gives VMs other
@@ -26,6 +26,9 @@ options:
   state:
     description:
       - V(refreshed) captures the current generation for VMs that drifted or that lost their revision.
+      - V(moved) gives VMs the instancetypes and preferences of O(replace), with their current revisions and without
+        a pin, and applies O(patch) to their templates.
+      - V(restored) gives VMs back exactly what they had before they were moved, as O(former) says.
       - V(pinned) names O(revision) in the spec of the VM, which then keeps this revision.
       - V(unpinned) removes that name. The VM keeps the pinned revision until the next refresh.
       - V(upgraded) rewrites revisions of an older API version, as KubeVirt does when it next reconciles the VM.
@@ -35,6 +38,8 @@ options:
     type: str
     choices:
       - refreshed
+      - moved
+      - restored
       - pinned
       - unpinned
       - upgraded
@@ -42,7 +47,7 @@ options:
     default: refreshed
   revisions_of:
     description:
-      - Revisions to change, of the instancetype, the preference or both.
+      - Revisions to change, of the instancetype, the preference or both. Not for O(state=restored).
     type: str
     choices:
       - both
@@ -59,6 +64,24 @@ options:
     description:
       - The ControllerRevisions to pin to, as a dictionary of V(instancetype) and V(preference) for each name of a VM,
         as in RV(results[].revisions). Without O(names) it also selects the VMs. Requires O(namespace).
+    type: dict
+  replace:
+    description:
+      - For O(state=moved), the names of instancetypes and preferences, each with the name of the object that VMs get
+        instead. Both objects are of the same kind.
+      - V(deprecated) gives VMs the replacements that their deprecated or obsolete objects name. VMs whose object
+        names none stay as they are.
+      - An obsolete replacement is refused, and so is a VM whose revision is lost, because it could not go back.
+    type: raw
+  patch:
+    description:
+      - For O(state=moved), a JSON merge patch of C(spec.template) of the VMs, with C(metadata) and C(spec). V(null)
+        removes a field. A patch of C(spec.volumes) is refused.
+    type: dict
+  former:
+    description:
+      - For O(state=restored), what VMs had before they were moved, as RV(results[].former) by name of the VM. Without
+        O(names) it also selects the VMs. Requires O(namespace).
     type: dict
   keep:
     description:
@@ -102,6 +125,14 @@ EXAMPLES = r"""
     namespace: shop
     names: [database]
     state: refreshed
+    restart: if_required
+
+- name: Replace an instancetype, and set the machine type
+  virtshape.instancetypes.controller_revision:
+    namespace: shop
+    state: moved
+    replace: {u1.medium: u1.large}
+    patch: {spec: {domain: {machine: {type: q35}}}}
     restart: if_required
 
 - name: Back to what it had before
@@ -180,6 +211,11 @@ results:
       type: str
       returned: always
       sample: restart
+    former:
+      description:
+        - What the VM has before the move, for O(former) - C(spec), a merge patch of the VM's spec, and C(revisions).
+      type: dict
+      returned: with O(state=moved), for a VM that moves
     refusal:
       description: Why KubeVirt would reject the VM after a refresh, in KubeVirt's words.
       type: str

@@ -97,6 +97,7 @@ class Recapture:
         self._await([result for result in _not_failed(results) if result.method != _KIND], self._captured)
         self._restore_kinds([result for result in _not_failed(results) if result.method == _KIND])
         self._repeat_stale(_not_failed(results))
+        self._each([result for result in _not_failed(results) if result.change.afterwards], self._write_afterwards)
         self._each([result for result in _not_failed(results) if not result.change.expected], self._rehearse)
         self._await([result for result in results if result.rolled_back], self._is_rolled_back)
         self._each([result for result in results if result.rolled_back], self._unpin)
@@ -151,6 +152,9 @@ class Recapture:
         if result.method == _STATUS and recapture.must_bump_generation(before.vm, before.revisions):
             self._bump(result)
         self._recapture(result, before.vm)
+
+    def _write_afterwards(self, result: RevisionOutcome) -> None:
+        _patch(self._session, result.before, result.change.afterwards or {})
 
     def _bump(self, result: RevisionOutcome) -> None:
         try:
@@ -234,21 +238,22 @@ class Recapture:
 
     def _roll_back(self, result: RevisionOutcome, refusal: ApiError) -> None:
         result.failed = f"KubeVirt could not start the VM after the change: {explain(refusal, 'PATCH', _VM)}"
-        rollback = recapture.rollback_patch(result.before.vm, result.before.drift, result.change.roles)
-        if rollback is None:
+        former = recapture.former(result.before.vm, result.before.drift, result.change.roles, result.change.spec)
+        if former is None:
             result.failed += "; the VM has lost its previous revisions, so the task could not restore them"
             return
         try:
-            _patch(self._session, result.before, rollback)
+            _patch(self._session, result.before, recapture.rollback_patch(former))
         except (ApiError, ConnectionFailed) as error:
             result.failed += f"; restoring the previous revisions failed: {explain(error, 'PATCH', _VM)}"
             return
         result.rolled_back = True
+        result.pins_to_remove = recapture.pins_to_remove(result.before.vm, former)
         result.failed += "; the task restored the previous revisions"
 
     def _unpin(self, result: RevisionOutcome) -> None:
-        if any(role.reference_of(result.before.vm) for role in result.change.roles):
-            _patch(self._session, result.before, recapture.unpin_patch(result.change.roles))
+        if result.pins_to_remove:
+            _patch(self._session, result.before, recapture.unpin_patch(result.pins_to_remove))
 
     def _captured(self, live: Manifest, result: RevisionOutcome) -> bool:
         expected = result.change.expected or {}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._resolver.api.effects import LIVE, NOTHING, RESTART
+from ..._resolver.api.matcher import Role
 from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
 from ..._resolver.refresh.recapture import RespellPatches
 from ..._resolver.refresh.revision_change import RevisionChange
@@ -26,7 +27,7 @@ class RevisionOutcome(Outcome):
     guest_current: the guest has everything that the VM declares, even if KubeVirt asks for a restart.
     method: how the references were cleared, `status` or `kind`. kind_patches: the patches for `kind`.
     status_denied: why the task could not patch the status.
-    rolled_back: the VM got its previous revisions back.
+    rolled_back: the VM got its previous revisions back. pins_to_remove: what to unpin once it has them.
     revisions: the revisions of the VM afterwards, by matcher. vm: as last seen.
     """
 
@@ -41,6 +42,7 @@ class RevisionOutcome(Outcome):
     kind_patches: RespellPatches | None = None
     status_denied: str = ""
     rolled_back: bool = False
+    pins_to_remove: list[Role] = field(default_factory=list)
     revisions: dict[str, str] = field(default_factory=dict)
     vm: Manifest | None = None
 

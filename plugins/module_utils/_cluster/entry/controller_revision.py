@@ -7,7 +7,8 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
-from ..._resolver.refresh import revision_change
+from ..._resolver.api.names import shown
+from ..._resolver.refresh import move, revision_change
 from ..act.engine import Settings
 from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
@@ -32,12 +33,15 @@ _SPEC: dict[str, dict[str, Any]] = {
     **DRY_RUN,
     "state": {
         "type": "str",
-        "choices": ["refreshed", "pinned", "unpinned", "upgraded", "pruned"],
+        "choices": ["refreshed", "moved", "restored", "pinned", "unpinned", "upgraded", "pruned"],
         "default": "refreshed",
     },
     "revisions_of": {"type": "str", "choices": ["both", "instancetype", "preference"], "default": "both"},
     "revision": {"type": "str"},
     "revisions": {"type": "dict"},
+    "replace": {"type": "raw"},
+    "patch": {"type": "dict"},
+    "former": {"type": "dict"},
     "keep": {"type": "int", "default": 0},
     "restart": {"type": "str", "choices": ["never", "if_required", "always"], "default": "never"},
     "wait_timeout": {"type": "int", "default": 120},
@@ -53,6 +57,8 @@ def _run(params: Params, mode: Mode) -> Outcome:
     session, vms, warnings = _inspected(params)
     if params["state"] == "upgraded":
         return _upgraded(params, mode, session, vms, warnings)
+    if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].kubevirt.release)):
+        raise TaskFailed(f"patch: {problem}", warnings)
     changes = change(session, vms, _decision(params), params["restart"], _settings(params, mode))
     warnings += combined((changed.before.label, warning) for changed in changes for warning in changed.warnings)
     result: Result = {"results": [_changed(changed) for changed in changes]}
@@ -66,7 +72,12 @@ MODULE = Module(
     _SPEC,
     _run,
     {
-        "required_if": [("state", "pinned", ["revision", "revisions"], True), ("state", "pruned", ["namespace"])],
+        "required_if": [
+            ("state", "pinned", ["revision", "revisions"], True),
+            ("state", "moved", ["replace", "patch"], True),
+            ("state", "restored", ["former"]),
+            ("state", "pruned", ["namespace"]),
+        ],
         "mutually_exclusive": [("revision", "revisions")],
     },
 )
@@ -78,21 +89,37 @@ def _settings(params: Params, mode: Mode) -> Settings:
 
 
 def _with_names(params: Params) -> Params:
-    """The options, with `revisions` naming the VMs if `names` does not. Checks that it has an entry for each VM."""
-    revisions = params["revisions"]
-    if revisions is None:
-        return params
+    """The checked options, with `revisions` or `former` naming the VMs if `names` does not."""
+    replace = params["replace"]
+    names_given = isinstance(replace, dict) and all(isinstance(name, str) and name for name in replace.values())
+    if replace is not None and replace != move.DEPRECATED and not names_given:
+        raise TaskFailed(
+            f"replace: {shown(replace)}: write the word {move.DEPRECATED}, or a dictionary such as"
+            " {u1.medium: u1.large}"
+        )
     matchers = [role.matcher for role in ROLES]
-    for name, by_matcher in revisions.items():
-        if not isinstance(by_matcher, dict) or not by_matcher or set(by_matcher) - set(matchers):
-            raise TaskFailed(
-                f"revisions: {name}: expected a dictionary with the keys {' and '.join(matchers)}, or one of them"
-            )
+    for option, keys, complete in (("revisions", matchers, False), ("former", ["revisions", "spec"], True)):
+        if params[option] is not None:
+            _check_entries(option, params[option], keys, complete)
+            return _named(params, option)
+    return params
+
+
+def _check_entries(option: str, entries: dict[str, Any], keys: list[str], complete: bool) -> None:
+    for name, entry in entries.items():
+        unknown = not isinstance(entry, dict) or not entry or set(entry) - set(keys)
+        if unknown or (complete and set(entry) != set(keys)):
+            end = "" if complete else ", or one of them"
+            raise TaskFailed(f"{option}: {name}: expected a dictionary with the keys {' and '.join(keys)}{end}")
+
+
+def _named(params: Params, option: str) -> Params:
+    """The options, with the VMs of an option by VM as `names`. Checks that it has an entry for each VM."""
     if params["names"] is None:
-        return {**params, "names": list(revisions)}
-    missing = [name for name in params["names"] if name not in revisions]
+        return {**params, "names": list(params[option])}
+    missing = [name for name in params["names"] if name not in params[option]]
     if missing:
-        raise TaskFailed(f"revisions: no entry for {', '.join(missing)}; give every VM of names an entry")
+        raise TaskFailed(f"{option}: no entry for {', '.join(missing)}; give every VM of names an entry")
     return params
 
 
@@ -118,6 +145,11 @@ def _decision(params: Params) -> Callable[[Inspected], revision_change.RevisionC
         return lambda vm: revision_change.refresh(vm.vm, vm.drift, roles)
     if params["state"] == "unpinned":
         return lambda vm: revision_change.unpin(vm.vm, roles)
+    if params["state"] == "moved":
+        replace, patch = params["replace"], params["patch"]
+        return lambda vm: move.move(vm.vm, vm.drift, roles, replace, patch, vm.objects, vm.kubevirt)
+    if params["state"] == "restored":
+        return lambda vm: move.restore(vm.vm, vm.drift, params["former"][vm.name], vm.revisions, vm.kubevirt)
     by_vm = params["revisions"] or {}
     return lambda vm: revision_change.pin(
         vm.vm, vm.drift, roles, by_vm.get(vm.name) or params["revision"], vm.revisions, vm.kubevirt
@@ -188,6 +220,8 @@ def _changed(changed: RevisionOutcome) -> Result:
     result.update(changed=changed.changed, failed=bool(changed.failed))
     result.update(restarted=changed.restart, revisions=changed.revisions, needs=changed.needs)
     effect = changed.change.effect
+    if changed.change.former is not None:
+        result["former"] = changed.change.former
     if effect is not None:
         result.update(guest_before=effect.guest_before, guest_after=effect.guest_after, changes=list(effect.changes))
     if changed.warnings:

@@ -9,6 +9,7 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES, Role
 from ..._resolver.declare.impact import impact
+from ..._resolver.kubevirt.find.lookup import Lookup
 from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.vmi.outstanding import Outstanding, outstanding
 from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
@@ -34,6 +35,7 @@ class Inspected:
     """A VM and its drift.
 
     revisions: all ControllerRevisions of its namespace, shared by its VMs. kubevirt: the cluster's KubeVirt.
+    objects: looks up instancetypes and preferences.
     instance: its VMI; None if there is none or it was not read.
     outstanding: what the running guest lacks; None without a guest, or if the VMI was not read.
     unrequested_restart: why the guest needs a restart for which KubeVirt does not ask; "" if it needs none.
@@ -43,6 +45,7 @@ class Inspected:
     drift: Drift
     revisions: RevisionIndex
     kubevirt: KubeVirt
+    objects: Lookup
     instance: Manifest | None = None
     outstanding: Outstanding | None = None
     unrequested_restart: str = ""
@@ -139,7 +142,7 @@ def inspected(
         if lacks.fields:
             unchanged = impact(vm, AdmissionResult(vm, vm), instance, Cluster(lookup, kv))
             unrequested_restart = str(unchanged.reason) if unchanged.without_condition else ""
-    return Inspected(vm, vm_drift, revisions, kv, instance, lacks, unrequested_restart)
+    return Inspected(vm, vm_drift, revisions, kv, lookup, instance, lacks, unrequested_restart)
 
 
 def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:

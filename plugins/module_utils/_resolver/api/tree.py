@@ -42,6 +42,29 @@ def merge(target: dict[str, Any], addition: dict[str, Any], path: str = "") -> d
     return target
 
 
+def overlay(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """A new dict with a JSON merge patch (RFC 7386) applied. It shares unchanged parts with the base."""
+    result = dict(base)
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict):
+            below = result.get(key)
+            result[key] = overlay(below if isinstance(below, dict) else {}, value)
+        else:
+            result[key] = value
+    return result
+
+
+def undo(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """The JSON merge patch that makes `overlay(base, patch)` the base again."""
+    result: dict[str, Any] = {}
+    for key, value in patch.items():
+        former = base.get(key)
+        result[key] = undo(former, value) if isinstance(former, dict) and isinstance(value, dict) else copy(former)
+    return result
+
+
 def differences(before: Any, after: Any, path: str = "") -> list[dict[str, Any]]:
     """[{field, before, after}] in the order of fields; None for an absent value. Lists are compared as a whole."""
     if before == after:

@@ -23,7 +23,7 @@ from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, R
 from ..api.names import nearest, shown
 from ..api.schema import TYPES, field_type
 from ..api.state import DEPRECATED, OBSOLETE, REPLACEMENT, marks
-from ..api.tree import copy, merge
+from ..api.tree import copy, merge, overlay
 from ..api.unquoted import QUOTES
 from ..declare import manifests
 from .versions import at_version
@@ -156,7 +156,7 @@ def _layered(
         base = _layered(base, sort, groups, groups[parent], f"{sort.groups}.{parent}", (*above, parent))
     own = _own_content(sort, entry, where)
     # Keep null labels until the derived labels are known, because they remove these too.
-    return {**_overlay(base, own), "labels": {**base["labels"], **own["labels"]}}
+    return {**overlay(base, own), "labels": {**base["labels"], **own["labels"]}}
 
 
 def _own_content(sort: _Sort, entry: Entry, where: str) -> Entry:
@@ -179,20 +179,6 @@ def _own_content(sort: _Sort, entry: Entry, where: str) -> Entry:
         raise CatalogError(f"{where}: {error}") from error
     result["labels"].update(state.labels)
     result["annotations"].update(state.annotations)
-    return result
-
-
-def _overlay(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """A new dict with a JSON merge patch applied."""
-    result = dict(base)
-    for key, value in patch.items():
-        if value is None:
-            result.pop(key, None)
-        elif isinstance(value, dict):
-            below = result.get(key)
-            result[key] = _overlay(below if isinstance(below, dict) else {}, value)
-        else:
-            result[key] = value
     return result
 
 

@@ -120,15 +120,23 @@ def drift(vm: Manifest, objects: Lookup, kubevirt: KubeVirt) -> Drift:
     return Drift(parts[0], parts[1], before, effect(vm, before, Specs(*current_specs), kubevirt))
 
 
-def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt) -> Effect:
-    """The effect of changing a VM's specs from `before` to `after`. vm: a plain manifest."""
+def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt, moved: Manifest | None = None) -> Effect:
+    """The effect of changing a VM's specs from `before` to `after`.
+
+    vm: a plain manifest. moved: the VM afterwards, if its template changes too.
+    """
     before_vmi, refusal = _apply_specs(vm, before, kubevirt)
     # Most VMs of a fleet have not drifted.
-    after_vmi, refusal = (before_vmi, refusal) if after == before else _apply_specs(vm, after, kubevirt)
+    if after != before or moved is not None:
+        after_vmi, refusal = _apply_specs(moved or vm, after, kubevirt)
+    else:
+        after_vmi = before_vmi
     if refusal is not None:
         return Effect(guest(before_vmi), guest(before_vmi), refusal=refusal)
     changes = tuple(differences(before_vmi, after_vmi))
-    live = kubevirt.live_updates and (not changes or live_update.changes_live(vm, before_vmi, after_vmi, kubevirt))
+    live = kubevirt.live_updates and (
+        not changes or live_update.changes_live(moved or vm, before_vmi, after_vmi, kubevirt)
+    )
     return Effect(guest(before_vmi), guest(after_vmi), changes, live=live)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES, Role
+from ..api.tree import undo
 from ..kubevirt.find.naming import recapture_fields
 from ..kubevirt.vmi.outstanding import start_revision_name
 from . import drift
@@ -143,19 +144,39 @@ def respell_patches(vm: Manifest, roles: Iterable[Role]) -> RespellPatches:
     return RespellPatches({"spec": respell}, {"spec": restore})
 
 
-def rollback_patch(vm: Manifest, before: Drift, roles: Iterable[Role]) -> Manifest | None:
-    """The merge patch that pins a VM to its previous revisions; None if one of them is lost.
+def former(vm: Manifest, before: Drift, roles: Iterable[Role], spec: Manifest | None = None) -> Manifest | None:
+    """What a VM has before a change, {spec, revisions}; None if one of its revisions is lost.
 
-    vm, before: the VM and its drift before the refresh.
+    `spec` is the merge patch of the VM's spec that undoes the change, `revisions` has matcher → captured revision.
+    vm, before: the VM and its drift before the change. roles, spec: of the change.
     """
     parts = dict(zip(ROLES, (before.instancetype, before.preference)))
-    spec = {}
+    undone, revisions = undo(vm["spec"], spec or {}), {}
     for role in roles:
         part = parts[role]
         if part is None or not part.revision or part.state == drift.REVISION_LOST:
             return None
-        spec[role.matcher] = {"kind": (role.matcher_of(vm) or {}).get("kind"), "revisionName": part.revision}
-    return {"spec": spec}
+        matcher = role.matcher_of(vm) or {}
+        undone[role.matcher] = {key: matcher.get(key) for key in ("kind", "name", "revisionName")}
+        revisions[role.matcher] = part.revision
+    return {"spec": undone, "revisions": revisions}
+
+
+def rollback_patch(had: Manifest) -> Manifest:
+    """The merge patch that gives a VM back what it had, and pins it to its revisions. had: see `former`."""
+    pins = {matcher: {"revisionName": name} for matcher, name in had["revisions"].items()}
+    return {"spec": {**had["spec"], **{matcher: {**had["spec"][matcher], **pin} for matcher, pin in pins.items()}}}
+
+
+def pins_to_remove(vm: Manifest, had: Manifest) -> list[Role]:
+    """The roles that `rollback_patch` pins and that had no pin; the VM keeps the revisions without them."""
+    return [
+        role
+        for role in ROLES
+        if role.matcher in had["revisions"]
+        and role.reference_of(vm)
+        and not had["spec"][role.matcher].get("revisionName")
+    ]
 
 
 def unpin_patch(roles: Iterable[Role]) -> Manifest:

@@ -28,10 +28,12 @@ CURRENT: Final = "current"
 class RevisionChange(NamedTuple):
     """A change of a VM's revisions.
 
-    roles: what changes. spec: a merge patch of the VM's spec, or None.
+    roles: the matchers that change. spec: a merge patch of the VM's spec, or None.
     recapture: whether virt-controller is to capture the roles that `spec` does not name again.
     effect: on the guest. refusal: why the change is impossible, on one line.
     expected: matcher → the revision name afterwards, if known.
+    afterwards: a merge patch of the VM's spec once virt-controller has captured the revisions, or None.
+    former: what the VM had, see `recapture.former`; None unless the VM moves.
     """
 
     roles: tuple[Role, ...] = ()
@@ -40,10 +42,12 @@ class RevisionChange(NamedTuple):
     effect: Effect | None = None
     refusal: str | None = None
     expected: dict[str, str] | None = None
+    afterwards: Manifest | None = None
+    former: Manifest | None = None
 
     @property
     def due(self) -> bool:
-        return bool(self.roles) and self.refusal is None
+        return bool(self.roles or self.spec) and self.refusal is None
 
 
 def refresh(vm: Manifest, before: Drift, roles: Iterable[Role]) -> RevisionChange:

@@ -17,6 +17,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
@@ -90,7 +91,8 @@ def refreshed(
 ) -> list[RevisionOutcome]:
     with session_with(cluster) as session:
         inspected = [
-            Inspected(cluster.vm(label), UNKNOWN, RevisionIndex(), KubeVirt(NEWEST)) for label in cluster.labels
+            Inspected(cluster.vm(label), UNKNOWN, RevisionIndex(), KubeVirt(NEWEST), Objects(()))
+            for label in cluster.labels
         ]
         settings = Settings(check, dry_run, wait_timeout=seconds, concurrency=4)
         return change(session, inspected, lambda _one: decided, "never", settings)
@@ -156,7 +158,10 @@ def test_halted_vm_needs_no_restart() -> None:
 def test_recapture_method_is_probed_once_per_namespace() -> None:
     def work(count: int) -> Any:
         vms = [Cluster().vm(f"ns-{number}/vm") for number in range(count)]
-        results = [RevisionOutcome(Inspected(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST)), REFRESH) for vm in vms]
+        results = [
+            RevisionOutcome(Inspected(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST), Objects(())), REFRESH)
+            for vm in vms
+        ]
         recapture = Recapture(cast(Any, None), Settings(wait_timeout=0))
         requests: list[str] = []
 

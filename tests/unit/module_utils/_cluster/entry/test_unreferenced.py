@@ -6,6 +6,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.e
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import naming
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
@@ -22,7 +23,7 @@ def inspected_vms(namespaces: int) -> list[Inspected]:
     names = sorted(f"ns-{number}" for number in range(namespaces))
     idle = [{"metadata": {"name": f"idle-{name}", "labels": {naming.NAME_LABEL: "big"}}} for name in names]
     vms = [{"metadata": {"name": "web", "namespace": name}, "spec": {}} for name in names]
-    return [Inspected(vm, UNKNOWN, RevisionIndex([item]), KubeVirt(NEWEST)) for vm, item in zip(vms, idle)]
+    return [Inspected(vm, UNKNOWN, RevisionIndex([item]), KubeVirt(NEWEST), Objects(())) for vm, item in zip(vms, idle)]
 
 
 def test_each_namespace_has_its_own() -> None:

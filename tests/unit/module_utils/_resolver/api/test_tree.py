@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import merge
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import merge, overlay, undo
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,17 @@ def test_merge_copies_the_addition() -> None:
     merged["a"][0]["b"] = 2
     merged["c"]["d"].append(1)
     assert addition == {"a": [{"b": 1}], "c": {"d": []}}
+
+
+@pytest.mark.parametrize(
+    ("base", "patch", "patched"),
+    [
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 3, "c": None}, "d": {"e": 4}}, {"a": {"b": 3}, "d": {"e": 4}}),
+        ({"a": {"b": 1}, "c": [1]}, {"a": 5, "c": [2, 3]}, {"a": 5, "c": [2, 3]}),
+        ({"a": 1}, {"a": {"b": 2}}, {"a": {"b": 2}}),
+        ({"a": {"b": 1}}, {"a": None, "c": None}, {}),
+    ],
+)
+def test_a_patch_can_be_undone(base: dict[str, Any], patch: dict[str, Any], patched: dict[str, Any]) -> None:
+    assert overlay(base, patch) == patched
+    assert overlay(patched, undo(base, patch)) == base

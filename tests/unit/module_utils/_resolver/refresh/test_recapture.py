@@ -116,15 +116,28 @@ def test_start_revision_of_a_generation_demands_a_bump() -> None:
     assert not recapture.keeps_restart_required(vm(reference=captured("new")), None)
 
 
-def test_rollback_patch_pins_with_the_previous_kind() -> None:
+def test_rollback_patch_pins_to_what_the_vm_had() -> None:
     before = vm({"name": "big"}, captured("old"))
-    assert recapture.rollback_patch(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE]) == {
-        "spec": {"instancetype": {"kind": None, "revisionName": "old"}}
+    had = recapture.former(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE])
+    assert had is not None
+    assert recapture.rollback_patch(had) == {
+        "spec": {"instancetype": {"kind": None, "name": "big", "revisionName": "old"}}
     }
+    assert recapture.pins_to_remove(before, had) == [INSTANCETYPE]
     assert recapture.unpin_patch([INSTANCETYPE]) == {"spec": {"instancetype": {"revisionName": None}}}
     for lost in (part(drift.REVISION_LOST, "old", 2), part(drift.NOT_CAPTURED, "", 2)):
-        assert recapture.rollback_patch(before, lost, [INSTANCETYPE]) is None
-    assert recapture.rollback_patch(before, part(drift.DRIFTED, "old", 2), [PREFERENCE]) is None
+        assert recapture.former(before, lost, [INSTANCETYPE]) is None
+    assert recapture.former(before, part(drift.DRIFTED, "old", 2), [PREFERENCE]) is None
+
+
+def test_a_pin_of_the_user_stays_after_a_rollback() -> None:
+    before = vm({"name": "big", "revisionName": "old"}, captured("old"))
+    had = recapture.former(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE])
+    assert had is not None and recapture.pins_to_remove(before, had) == []
+    # Up to KubeVirt 1.4 the name in the spec is the captured revision.
+    older = vm({"name": "big", "revisionName": "old"})
+    had = recapture.former(older, part(drift.DRIFTED, "old", 2), [INSTANCETYPE])
+    assert had is not None and recapture.pins_to_remove(older, had) == []
 
 
 def test_captured_name_of_older_releases_is_in_the_spec() -> None:

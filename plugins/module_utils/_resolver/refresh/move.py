@@ -1,0 +1,172 @@
+"""Moves of VMs to another instancetype, preference or template, and the way back, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from ..api import release_schema, schema, semantic
+from ..api.errors import FieldError
+from ..api.matcher import ROLES, Role
+from ..api.names import nearest
+from ..api.release import Release
+from ..api.state import OBSOLETE, state_of
+from ..api.tree import overlay
+from ..kubevirt.find import decode, find
+from ..kubevirt.find.lookup import Lookup
+from ..kubevirt.vmi.cluster import KubeVirt
+from . import drift, recapture
+from .controller_revisions import RevisionIndex
+from .drift import Drift, Specs
+from .revision_change import RevisionChange
+
+Manifest = dict[str, Any]
+
+DEPRECATED: Final = "deprecated"
+"""Instead of names: to the replacements that deprecated and obsolete objects name."""
+
+_TEMPLATE: Final = "VirtualMachineInstanceTemplateSpec"
+_UNREADY: Final = {
+    drift.NOT_CAPTURED: "KubeVirt has not captured its {} yet; try again later",
+    drift.REVISION_LOST: "it has lost the revision of its {}, so that there is no way back; refresh it first",
+}
+
+
+class _Refused(Exception):
+    """Why a VM cannot move, on one line."""
+
+
+def move(
+    vm: Manifest,
+    before: Drift,
+    roles: Iterable[Role],
+    replace: Mapping[str, str] | str | None,
+    patch: Manifest | None,
+    objects: Lookup,
+    kubevirt: KubeVirt,
+) -> RevisionChange:
+    """Gives a VM other objects and another template.
+
+    roles: that may change. replace: name → name of the object instead, of the same kind, or DEPRECATED. patch: a merge
+    patch of the template. objects: looks up instancetypes and preferences.
+    """
+    spec: Manifest = {}
+    after = dict(zip(ROLES, before.captured))
+    due: list[Role] = []
+    try:
+        for role, part in zip(ROLES, (before.instancetype, before.preference)):
+            if part is None or not replace or role not in roles:
+                continue
+            target = _target(vm, role, replace, objects, kubevirt.release)
+            if target == part.name:
+                continue
+            due.append(role)
+            spec[role.matcher] = {"name": target, "revisionName": None}
+            after[role] = _target_spec(vm, role, target, objects, kubevirt.release)
+            if part.state == drift.UNKNOWN:
+                raise _Refused(f"{part.kind} {part.name} cannot be read: {part.problem}")
+            if part.state in _UNREADY:
+                raise _Refused(_UNREADY[part.state].format(role.matcher))
+        if patch and _changes(vm["spec"].get("template") or {}, patch, kubevirt.release):
+            spec["template"] = patch
+    except _Refused as refusal:
+        return RevisionChange(tuple(due) or ROLES, refusal=str(refusal))
+    if not spec:
+        return RevisionChange()
+    change = RevisionChange(tuple(due), spec, former=recapture.former(vm, before, due, spec))
+    return _with_effect(change, vm, before, after, kubevirt)
+
+
+def restore(vm: Manifest, before: Drift, had: Manifest, revisions: RevisionIndex, kubevirt: KubeVirt) -> RevisionChange:
+    """Gives a VM back what it had before a move: its matchers, their revisions and the patched fields.
+
+    had: `RevisionChange.former` of the move.
+    """
+    names: dict[str, str] = had["revisions"]
+    due = tuple(role for role in ROLES if role.matcher in names)
+    same = all(recapture.captured_name(vm, role) == names[role.matcher] for role in due)
+    if same and overlay(vm["spec"], had["spec"]) == vm["spec"]:
+        return RevisionChange()
+    after = dict(zip(ROLES, before.captured))
+    for role in due:
+        name = names[role.matcher]
+        if name not in revisions.by_name:
+            return RevisionChange(due, refusal=f"the former revision {name} does not exist any more")
+        decoded = decode.spec(revisions.by_name[name], role, kubevirt.release)
+        if decoded.error is not None:
+            return RevisionChange(due, refusal=f"cannot read the revision {name}: {decoded.error}")
+        after[role] = decoded.spec
+    spec = recapture.rollback_patch(had)["spec"]
+    pins = recapture.pins_to_remove(vm, had)
+    afterwards = recapture.unpin_patch(pins) if pins else None
+    change = RevisionChange(due, spec, expected=names, afterwards=afterwards)
+    return _with_effect(change, vm, before, after, kubevirt)
+
+
+def patch_problem(patch: Manifest, release: Release) -> str:
+    """What is wrong with a patch of a template, with its field; "" if nothing is.
+
+    Nulls remove fields. Volumes are not for a patch, which would replace the whole list in all VMs.
+    """
+    if isinstance(patch.get("spec"), dict) and "volumes" in patch["spec"]:
+        return "spec.volumes: a patch would replace the whole list; declare the VMs with virtual_machine instead"
+    for field in release_schema.unknown(_TEMPLATE, patch, release):
+        return f"{field.path}: this KubeVirt has no such field{nearest(field.name, schema.TYPES[field.type_name])}"
+    try:
+        schema.declared(_TEMPLATE, patch)
+    except FieldError as error:
+        return str(error)
+    return ""
+
+
+def _target(vm: Manifest, role: Role, replace: Mapping[str, str] | str, objects: Lookup, release: Release) -> str:
+    """The name of the object that a VM gets, which may be the one that it has."""
+    names = [str((role.matcher_of(vm) or {}).get("name", ""))]
+    while True:
+        name = names[-1]
+        if replace == DEPRECATED:
+            found = find.live(_with_name(vm, role, name), role, objects, release).manifest
+            target = state_of(found or {}).replacement
+        else:
+            target = replace.get(name, "") if isinstance(replace, Mapping) else ""
+        if not target or target == name:
+            return name
+        if target in names:
+            raise _Refused(f"the replacements are a cycle: {' > '.join((*names, target))}; remove one of them")
+        names.append(target)
+
+
+def _target_spec(vm: Manifest, role: Role, name: str, objects: Lookup, release: Release) -> Manifest | None:
+    """The canonical spec of the object instead."""
+    found = find.live(_with_name(vm, role, name), role, objects, release)
+    if found.error is not None:
+        raise _Refused(f"the replacement {name} cannot be read: {found.error.message}")
+    if state_of(found.manifest or {}).name == OBSOLETE:
+        raise _Refused(f"the replacement {name} is obsolete; name another {role.matcher}")
+    return release_schema.canonical(role.spec_type, (found.manifest or {}).get("spec"), release)
+
+
+def _with_name(vm: Manifest, role: Role, name: str) -> Manifest:
+    return {**vm, "spec": overlay(vm["spec"], {role.matcher: {"name": name}})}
+
+
+def _changes(template: Manifest, patch: Manifest, release: Release) -> bool:
+    """Whether a patch changes a template."""
+    try:
+        before, after = (
+            release_schema.canonical(_TEMPLATE, value, release) for value in (template, overlay(template, patch))
+        )
+    except FieldError as error:
+        raise _Refused(f"the patch does not fit the VM: {error}") from error
+    return not semantic.equal(_TEMPLATE, before, after)
+
+
+def _with_effect(
+    change: RevisionChange, vm: Manifest, before: Drift, after: Mapping[Role, Manifest | None], kubevirt: KubeVirt
+) -> RevisionChange:
+    """The change with its effect, or with KubeVirt's refusal."""
+    moved = {**vm, "spec": overlay(vm["spec"], change.spec or {})}
+    effect = drift.effect(vm, before.captured, Specs(*(after[role] for role in ROLES)), kubevirt, moved)
+    if effect.refusal:
+        return RevisionChange(change.roles or ROLES, refusal=f"KubeVirt would reject the VM: {effect.refusal}")
+    return change._replace(effect=effect)

@@ -1,0 +1,108 @@
+"""Moves to other instancetypes, preferences and templates, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from modules_support import vm
+
+Run = Callable[..., dict[str, Any]]
+KIND = "VirtualMachineInstancetype"
+
+
+def vm_spec(api: Any, namespace: str, name: str) -> dict[str, Any]:
+    found = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").get(namespace=namespace, name=name)
+    spec: dict[str, Any] = found.to_dict()["spec"]
+    return spec
+
+
+def large(run: Run, namespace: str, **options: Any) -> None:
+    size = {"cpu": {"guest": 3}, "memory": {"guest": "6Gi", "max_guest": "6Gi"}}
+    made = run("instancetype", namespace=namespace, name="large", **size, **options)
+    assert not made.get("failed"), made
+
+
+def test_moved_vm_is_restored_exactly(run: Run, shop: str, api: Any) -> None:
+    large(run, shop)
+    entries = [
+        vm("db", "medium"),
+        vm("web"),
+        vm("off", "medium", run_strategy="Halted"),
+    ]
+    assert run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)["changed"]
+    # One is pinned, and both of the same instancetype have an older revision than a new capture would give them.
+    assert run("controller_revision", namespace=shop, names=["off"], state="pinned", revision="current")["changed"]
+    assert run("instancetype", namespace=shop, name="medium", cpu={"guest": 4}, memory={"guest": "4Gi"})["changed"]
+    before = {name: vm_spec(api, shop, name) for name in ("db", "web", "off")}
+    old = run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]["instancetype"]["revision"]
+    move = {
+        "namespace": shop,
+        "state": "moved",
+        "replace": {"medium": "large"},
+        "patch": {"spec": {"domain": {"machine": {"type": "pc-q35-9.2"}}}},
+    }
+    planned = run("controller_revision", **move, check=True)
+    assert [(one["name"], one["changed"], one["needs"]) for one in planned["results"]] == [
+        ("db", True, "restart"),
+        ("off", True, "nothing"),
+        ("web", True, "restart"),
+    ], planned
+    assert {name: vm_spec(api, shop, name) for name in before} == before
+
+    moved = run("controller_revision", **move, restart="if_required")
+    told = {one["name"]: one for one in moved["results"]}
+    assert {name: (one["changed"], one["restarted"]) for name, one in told.items()} == {
+        "db": (True, True),
+        "off": (True, False),
+        "web": (True, True),
+    }, moved
+    assert vm_spec(api, shop, "db")["instancetype"] == {"kind": KIND, "name": "large"}
+    assert "large" in told["db"]["revisions"]["instancetype"]
+    found = run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]
+    assert found["instance"]["guest"]["vcpus"] == 3
+    again = run("controller_revision", **move, restart="if_required")
+    assert (again["changed"], again["msg"]) == (False, "3 virtual machines: 0 moved, 3 unchanged"), again
+
+    back = {"namespace": shop, "state": "restored", "former": {name: one["former"] for name, one in told.items()}}
+    restored = run("controller_revision", **back, restart="if_required")
+    assert [(one["name"], one["changed"], one["restarted"]) for one in restored["results"]] == [
+        ("db", True, True),
+        ("off", True, False),
+        ("web", True, True),
+    ], restored
+    assert {name: vm_spec(api, shop, name) for name in before} == before
+    found = run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]
+    assert (found["instancetype"]["revision"], found["instance"]["guest"]["vcpus"]) == (old, 2)
+    assert not run("controller_revision", **back)["changed"]
+
+
+def test_deprecated_instancetype_is_replaced(run: Run, shop: str, api: Any) -> None:
+    large(run, shop)
+    assert run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)["changed"]
+    move = {"namespace": shop, "state": "moved", "replace": "deprecated"}
+    assert not run("controller_revision", **move)["changed"]
+    size = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}
+    made = run("instancetype", namespace=shop, name="medium", **size, deprecated={"replacement": "large"})
+    assert made["changed"], made
+    moved = run("controller_revision", **move)
+    assert moved["msg"] == "1 virtual machine: 1 moved, 0 unchanged", moved
+    assert vm_spec(api, shop, "db")["instancetype"]["name"] == "large"
+
+
+def test_refused_move_writes_nothing(run: Run, shop: str, api: Any) -> None:
+    large(run, shop)
+    entry = vm("db", "medium", run_strategy="Halted")
+    assert run("virtual_machine", namespace=shop, **entry, wait=True)["changed"]
+    before = vm_spec(api, shop, "db")
+    refused = run("controller_revision", namespace=shop, state="moved", replace={"medium": "lagre"})
+    assert "the replacement lagre cannot be read" in refused["msg"] and "nothing was changed" in refused["msg"]
+    refused = run("controller_revision", namespace=shop, state="moved", patch={"spec": {"domian": {}}})
+    assert "patch: spec.domian: this KubeVirt has no such field" in refused["msg"]
+    refused = run("controller_revision", namespace=shop, state="moved", replace=["large"])
+    assert "replace: " in refused["msg"] and "{u1.medium: u1.large}" in refused["msg"]
+    # What only the cluster knows is asked by a dry run.
+    machine = {"spec": {"domain": {"machine": {"type": "pentium"}}}}
+    refused = run("controller_revision", namespace=shop, state="moved", patch=machine, check=True)
+    assert "pentium" in refused["msg"], refused
+    assert vm_spec(api, shop, "db") == before

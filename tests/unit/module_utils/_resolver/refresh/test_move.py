@@ -1,0 +1,221 @@
+"""Moves of VMs to other instancetypes, preferences and templates, and the way back."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
+    INSTANCETYPE,
+    PREFERENCE,
+    ROLES,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import overlay
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import revision
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, move, recapture
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
+    RevisionIndex,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revision_change import (
+    RevisionChange,
+)
+
+Manifest = dict[str, Any]
+CLUSTER = KubeVirt(NEWEST)
+MACHINE = {"spec": {"domain": {"machine": {"type": "pc-q35-rhel9.4.0"}}}}
+
+
+def instancetype(name: str, memory: str = "2Gi", replacement: str = "", state: str = "") -> Manifest:
+    marks: Manifest = {}
+    if replacement or state:
+        marks["labels"] = {"instancetypes.virtshape.io/state": state or "deprecated"}
+        marks["annotations"] = {"instancetypes.virtshape.io/replacement": replacement}
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineInstancetype",
+        "metadata": {"name": name, "namespace": "shop", "uid": name, "generation": 1, **marks},
+        "spec": {"cpu": {"guest": 1}, "memory": {"guest": memory}},
+    }
+
+
+def preference(name: str, vcpus: int = 1) -> Manifest:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachinePreference",
+        "metadata": {"name": name, "namespace": "shop", "uid": name, "generation": 1},
+        "spec": {"requirements": {"cpu": {"guest": vcpus}}},
+    }
+
+
+class World:
+    """A VM with the instancetype `small` and the preference `linux`, which it has captured.
+
+    style: "status" as from KubeVirt 1.5 on, "spec" as up to 1.4.
+    """
+
+    def __init__(self, *others: Manifest, small: Manifest | None = None, style: str = "status", **domain: Any) -> None:
+        self.live = [small or instancetype("small"), preference("linux"), *others]
+        self.vm: Manifest = {
+            "kind": "VirtualMachine",
+            "metadata": {"name": "db", "namespace": "shop", "uid": "vm"},
+            "spec": {"template": {"spec": {"domain": {"devices": {}, **domain}}}},
+            "status": {},
+        }
+        self.revisions: list[Manifest] = []
+        for role, manifest in zip(ROLES, self.live):
+            self.vm["spec"][role.matcher] = {"name": manifest["metadata"]["name"], "kind": manifest["kind"]}
+            self.capture(role, manifest, style)
+
+    def capture(self, role: Any, manifest: Manifest, style: str = "status") -> None:
+        """As virt-controller does."""
+        created = revision.controller_revision(self.vm, manifest)
+        self.revisions.append({"apiVersion": "apps/v1", "kind": "ControllerRevision", **created})
+        captured = created["metadata"]["name"]
+        if style == "spec":
+            self.vm["spec"][role.matcher]["revisionName"] = captured
+        else:
+            self.refer(role, captured)
+
+    def refer(self, role: Any, revision_name: str) -> None:
+        matcher = self.vm["spec"][role.matcher]
+        reference = {"name": matcher["name"], "kind": matcher["kind"]}
+        self.vm["status"][role.reference] = {**reference, "controllerRevisionRef": {"name": revision_name}}
+
+    @property
+    def drift(self) -> drift.Drift:
+        return drift.drift(self.vm, self.objects, CLUSTER)
+
+    @property
+    def objects(self) -> Objects:
+        return Objects([*self.revisions, *self.live])
+
+    def move(self, replace: Any = None, patch: Any = None, roles: Any = ROLES) -> RevisionChange:
+        return move.move(self.vm, self.drift, roles, replace, patch, self.objects, CLUSTER)
+
+    def restore(self, had: Manifest) -> RevisionChange:
+        return move.restore(self.vm, self.drift, had, RevisionIndex(self.revisions), CLUSTER)
+
+    def carry_out(self, change: RevisionChange) -> None:
+        self.vm["spec"] = overlay(self.vm["spec"], change.spec or {})
+
+
+def test_a_vm_moves_to_the_named_object() -> None:
+    change = World(instancetype("large", "4Gi")).move({"small": "large", "nobody": "has-it"})
+    assert (change.due, change.roles, change.recapture) == (True, (INSTANCETYPE,), False)
+    assert change.spec == {"instancetype": {"name": "large", "revisionName": None}}
+    assert change.effect is not None
+    assert (change.effect.guest_before["memory"], change.effect.guest_after["memory"]) == ("2Gi", "4Gi")
+
+
+def test_a_patch_changes_the_template() -> None:
+    change = World(machine={"type": "pc-q35-rhel8.6.0"}).move(patch=MACHINE)
+    assert (change.due, change.roles, change.spec) == (True, (), {"template": MACHINE})
+    assert change.effect is not None and not change.effect.live
+    assert change.effect.changes == (
+        {"field": "domain.machine.type", "before": "pc-q35-rhel8.6.0", "after": "pc-q35-rhel9.4.0"},
+    )
+
+
+def test_what_needs_nothing_is_no_change() -> None:
+    world = World(instancetype("large"), machine={"type": "pc-q35-rhel9.4.0"})
+    assert world.move({"other": "large", "small": "small"}) == RevisionChange()
+    assert world.move("deprecated") == RevisionChange()
+    assert world.move(patch=MACHINE) == RevisionChange()
+    # A removal of what is not there.
+    assert world.move(patch={"spec": {"domain": {"firmware": None}}}) == RevisionChange()
+    # The other role is not asked for.
+    assert world.move({"small": "large"}, roles=(PREFERENCE,)) == RevisionChange()
+
+
+def test_deprecated_objects_name_their_replacements() -> None:
+    small, medium = instancetype("small", replacement="medium"), instancetype("medium", "3Gi", "large", "obsolete")
+    # Not one after the other, which would take a run and a restart for each.
+    change = World(medium, instancetype("large", "4Gi"), small=small).move("deprecated")
+    assert change.spec == {"instancetype": {"name": "large", "revisionName": None}}
+
+
+@pytest.mark.parametrize(
+    ("replace", "refusal"),
+    [
+        ({"small": "gone"}, "the replacement gone cannot be read: "),
+        ({"small": "old"}, "the replacement old is obsolete; name another instancetype"),
+        ({"small": "old", "old": "small"}, "the replacements are a cycle: small > old > small; remove one of them"),
+        ({"linux": "choosy"}, "KubeVirt would reject the VM: insufficient CPU resources of 1 vCPU"),
+    ],
+)
+def test_refused_moves_say_why(replace: Manifest, refusal: str) -> None:
+    change = World(instancetype("old", state="obsolete"), preference("choosy", 2)).move(replace)
+    assert not change.due and change.spec is None
+    assert str(change.refusal).startswith(refusal)
+
+
+def test_a_conflict_of_the_patch_is_refused() -> None:
+    change = World().move(patch={"spec": {"domain": {"memory": {"guest": "8Gi"}}}})
+    assert "spec.template.spec.domain.memory" in str(change.refusal)
+
+
+def test_a_lost_revision_has_no_way_back() -> None:
+    world = World(instancetype("large"))
+    world.revisions.clear()
+    assert "no way back; refresh it first" in str(world.move({"small": "large"}).refusal)
+    # A patch leaves the revisions alone.
+    assert world.move(patch=MACHINE).due
+    world.vm["status"].clear()
+    assert "has not captured its instancetype yet" in str(world.move({"small": "large"}).refusal)
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+@pytest.mark.parametrize("style", ["status", "spec"])
+def test_the_way_back_restores_exactly_what_the_vm_had(style: str, pinned: bool) -> None:
+    world = World(instancetype("large", "4Gi"), style=style, machine={"type": "pc-q35-rhel8.6.0"})
+    if pinned:
+        world.vm["spec"]["instancetype"]["revisionName"] = recapture.captured_name(world.vm, INSTANCETYPE)
+    before = copy.deepcopy(world.vm["spec"])
+    patch = {**MACHINE, "metadata": {"annotations": {"moved": "yes"}}}
+    change = world.move({"small": "large"}, patch)
+    assert change.former is not None
+    world.carry_out(change)
+    world.capture(INSTANCETYPE, world.live[2], style)
+    assert world.vm["spec"] != before and not world.move({"small": "large"}, patch).due
+
+    back = world.restore(change.former)
+    captured = change.former["revisions"]["instancetype"]
+    assert back.expected == {"instancetype": captured}
+    assert back.effect is not None and back.effect.guest_after["memory"] == "2Gi"
+    world.carry_out(back)
+    assert world.vm["spec"]["instancetype"]["revisionName"] == captured
+    if style == "status":
+        world.refer(INSTANCETYPE, captured)
+    assert (back.afterwards is not None) == (style == "status" and not pinned)
+    world.vm["spec"] = overlay(world.vm["spec"], (back.afterwards or {}).get("spec", {}))
+    # The object of annotations that the patch has added stays, empty.
+    template = world.vm["spec"]["template"]
+    assert template.pop("metadata", {}) in ({}, {"annotations": {}})
+    assert world.vm["spec"] == before
+    assert not world.restore(change.former).due
+
+
+def test_a_way_back_without_its_revision_is_refused() -> None:
+    had = {"spec": {"instancetype": {"name": "small"}}, "revisions": {"instancetype": "pruned"}}
+    assert "the former revision pruned does not exist" in str(World().restore(had).refusal)
+
+
+@pytest.mark.parametrize(
+    ("patch", "problem"),
+    [
+        ({"spec": {"domian": {}}}, "spec.domian: this KubeVirt has no such field; did you mean domain or subdomain?"),
+        ({"machine": {"type": "q35"}}, "machine: this KubeVirt has no such field"),
+        ({"spec": {"volumes": []}}, "spec.volumes: a patch would replace the whole list"),
+        ({"spec": {"domain": {"machine": "q35"}}}, "spec.domain.machine: "),
+        (MACHINE, ""),
+        ({"spec": {"domain": {"machine": None}}}, ""),
+    ],
+)
+def test_a_wrong_patch_names_its_field(patch: Manifest, problem: str) -> None:
+    found = move.patch_problem(patch, NEWEST)
+    assert found.startswith(problem) and bool(found) == bool(problem)
