@@ -40,6 +40,14 @@ options:
     type: list
     elements: dict
     default: []
+  limits:
+    description:
+      - Limits of namespaces, as O(virtshape.instancetypes.catalog#module:limits) takes them. With C(matrix) from
+        M(virtshape.instancetypes.catalog_info) those that it returned as C(limits). Tables and pictures then show what
+        each of them permits.
+    type: list
+    elements: dict
+    default: []
   title:
     description: Heading of a table or page.
     type: str
@@ -51,6 +59,12 @@ EXAMPLES = r"""
   ansible.builtin.copy:
     content: "{{ lookup('ansible.builtin.file', 'acme.yml') | from_yaml | virtshape.instancetypes.catalog(form='html')
     }}"
+    dest: catalog.html
+    mode: "0644"
+
+- name: Show where each size of a cluster may be used
+  ansible.builtin.copy:
+    content: "{{ known.matrix | virtshape.instancetypes.catalog(form='html', limits=known.limits) }}"
     dest: catalog.html
     mode: "0644"
 

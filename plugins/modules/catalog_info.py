@@ -61,6 +61,13 @@ catalogs:
   returned: always
   type: list
   elements: dict
+limits:
+  description:
+    - The limits that the option O(virtshape.instancetypes.catalog#module:limits) has set, with C(instancetypes) and
+      C(preferences) as the names that they permit. Null if the user may not read ValidatingAdmissionPolicies.
+  returned: always
+  type: list
+  elements: dict
 matrix:
   description: Which instancetype satisfies which preference.
   returned: always

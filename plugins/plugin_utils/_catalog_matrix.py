@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from ..module_utils._resolver.api.state import ACTIVE
 from ..module_utils._resolver.catalog.matrix import LEGEND, Matrix, label, unsatisfied
+from ..module_utils._resolver.limits.language import AUDIT, DENY, WARN, Limit
 from ._html_pages import render
 
 Facts = dict[str, Any]
@@ -29,6 +30,8 @@ _COLOURS: Final = """
 :root{--few:#f4c04e;--few-ink:#3d2a00;--little:#8fb4f0;--little-ink:#0d2a5c;--both:#c583b8;--both-ink:#2f0526;
 --uneven:#ea7f69;--uneven-ink:#3f0a00}
 """
+# What a limit does with an object that it does not permit → sign and colour name.
+_ACTIONS: Final = {DENY: ("x", "uneven"), WARN: ("!", "few"), AUDIT: ("·", "little")}
 # Sign → colour name.
 _SIGNS: Final = {"c": "few", "m": "little", "b": "both", "s": "uneven"}
 
@@ -56,16 +59,21 @@ class _Axis(NamedTuple):
     length: float
 
 
-def svg(matrix: Matrix, title: str) -> str:
-    """The picture: instancetypes as rows, preferences as columns. Every cell has a title in words."""
+def svg(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
+    """The picture: instancetypes as rows, preferences as columns. Every cell has a title in words.
+
+    limits: those of namespaces. Each is a column at the right and a row below, for what it permits there.
+    """
     rows = _axis([facts["series"] for facts in matrix.instancetypes])
     columns = _axis([facts["os"] for facts in matrix.preferences])
     names = max((len(label(facts)) for facts in matrix.instancetypes), default=0) * _LETTER
     left = 8 + names + _FIGURES
-    heights = max((len(label(facts)) for facts in matrix.preferences), default=0) * _LETTER
+    heads = [*map(label, matrix.preferences), *(limit.name for limit in limits)]
+    heights = max(map(len, heads), default=0) * _LETTER
     # Above the columns: the operating systems; below: the requirements.
     top = 48 + heights + 2 * _CELL
-    width, height = left + columns.length + _TOTAL + 60, top + rows.length + 2 * _CELL + 8
+    right = left + columns.length + _TOTAL + 2 * _GAP
+    width, height = right + 60 + len(limits) * _CELL, top + rows.length + (2 + len(limits)) * _CELL + 8
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
         f' viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(title)}">',
@@ -74,19 +82,26 @@ def svg(matrix: Matrix, title: str) -> str:
         *_column_heads(matrix, columns, left, top),
         *_rows(matrix, rows, columns, left, top),
         *_column_totals(matrix, columns, left, top + rows.length + 16),
+        *(
+            part
+            for index, limit in enumerate(limits)
+            for part in _limit_column(limit, matrix, rows, right + index * _CELL, top)
+        ),
+        *_limit_rows(limits, matrix, columns, left, top + rows.length + 16 + _GAP),
         "</svg>",
     ]
     return "\n".join(parts)
 
 
-def html(matrix: Matrix, title: str, capacity: Sequence[Facts] = ()) -> str:
+def html(matrix: Matrix, title: str, limits: Sequence[Limit] = (), capacity: Sequence[Facts] = ()) -> str:
     """A page with the picture, its legend and the counts.
 
-    capacity: `instancetypes` of capacity_info, to mark those that the nodes of a cluster can run; optional.
+    limits: those of namespaces. capacity: `instancetypes` of capacity_info, to mark those that the nodes of a cluster
+    can run; optional.
     """
     fit_count = sum(not cell.sign for cells in matrix.cells for cell in cells)
     legend = [{"sign": sign, "colour": name, "means": LEGEND[sign]} for sign, name in _SIGNS.items()]
-    picture = Markup(svg(matrix, title))
+    picture = Markup(svg(matrix, title, limits))
     return render(
         "catalog",
         title=title,
@@ -94,20 +109,23 @@ def html(matrix: Matrix, title: str, capacity: Sequence[Facts] = ()) -> str:
         unsatisfied=unsatisfied(matrix),
         fitting=fit_count,
         legend=legend,
+        actions=[{"action": action, "sign": sign, "colour": name} for action, (sign, name) in _ACTIONS.items()],
+        limits=[_limit(limit, matrix) for limit in limits],
         picture=picture,
         capacity=capacity,
     )
 
 
-def markdown(matrix: Matrix, title: str) -> str:
-    """A heading, a table with one row for each instancetype, and the legend."""
-    head = ["instancetype", "vCPUs", "memory", *(label(facts) for facts in matrix.preferences)]
+def markdown(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
+    """A heading, a table with one row for each instancetype and a column for each limit, and the legend."""
+    head = ["instancetype", "vCPUs", "memory", *map(label, matrix.preferences), *(limit.name for limit in limits)]
     lines = [f"# {title}", "", _row(head), _row(["---"] * len(head))]
     needs = [_needs(facts) for facts in matrix.preferences]
-    lines.append(_row(["*needs*", "", "", *needs]))
+    lines.append(_row(["*needs*", "", "", *needs, *(limit.where for limit in limits)]))
     for facts, cells in zip(matrix.instancetypes, matrix.cells):
         signs = [cell.sign or "✓" for cell in cells]
-        lines.append(_row([label(facts), str(facts["vcpus"]), facts["memory"], *signs]))
+        permitted = ["✓" if _permits(limit, facts) else limit.action for limit in limits]
+        lines.append(_row([label(facts), str(facts["vcpus"]), facts["memory"], *signs, *permitted]))
     legend = ", ".join(f"`{sign}` {text}" for sign, text in LEGEND.items())
     return "\n".join([*lines, "", f"`✓` satisfies the preference, {legend}.", *_states(matrix), ""])
 
@@ -203,6 +221,71 @@ def _classes(facts: Facts, *classes: str) -> str:
     state = facts.get("state", ACTIVE)
     names = classes if state == ACTIVE else (*classes, state)
     return f' class="{escape(" ".join(names))}"' if names else ""
+
+
+def _limit_column(limit: Limit, matrix: Matrix, rows: _Axis, x: float, top: float) -> list[str]:
+    """The instancetypes that a limit permits."""
+    head = f'<text transform="translate({x + _CELL / 2 + 4:.1f} {top - 2 * _CELL - 8:.0f}) rotate(-90)">'
+    parts = [f"{head}{escape(limit.name)}<title>{escape(limit.where)}</title></text>"]
+    for facts, start in zip(matrix.instancetypes, rows.starts):
+        parts += _limit_cell(limit, facts, x, top + start)
+    return parts
+
+
+def _limit_rows(limits: Sequence[Limit], matrix: Matrix, columns: _Axis, left: float, y: float) -> list[str]:
+    """The preferences that limits permit."""
+    parts = []
+    for index, limit in enumerate(limits):
+        row = y + index * _CELL
+        parts.append(
+            f'<text class="r q" x="{left - 8:.0f}" y="{row + _CELL - 5:.0f}">{escape(limit.name)}'
+            f"<title>{escape(limit.where)}</title></text>"
+        )
+        for facts, start in zip(matrix.preferences, columns.starts):
+            parts += _limit_cell(limit, facts, left + start, row)
+    return parts
+
+
+def _limit_cell(limit: Limit, facts: Facts, x: float, y: float) -> list[str]:
+    permitted = _permits(limit, facts)
+    sign, colour = ("", "f") if permitted else _ACTIONS[limit.action]
+    words = "permitted" if permitted else f"not permitted ({limit.action})"
+    parts = [
+        f'<rect x="{x:.0f}" y="{y:.0f}" width="{_CELL - 1}" height="{_CELL - 1}" class="{colour}">'
+        f"<title>{escape(f'{label(facts)} in {limit.where}: {words}')}</title></rect>"
+    ]
+    if sign:
+        middle = x + (_CELL - 1) / 2
+        parts.append(
+            f'<text class="s {colour}-ink" x="{middle:.1f}" y="{y + _CELL - 5:.0f}" pointer-events="none">{sign}</text>'
+        )
+    return parts
+
+
+def _limit(limit: Limit, matrix: Matrix) -> dict[str, Any]:
+    """A limit in words."""
+    sizes = [
+        f"at most {limit.max_cpu} vCPUs" if limit.max_cpu is not None else "",
+        f"at most {limit.max_memory}" if limit.max_memory is not None else "",
+        "" if limit.gpus else "no GPUs",
+        "" if limit.host_devices else "no host devices",
+        f"must name: {', '.join(limit.require)}" if limit.require else "",
+    ]
+    counts = [
+        f"{sum(_permits(limit, facts) for facts in group)} of {len(group)} {what}"
+        for what, group in (("instancetypes", matrix.instancetypes), ("preferences", matrix.preferences))
+    ]
+    return {
+        "name": limit.name,
+        "where": limit.where,
+        "action": limit.action,
+        "sizes": "; ".join(filter(None, sizes)),
+        "permits": ", ".join(counts),
+    }
+
+
+def _permits(limit: Limit, facts: Facts) -> bool:
+    return limit.permits(facts["kind"], facts["name"])
 
 
 def _preference(facts: Facts) -> str:

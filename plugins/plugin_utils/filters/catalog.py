@@ -10,6 +10,8 @@ from ansible.errors import AnsibleFilterError
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.matrix import Matrix, as_data, compatibility_matrix, from_data
+from ...module_utils._resolver.limits.language import Limit, of_data
+from ...module_utils._resolver.limits.language import limits as parse
 from .._catalog_matrix import html, markdown, svg
 from .._fleet_summary import FleetError, capacities
 
@@ -22,6 +24,7 @@ def catalog(
     title: Any = "Instancetypes and preferences",
     version: Any = "",
     capacity: Any = (),
+    limits: Any = None,
 ) -> Any:
     """See its documentation."""
     if form != "data" and form not in FORMS:
@@ -37,20 +40,31 @@ def catalog(
     except FleetError as error:
         raise AnsibleFilterError(f"catalog: {error}") from error
     if isinstance(value, Mapping) and "misses" in value:
-        return _render(from_data(value), form, title, checked_capacity)
+        return _render(from_data(value), form, title, checked_capacity, _read(limits))
     if isinstance(value, Mapping):
         value = [value]
     if not isinstance(value, Iterable) or isinstance(value, str):
         raise AnsibleFilterError(f"catalog: expected catalogs or manifests, found {value!r}")
     try:
         documents = [dict(document) if isinstance(document, Mapping) else document for document in value]
-        matrix = compatibility_matrix(bundle(documents, version=version).objects)
+        objects = bundle(documents, version=version).objects
+        matrix, checked_limits = compatibility_matrix(objects), parse(limits or [], objects)
     except (CatalogError, FieldError) as error:
         raise AnsibleFilterError(f"catalog: {error}") from error
-    return _render(matrix, form, title, checked_capacity)
+    return _render(matrix, form, title, checked_capacity, checked_limits)
 
 
-def _render(matrix: Matrix, form: str, title: str, capacity: list[dict[str, Any]]) -> Any:
+def _read(values: Any) -> list[Limit]:
+    """The limits that catalog_info has returned."""
+    found = [of_data(value) for value in (values if isinstance(values, list) else [values] if values else [])]
+    if None in found:
+        raise AnsibleFilterError(
+            "catalog: limits: expected limits of catalog_info; pass them as the module returned them"
+        )
+    return [limit for limit in found if limit is not None]
+
+
+def _render(matrix: Matrix, form: str, title: str, capacity: list[dict[str, Any]], limits: list[Limit]) -> Any:
     if form == "html":
-        return html(matrix, title, capacity)
-    return as_data(matrix) if form == "data" else FORMS[form](matrix, title)
+        return html(matrix, title, limits, capacity)
+    return as_data(matrix) if form == "data" else FORMS[form](matrix, title, limits)

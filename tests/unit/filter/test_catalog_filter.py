@@ -56,3 +56,29 @@ def test_a_page_shows_the_instancetypes_that_fit_a_cluster() -> None:
     ):
         with pytest.raises(AnsibleFilterError, match=message):
             catalog(DEFINITION, "html", capacity=wrong)
+
+
+SIZES = {"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}, "large": {"cpu": 8, "memory": "2Gi"}}}}}
+LIMIT = {"name": "standard", "except_namespaces": ["lab"], "max_cpu": 4, "action": "warn", "require": ["instancetype"]}
+
+
+def test_pictures_show_what_limits_permit() -> None:
+    drawn = catalog(SIZES, "svg", limits=[LIMIT])
+    assert "web.large in all namespaces but lab: not permitted (warn)" in drawn
+    assert "web.small in all namespaces but lab: permitted" in drawn
+    assert "<td>at most 4 vCPUs; must name: instancetype</td><td>1 of 2 instancetypes" in catalog(
+        SIZES, "html", limits=[LIMIT]
+    )
+    assert "| web.large | 8 | 2Gi | warn |" in catalog(SIZES, "markdown", limits=[LIMIT])
+    assert "Limits" not in catalog(SIZES, "html")
+
+
+def test_limits_of_a_cluster_are_resolved_already() -> None:
+    read = [{"name": "standard", "instancetypes": ["web.small"], "namespaces": ["shop"]}]
+    drawn = catalog(catalog(SIZES), "svg", limits=read)
+    assert "web.large in namespaces shop: not permitted (deny)" in drawn
+    assert "in namespaces shop" not in catalog(catalog(SIZES), "svg", limits=None)
+    with pytest.raises(AnsibleFilterError, match="limits: expected limits of catalog_info"):
+        catalog(catalog(SIZES), "svg", limits=[{**read[0], "series": ["web"]}])
+    with pytest.raises(AnsibleFilterError, match="catalog: limits: 'standard': max_cpu: expected a number"):
+        catalog(SIZES, "svg", limits=[{**LIMIT, "max_cpu": "4"}])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.catalog.matrix import as_data, compatibility_matrix
+from ..._resolver.limits.language import as_data as data_of
+from ..read.limits import limits_of
 from .argument_spec import AUTH, REQUESTS
 from .catalog_objects import WHERE, Facts, listed, readable, session_of
 from .outcome import Mode, Module, Outcome, Params
@@ -14,10 +16,12 @@ def _run(params: Params, _mode: Mode) -> Outcome:
     warnings: list[str] = []
     manifests = [manifest for role in ROLES for manifest in listed(params, session, role, warnings)]
     combinations = compatibility_matrix([manifest for manifest, _facts in readable(manifests, warnings)])
+    limits = limits_of(session)
     result = {
         "changed": False,
         "catalogs": _catalogs([*combinations.instancetypes, *combinations.preferences]),
         "matrix": as_data(combinations),
+        "limits": None if limits is None else [data_of(limit) for limit in limits],
     }
     return Outcome(result, warnings=list(dict.fromkeys(warnings)))
 

@@ -15,6 +15,15 @@ from ..client.session import Session
 Manifest = dict[str, Any]
 
 
+def limits_of(session: Session) -> list[Limit] | None:
+    """The limits of a cluster, by one LIST; None if its policies may not be read."""
+    try:
+        items, _version = session.list(BY_NAME[POLICY], None, labelSelector=f"{MANAGED_BY_LABEL}={MANAGER}")
+    except (ApiError, ConnectionFailed):
+        return None
+    return [limit for item in items if (limit := limit_of(item)) is not None]
+
+
 class ClusterLimits:
     """The limits of a cluster, read on first use with one LIST.
 
@@ -38,13 +47,7 @@ class ClusterLimits:
 
     def _all(self) -> list[Limit]:
         if self._limits is None:
-            try:
-                items, _version = self._session.list(
-                    BY_NAME[POLICY], None, labelSelector=f"{MANAGED_BY_LABEL}={MANAGER}"
-                )
-            except (ApiError, ConnectionFailed):
-                items = []
-            self._limits = [limit for item in items if (limit := limit_of(item)) is not None]
+            self._limits = limits_of(self._session) or []
         return self._limits
 
     def _labels_of(self, namespace: str) -> dict[str, str] | None:

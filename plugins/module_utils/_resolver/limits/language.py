@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from ..api import names
 from ..api.errors import CatalogError, FieldError, QuantityError
 from ..api.label_selector import matches
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES, Role
 from ..api.names import nearest, shown
 from ..api.quantity import parse as quantity
 from ..catalog.facts import facts
@@ -75,6 +75,23 @@ class Limit(NamedTuple):
             *_expression(NAME_LABEL, "NotIn", self.except_namespaces),
         ]
         return {"matchExpressions": expressions or [{"key": NAME_LABEL, "operator": "Exists"}]}
+
+    @property
+    def where(self) -> str:
+        """The namespaces in words: ``namespaces with tenant=yes but lab``."""
+        labels = [f"{key}={value}" for key, value in sorted(self.namespace_labels.items())]
+        named = f"namespaces {', '.join(self.namespaces)}" if self.namespaces else "all namespaces"
+        excepted = f" but {', '.join(self.except_namespaces)}" if self.except_namespaces else ""
+        labelled = f" with {' and '.join(labels)}" if labels else ""
+        return f"{named}{labelled}{excepted}"
+
+    def permits(self, kind: str, name: str) -> bool:
+        """Whether VMs may use this instancetype or preference, by its kind and name."""
+        role = ROLE_OF_KIND[kind]
+        permitted = self.instancetypes if role is INSTANCETYPE else self.preferences
+        if permitted is None:
+            return True
+        return name in permitted if kind == role.cluster_kind else role is INSTANCETYPE and self.own_instancetypes
 
     def applies(self, namespace: str, labels: Mapping[str, str]) -> bool:
         """Whether the limit applies in a namespace with these labels."""
