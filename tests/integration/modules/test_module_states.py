@@ -85,7 +85,7 @@ def test_the_life_of_an_instancetype(run: Run, shop: str, api: Any) -> None:
     assert declare("fifth").get("failed") is not True
 
 
-def test_a_replacement_that_does_not_do_is_a_warning(run: Run, shop: str) -> None:
+def test_a_missing_replacement_is_a_warning(run: Run, shop: str) -> None:
     options = {"source": "definitions", "namespaces": [shop], "catalog": shop}
     made = run("catalog", definitions=[catalog(deprecated={"replacement": "m.huge"})], **options)
     [warning] = warned(made)

@@ -187,7 +187,7 @@ def _states(session: Session, manifests: list[Manifest]) -> list[Output]:
     lookup = ClusterLookup(session)
     found = [lookup.get(*key) for key in unknown_replacements(manifests)]
     others = [manifest for manifest in found if isinstance(manifest, dict)]
-    return [as_facts(state) for state in replacements(manifests, others)]
+    return [as_facts(state) for state in replacements(manifests, others, kubevirt(session).release)]
 
 
 def _version(params: Params, objects: list[Manifest]) -> str:
