@@ -33,6 +33,7 @@ CATALOG = {
         "v1": {"without": ["web.s15"], "series": {"web": {"sizes": {"s00": {"cpu": 1}}}}},
     },
 }
+LIMIT = {"name": "shop", "namespaces": ["shop"], "require": ["instancetype"]}
 RELEASES = {"east": "1.9.0", "old": "1.4.0", "dying": "1.9.0"}
 
 
@@ -61,9 +62,14 @@ class Clusters:
         )
 
     def deploy(self, *arguments: str) -> subprocess.Popen[str]:
-        return self.begin(
-            "deploy_catalog", "common_instancetypes", *arguments, source="path", path=str(self.folder / "catalog.yml")
-        )
+        source = {"source": "path", "path": str(self.folder / "catalog.yml"), "limits": [LIMIT]}
+        return self.begin("deploy_catalog", "common_instancetypes", *arguments, **source)
+
+    def refused(self, cluster: str) -> str:
+        """Why a VM without an instancetype is refused."""
+        volumes = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
+        where = {"kubeconfig": self.started[cluster]["kubeconfig"], "namespace": "shop", "name": "own"}
+        return str(execute("virtual_machine", {**where, "memory": "1Gi", "volumes": volumes}).get("msg"))
 
     def names(self, cluster: str) -> set[str]:
         """The instancetypes of the catalog that the cluster has."""
@@ -107,6 +113,8 @@ def test_one_catalog_and_one_report(clusters: Clusters, launch: Callable[..., di
     assert "of 16 objects failed: web." in table and "the next run continues from there" in table
     assert clusters.names("east") == {f"web.{name}" for name in SIZES}
     assert clusters.names("old") == {f"web.{name}" for name in SIZES[:-1]}
+    for name in ("east", "old"):
+        assert "spec.instancetype: missing" in clusters.refused(name)
 
     # Nothing is left to do for the others, and the limit chooses among clusters.
     again = clusters.deploy("--limit", "east:old")
