@@ -15,6 +15,7 @@ FEATURES = {
     "cdi_here": "a CDI that reaches the loopback addresses of this machine",
     "snapshots": "the CRDs of VolumeSnapshots",
     "networks": "the CRD of NetworkAttachmentDefinitions",
+    "templates": "the CRDs of VirtualMachineTemplates, v1beta1",
     "catalog": "common-instancetypes v1.7.0",
 }
 """Name → what it is, in words that go after "the cluster lacks"."""
@@ -33,7 +34,9 @@ class Given(NamedTuple):
 def look(kubeconfig: Path) -> Given:
     """Reads what the cluster has. What may not be read counts as not there; nothing is written."""
     with config.new_client_from_config(str(kubeconfig)) as connection:
-        groups = {group.name for group in client.ApisApi(connection).get_api_versions().groups}
+        served = client.ApisApi(connection).get_api_versions().groups
+        groups = {group.name for group in served}
+        versions = {version.group_version for group in served for version in group.versions}
         has = {
             "administrator": _may_do_everything(connection),
             "storage": bool(_default_classes(connection)),
@@ -41,6 +44,7 @@ def look(kubeconfig: Path) -> Given:
             "cdi_here": any(map(_is_here, _listed(connection, "cdi.kubevirt.io", "v1beta1", "cdis"))),
             "snapshots": "snapshot.storage.k8s.io" in groups,
             "networks": "k8s.cni.cncf.io" in groups,
+            "templates": "template.kubevirt.io/v1beta1" in versions,
             "catalog": _catalog_versions(connection) == {"v1.7.0"},
         }
         return Given(_release(connection), frozenset(name for name, there in has.items() if there))

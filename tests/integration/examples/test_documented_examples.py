@@ -89,6 +89,23 @@ NEEDS_NO_VMS = {
 }
 
 
+# The file of an example.
+OPENSHIFT = {
+    "apiVersion": "template.openshift.io/v1",
+    "kind": "Template",
+    "metadata": {"name": "centos7"},
+    "objects": [
+        {
+            "apiVersion": "kubevirt.io/v1",
+            "kind": "VirtualMachine",
+            "metadata": {"name": "${NAME}"},
+            "spec": {"template": {"spec": {"domain": {"devices": {}}}}},
+        }
+    ],
+    "parameters": [{"name": "NAME", "required": True}],
+}
+
+
 def argument_spec(module: str) -> dict[str, Any]:
     entry = importlib.import_module(f"ansible_collections.{PREFIX}plugins.module_utils._cluster.entry.{module}")
     return {**entry.MODULE.argument_spec, **entry.MODULE.unchecked}
@@ -165,6 +182,7 @@ def own_cluster(launch: Callable[..., dict[str, Any]], tmp_path_factory: pytest.
 def test_the_examples_run(own_cluster: str, tmp_path: Path) -> None:
     (tmp_path / ".ssh").mkdir()
     (tmp_path / ".ssh" / "id_ed25519.pub").write_text("ssh-ed25519 AAAA example")
+    (tmp_path / "template.yml").write_text(yaml.safe_dump(OPENSHIFT))
     (tmp_path / "catalogs").mkdir()
     (tmp_path / "catalogs" / "acme.yml").write_text(_catalog())
     verdict = {

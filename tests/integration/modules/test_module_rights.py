@@ -60,6 +60,7 @@ def someone(cluster: Path) -> Iterator[Someone]:
 
 def virtual_machine(play: Play) -> None:
     play.stock()
+    _vm_of_template(play)
     where = {"namespace": play.namespace}
     entries = [play.vm("a"), play.vm("b")]
     play.step(**where, virtual_machines=entries, wait=True)
@@ -81,6 +82,38 @@ def virtual_machine(play: Play) -> None:
         disk = {"name": "root", "import": {"registry": {"url": f"docker://{image}", **secrets}, "size": "1Gi"}}
         asked = {"infer_from_registry": True, "insecure_registry": True, "preflight": "off"}
         play.step(**where, name=f"{play.name}-c", volumes=[disk], run_strategy="Halted", **asked)
+
+
+def _vm_of_template(play: Play) -> None:
+    where = {"namespace": play.namespace, "name": play.name}
+    vm = {"spec": {"template": {"spec": {"domain": {"devices": {}}}}}}
+    play.prepare("virtual_machine_template", **where, virtual_machine=vm)
+    play.step(**where, run_strategy="Halted", from_template={"name": play.name})
+
+
+def virtual_machine_template(play: Play) -> None:
+    play.stock()
+    where = {"namespace": play.namespace}
+    vms = [{"spec": {"template": {"spec": {"domain": {"devices": {}}}}}}]
+    vms += [
+        {"spec": {"instancetype": one["instancetype"], "preference": one["preference"], "template": one["template"]}}
+        for one in (play.vm(f"x{number}", template=_lacking(f"x{number}")["template"]) for number in range(4))
+    ]
+    for vm in vms:
+        vm["spec"]["template"]["spec"].setdefault("domain", {"devices": {}})
+    play.step(**where, name=play.name, virtual_machine=vms[0], wait=True)
+    play.step(
+        **where,
+        virtual_machine_templates=[
+            {"name": f"{play.name}-{number}", "virtual_machine": vm} for number, vm in enumerate(vms)
+        ],
+    )
+    names = [{"name": play.name}, *({"name": f"{play.name}-{number}"} for number in range(len(vms)))]
+    play.step(**where, virtual_machine_templates=names, state="absent", wait=True)
+
+
+def virtual_machine_template_info(play: Play) -> None:
+    play.step(namespace=play.namespace)
 
 
 def virtual_machine_power(play: Play) -> None:
@@ -286,6 +319,8 @@ PLAYS = {
         boot_source_info,
         virtual_machine,
         virtual_machine_power,
+        virtual_machine_template,
+        virtual_machine_template_info,
         virtual_machine_info,
         virtual_machine_export,
         upgrade_info,

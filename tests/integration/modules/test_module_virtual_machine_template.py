@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.needs("templates")
+
 Run = Callable[..., dict[str, Any]]
 
 API = "template.kubevirt.io/v1beta1"
@@ -85,7 +87,7 @@ def password(vm: dict[str, Any]) -> str:
     return str(vm["spec"]["template"]["metadata"]["annotations"]["note"]).rpartition(" ")[2]
 
 
-def test_vm_of_template_is_the_same_at_every_run(run: Run, api: Any, namespace: str, options: dict[str, Any]) -> None:
+def test_vm_of_template_stays_the_same(run: Run, api: Any, namespace: str, options: dict[str, Any]) -> None:
     foretold = run("virtual_machine", check=True, **options)
     assert foretold["changed"] and not foretold.get("failed"), foretold
     made = run("virtual_machine", **options)

@@ -9,6 +9,8 @@ import pytest
 
 from modules_support import warned
 
+pytestmark = pytest.mark.needs("templates")
+
 Run = Callable[..., dict[str, Any]]
 Options = dict[str, Any]
 

@@ -8,6 +8,7 @@ from ..api import formats
 from ..api.errors import FieldError
 from ..api.matcher import ROLES
 from ..api.names import shown
+from ..api.release import NEWEST
 from ..api.tree import merge
 from ..kubevirt.template.openshift import API_VERSION, KIND
 from ..kubevirt.template.process import process, review
@@ -86,7 +87,7 @@ def example(template: Manifest) -> Example | None:
         for entry in spec.get("parameters") or []
         if not entry.get("value") and not entry.get("generate")
     }
-    vm = process(template, dict.fromkeys(unset, _ANY_VALUE), "").substituted
+    vm = process(template, dict.fromkeys(unset, _ANY_VALUE), "", NEWEST).substituted
     return None if vm is None else Example(vm, frozenset(unset))
 
 

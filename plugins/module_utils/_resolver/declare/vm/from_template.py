@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from ...api.errors import FieldError
 from ...api.matcher import ROLES
 from ...api.redaction import is_secret, secret_texts
+from ...api.release import NEWEST
 from ...api.tree import copy
 from ...kubevirt.template import parameters as values_of
 from ...kubevirt.template.process import process
@@ -62,7 +63,7 @@ def make(template: Manifest, options: Options, beside: Manifest, live: Manifest 
         hidden = [name for name in {**defaults, **values} if is_secret(name)]
         others = {name: value for name, value in {**known, **kept}.items() if name not in hidden}
         old = frozenset(values_of.recovered(declared, hidden, vm, live, others).values())
-    found = process(template, {**kept, **values}, seed)
+    found = process(template, {**kept, **values}, seed, NEWEST)
     if found.faults:
         raise _error(options, refusal(found.faults, [entry["name"] for entry in declared if entry.get("name")]))
     parameters = {**defaults, **kept, **values, **(found.generated or {})}
