@@ -26,7 +26,7 @@ options:
     description:
       - Name of the template.
     type: str
-  namespace:
+  namespace: &namespace
     description:
       - Namespace of the template.
     type: str
@@ -36,22 +36,22 @@ options:
     type: str
     choices: [present, absent]
     default: present
-  labels:
+  labels: &labels
     description:
       - Labels of the template.
     type: dict
-  annotations:
+  annotations: &annotations
     description:
       - Annotations of the template.
     type: dict
-  virtual_machine:
+  virtual_machine: &virtual_machine
     description:
       - Manifest of the VM, with C(metadata) and C(spec). C(${NAME}) in a text is the value of the parameter C(NAME);
         C(${{NAME}}) as a whole text is its value as JSON, such as a number.
       - Where the guest is to read C(${...}), write C(${DOLLAR}{...}) with a parameter C(DOLLAR) of the value C($).
     type: dict
     aliases: [virtualMachine]
-  parameters:
+  parameters: &parameters
     description:
       - Parameters of the template. The task hides values of parameters whose names contain such words as C(password).
     type: list
@@ -87,19 +87,42 @@ options:
         description:
           - Whether there must be a value.
         type: bool
-  message:
+  message: &message
     description:
       - What users of a VM of the template need to know. It may contain C(${NAME}).
     type: str
-  spec:
+  spec: &spec
     description:
       - Spec of the template, such as that of P(virtshape.instancetypes.template_convert#filter). It is merged with the
         options; lists are concatenated.
     type: dict
-  accept_unknown_fields:
+  accept_unknown_fields: &accept_unknown_fields
     description:
       - Whether to accept fields that this collection does not know, for a KubeVirt newer than this collection.
     type: bool
+  virtual_machine_templates:
+    description:
+      - A list of templates. An entry takes the same options as the task does for one template. An option that an entry
+        leaves out has the value that the task gives, and an option with the value V(null) has none.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description: Name of the template.
+        type: str
+        required: true
+      namespace: *namespace
+      state:
+        description: See O(state).
+        type: str
+        choices: [present, absent]
+      labels: *labels
+      annotations: *annotations
+      virtual_machine: *virtual_machine
+      parameters: *parameters
+      message: *message
+      spec: *spec
+      accept_unknown_fields: *accept_unknown_fields
 extends_documentation_fragment:
   - virtshape.instancetypes.entries
   - virtshape.instancetypes.auth
