@@ -18,6 +18,8 @@ description:
   - KubeVirt rejects a VM that sets a field that its instancetype controls, such as vCPUs, memory, GPUs or host devices,
     or that does not meet the requirements of its preference for vCPUs, memory and architecture. The filter returns
     these conflicts and requirements with KubeVirt's messages.
+  - For a VM that M(virtshape.instancetypes.virtual_machine) created for a workload, the filter also returns the reasons
+    for the choice, and the alternatives at that time.
   - Values that the VM does not set, such as its architecture, have the defaults of a cluster without custom settings.
 positional: instancetype, preference
 extends_documentation_fragment:
@@ -26,7 +28,7 @@ options:
   form:
     description:
       - V(data) for a dictionary, V(table) for lines of text, which are the messages of conflicts and unmet
-        requirements, and the fields in aligned columns.
+        requirements, the reasons for the choice of a workload, and the fields in aligned columns.
     type: str
     choices:
       - data
@@ -95,6 +97,12 @@ _value:
           Empty if the VM meets all requirements.
       type: list
       elements: dict
+    workload:
+      description:
+        - The C(workload) and C(size) of a VM that was created with them, what was chosen (C(boot), C(preference),
+          C(instancetype)), the C(reasons), and up to ten C(others) of each that would also have done, best first.
+      returned: for such a VM
+      type: dict
     fields:
       description: The fields of the expanded VM, in order. Empty for a VM with conflicts.
       type: list

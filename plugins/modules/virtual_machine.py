@@ -344,7 +344,8 @@ results:
         - What was chosen for O(workload) - C(boot), C(preference) and C(instancetype) as options of this module,
           C(reasons) with one line each, C(others) with the names of the DataSources (C(boot)) and instancetypes
           (C(instancetype)) that would also do, and C(rejected) with why other instancetypes of the class and size would
-          not. C(others) and C(rejected) are missing if the VM keeps what was chosen earlier.
+          not. If the VM keeps what was chosen earlier, C(reasons) and up to ten C(others) are those of then, and
+          C(rejected) is missing. The filter P(virtshape.instancetypes.explain#filter) shows them too.
       type: dict
       returned: with O(workload)
       sample:

@@ -14,6 +14,7 @@ from ..module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role, set_
 from ..module_utils._resolver.api.release import NEWEST, Release
 from ..module_utils._resolver.api.semantic import equal
 from ..module_utils._resolver.api.tree import copy, differences
+from ..module_utils._resolver.declare.vm import workload
 from ..module_utils._resolver.kubevirt.apply import applier, conflict, topology
 from ..module_utils._resolver.kubevirt.find import find
 from ..module_utils._resolver.kubevirt.find import infer as inference
@@ -64,11 +65,13 @@ def explain(
 
     Conflicts are in KubeVirt's order: [{path, message}]. Of requirements KubeVirt reports only the first: [{message,
     paths}]. Fields, [{field, value, source, instead_of}], are there unless something conflicts; see explain.explain.
+    Workload, only of a VM that was made for one: {workload, size}, and what was chosen for it, and why.
     form: data, or table, all of this as lines of text.
     """
     instancetype, preference, template = parts(vm, overrides, objects, release)
     conflicts, requirements = _refusals(template, instancetype, preference, release)
     own = vm["spec"].get("template") or {}
+    made_for = workload.kept(vm)
     try:
         rows = [] if conflicts else field_sources.explain(own, instancetype, preference, Configuration(), release)
     except field_sources.NotExpandable as failed:
@@ -76,10 +79,17 @@ def explain(
     if form == "table":
         return [
             *(refusal["message"] for refusal in (*conflicts, *requirements)),
+            *(_workload_lines(made_for) if made_for else ()),
             *(field_sources.table(rows) if rows else ()),
         ]
     fields = [{**row._asdict(), "instead_of": [other._asdict() for other in row.instead_of]} for row in rows]
-    return {"conflicts": conflicts, "requirements": requirements, "fields": fields}
+    known = {"workload": {"workload": made_for.workload, "size": made_for.size, **made_for.choice}} if made_for else {}
+    return {"conflicts": conflicts, "requirements": requirements, "fields": fields, **known}
+
+
+def _workload_lines(made_for: workload.Kept) -> list[str]:
+    others = [f"other {option}: {', '.join(names)}" for option, names in made_for.choice["others"].items() if names]
+    return [f"workload {made_for.workload}: {line}" for line in (*made_for.choice["reasons"], *others)]
 
 
 def _refusals(

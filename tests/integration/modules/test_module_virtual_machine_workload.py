@@ -69,7 +69,7 @@ def test_second_run_changes_nothing_after_catalog_has_changed(run: Run, shop: st
     for check in (True, False):
         again = run("virtual_machine", check=check, **workload)
         assert not again["changed"] and not again.get("failed"), again
-        assert again["result"]["choice"]["reasons"] == ["the VM keeps what was chosen for it"]
+        assert again["result"]["choice"]["reasons"][0] == "the VM keeps what was chosen for it"
 
 
 def test_another_size_changes_instancetype_alone(run: Run, shop: str, api: Any, workload: dict[str, Any]) -> None:
@@ -85,6 +85,15 @@ def test_another_size_changes_instancetype_alone(run: Run, shop: str, api: Any, 
         before["dataVolumeTemplates"],
     )
     assert not run("virtual_machine", **larger)["changed"]
+
+
+def test_changed_instancetype_is_drift_and_not_another_choice(run: Run, shop: str, workload: dict[str, Any]) -> None:
+    assert run("virtual_machine", **workload)["changed"]
+    assert run("instancetype", namespace=shop, **sized(shop, f"{shop}.small", "3Gi"))["changed"]
+    again = run("virtual_machine", **workload)
+    assert not again["changed"] and again["result"]["choice"]["instancetype"]["name"] == f"{shop}.small", again
+    [web] = run("virtual_machine_info", namespace=shop)["virtual_machines"]
+    assert web["drifted"], web
 
 
 def test_ambiguity_is_refused_with_the_choices(run: Run, shop: str, workload: dict[str, Any]) -> None:

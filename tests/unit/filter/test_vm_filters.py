@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.workload import with_choice
+
 
 def load(name: str) -> Any:
     module = import_module(f"ansible_collections.virtshape.instancetypes.plugins.filter.{name}")
@@ -380,3 +383,21 @@ def test_objects_as_arguments_precede_captured_revisions() -> None:
     for name in ("resources", "explain"):
         with pytest.raises(AnsibleFilterError, match=f'{name}: shop/web: .*"gone" not found'):
             load(name)(named)
+
+
+def test_explain_shows_why_a_workload_has_its_instancetype() -> None:
+    choice = {
+        "boot": {"data_source": "golden/fedora"},
+        "preference": {"name": "fedora", "kind": "VirtualMachineClusterPreference"},
+        "instancetype": {"name": "u1.medium", "kind": "VirtualMachineClusterInstancetype"},
+        "reasons": ["instancetype u1.medium: is the smallest"],
+        "others": {"boot": [], "instancetype": ["u1.large", "u1.xlarge"]},
+    }
+    options = {"name": "web", "namespace": "shop", "workload": "fedora"}
+    made = manifest(with_choice(options, choice, {"name": "medium"}))
+    assert load("explain")(made)["workload"] == {"workload": "fedora", "size": {"name": "medium"}, **choice}
+    assert load("explain")(made, form="table")[:2] == [
+        "workload fedora: instancetype u1.medium: is the smallest",
+        "workload fedora: other instancetype: u1.large, u1.xlarge",
+    ]
+    assert "workload" not in load("explain")(vm())

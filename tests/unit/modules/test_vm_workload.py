@@ -60,6 +60,8 @@ def existing(**size: Any) -> Manifest:
         "boot": {"data_source": "golden/fedora"},
         "preference": FEDORA,
         "instancetype": named("u1.small"),
+        "reasons": ["it was the smallest"],
+        "others": {"instancetype": ["u1.large"]},
     }
     return {
         "metadata": {"name": "web", "namespace": "shop", "uid": "1", "annotations": {ANNOTATION: json.dumps(record)}},
@@ -106,8 +108,20 @@ def test_disk_of_ones_own(run: Run) -> None:
 def test_existing_vm_keeps_its_choice_without_reading_the_catalog(run: Run, options: Manifest) -> None:
     cluster = store(existing(name="small"), **{TYPES: [], PREFERENCES: [], SOURCES: []})
     choice = declared(run, cluster, workload="fedora", **options)["result"]["choice"]
-    assert choice["instancetype"] == named("u1.small") and choice["reasons"] == ["the VM keeps what was chosen for it"]
+    assert choice["instancetype"] == named("u1.small") and choice["others"] == {"instancetype": ["u1.large"]}
+    assert choice["reasons"] == ["the VM keeps what was chosen for it", "it was the smallest"]
     assert ("GET", TYPES) not in cluster.asked
+
+
+def test_live_vms_are_read_once(run: Run) -> None:
+    cluster = store(existing())
+    declared(run, cluster, check=True, workload="fedora", server_dry_run=False)
+    assert cluster.asked.count(("GET", f"{VMS}/web")) == 1
+    entries = [{"name": "web", "workload": "fedora"}, {"name": "other", "instancetype": "u1.small"}, {"name": "third"}]
+    cluster = store(existing())
+    options = {"namespace": "shop", "preflight": "off", "server_dry_run": False, "virtual_machines": entries}
+    run("virtual_machine", cluster, check=True, **options)
+    assert cluster.asked.count(("GET", VMS)) == 1
 
 
 def test_another_size_of_an_existing_vm(run: Run) -> None:

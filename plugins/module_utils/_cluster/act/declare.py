@@ -27,7 +27,7 @@ from ..read.snapshot import Key, Unreadable
 from ..read.unmatched import missing_namespace
 from ..read.watch import WATCHES, State, wait_for, with_grace
 from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, Job, Settings, carry_out, rehearse, send
-from .subject import Entry, Finding, Planned, Result, Subject
+from .subject import UNREAD, Entry, Finding, Planned, Result, Subject
 
 Manifest = dict[str, Any]
 
@@ -148,8 +148,11 @@ def _read_groups(
     """The live objects of each group, or why they cannot be read."""
 
     def read(group: list[Result]) -> dict[Key, Manifest] | Unreadable:
+        entries = [result.entry for result in group]
+        known = {entry.key: entry.live for entry in entries if entry.live is not None and entry.live is not UNREAD}
+        unread = [entry.key for entry in entries if entry.live is UNREAD]
         try:
-            return subject.read(session, [result.entry.key for result in group])
+            return {**known, **subject.read(session, unread)} if unread else known
         except Unreadable as error:
             return error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.effects import Impact
@@ -18,14 +18,17 @@ from .engine import Outcome
 
 Manifest = dict[str, Any]
 
+UNREAD: Final[Manifest] = {}
+"""The live object of an entry that was not read yet."""
+
 
 @dataclass(frozen=True)
 class Entry:
     """One object of a task.
 
     label: its name in messages. problem: why it cannot be declared at all, or None. options: the source of the
-    manifest. choice: what was chosen for the options, and why, for the result. from_template: the
-    template that the manifest was made of, for the result.
+    manifest. choice: what was chosen for the options, and why, for the result. from_template: the template that the
+    manifest was made of, for the result. live: the object in the cluster, None if there is none, or UNREAD.
     """
 
     label: str
@@ -36,6 +39,7 @@ class Entry:
     options: dict[str, Any] = field(default_factory=dict)
     choice: dict[str, Any] | None = None
     from_template: dict[str, Any] | None = None
+    live: Manifest | None = field(default_factory=lambda: UNREAD)
 
 
 class Finding(NamedTuple):

@@ -43,17 +43,21 @@ def complete(
     due = [entry for entry in entries if entry.problem is None and _has_workload(entry)]
     if not due:
         return entries
+    # With the others of a namespace, which costs no more requests.
+    namespaces = {entry.key.namespace for entry in due}
+    keys = {entry.key for entry in entries if entry.problem is None and entry.key.namespace in namespaces}
     try:
-        live = read(session, [entry.key for entry in due])
+        live = read(session, keys)
     except Unreadable as error:
         return [replace(entry, problem=str(error)) if entry in due else entry for entry in entries]
+    entries = [replace(entry, live=live.get(entry.key)) if entry.key in keys else entry for entry in entries]
     workloads = _Workloads(params, session, manifest)
     completed: list[Entry] = []
     missing: list[tuple[str, str]] = []
     for entry in entries:
         if entry.problem is None and _has_workload(entry):
             try:
-                entry = workloads.completed(entry, live.get(entry.key))
+                entry = workloads.completed(entry)
             except Missing as error:
                 if mode.check:
                     missing.append((entry.label, f"{error}; {UNKNOWN_IN_CHECK_MODE}"))
@@ -83,9 +87,9 @@ class _Workloads:
         self._sources: dict[str, tuple[list[Manifest], list[str]]] = {}
         self._choices: dict[str, Options] = {}
 
-    def completed(self, entry: Entry, live: Manifest | None) -> Entry:
+    def completed(self, entry: Entry) -> Entry:
         """Raises Rejected, FieldError, Unreadable and ApiError."""
-        size = workload.size_of(entry.options)
+        size, live = workload.size_of(entry.options), entry.live
         if live is None or live["metadata"].get("deletionTimestamp"):
             return self._with(entry, self._choice(entry), size)
         kept = workload.kept(live)
@@ -98,7 +102,8 @@ class _Workloads:
                 f"workload: the VM was created for {kept.workload}, and keeps its disk; declare a VM of another name"
             )
         if not size or size == kept.size:
-            return self._with(entry, {**kept.choice, "reasons": ["the VM keeps what was chosen for it"]}, kept.size)
+            told = {**kept.choice, "reasons": ["the VM keeps what was chosen for it", *kept.choice["reasons"]]}
+            return replace(self._with(entry, kept.choice, kept.size), choice=told)
         return self._with(entry, self._resized(entry, kept), size)
 
     def _with(self, entry: Entry, choice: Options, size: Options) -> Entry:
@@ -125,7 +130,8 @@ class _Workloads:
         request = workload.request_of(entry.options)._replace(workload=preference["name"])
         choice = self._that_runs(entry, request, Offer(preferences, self._list(INSTANCETYPE, namespace)))
         reasons = ["the VM keeps its boot source and its preference", choice["reasons"][-1]]
-        return {**choice, **kept.choice, INSTANCETYPE.matcher: choice[INSTANCETYPE.matcher], "reasons": reasons}
+        kept_options = {name: kept.choice[name] for name in ("boot", PREFERENCE.matcher) if name in kept.choice}
+        return {**choice, **kept_options, "reasons": reasons}
 
     def _that_runs(self, entry: Entry, request: Request, offer: Offer) -> Options:
         """The smallest choice that the quotas and nodes let run, as far as the task asks for it.

@@ -18,10 +18,13 @@ Manifest = dict[str, Any]
 
 ANNOTATION: Final = "instancetypes.virtshape.io/workload"
 _CHOSEN: Final = ("boot", *(role.matcher for role in ROLES))
+_WHY: Final = ("reasons", "others")
+# Names of other choices, so that large catalogs do not make large VMs.
+_MOST_OTHERS: Final = 10
 
 
 class Kept(NamedTuple):
-    """What a VM's annotation keeps. size: the option, without what was not set. choice: what was chosen, as options."""
+    """What a VM's annotation keeps. size: the option, without what was not set. choice: see `Choice.as_data`."""
 
     workload: str
     size: Options
@@ -45,7 +48,8 @@ def kept(live: Manifest) -> Kept | None:
         return None
     try:
         content = json.loads(text)
-        choice = {name: content[name] for name in _CHOSEN if name in content}
+        choice = {name: content[name] for name in (*_CHOSEN, *_WHY) if name in content}
+        choice.update(reasons=list(choice["reasons"]), others=dict(choice["others"]))
         result = Kept(str(content["workload"]), dict(content["size"]), choice)
         if all(isinstance(choice[role.matcher]["name"], str) for role in ROLES):
             return result
@@ -58,13 +62,14 @@ def kept(live: Manifest) -> Kept | None:
 
 
 def with_choice(options: Options, choice: Options, size: Options) -> Options:
-    """The options with what was chosen instead of the workload. size: to keep, see `size_of`."""
+    """The options with what was chosen instead of the workload, see `Choice.as_data`. size: to keep, see `size_of`."""
     chosen = {name: choice[name] for name in _CHOSEN if name in choice}
-    record = json.dumps({"workload": options["workload"], "size": size, **chosen}, sort_keys=True)
+    others = {name: names[:_MOST_OTHERS] for name, names in choice["others"].items()}
+    record = {"workload": options["workload"], "size": size, **chosen, "reasons": choice["reasons"], "others": others}
     return {
         **options,
         "workload": None,
         "size": None,
         **{name: value for name, value in chosen.items() if options.get(name) is None},
-        "annotations": {**(options.get("annotations") or {}), ANNOTATION: record},
+        "annotations": {**(options.get("annotations") or {}), ANNOTATION: json.dumps(record, sort_keys=True)},
     }

@@ -28,6 +28,7 @@ CHOICE = {
     "preference": {"name": "fedora", "kind": "VirtualMachineClusterPreference"},
     "instancetype": {"name": "u1.large", "kind": "VirtualMachineClusterInstancetype"},
     "reasons": ["because"],
+    "others": {"boot": [], "instancetype": [f"u1.{index}" for index in range(9)]},
 }
 
 
@@ -41,9 +42,15 @@ def test_same_manifest_from_what_the_vm_keeps() -> None:
     assert new["spec"]["instancetype"] == CHOICE["instancetype"]
     assert new["spec"]["dataVolumeTemplates"][0]["spec"]["sourceRef"]["name"] == "fedora"
     recorded = kept(new)
-    assert recorded == ("fedora", {"cpu": 2, "memory": "6Gi"}, {k: v for k, v in CHOICE.items() if k != "reasons"})
+    assert recorded == ("fedora", {"cpu": 2, "memory": "6Gi"}, CHOICE)
     assert recorded is not None
     assert manifest(with_choice(OPTIONS, recorded.choice, recorded.size)) == new
+
+
+def test_record_stays_small_in_a_large_catalog() -> None:
+    many = {**CHOICE, "others": {"boot": [], "instancetype": [f"u1.{index}" for index in range(500)]}}
+    recorded = kept(manifest(with_choice(OPTIONS, many, {})))
+    assert recorded is not None and recorded.choice["others"]["instancetype"] == [f"u1.{index}" for index in range(10)]
 
 
 def test_boot_of_the_task_wins() -> None:
