@@ -132,7 +132,7 @@ def _read(
     paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, besides: Sequence[Manifest] = ()
 ) -> _Objects:
     repository = sources.read(paths, stdin)
-    results: list[Declared | Finding | Unchecked] = []
+    results: list[Declared | Finding | Unchecked | tasks.Undecided] = []
     catalog = [source for source in repository.sources if judge.is_catalog(source.content)]
     if catalog:
         results += judge.catalog(catalog, kubevirt.release)
@@ -142,16 +142,24 @@ def _read(
         results += tasks.declared(source, namespace)
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, Finding) else tasks.of_host(host, namespace)
-    objects = [result for result in results if isinstance(result, Declared)]
+    known = judge.KnownObjects([*besides, *(result.manifest for result in results if isinstance(result, Declared))])
+    decided = [
+        one
+        for result in results
+        for one in (
+            tasks.decided(result, known.all, kubevirt.release) if isinstance(result, tasks.Undecided) else [result]
+        )
+    ]
+    objects = [result for result in decided if isinstance(result, Declared)]
     labels = [
         (result.label, result.location.file)
-        for result in results
+        for result in decided
         if isinstance(result, Declared) or (isinstance(result, Finding) and result.rule == "invalid" and result.label)
     ]
-    unchecked = [result for result in results if isinstance(result, Unchecked)]
+    unchecked = [result for result in decided if isinstance(result, Unchecked)]
     findings = [
         *repository.findings,
-        *(result for result in results if isinstance(result, Finding)),
+        *(result for result in decided if isinstance(result, Finding)),
         *(result.finding for result in unchecked),
     ]
     # A declared object overrides a known object of the same name.

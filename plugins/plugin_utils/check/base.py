@@ -7,11 +7,12 @@ from typing import Any
 
 from ...module_utils._resolver.api.effects import RESTART, UNKNOWN
 from ...module_utils._resolver.api.errors import FieldError, Panic
-from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
+from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.semantic import equal
 from ...module_utils._resolver.catalog.object_key import key_of, references
 from ...module_utils._resolver.declare.impact import impact
+from ...module_utils._resolver.declare.vm import workload
 from ...module_utils._resolver.kubevirt.vmi import vmi
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.vmi.readiness import HALTED, run_strategy
@@ -40,9 +41,12 @@ def compare(
     vms = [entry.manifest for entry in head if entry.manifest["kind"] == VM]
     for entry in head:
         before = base_manifests.get(key_of(entry.manifest))
-        if before is None or before.get("spec") == entry.manifest.get("spec"):
+        if before is None:
             continue
         try:
+            entry = _kept(entry, before)
+            if before.get("spec") == entry.manifest.get("spec"):
+                continue
             if entry.manifest["kind"] == VM:
                 yield from _restart(entry, before, base_cluster, head_cluster)
             elif entry.manifest["kind"] in ROLE_OF_KIND:
@@ -50,6 +54,17 @@ def compare(
         except (FieldError, Panic):
             # judge reports the errors of the object itself.
             continue
+
+
+def _kept(entry: Declared, before: Manifest) -> Declared:
+    """With what was chosen for the VM's workload before, unless the workload or the size changes."""
+    if entry.manifest["kind"] != VM:
+        return entry
+    then, now = workload.kept(before), workload.kept(entry.manifest)
+    if then is None or now is None or (then.workload, then.size) != (now.workload, now.size):
+        return entry
+    matchers = {role.matcher: before["spec"][role.matcher] for role in ROLES}
+    return entry._replace(manifest={**entry.manifest, "spec": {**entry.manifest["spec"], **matchers}})
 
 
 def _restart(entry: Declared, before: Manifest, base_cluster: Cluster, head_cluster: Cluster) -> Iterator[Finding]:

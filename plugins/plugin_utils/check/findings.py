@@ -21,7 +21,7 @@ RULES: Final[dict[str, str]] = {
     "replacement": "The replacement of a deprecated or obsolete object is missing, or gives other guests.",
     "unsatisfied": "No instancetype satisfies the requirements of the preference.",
     "wrong-label": "A label of the instancetype or preference differs from its spec.",
-    "not-found": "The VM refers to an object that does not exist.",
+    "not-found": "The VM refers to an object that does not exist, or its workload to none or several.",
     "refused": "KubeVirt rejects the object.",
     "limit": "The object breaks a limit of its namespace.",
     "never-starts": "KubeVirt accepts the VM, but cannot start it.",

@@ -90,6 +90,11 @@ class KnownObjects:
             return Problem(f"the {kind} {namespace}/{name} {_ELSEWHERE}", "Unchecked", 403)
         return manifest
 
+    @property
+    def all(self) -> list[Manifest]:
+        """All manifests; of several with a kind, namespace and name the last one."""
+        return [manifest for alike in self._kinds.values() for manifest in alike.values()]
+
     def listed(self, kind: str, namespace: str) -> list[Manifest]:
         """All manifests of a kind in a namespace, "" for a cluster-wide kind."""
         return list(self._kinds.get((kind, namespace), {}).values())

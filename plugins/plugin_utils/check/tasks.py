@@ -6,7 +6,7 @@ left out with a template or an encrypted value. For others, a note says that the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
@@ -17,18 +17,23 @@ from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.limits import shape_problem
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.names import nearest
+from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.choose.selection import Rejected
+from ...module_utils._resolver.choose.workload import Missing, Offer, resolve
 from ...module_utils._resolver.declare import manifests
 from ...module_utils._resolver.declare.virtual_machine import reconcile
+from ...module_utils._resolver.declare.vm import workload
 from ...module_utils._resolver.declare.vm.from_image import image_inferences
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
-from ...module_utils._resolver.declare.vm.options import SPEC
-from .findings import ERROR, NOTE, Finding, Location, Unchecked
+from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
+from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
 from .hosts import Host
 from .judge import VM, Declared
 from .sources import Source
 from .task_options import UNCHECKED_OPTIONS, entries
 
 Options = dict[str, Any]
+Manifest = dict[str, Any]
 
 _COLLECTION: Final = "virtshape.instancetypes."
 _TEMPLATED: Final = ("{{", "{%")
@@ -36,20 +41,25 @@ TEMPLATE: Final = "has a template"
 NOT_CHECKED: Final = ", so the object is not checked; run the playbook with --check against a cluster"
 _SECRET: Final = "has a value encrypted with Ansible Vault"
 _STRINGS: Final = ("name", "namespace")
+_SOURCE: Final = "DataSource"
 PLACEHOLDER: Final = "templated"
 """Replaces a templated name or namespace."""
 
 
 class _Module(NamedTuple):
-    """plural: the option with the list. spec: the options of an object. manifest: options → manifest."""
+    """plural: the option with the list. spec: the options of an object. manifest: options → manifest.
+
+    exclusive: groups of options that exclude each other.
+    """
 
     plural: str
     spec: Options
     manifest: Callable[[Options], Options]
+    exclusive: Sequence[tuple[str, ...]] = ()
 
 
 _MODULES: Final = {
-    "virtual_machine": _Module("virtual_machines", SPEC, virtual_machine),
+    "virtual_machine": _Module("virtual_machines", SPEC, virtual_machine, EXCLUSIVE),
     "instancetype": _Module("instancetypes", manifests.argument_spec(INSTANCETYPE), manifests.instancetype),
     "preference": _Module("preferences", manifests.argument_spec(PREFERENCE), manifests.preference),
 }
@@ -66,18 +76,24 @@ class _Entry(NamedTuple):
     options: Options
 
 
-def declared(source: Source, namespace: str) -> Iterator[Declared | Finding | Unchecked]:
+class Undecided(NamedTuple):
+    """A VM whose instancetype and preference depend on the other objects. See `decided`."""
+
+    entry: _Entry
+    label: str
+
+
+def declared(source: Source, namespace: str) -> Iterator[Declared | Finding | Unchecked | Undecided]:
     """The objects that an Ansible document declares. namespace: the default for VMs."""
     for entry in _entries(source.location, source.content):
         yield from _declared(entry, namespace)
 
 
-def of_host(host: Host, namespace: str) -> Iterator[Declared | Finding | Unchecked]:
+def of_host(host: Host, namespace: str) -> Iterator[Declared | Finding | Unchecked | Undecided]:
     """The VM that a host of an inventory is. namespace: the default."""
     module = _MODULES["virtual_machine"]
-    for _index, options in entries(
-        {module.plural: [host.options], "defaults": host.defaults}, module.plural, module.spec
-    ):
+    task = {module.plural: [host.options], "defaults": host.defaults}
+    for _index, options in entries(task, module.plural, module.spec, module.exclusive):
         yield from _declared(_Entry(module, host.location, options), namespace)
 
 
@@ -104,12 +120,48 @@ def _entries(location: Location, content: Any) -> Iterator[_Entry]:
 
 def _of_task(module: _Module, location: Location, options: Options, inside: tuple[str, ...]) -> Iterator[_Entry]:
     """The objects of a task. inside: the path from `location` to the list of objects."""
-    for index, own in entries(options, module.plural, module.spec):
+    for index, own in entries(options, module.plural, module.spec, module.exclusive):
         path: tuple[str | int, ...] = () if index is None else (*inside, index)
         yield _Entry(module, location._replace(path=(*location.path, *path)), own)
 
 
-def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding | Unchecked]:
+def decided(vm: Undecided, known: Sequence[Manifest], release: Release) -> Iterator[Declared | Finding | Unchecked]:
+    """The VM with what is chosen for its workload among the known objects, which have names.
+
+    The cluster may have other DataSources, but no other instancetypes and preferences.
+    """
+    entry, label = vm
+    options = entry.options
+    known = [one for one in known if one["metadata"].get("namespace") == options["namespace"] or _shared(one)]
+    preferences, instancetypes = (
+        [one for one in known if one["kind"] in (role.kind, role.cluster_kind)] for role in (PREFERENCE, INSTANCETYPE)
+    )
+    sources = None if options.get("boot") else [one for one in known if one["kind"] == _SOURCE]
+    try:
+        offer = Offer(preferences, instancetypes, sources or None)
+        choice = resolve(workload.request_of(options), offer, release).as_data()
+        options = workload.with_choice(options, choice, workload.size_of(options))
+        yield from _virtual_machine(entry._replace(options=options), label)
+    except Missing as error:
+        message = f"{error}; pass what the cluster has with --objects"
+        yield _unchecked(entry, label, "", message)._replace(
+            finding=Finding("not-found", WARNING, entry.location, label, "", message)
+        )
+        return
+    except (Rejected, FieldError) as error:
+        yield Finding("not-found", ERROR, entry.location, label, "", str(error))
+        return
+    if sources == []:
+        message = "no DataSource is among the checked files, so the boot source is not checked; pass it with --objects"
+        yield Finding("unchecked", NOTE, entry.location, label, "workload", message)
+
+
+def _shared(manifest: Manifest) -> bool:
+    """Whether VMs of all namespaces can have it."""
+    return manifest["kind"] in (_SOURCE, PREFERENCE.cluster_kind, INSTANCETYPE.cluster_kind)
+
+
+def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding | Unchecked | Undecided]:
     options = dict(entry.options)
     for name in _STRINGS:
         if unknown(options.get(name)) == TEMPLATE:
@@ -131,7 +183,8 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding | Un
         return
     problem = shape_problem(options, entry.module.spec)
     if problem is None:
-        result = ArgumentSpecValidator(entry.module.spec).validate(options)
+        validator = ArgumentSpecValidator(entry.module.spec, mutually_exclusive=entry.module.exclusive)
+        result = validator.validate(options)
         problem = next((_words(error, entry.module.spec) for error in result.errors), None)
         options = result.validated_parameters
     if problem is not None:
@@ -144,19 +197,28 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding | Un
     except FieldError as error:
         yield Finding("invalid", ERROR, entry.location, label, error.path, error.reason)
         return
-    for option, decided in (("workload", "the instancetype"), ("from_template", "the VM")):
-        if options.get(option) is not None:
-            message = f"the cluster decides on {decided}; run the playbook with --check against a cluster"
-            yield _unchecked(entry, label, option, message)
-            return
+    entry = entry._replace(options=options)
+    if options.get("from_template") is not None:
+        message = "the cluster decides on the VM; run the playbook with --check against a cluster"
+        yield _unchecked(entry, label, "from_template", message)
+    elif options.get("workload") is not None:
+        yield Undecided(entry, label)
+    elif entry.module.plural == "virtual_machines":
+        yield from _virtual_machine(entry, label)
+    else:
+        yield Declared(entry.location, manifest)
+
+
+def _virtual_machine(entry: _Entry, label: str) -> Iterator[Declared | Unchecked]:
+    """Raises FieldError."""
+    options, manifest = entry.options, entry.module.manifest(entry.options)
     if options.get("infer_from_registry") and (inferences := image_inferences(manifest, None, {})):
         first = inferences[0]
         message = f"the image {first.image.name} decides on the {first.role.matcher}; the check asks no registry"
         yield _unchecked(entry, label, "infer_from_registry", message)
         return
-    if entry.module.plural == "virtual_machines":
-        # As for a new VM, which gets a run strategy.
-        manifest, _owned = reconcile(manifest, None, "")
+    # As for a new VM, which gets a run strategy.
+    manifest, _owned = reconcile(manifest, None, "")
     yield Declared(entry.location, manifest)
 
 

@@ -93,7 +93,7 @@ def test_changed_instancetype_is_drift_and_not_another_choice(run: Run, shop: st
     again = run("virtual_machine", **workload)
     assert not again["changed"] and again["result"]["choice"]["instancetype"]["name"] == f"{shop}.small", again
     [web] = run("virtual_machine_info", namespace=shop)["virtual_machines"]
-    assert web["drifted"], web
+    assert web["instancetype"]["state"] == "drifted", web
 
 
 def test_ambiguity_is_refused_with_the_choices(run: Run, shop: str, workload: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..._resolver.api.errors import FieldError
 from ..._resolver.declare.vm import cloud_init
 from ..._resolver.declare.vm.manifest import manifest, warnings
-from ..._resolver.declare.vm.options import SPEC
+from ..._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from ..act.subject import Entry
 from ..act.subjects.virtual_machine import VirtualMachines
 from ..client.session import Session
@@ -26,17 +26,6 @@ _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
     "preflight_placement": {"type": "bool", "default": False},
 }
-# What a workload chooses, and what a template has as lists, whose entries a task cannot name. An entry of a list that
-# sets the one loses the other.
-_CHOSEN: Final = ("instancetype", "preference", "memory")
-_OF_TEMPLATE: Final = (
-    *("workload", "size", "boot", "volumes", "sysprep", "cloud_init"),
-    *("access_credentials", "networks", "data_volume_templates"),
-)
-_EXCLUSIVE: Final = [
-    *((request, chosen) for request in ("workload", "size") for chosen in _CHOSEN),
-    *(("from_template", option) for option in _OF_TEMPLATE),
-]
 # No default for label_selectors: the user must choose VMs.
 _SELECTORS: Final[dict[str, dict[str, Any]]] = {
     "names": {"type": "list", "elements": "str"},
@@ -78,7 +67,7 @@ MODULE = ObjectModule(
     namespaced=lambda _options: True,
     subject=VirtualMachines,
     settings=_SETTINGS,
-    rules={"mutually_exclusive": _EXCLUSIVE},
+    rules={"mutually_exclusive": EXCLUSIVE},
     complete=_complete,
     capacity=capacity,
     warnings=warnings,

@@ -236,3 +236,13 @@ SPEC: Final[Spec] = {
     "spec": _DICT,
     "accept_unknown_fields": _BOOL,
 }
+# What a template has as lists, whose entries a task cannot name, and what decides on them.
+_OF_TEMPLATE: Final = (
+    *("workload", "size", "boot", "volumes", "sysprep", "cloud_init"),
+    *("access_credentials", "networks", "data_volume_templates"),
+)
+EXCLUSIVE: Final = [
+    *((request, chosen) for request in ("workload", "size") for chosen in ("instancetype", "preference", "memory")),
+    *(("from_template", option) for option in _OF_TEMPLATE),
+]
+"""A workload and what it chooses, a template and what it has. An entry of a list that sets the one loses the other."""
