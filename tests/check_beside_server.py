@@ -23,8 +23,8 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.find
 
 Manifest = dict[str, Any]
 
-VALIDATION = {"fail": "Strict", "warn": "Warn", "ignore": "Ignore"}
-"""The check's --on-lost-fields → the server's fieldValidation."""
+VALIDATION = {"strict": "Strict", "warn": "Warn", "ignore": "Ignore"}
+"""The check's --validate → the server's fieldValidation."""
 REASONS = {
     r"\.kubevirt\.io .* not found": "the check names the missing object, the server what lacks without it",
     r"is not among the checked files": "the server infers from an object that the check cannot see; a note says so",
@@ -52,7 +52,7 @@ class Verdict(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """label: of the object, with its file. level: --on-lost-fields. reason: why it is known, "" if it is not."""
+    """label: of the object, with its file. level: --validate. reason: why it is known, "" if it is not."""
 
     label: str
     level: str

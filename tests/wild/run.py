@@ -2,7 +2,7 @@
 """Gives manifests as people wrote them to the check and to a real cluster: ``run.py DIR [--kubeconfig FILE]``.
 
 Starts a local cluster unless a kubeconfig is given. Each VM, instancetype and preference of the YAML and JSON files
-below DIR is judged with each --on-lost-fields, and created by a dry run with the fieldValidation that it stands for.
+below DIR is judged with each --validate, and created by a dry run with the fieldValidation that it stands for.
 Prints of how many both say the same, accepted or refused for the same field, and the others with the reason if it is
 known. Exits 1 if one is not explained, or if there is nothing to compare.
 """

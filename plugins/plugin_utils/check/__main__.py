@@ -92,8 +92,8 @@ def _parser() -> argparse.ArgumentParser:
         help="rule to leave out; repeatable",
     )
     add(
-        "--on-lost-fields",
-        choices=list(judge.LOST_FIELDS),
+        "--validate",
+        choices=list(judge.VALIDATION),
         default=judge.WARN,
         help="what to do about fields that KubeVirt does not know and drops: error, warning, nothing (default: warn)",
     )
@@ -113,7 +113,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     limits = Limits([*besides.sources, *head.sources], head.lookup)
     findings = [
         *head.findings,
-        *judge.judge(head.objects, head.lookup, kubevirt, options.on_lost_fields, earlier),
+        *judge.judge(head.objects, head.lookup, kubevirt, options.validate, earlier),
         *limits.findings,
         *limits.broken(head.objects, head.lookup, kubevirt),
     ]

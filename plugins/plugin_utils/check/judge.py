@@ -54,7 +54,7 @@ _CATALOG_KEYS: Final = ("series", "families")
 # The end of the API groups of the judged kinds; other groups have kinds of the same names.
 _GROUP: Final = "kubevirt.io/"
 WARN: Final = "warn"
-LOST_FIELDS: Final = {"fail": ERROR, WARN: WARNING, "ignore": ""}
+VALIDATION: Final = {"strict": ERROR, WARN: WARNING, "ignore": ""}
 """The reaction to fields that the API drops, like its own for `fieldValidation`: Strict, Warn, Ignore → level."""
 
 
@@ -229,10 +229,10 @@ def judge(
     objects: Sequence[Declared],
     lookup: KnownObjects,
     kubevirt: KubeVirt,
-    on_lost_fields: str = WARN,
+    validation: str = WARN,
     base: Mapping[ObjectKey, Manifest] | None = None,
 ) -> Iterator[Finding]:
-    """Findings about each object, in order. on_lost_fields: a key of LOST_FIELDS.
+    """Findings about each object, in order. validation: a key of VALIDATION.
 
     base: the objects of an earlier revision, to tell new VMs from others; None if there is no such revision.
     """
@@ -242,7 +242,7 @@ def judge(
         if entry.manifest["kind"] in _STORAGE:
             continue
         try:
-            yield from _judge(entry, lookup, cluster, rules, on_lost_fields, base)
+            yield from _judge(entry, lookup, cluster, rules, validation, base)
         except (FieldError, Panic) as error:
             yield Finding("refused", ERROR, entry.location, entry.label, "", f"KubeVirt rejects the object: {error}")
 
@@ -252,12 +252,12 @@ def _judge(
     lookup: KnownObjects,
     cluster: Cluster,
     rules: cluster_config.ClusterConfig,
-    on_lost_fields: str,
+    validation: str,
     base: Mapping[ObjectKey, Manifest] | None,
 ) -> Iterator[Finding]:
     manifest, kind = entry.manifest, entry.manifest["kind"]
     spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
-    yield from _lost_fields(entry, cluster.release, on_lost_fields)
+    yield from _lost_fields(entry, cluster.release, validation)
     invalid = _invalid(manifest, spec_type)
     if invalid is not None:
         yield Finding("invalid", ERROR, entry.location, entry.label, invalid.path, invalid.reason)
@@ -282,9 +282,9 @@ def _judge(
         yield Finding("refused", ERROR, entry.location, entry.label, field, str(answer.get("message")))
 
 
-def _lost_fields(entry: Declared, release: Release, on_lost_fields: str) -> Iterator[Finding]:
+def _lost_fields(entry: Declared, release: Release, validation: str) -> Iterator[Finding]:
     """The fields that the API drops, or rejects if asked to be strict."""
-    level = LOST_FIELDS[on_lost_fields]
+    level = VALIDATION[validation]
     kind, version = entry.manifest["kind"], ".".join(map(str, release.version[:2]))
     type_name = VM if kind == VM else ROLE_OF_KIND[kind].kind
     for field in release_schema.unknown(type_name, entry.manifest, release) if level else ():
