@@ -301,7 +301,7 @@ class Session:
         text = None if body is None else _encoded(body)
         safe = method != "POST" if retry is None else retry
         # The body names the version to change: a conflict is final.
-        versioned = not isinstance(body, dict) or "resourceVersion" in body.get("metadata", {})
+        versioned = not isinstance(body, dict) or "resourceVersion" in (body.get("metadata") or {})
         if versioned and method not in ("GET", "DELETE"):
             final = (*final, 409)
         return self._retried(lambda: self._once(method, path, query, text, content_type, accept), safe, final=final)
