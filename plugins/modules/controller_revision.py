@@ -211,6 +211,11 @@ results:
       type: str
       returned: always
       sample: restart
+    spec:
+      description:
+        - The merge patch of the VM's spec that moves it.
+      type: dict
+      returned: with O(state=moved), for a VM that moves
     former:
       description:
         - What the VM has before the move, for O(former) - C(spec), a merge patch of the VM's spec, and C(revisions).

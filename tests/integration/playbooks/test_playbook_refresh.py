@@ -447,3 +447,105 @@ def test_invalid_variables(fleet: Fleet, variables: dict[str, object], told: str
     code, output = fleet.refresh(**variables)
     assert code != 0
     assert told in output
+
+
+MACHINE = {"spec": {"domain": {"machine": {"type": "pc-q35-9.2"}}}}
+
+
+def larger(fleet: Fleet, **options: Any) -> None:
+    size = {"cpu": {"guest": 1}, "memory": {"guest": "4Gi", "max_guest": "4Gi"}}
+    made = fleet.run("instancetype", name="larger", **size, **options)
+    assert not made.get("failed"), made
+
+
+def specs(fleet: Fleet) -> dict[str, Any]:
+    return {vm["metadata"]["name"]: vm["spec"] for vm in fleet._listed("virtualmachines")}
+
+
+def test_failing_canary_of_a_move_gets_back_what_it_had(fleet: Fleet) -> None:
+    fleet.create(6)
+    larger(fleet)
+    # They drift, and get back the revision that they had, not a newer one.
+    fleet.size(1, "3Gi")
+    before, power, memory = specs(fleet), fleet.power(), fleet.memory()
+    options: dict[str, Any] = {"replace": {"fleet": "larger"}, "patch": MACHINE, "report": "report"}
+
+    code, output = fleet.refresh("--check", **options)
+    assert code == 0, output
+    assert "6 virtual machines: 6 moved (check mode: this is what would be)" in output
+    assert "fleet-to-larger" in output and specs(fleet) == before
+    planned = fleet.report()["virtual_machines"][0]
+    assert (planned["after"]["instancetype"]["name"], planned["after"]["guest"]["memory"]) == ("larger", "4Gi")
+    assert "domain.machine.type" in [change["field"] for change in planned["changes"]]
+
+    code, output = fleet.refresh(**options, health_tasks=health(fleet, "vm-000"), rollback=True)
+    assert code != 0
+    assert (
+        f"6 virtual machines: 1 rolled back, 5 not reached; stopped: 1 failed, at most 0 may: "
+        f"{fleet.namespace}/vm-000: health check: vm-000 does not answer"
+    ) in output
+    assert (specs(fleet), fleet.power(), fleet.memory()) == (before, power, memory)
+    assert set(fleet.generations().values()) == {1}
+
+    code, output = fleet.refresh(**options, batch_size=3, max_unavailable=3)
+    assert code == 0, output
+    assert "6 virtual machines: 6 moved" in output and "moved: 6" in output
+    assert {one["instancetype"]["name"] for one in fleet.revisions().values()} == {"larger"}
+    assert set(fleet.memory().values()) == {"4Gi"} and fleet.power() == power
+    told = {vm["name"]: vm for vm in fleet.report()["virtual_machines"]}["vm-000"]
+    assert (told["restarted"], told["before"]["guest"]["memory"], told["after"]["guest"]["memory"]) == (
+        True,
+        "2Gi",
+        "4Gi",
+    )
+    guests = fleet.guests()
+    code, output = fleet.refresh(**options)
+    assert code == 0, output
+    assert "6 virtual machines: 6 unchanged" in output and "changed=0" in output
+    assert fleet.guests() == guests
+
+
+def test_machine_types_of_a_fleet_change_and_go_back(fleet: Fleet) -> None:
+    fleet.create(6)
+    before, power = specs(fleet), fleet.power()
+    machines = {name: spec["template"]["spec"]["domain"]["machine"]["type"] for name, spec in before.items()}
+    # The last to be reached fails, so that all have changed by then; a text is as a survey gives it.
+    options: dict[str, Any] = {"patch": json.dumps(MACHINE), "restart": "if_required"}
+    code, output = fleet.refresh(
+        **options, canary=0, batch_size=6, max_unavailable=6, health_tasks=health(fleet, "vm-005"), rollback=True
+    )
+    assert code != 0
+    assert "6 virtual machines: 6 rolled back; stopped: " in output
+    assert (specs(fleet), fleet.power()) == (before, power)
+    code, output = fleet.refresh(**options)
+    assert code == 0, output
+    assert "6 virtual machines: 6 moved" in output
+    running = [vmi["spec"]["domain"]["machine"]["type"] for vmi in fleet._listed("virtualmachineinstances")]
+    assert set(running) == {"pc-q35-9.2"} and "pc-q35-9.2" not in machines.values()
+
+
+def test_a_fleet_leaves_what_is_deprecated(fleet: Fleet) -> None:
+    fleet.create(3)
+    larger(fleet, obsolete={})
+    made = fleet.run(
+        "instancetype",
+        name="fleet",
+        cpu={"guest": 1},
+        memory={"guest": "2Gi", "max_guest": "2Gi"},
+        deprecated={"replacement": "larger", "obsolete_from": "2027-03-31"},
+    )
+    assert made["changed"], made
+    before = specs(fleet)
+    code, output = fleet.refresh(replace="deprecated")
+    assert code != 0
+    assert "3 virtual machines: 3 refused; stopped: 3 failed, at most 0 may" in output
+    assert "the replacement larger is obsolete; name another instancetype" in output
+    code, output = fleet.refresh(patch={"spec": {"domian": {}}})
+    assert code != 0 and "patch: spec.domian: this KubeVirt has no such field" in output
+    code, output = fleet.refresh(replace="deprecated", quota=True)
+    assert code != 0 and "revision_refresh_quota: foresees a refresh only" in output
+    assert specs(fleet) == before
+    larger(fleet, obsolete=None)
+    code, output = fleet.refresh(replace="deprecated")
+    assert code == 0, output
+    assert "3 virtual machines: 3 moved" in output

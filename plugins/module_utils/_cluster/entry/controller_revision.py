@@ -221,7 +221,7 @@ def _changed(changed: RevisionOutcome) -> Result:
     result.update(restarted=changed.restart, revisions=changed.revisions, needs=changed.needs)
     effect = changed.change.effect
     if changed.change.former is not None:
-        result["former"] = changed.change.former
+        result.update(spec=changed.change.spec, former=changed.change.former)
     if effect is not None:
         result.update(guest_before=effect.guest_before, guest_after=effect.guest_after, changes=list(effect.changes))
     if changed.warnings:
