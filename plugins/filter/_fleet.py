@@ -70,8 +70,8 @@ _value:
       bytes.
     - C(totals), with C(virtual_machines), C(running), C(vcpus), C(memory_bytes), C(vcpus_running),
       C(memory_bytes_running), C(drifted), C(unknown) (VMs with unknown drift), C(problems) (VMs with unknown
-      resources), C(refused), C(restart_required), C(lost_in_snapshot), C(unused), C(deprecated), C(orphaned_revisions)
-      and C(kept_revisions).
+      resources), C(refused), C(restart_required), C(lost_in_snapshot), C(unused), C(deprecated), C(deprecated_in_use)
+      (VMs), C(orphaned_revisions) and C(kept_revisions).
     - C(teams) and C(namespaces), each with the name as C(team) or C(namespace), C(virtual_machines), C(states) (their
       number by status), C(drifted), C(refused), C(restart_required), C(vcpus) and C(memory_bytes). VMs without a team
       come last, with an empty C(team). A namespace has C(teams), the names.
@@ -84,6 +84,8 @@ _value:
       NAMESPACE/NAME.
     - C(unused) and C(deprecated), instancetypes and preferences with C(kind), C(namespace), C(name), C(catalog),
       C(catalog_version), C(deprecated) and C(used_by).
+    - C(deprecated_in_use), for each namespace and object C(namespace), C(kind), C(name), C(object_state),
+      C(replacement), C(obsolete_from) and the C(virtual_machines) as NAMESPACE/NAME.
     - C(orphaned_revisions), which are of no VM that there is, and C(kept_revisions), which are of one, both as in
       O(unreferenced).
     - C(capacity), as O(capacity).

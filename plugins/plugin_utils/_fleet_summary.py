@@ -15,6 +15,7 @@ from typing import Any, Final
 from ..module_utils._resolver.api.errors import QuantityError
 from ..module_utils._resolver.api.matcher import ROLES
 from ..module_utils._resolver.api.quantity import parse
+from ..module_utils._resolver.api.state import DEPRECATED, OBSOLETE
 from ..module_utils._resolver.refresh import drift
 from ..module_utils._resolver.refresh.controller_revisions import SNAPSHOT
 
@@ -36,6 +37,9 @@ AGES: Final = (
 )
 UNKNOWN_AGE: Final = "not known"
 UNKNOWN_STATE: Final = "not known"
+
+# The state of the object itself, of what a VM refers to.
+_STATE: Final = ("object_state", "replacement", "obsolete_from")
 
 _SECONDS_A_DAY: Final = 24 * 60 * 60
 # RFC 3339 in UTC, as API servers write it.
@@ -97,6 +101,7 @@ def summary(
         "lost_in_snapshot": [_label(row) for row in rows if row["lost_in_snapshot"]],
         "unused": [entry for entry in entries if entry["used_by"] == []],
         "deprecated": [entry for entry in entries if entry["deprecated"]],
+        "deprecated_in_use": _deprecated_in_use(rows),
         "orphaned_revisions": orphaned,
         "kept_revisions": retained,
         "capacity": capacities(capacity),
@@ -131,6 +136,9 @@ def _totals(result: Result) -> Result:
         "lost_in_snapshot": len(result["lost_in_snapshot"]),
         "unused": len(result["unused"]),
         "deprecated": len(result["deprecated"]),
+        "deprecated_in_use": len(
+            {label for group in result["deprecated_in_use"] for label in group["virtual_machines"]}
+        ),
         "orphaned_revisions": len(result["orphaned_revisions"]),
         "kept_revisions": len(result["kept_revisions"]),
     }
@@ -176,7 +184,7 @@ def _reference(part: Result) -> Result | None:
     if not part:
         return None
     names = ("kind", "name", "revision", "state", "generation", "current_generation", "pinned")
-    return {name: part.get(name) for name in names}
+    return {**{name: part.get(name) for name in names}, **{name: part.get(name) or "" for name in _STATE}}
 
 
 def _drifts_since(parts: Iterable[Result]) -> str:
@@ -236,6 +244,27 @@ def _users(rows: list[Result], role: str, entries: list[Result]) -> list[Result]
             -reference["virtual_machines"],
             reference["name"],
             reference["namespace"],
+        ),
+    )
+
+
+def _deprecated_in_use(rows: list[Result]) -> list[Result]:
+    """The VMs that use deprecated and obsolete objects, by namespace and object: obsolete ones first, then by date."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        for part in (row[role.matcher] for role in ROLES):
+            if part and part["object_state"] in (DEPRECATED, OBSOLETE):
+                key = (row["namespace"], part["kind"], part["name"], *(part[name] for name in _STATE))
+                groups.setdefault(key, []).append(_label(row))
+    names = ("namespace", "kind", "name", *_STATE)
+    result = [{**dict(zip(names, key)), "virtual_machines": labels} for key, labels in groups.items()]
+    return sorted(
+        result,
+        key=lambda group: (
+            group["object_state"] != OBSOLETE,
+            group["obsolete_from"] or "9999",
+            group["namespace"],
+            group["name"],
         ),
     )
 

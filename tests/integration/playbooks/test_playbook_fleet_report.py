@@ -66,7 +66,9 @@ def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path)
     ).items()
     assert fleet.namespace not in [one["namespace"] for one in before["unused"] if one["name"] == "fleet"]
 
-    fleet.size(1, "4Gi")
+    size = {"cpu": {"guest": 1}, "memory": {"guest": "4Gi", "max_guest": "4Gi"}}
+    leaving = {"replacement": "unused", "obsolete_from": "2027-03-31"}
+    assert fleet.run("instancetype", name="fleet", **size, deprecated=leaving)["changed"]
     with config.new_client_from_config(str(fleet.kubeconfig)) as connection:
         labels = {"instancetype.kubevirt.io/object-name": "fleet"}
         client.AppsV1Api(connection).create_namespaced_controller_revision(
@@ -92,6 +94,16 @@ def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path)
     )
     # Also with selectors all VMs of the namespace count here.
     assert [one["name"] for one in after["orphaned_revisions"]] == ["left-over"]
+    assert after["totals"]["deprecated_in_use"] == 2
+    [leftover] = after["deprecated_in_use"]
+    assert leftover == {
+        "namespace": fleet.namespace,
+        "kind": "VirtualMachineInstancetype",
+        "name": "fleet",
+        "object_state": "deprecated",
+        **leaving,
+        "virtual_machines": [f"{fleet.namespace}/vm-000", f"{fleet.namespace}/vm-002"],
+    }
     page = (tmp_path / "report" / "fleet-report.html").read_text()
     assert "<title>Half</title>" in page and kept.read_text() == "somebody else's"
     assert [(one["team"], one["virtual_machines"]) for one in after["teams"]] == [("0", 2)]

@@ -166,6 +166,36 @@ def test_unused_deprecated_and_orphaned_objects_are_listed() -> None:
     assert [item["name"] for item in result["kept_revisions"]] == ["a-1", "hidden-1"]
 
 
+def test_vms_that_use_deprecated_objects_are_listed_by_namespace_and_date() -> None:
+    def retired(name: str, namespace: str, size: str, **state: str) -> dict[str, Any]:
+        return vm(name, namespace, instancetype=part(f"{LABEL}Instancetype", size, **state))
+
+    deprecated = {"object_state": "deprecated", "replacement": "u2.large"}
+    vms = [
+        retired("a", "shop", "u1.late", **deprecated, obsolete_from="2027-09-30"),
+        retired("b", "shop", "u1.soon", **deprecated, obsolete_from="2027-03-31"),
+        retired("c", "office", "u1.soon", **deprecated, obsolete_from="2027-03-31"),
+        retired("d", "shop", "u1.gone", object_state="obsolete"),
+        retired("e", "shop", "u1.soon", **deprecated, obsolete_from="2027-03-31"),
+        retired("f", "shop", "u1.some", **deprecated),
+        retired("g", "shop", "u2.large", object_state="active"),
+        vm("h"),
+    ]
+    result = fleet(vms, now=NOW)
+    assert [
+        (group["namespace"], group["name"], group["obsolete_from"], group["virtual_machines"])
+        for group in result["deprecated_in_use"]
+    ] == [
+        ("shop", "u1.gone", "", ["shop/d"]),
+        ("office", "u1.soon", "2027-03-31", ["office/c"]),
+        ("shop", "u1.soon", "2027-03-31", ["shop/b", "shop/e"]),
+        ("shop", "u1.late", "2027-09-30", ["shop/a"]),
+        ("shop", "u1.some", "", ["shop/f"]),
+    ]
+    assert result["totals"]["deprecated_in_use"] == 6
+    assert "shop u1.soon deprecated 2027-03-31 u2.large 2 shop/b, shop/e" in page(vms).text
+
+
 def test_vms_with_unknown_drift_are_counted() -> None:
     result = fleet([vm("a", instancetype=part(f"{LABEL}Instancetype", "u1.small", "unknown"))], now=NOW)
     assert (result["totals"]["unknown"], result["totals"]["drifted"]) == (1, 0)
