@@ -62,11 +62,17 @@ EXAMPLES = r"""
     dest: catalog.html
     mode: "0644"
 
-- name: Show where each size of a cluster may be used
+- name: Show which sizes a tenant may use
   ansible.builtin.copy:
-    content: "{{ known.matrix | virtshape.instancetypes.catalog(form='html', limits=known.limits) }}"
+    content: "{{ lookup('ansible.builtin.file', 'acme.yml') | from_yaml
+      | virtshape.instancetypes.catalog(form='html', limits=limits) }}"
     dest: catalog.html
     mode: "0644"
+  vars:
+    limits:
+      - name: tenants
+        namespace_labels: {tenant: "yes"}
+        max_cpu: 8
 
 - name: Tell which sizes do for Windows 11
   ansible.builtin.debug:

@@ -72,7 +72,7 @@ def svg(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
     heights = max(map(len, heads), default=0) * _LETTER
     # Above the columns: the operating systems; below: the requirements.
     top = 48 + heights + 2 * _CELL
-    right = left + columns.length + _TOTAL + 2 * _GAP
+    right = left + columns.length + _TOTAL
     width, height = right + 60 + len(limits) * _CELL, top + rows.length + (2 + len(limits)) * _CELL + 8
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
@@ -85,7 +85,7 @@ def svg(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
         *(
             part
             for index, limit in enumerate(limits)
-            for part in _limit_column(limit, matrix, rows, right + index * _CELL, top)
+            for part in _limit_column(limit, matrix, rows, right + _GAP + index * _CELL, top)
         ),
         *_limit_rows(limits, matrix, columns, left, top + rows.length + 16 + _GAP),
         "</svg>",

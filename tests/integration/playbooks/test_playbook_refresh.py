@@ -462,7 +462,7 @@ def specs(fleet: Fleet) -> dict[str, Any]:
     return {vm["metadata"]["name"]: vm["spec"] for vm in fleet._listed("virtualmachines")}
 
 
-def test_failing_canary_of_a_move_gets_back_what_it_had(fleet: Fleet) -> None:
+def test_failing_canary_of_a_move_moves_back(fleet: Fleet) -> None:
     fleet.create(6)
     larger(fleet)
     # They drift, and get back the revision that they had, not a newer one.
@@ -505,7 +505,7 @@ def test_failing_canary_of_a_move_gets_back_what_it_had(fleet: Fleet) -> None:
     assert fleet.guests() == guests
 
 
-def test_machine_types_of_a_fleet_change_and_go_back(fleet: Fleet) -> None:
+def test_machine_types_change_and_go_back(fleet: Fleet) -> None:
     fleet.create(6)
     before, power = specs(fleet), fleet.power()
     machines = {name: spec["template"]["spec"]["domain"]["machine"]["type"] for name, spec in before.items()}
