@@ -75,6 +75,10 @@ def test_moved_vm_is_restored_exactly(run: Run, shop: str, api: Any) -> None:
     found = run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]
     assert (found["instancetype"]["revision"], found["instance"]["guest"]["vcpus"]) == (old, 2)
     assert not run("controller_revision", **back)["changed"]
+    # The play that declared the VMs owns the fields again, and changes nothing else.
+    declared = run("virtual_machine", namespace=shop, virtual_machines=entries[:2])
+    assert not declared.get("failed") and {name: vm_spec(api, shop, name) for name in before} == before
+    assert not run("virtual_machine", namespace=shop, virtual_machines=entries[:2])["changed"]
 
 
 def test_deprecated_instancetype_is_replaced(run: Run, shop: str, api: Any) -> None:
