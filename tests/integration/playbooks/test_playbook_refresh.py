@@ -462,7 +462,7 @@ def specs(fleet: Fleet) -> dict[str, Any]:
     return {vm["metadata"]["name"]: vm["spec"] for vm in fleet._listed("virtualmachines")}
 
 
-def test_failing_canary_of_a_move_moves_back(fleet: Fleet) -> None:
+def test_failing_canary_of_a_move_is_restored(fleet: Fleet) -> None:
     fleet.create(6)
     larger(fleet)
     # They drift, and get back the revision that they had, not a newer one.

@@ -166,7 +166,7 @@ def test_unused_deprecated_and_orphaned_objects_are_listed() -> None:
     assert [item["name"] for item in result["kept_revisions"]] == ["a-1", "hidden-1"]
 
 
-def test_vms_that_use_deprecated_objects_are_listed_by_namespace_and_date() -> None:
+def test_users_of_deprecated_objects_by_namespace_and_date() -> None:
     def retired(name: str, namespace: str, size: str, **state: str) -> dict[str, Any]:
         return vm(name, namespace, instancetype=part(f"{LABEL}Instancetype", size, **state))
 
