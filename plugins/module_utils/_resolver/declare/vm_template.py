@@ -126,7 +126,8 @@ def _error(template: Manifest, accept_unknown: bool) -> FieldError | None:
     faults = [fault for fault in review(template).faults if not (accept_unknown and _STRICT in fault.detail)]
     if faults:
         return FieldError("", refusal(faults, names))
-    problem = _problem(example(template))
+    found = example(template)
+    problem = _problem(found) if found else None
     # KubeVirt drops such fields silently.
     return problem if problem and problem.reason.startswith(_UNKNOWN) and not accept_unknown else None
 
@@ -139,10 +140,8 @@ def _warnings(template: Manifest) -> list[str]:
     return unused + wrong
 
 
-def _problem(found: Example | None) -> FieldError | None:
+def _problem(found: Example) -> FieldError | None:
     """What the VM's manifest has that no cluster accepts."""
-    if found is None:
-        return None
     parts = {part: found.vm[part] for part in ("metadata", "spec") if found.vm.get(part)}
     try:
         formats.checked("VirtualMachine", parts, False)

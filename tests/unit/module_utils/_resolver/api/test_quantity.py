@@ -247,3 +247,10 @@ def test_sum_has_the_format_of_its_first_part(first: str, second: str, text: str
 def test_nanos_are_rounded_away_from_zero() -> None:
     values = [quantity.of_nanos(nanos, quantity.DECIMAL_SI).value for nanos in (1, 10**9, -1)]
     assert values == [1, 1, -1]
+
+
+def test_amounts_that_go_holds_alike() -> None:
+    assert quantity.identical("0", "0") and quantity.identical("1Gi", "1Gi")
+    # It compares pointers where an amount has too many digits.
+    digits = "1234567890123456789012345"
+    assert not quantity.identical(digits, digits)

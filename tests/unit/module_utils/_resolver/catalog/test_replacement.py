@@ -126,3 +126,9 @@ def test_only_objects_that_a_vm_can_combine_are_compared() -> None:
     assert replacements([old, new, preference])[0].problems == ()
     preference["metadata"]["namespace"] = "shop"
     assert len(replacements([old, new, preference])[0].problems) == 1
+
+
+def test_what_cannot_be_read_fits_nothing() -> None:
+    preference = {"kind": "VirtualMachineClusterPreference", "metadata": {"name": "acme"}, "spec": {"cpu": "x"}}
+    old, *_rest = replacements([*expand_catalog({"series": CATALOG["series"]}), preference])
+    assert not [problem for problem in as_facts(old)["problems"] if "acme" in problem]

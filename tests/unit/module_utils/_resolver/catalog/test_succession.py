@@ -12,6 +12,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.succession import (
     Sources,
     Succession,
+    _carried_over,
+    _value,
     preferences_of,
     succeed,
 )
@@ -187,3 +189,51 @@ def test_preferences_of_an_operating_system() -> None:
     assert names("centos-stream9") >= {"centos.stream9", "centos.stream9.desktop"}
     assert names("windows2k22") >= {"windows.2k22", "windows.2k22.virtio"}
     assert names("rhel") > names("rhel9") and not names("plan9")
+
+
+def test_presets_that_conflict_in_a_template() -> None:
+    given = template()
+    given["objects"][0]["spec"]["template"]["metadata"]["labels"] = {"size": "small"}
+    presets = preset("a", {"cpu": {"cores": 1}}), preset("b", {"cpu": {"cores": 2}})
+    with pytest.raises(FieldError, match=r"spec\.virtualMachine.*presets that conflict"):
+        converted(given, *presets)
+
+
+def test_what_an_instancetype_annotates_goes() -> None:
+    kind = {"apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": "VirtualMachineClusterInstancetype"}
+    spec = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}, "annotations": {"acme/tier": "gold"}}
+    catalog = [
+        {**kind, "metadata": {"name": "old", "labels": {"instancetype.kubevirt.io/deprecated": "true"}}, "spec": spec},
+        {**kind, "metadata": {"name": "gold"}, "spec": spec},
+    ]
+    given = vm({"memory": {"guest": "2Gi"}})
+    given["spec"]["template"]["metadata"]["annotations"] = {"acme/tier": "gold"}
+    found = converted(given, catalog=catalog)
+    assert found.manifest["spec"]["instancetype"]["name"] == "gold"
+    assert "annotations" not in found.manifest["spec"]["template"]["metadata"]
+
+
+def test_a_parameter_alone_goes_with_its_field() -> None:
+    given = template(memory="${MEMORY}")
+    given["parameters"] = [{"name": "MEMORY", "value": "2Gi"}]
+    given["objects"][0]["metadata"] = {"name": "web"}
+    del given["objects"][0]["spec"]["template"]["spec"]["hostname"]
+    assert "parameters" not in converted(given).manifest["spec"]
+
+
+def test_lists_keep_their_references() -> None:
+    given = template(parameters=({"name": "BUS", "value": "virtio"},))
+    disks = [{"name": "root", "disk": {"bus": "${BUS}"}}, {"name": "${NAME}", "disk": {"bus": "sata"}}]
+    given["objects"][0]["spec"]["template"]["spec"]["domain"]["devices"]["disks"] = disks
+    inside = converted(given).manifest["spec"]["virtualMachine"]["spec"]["template"]["spec"]
+    assert inside["domain"]["devices"]["disks"][1]["name"] == "${NAME}"
+
+
+def test_a_list_that_gets_shorter_is_the_new_one() -> None:
+    assert _carried_over(["${A}", "x"], ["a", "x"], ["a"]) == ["a"]
+
+
+def test_a_path_that_a_template_spells_otherwise() -> None:
+    template = {"spec": {"domain": {"cpu": {"cores": 2}}, "volumes": [{"name": "root"}]}}
+    assert _value(template, "domain.cpu.cores") == 2 and _value(template, "volumes[0].name") == "root"
+    assert _value(template, "domain.memory.guest") is None

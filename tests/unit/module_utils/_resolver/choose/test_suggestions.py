@@ -162,3 +162,12 @@ def test_vm_without_template_suits_every_instancetype() -> None:
         TYPES[:2], {"metadata": {}, "spec": spec}, None, Cluster(Objects([]), KubeVirt(NEWEST))
     )
     assert [manifest["metadata"]["name"] for manifest in best] == ["small", "large"]
+
+
+def test_another_way_for_a_container_disk() -> None:
+    volume = {"name": "root", "containerDisk": {"image": "quay.io/containerdisks/fedora:latest"}}
+    spec = {"instancetype": {"inferFromVolume": "root"}, "template": {"spec": {"domain": {}, "volumes": [volume]}}}
+    vm = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": {"name": "web"}, "spec": spec}
+    cluster = Cluster(Objects([]), KubeVirt(NEWEST))
+    told = suggestions.matcher_remedy(suggestions.INSTANCETYPE, vm, cluster, lambda _kind, _namespace: [])
+    assert told == "add instancetype.name, or set infer_from_registry"

@@ -87,3 +87,7 @@ def test_only_what_parameters_leave_fixed_is_checked() -> None:
     vm = checkable(manifest(options(spec={**matchers, "runStrategy": "Halted"}, parameters=closed))) or {}
     assert vm["metadata"] == {"name": "linux", "namespace": "shop"}
     assert (vm["spec"]["preference"], vm["spec"]["runStrategy"]) == ({"name": "fedora"}, "Halted")
+
+
+def test_nothing_to_say_of_what_makes_no_vm() -> None:
+    assert checkable({"metadata": {"name": "a"}, "spec": {"virtualMachine": {"spec": {"a": "${B}"}}}}) is None

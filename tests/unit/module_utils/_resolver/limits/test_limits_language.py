@@ -15,6 +15,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     limits,
     of_data,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.policy import (
+    LIMIT_ANNOTATION,
+    limit_of,
+)
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog
 
 WITH_GPU = {
@@ -163,3 +167,22 @@ def test_bad_limits(entries: Any, message: str) -> None:
     with pytest.raises(CatalogError) as caught:
         limits(entries, CATALOG)
     assert str(caught.value).startswith(message)
+
+
+def test_words_and_names_of_a_limit() -> None:
+    limit = Limit("a", namespaces=["x", "y"], namespace_labels={"tier": "b"}, except_namespaces=["z"])
+    assert limit.where == "namespaces x, y with tier=b but z"
+    assert limit.permits("VirtualMachineClusterPreference", "linux") and limit.permits(
+        "VirtualMachineInstancetype", "big"
+    )
+    chosen = Limit("a", instancetypes=["u1.small"], preferences=["linux"], own_instancetypes=False)
+    assert chosen.where == "all namespaces"
+    assert chosen.permits("VirtualMachineClusterInstancetype", "u1.small") and not chosen.permits(
+        "VirtualMachineInstancetype", "u1.small"
+    )
+    assert not chosen.permits("VirtualMachinePreference", "linux")
+
+
+def test_policies_of_others_have_no_limit() -> None:
+    for text in ("{", "[]", '{"name": "a", "later": 1}'):
+        assert limit_of({"metadata": {"annotations": {LIMIT_ANNOTATION: text}}}) is None

@@ -219,3 +219,23 @@ def test_a_way_back_without_its_revision_is_refused() -> None:
 def test_a_wrong_patch_names_its_field(patch: Manifest, problem: str) -> None:
     found = move.patch_problem(patch, NEWEST)
     assert found.startswith(problem) and bool(found) == bool(problem)
+
+
+def test_a_patch_must_fit_the_vm() -> None:
+    change = World().move(patch={"spec": {"domain": "small"}})
+    assert str(change.refusal).startswith("the patch does not fit the VM: spec.domain")
+
+
+def unreadable(world: World) -> World:
+    for one in world.revisions:
+        one["data"] = {"kind": "Other"}
+    return world
+
+
+def test_revisions_that_cannot_be_read() -> None:
+    world = World(instancetype("large", "4Gi"))
+    change = world.move({"small": "large"})
+    assert change.former is not None
+    assert "cannot be read: " in str(unreadable(world).move({"small": "large"}).refusal)
+    world.carry_out(change)
+    assert str(world.restore(change.former).refusal).startswith("cannot read the revision ")

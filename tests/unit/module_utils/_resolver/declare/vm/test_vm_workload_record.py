@@ -71,6 +71,8 @@ def test_vm_without_a_workload() -> None:
         '{"workload": "a", "size": 5}',
         '{"workload": "a", "size": {}, "preference": {}}',
         '{"workload": "a", "size": {}, "preference": {"name": 5}, "instancetype": {"name": "b"}}',
+        '{"workload": "a", "size": {}, "reasons": [], "others": {}, "preference": {"name": 5}, '
+        '"instancetype": {"name": "b"}}',
     ],
 )
 def test_annotation_of_somebody_else(text: str) -> None:

@@ -89,3 +89,7 @@ def test_parameters_are_texts() -> None:
     }
     with pytest.raises(FieldError, match=r"^parameters\.A: expected text; write JSON, with to_json$"):
         texts({"A": [1]})
+
+
+def test_values_of_an_invalid_expression() -> None:
+    assert generated_in("${A}", "web", {}, {"A": "[z-a]{3}"}) is None

@@ -1,0 +1,14 @@
+"""The documentation of virtual_machine_template has the options of the module."""
+
+from __future__ import annotations
+
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import vm_template
+from ansible_collections.virtshape.instancetypes.plugins.modules import virtual_machine_template
+
+
+def test_options_are_documented() -> None:
+    documented = yaml.safe_load(virtual_machine_template.DOCUMENTATION)["options"]
+    entries = documented.pop("virtual_machine_templates")["suboptions"]
+    assert set(documented) == set(entries) == set(vm_template.argument_spec())
