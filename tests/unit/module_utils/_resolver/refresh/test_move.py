@@ -15,7 +15,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import overlay
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import revision
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
+    Objects,
+    Problem,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, move, recapture
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
@@ -226,16 +229,27 @@ def test_a_patch_must_fit_the_vm() -> None:
     assert str(change.refusal).startswith("the patch does not fit the VM: spec.domain")
 
 
-def unreadable(world: World) -> World:
-    for one in world.revisions:
-        one["data"] = {"kind": "Other"}
-    return world
+class Forbidden(World):
+    """Its revisions may not be read."""
+
+    @property
+    def objects(self) -> Objects:
+        class Hidden(Objects):
+            def get(self, kind: str, namespace: str, name: str) -> Any:
+                if kind == "ControllerRevision":
+                    return Problem("no", "Forbidden", 403)
+                return super().get(kind, namespace, name)
+
+        return Hidden(self.live)
 
 
 def test_revisions_that_cannot_be_read() -> None:
-    world = World(instancetype("large", "4Gi"))
+    large = instancetype("large", "4Gi")
+    assert "small cannot be read: no" in str(Forbidden(large).move({"small": "large"}).refusal)
+    world = World(large)
     change = world.move({"small": "large"})
     assert change.former is not None
-    assert "cannot be read: " in str(unreadable(world).move({"small": "large"}).refusal)
     world.carry_out(change)
+    for one in world.revisions:
+        one["data"] = {"kind": "Other"}
     assert str(world.restore(change.former).refusal).startswith("cannot read the revision ")
