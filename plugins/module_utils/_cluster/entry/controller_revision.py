@@ -54,6 +54,8 @@ def _run(params: Params, mode: Mode) -> Outcome:
     params = _with_names(params)
     if params["state"] == "pruned":
         return _pruned(params, mode)
+    if params["state"] == "restored" and not params["former"]:
+        return _outcome(params, mode, {"results": []}, [], "virtual machines", [])
     session, vms, warnings = _inspected(params)
     if params["state"] == "upgraded":
         return _upgraded(params, mode, session, vms, warnings)
