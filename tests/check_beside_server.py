@@ -28,9 +28,10 @@ VALIDATION = {"strict": "Strict", "warn": "Warn", "ignore": "Ignore"}
 REASONS = {
     r"\.kubevirt\.io .* not found": "the check names the missing object, the server what lacks without it",
     r"is not among the checked files": "the server infers from an object that the check cannot see; a note says so",
-    r"too little for a guest": "a guest of a few bytes lacks the unit of its memory; the server has no least size",
+    r"put it in quotes|in YAML; write": "YAML reads another value than is written; users are to write what they mean",
+    r'unknown field "status\.': "the check does not look at the status, which the cluster sets",
 }
-"""Pattern of a finding → why the check does not say what the server says."""
+"""Pattern of a finding or a refusal → why the check does not say what the server says."""
 
 # The server accepts VMs that refer to unknown objects, except where it infers from them.
 _REFUSALS = ("invalid", "refused", "lost-field")
@@ -40,6 +41,7 @@ _FIELDS = (
     re.compile(r"Go struct field \w+\.([\w.]+) of type"),
     re.compile(r"^([a-z]\w+(?:\.\w+(?:\[\d+\])?)+): (?:Invalid|Required|Unsupported|Duplicate|Too|Forbidden)"),
 )
+_METADATA = ("labels", "annotations", "name", "namespace", "generateName", "ownerReferences", "finalizers")
 _INDEX = re.compile(r"\[\d*\]|\.\d+(?=\.|$)")
 
 
@@ -127,7 +129,8 @@ def compared(
                 if _agree(ours, server):
                     yield here.manifest["kind"]
                 else:
-                    reason = next((why for text, why in REASONS.items() if re.search(text, ours.message)), "")
+                    said = f"{ours.message}\n{server.message}"
+                    reason = next((why for text, why in REASONS.items() if re.search(text, said)), "")
                     yield Difference(label, level, ours, server, reason)
     finally:
         for path in reversed(created):
@@ -218,4 +221,4 @@ def _json(manifest: Manifest) -> Manifest:
 def _plain(field: str) -> str:
     """Without indexes; Go names the fields of ObjectMeta without their object."""
     plain = _INDEX.sub("", field).strip(".")
-    return f"metadata.{plain}" if plain in ("labels", "annotations", "name", "namespace") else plain
+    return f"metadata.{plain}" if plain in _METADATA else plain

@@ -24,7 +24,7 @@ RULES: Final[dict[str, str]] = {
     "not-found": "The VM refers to an object that does not exist, or its workload to none or several.",
     "refused": "KubeVirt rejects the object.",
     "limit": "The object breaks a limit of its namespace.",
-    "never-starts": "KubeVirt accepts the VM, but cannot start it.",
+    "never-starts": "KubeVirt accepts the object, but cannot start a VM with it.",
     "needs-restart": "The change reaches a running guest only by a restart.",
     "changed-size": "VMs keep their captured revision of the object until a refresh.",
     "unchecked": "The check requires a cluster or a templating engine.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -9,7 +10,7 @@ from ...module_utils._resolver.api import release_schema, schema, unquoted
 from ...module_utils._resolver.api.errors import CatalogError, FieldError, Panic
 from ...module_utils._resolver.api.kinds import EXISTING
 from ...module_utils._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
-from ...module_utils._resolver.api.names import nearest
+from ...module_utils._resolver.api.names import nearest, shown, subdomain
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.state import DEPRECATED, state_of
 from ...module_utils._resolver.api.tree import copy
@@ -25,6 +26,7 @@ from ...module_utils._resolver.kubevirt.admission.rule import FORBIDDEN, REQUIRE
 from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.vmi.readiness import HALTED, run_strategy
 from ...module_utils._resolver.kubevirt.webhooks import validate
 from ...module_utils._resolver.preflight import issues as preflight
 from ...module_utils._resolver.preflight.admit import AdmissionResult, admit
@@ -50,6 +52,8 @@ _OTHERS: Final = (
     "VirtualMachinePool",
     "VirtualMachineTemplate",
 )
+_OWNER: Final = ("apiVersion", "kind", "name", "uid")
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 _CATALOG_KEYS: Final = ("series", "families")
 # The end of the API groups of the judged kinds; other groups have kinds of the same names.
 _GROUP: Final = "kubevirt.io/"
@@ -150,7 +154,7 @@ def declared(here: Found, release: Release, namespace: str) -> Iterator[Declared
                 yield from declared(Found(inside, item, reason if parameter else ""), release, namespace)
         return
     api_version = manifest["apiVersion"]
-    if isinstance(api_version, str) and _GROUP not in (api_version or _GROUP) and kind not in _STORAGE:
+    if isinstance(api_version, str) and "/" in api_version and _GROUP not in api_version and kind not in _STORAGE:
         return
     if kind in _OTHERS:
         problem = problem or "is not checked; the check judges VMs, instancetypes and preferences"
@@ -258,11 +262,38 @@ def _judge(
     manifest, kind = entry.manifest, entry.manifest["kind"]
     spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
     yield from _lost_fields(entry, cluster.release, validation)
-    invalid = _invalid(manifest, spec_type)
+    invalid = _invalid(manifest)
     if invalid is not None:
         yield Finding("invalid", ERROR, entry.location, entry.label, invalid.path, invalid.reason)
         return
-    spec = manifest["spec"]
+    doubt = _doubt(manifest, spec_type)
+    try:
+        if doubt is not None:
+            # The rules apply to values of the right types.
+            schema.canonical(spec_type, manifest["spec"])
+        found = list(_by_the_rules(entry, lookup, cluster, rules))
+    except (FieldError, Panic):
+        if doubt is None:
+            raise
+        yield Finding("invalid", ERROR, entry.location, entry.label, doubt.path, doubt.reason)
+        return
+    if doubt is not None:
+        refused = any(one.rule == "refused" for one in found)
+        starts = kind == VM and run_strategy(manifest) not in (HALTED, "Manual")
+        rule, level = ("invalid", ERROR) if refused else ("never-starts", ERROR if starts else WARNING)
+        yield Finding(rule, level, entry.location, entry.label, doubt.path, doubt.reason)
+        # Some messages of the server have no indexes.
+        fields = (doubt.path, re.sub(r"\[\d+]", "", doubt.path))
+        found = [one for one in found if one.field not in fields and one.rule != "never-starts"]
+    yield from found
+
+
+def _by_the_rules(
+    entry: Declared, lookup: KnownObjects, cluster: Cluster, rules: cluster_config.ClusterConfig
+) -> Iterator[Finding]:
+    """What the server refuses, and what KubeVirt does with the rest."""
+    manifest, kind, spec = entry.manifest, entry.manifest["kind"], entry.manifest["spec"]
+    spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
     causes = (
         schemas.causes(spec, cluster.release) if kind == VM else schemas.object_causes(spec_type, spec, cluster.release)
     )
@@ -348,14 +379,36 @@ def _satisfies(instancetype: Manifest, preference: Manifest) -> bool:
         return False
 
 
-def _invalid(manifest: Manifest, spec_type: str) -> FieldError | None:
+def _invalid(manifest: Manifest) -> FieldError | None:
+    """What every API server rejects of an object's form and metadata."""
     metadata, spec = manifest.get("metadata"), manifest.get("spec")
     if not isinstance(metadata, dict) or not metadata.get("name"):
         return FieldError("metadata.name", "missing; write a name such as web-1")
     if not isinstance(spec, dict):
         return FieldError("spec", "missing; write the object's spec")
+    prefix = metadata.get("generateName")
     try:
-        gated(manifest, True, spec_type)
+        gated({"metadata": metadata}, True)
+    except FieldError as error:
+        return error
+    if prefix and (not isinstance(prefix, str) or subdomain(f"{prefix}x")):
+        return FieldError("metadata.generateName", f"{shown(prefix)} is not the beginning of a name; write web-")
+    owners, created = metadata.get("ownerReferences"), metadata.get("creationTimestamp")
+    if owners is not None and not isinstance(owners, list):
+        return FieldError("metadata.ownerReferences", "expected a list; remove it")
+    for index, owner in enumerate(owners or []):
+        for field in _OWNER:
+            if not isinstance(owner, dict) or not owner.get(field):
+                return FieldError(f"metadata.ownerReferences[{index}].{field}", "missing; remove the owner")
+    if isinstance(created, str) and not _TIME.match(created):
+        return FieldError("metadata.creationTimestamp", f"{shown(created)} is not a time; remove it")
+    return None
+
+
+def _doubt(manifest: Manifest, spec_type: str) -> FieldError | None:
+    """What makes no sense in a spec, although the API server may accept it."""
+    try:
+        gated({"spec": manifest["spec"]}, True, spec_type)
     except FieldError as error:
         return error
     return None

@@ -70,6 +70,45 @@ MANIFESTS = {
     "instancetype with a misspelt field": instancetype("{cpu: {guest: 1, cores: 2}, memory: {guest: 1Gi}}"),
     "instancetype with status": instancetype("{cpu: {guest: 1}, memory: {guest: 1Gi}}\nstatus: {}"),
     "overcommit": instancetype("{cpu: {guest: 1}, memory: {guest: 1Gi, overcommitPercent: 200}}"),
+    "an API without this kind": VM.replace("kubevirt.io/v1", "instancetype.kubevirt.io/v1beta1") + "{}",
+    "no group": VM.replace("kubevirt.io/v1", "v1") + "{}",
+    "beginning of a name": domain("devices: {}").replace("name: beside", "name: beside, generateName: Web_"),
+    "an owner without a name": domain("devices: {}").replace("name: beside", "name: beside, ownerReferences: [{}]"),
+    "a time that is none": domain("devices: {}").replace("name: beside", "name: beside, creationTimestamp: soon"),
+    "null metadata": f"{VM}{{runStrategy: Halted, template: {{metadata: , spec: {{domain: {{devices: {{}}}}}}}}}}",
+    "null labels": domain("devices: {}").replace("template: {", "template: {metadata: {labels: }, "),
+    "null time": domain("devices: {}").replace("template: {", "template: {metadata: {creationTimestamp: }, "),
+    "null name of a disk": domain("devices: {}").replace(
+        "template:", "dataVolumeTemplates: [{metadata: {name: }, spec: {}}], template:"
+    ),
+    "null request": domain(f"devices: {{}}, {MEMORY}, resources: {{requests: {{memory: }}}}"),
+    "negative memory": domain("devices: {}, memory: {guest: -1Gi}"),
+    "memory without unit": domain("devices: {}, memory: {guest: 1024}"),
+    "gigabytes": domain("devices: {}, memory: {guest: 1GB}"),
+    "negative grace period": domain(f"devices: {{}}, {MEMORY}", ", terminationGracePeriodSeconds: -1"),
+    "label of no node": domain(f"devices: {{}}, {MEMORY}", ", nodeSelector: {a b: c}"),
+    "effect of a taint": domain(f"devices: {{}}, {MEMORY}", ", tolerations: [{operator: Exists, effect: Never}]"),
+    "value of a taint that exists": domain(
+        f"devices: {{}}, {MEMORY}", ", tolerations: [{key: a, operator: Exists, value: b}]"
+    ),
+    "operator of an affinity": domain(
+        f"devices: {{}}, {MEMORY}",
+        ", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution:"
+        " {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Is}]}]}}}",
+    ),
+    "scheme of a probe": domain(f"devices: {{}}, {MEMORY}", ", livenessProbe: {httpGet: {port: 80, scheme: ftp}}"),
+    "access mode": domain("devices: {}").replace(
+        "template:", "dataVolumeTemplates: [{metadata: {name: a}, spec: {storage: {accessModes: [All]}}}], template:"
+    ),
+    "unknown kind of instancetype": domain("devices: {}").replace("{run", "{instancetype: {name: a, kind: Big}, run"),
+    "lock of memory": domain("devices: {}, memory: {guest: 1Gi, reservedOverhead: {memLock: Maybe}}"),
+    "two disks of one name": domain(
+        f"devices: {{disks: [{{name: a, disk: {{}}}}, {{name: a, disk: {{}}}}]}}, {MEMORY}",
+        ", volumes: [{name: a, emptyDisk: {capacity: 1Gi}}]",
+    ),
+    "size of pages of an instancetype": instancetype(
+        "{cpu: {guest: 1}, memory: {guest: 1Gi, hugepages: {pageSize: x}}}"
+    ),
     "old instancetype": instancetype("{cpu: {guest: 1}, memory: {guest: 1Gi}}", "v1alpha2"),
 }
 

@@ -54,6 +54,15 @@ def unknown(type_name: str, value: Any, release: Release, path: str = "") -> Ite
             yield from unknown(expression, entry, release, f"{path}{here}")
 
 
+def every_field(expression: str, value: Any, path: str) -> Iterator[tuple[str, str, str, Any]]:
+    """Type, name, path and value of each field that an object sets, at every depth, without those that are unknown."""
+    for name, entry, below in _entries(expression, value):
+        here = f"{path}{name}" if name.startswith("[") else f"{path}.{name}"
+        if below:
+            yield _bare(expression), name, here, entry
+            yield from every_field(below, entry, here)
+
+
 def without_unknown_fields(expression: str, value: Any, release: Release) -> Any:
     """The value without unknown fields. A value of a wrong shape stays, for schema.canonical to reject."""
     fields = (

@@ -268,7 +268,8 @@ def _reader(expression: str, keeps_empty: bool, mode: _Mode) -> _Reader:
     if expression.startswith("[]"):
         return (None, _list(_reader(expression[2:], True, mode), _null(expression[2:]), keeps_empty))
     if expression.startswith("map[string]"):
-        return (None, _map(_reader(expression[len("map[string]") :], True, mode), keeps_empty))
+        inside = expression[len("map[string]") :]
+        return (None, _map(_reader(inside, True, mode), _null(inside), keeps_empty))
     if expression in TYPES:
         return (None, _converter(expression, mode))
     scalar = "string" if expression in enums.ENUMS else expression
@@ -283,7 +284,7 @@ def _without_zero(read: Convert) -> Convert:
 
 
 def _null(expression: str) -> Value:
-    """The meaning of a null in a list."""
+    """The meaning of a null in a list or a map."""
     return {} if expression in TYPES else _zero(expression)
 
 
@@ -306,7 +307,7 @@ def _list(reader: _Reader, null: Value, keeps_empty: bool) -> Convert:
     return convert
 
 
-def _map(reader: _Reader, keeps_empty: bool) -> Convert:
+def _map(reader: _Reader, null: Value, keeps_empty: bool) -> Convert:
     as_is, read = reader
 
     def convert(value: Value) -> Value:
@@ -319,7 +320,7 @@ def _map(reader: _Reader, keeps_empty: bool) -> Convert:
             if name.__class__ is not str and not isinstance(name, str):
                 raise FieldError("", f"expected text as key, found {_describe(name)}")
             try:
-                result[name] = entry if entry.__class__ is as_is else read("" if entry is None else entry)
+                result[name] = entry if entry.__class__ is as_is else read(null if entry is None else entry)
             except FieldError as error:
                 raise error.under(name) from None
         return result

@@ -362,7 +362,8 @@ def _missing_object(vm: Manifest, role: Role, cluster: Cluster, lister: Lister) 
     kind = role.kind_of(matcher)
     field = f"spec.{role.matcher}.{'revisionName' if matcher.get('revisionName') else 'name'}"
     if kind is None or matcher.get("revisionName"):
-        return [Issue(f"{field}: {match.error.message}")]
+        # Like an object that does not exist.
+        return [Issue(f"{field}: {match.error.message}", missing=not cluster.release.refuses_unknown_objects)]
     namespace = vm["metadata"].get("namespace", "") if BY_NAME[kind].namespaced else ""
     names = [manifest["metadata"]["name"] for manifest in lister(kind, namespace)]
     close = difflib.get_close_matches(str(matcher.get("name")), names, n=SUGGESTED, cutoff=0.5)

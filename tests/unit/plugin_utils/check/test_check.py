@@ -168,6 +168,28 @@ def test_what_is_found(check: Check, manifest: dict[str, Any], line: str) -> Non
     assert lines[0] == line
 
 
+@pytest.mark.parametrize(
+    ("spec", "level", "rule"),
+    [
+        ({"nodeSelector": {"a b": "c"}}, "error", "never-starts"),
+        ({"tolerations": [{"key": "a", "operator": "Exists", "value": "b"}]}, "error", "never-starts"),
+        ({"domain": {"devices": {}, "memory": {"guest": "-1Gi"}}}, "error", "never-starts"),
+        ({"tolerations": [{"key": "a", "operator": "Is"}]}, "error", "invalid"),
+        ({"domain": {"devices": {}, "memory": {"guest": "1GB"}}}, "error", "invalid"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_is_refused_or_never_starts(
+    check: Check, spec: dict[str, Any], level: str, rule: str
+) -> None:
+    for running in (True, False):
+        manifest = vm(template=spec)
+        manifest["spec"]["runStrategy"] = "Always" if running else "Halted"
+        _code, lines = check({"vm.yaml": manifest})
+        assert f": {level if running or rule == 'invalid' else 'warning'}: " in lines[0] and f"[{rule}]" in lines[0]
+        assert len([line for line in lines if f"[{rule}]" in line]) == 1
+
+
 def test_lost_fields_as_the_server_is_asked_to_treat_them(check: Check) -> None:
     manifest = vm(template={"domain": {"devices": {"diskz": []}, "memory": {"guest": "1Gi"}}})
     results = {choice: check({"vm.yaml": manifest}, "--validate", choice) for choice in ("strict", "warn", "ignore")}

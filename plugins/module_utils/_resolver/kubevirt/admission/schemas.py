@@ -7,15 +7,34 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ...api import release_schema
+from ...api import release_schema, schema
 from ...api.release import Release
 from .rule import DUPLICATE, FORBIDDEN, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
 _MAX_ENTRIES: Final = 256
 _LISTS: Final = ("accessCredentials", "networks", "volumes", "utilityVolumes")
 _DEVICE_LISTS: Final = ("disks", "interfaces")
-_DNS_POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 _PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
+_ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+_VOLUME_MODES: Final = ("Block", "Filesystem", "FromStorageProfile")
+_INCLUSION: Final = ("Honor", "Ignore")
+# (type, field) → the values that virt-api's OpenAPI has.
+_CHOICES: Final = {
+    ("ContainerDiskSource", "imagePullPolicy"): _PULL_POLICIES,
+    ("HTTPGetAction", "scheme"): ("HTTP", "HTTPS"),
+    ("KernelBootContainer", "imagePullPolicy"): _PULL_POLICIES,
+    ("NodeSelectorRequirement", "operator"): ("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"),
+    ("PersistentVolumeClaimSpec", "accessModes"): _ACCESS_MODES,
+    ("PersistentVolumeClaimSpec", "volumeMode"): _VOLUME_MODES,
+    ("StorageSpec", "accessModes"): _ACCESS_MODES,
+    ("StorageSpec", "volumeMode"): _VOLUME_MODES,
+    ("Toleration", "effect"): ("NoExecute", "NoSchedule", "PreferNoSchedule"),
+    ("Toleration", "operator"): ("Equal", "Exists"),
+    ("TopologySpreadConstraint", "nodeAffinityPolicy"): _INCLUSION,
+    ("TopologySpreadConstraint", "nodeTaintsPolicy"): _INCLUSION,
+    ("TopologySpreadConstraint", "whenUnsatisfiable"): ("DoNotSchedule", "ScheduleAnyway"),
+    ("VirtualMachineInstanceSpec", "dnsPolicy"): ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+}
 _CONTENT_TYPES: Final = ("kubevirt", "archive")
 # Lists → the fields that distinguish their entries.
 _KEYS: Final = {
@@ -25,6 +44,9 @@ _KEYS: Final = {
 }
 _LONGEST_PATH: Final = 4096
 _REBOOT_POLICIES: Final = ("Reboot", "Terminate")
+# The beginning of a type expression → JSON's name of the type; other types are texts.
+_JSON_TYPES: Final = {"map[": "object", "[]": "array", "int": "integer"}
+_MEM_LOCKS: Final = ("NotRequired", "Required")
 _VM: Final = "VirtualMachineSpec"
 # kube-apiserver drops unknown fields, except in these objects (x-kubernetes-preserve-unknown-fields).
 _KEPT: Final = re.compile(
@@ -38,9 +60,16 @@ def causes(vm: Spec, release: Release) -> list[Cause]:
     spec = release_schema.without_unknown_fields(_VM, vm, release)
     found = [
         *(_forbidden(field.path) for field in release_schema.unknown(_VM, vm, release, "spec") if is_kept(field.path)),
+        *_nulls(vm.get("template"), "spec.template"),
+        *(
+            cause
+            for index, template in enumerate(vm.get("dataVolumeTemplates") or [])
+            for cause in _nulls(template, f"spec.dataVolumeTemplates[{index}]")
+        ),
         *(_required(path) for path in release_schema.missing_fields(_VM, spec, release, "spec", scalars=False)),
     ]
     return found or [
+        *_choices(spec),
         *_data_volume_causes(spec.get("dataVolumeTemplates") or []),
         *_template_causes((spec.get("template") or {}).get("spec") or {}, "spec.template.spec"),
     ]
@@ -64,14 +93,11 @@ def _data_volume_causes(templates: list[Spec]) -> Iterator[Cause]:
 
 
 def _template_causes(spec: Spec, path: str) -> Iterator[Cause]:
-    yield from _choice(spec.get("dnsPolicy"), _DNS_POLICIES, f"{path}.dnsPolicy")
     yield from _volumes(spec.get("volumes") or [], f"{path}.volumes")
     domain = spec.get("domain") or {}
-    boot = ((domain.get("firmware") or {}).get("kernelBoot") or {}).get("container") or {}
-    yield from _choice(
-        boot.get("imagePullPolicy"), _PULL_POLICIES, f"{path}.domain.firmware.kernelBoot.container.imagePullPolicy"
-    )
     yield from _supported(domain.get("rebootPolicy"), _REBOOT_POLICIES, f"{path}.domain.rebootPolicy")
+    overhead = (domain.get("memory") or {}).get("reservedOverhead") or {}
+    yield from _supported(overhead.get("memLock"), _MEM_LOCKS, f"{path}.domain.memory.reservedOverhead.memLock")
     devices = domain.get("devices") or {}
     for field, entries in (
         *((f"{path}.{name}", spec.get(name)) for name in _LISTS),
@@ -93,8 +119,6 @@ def _template_causes(spec: Spec, path: str) -> Iterator[Cause]:
 
 def _volumes(volumes: list[Spec], path: str) -> Iterator[Cause]:
     for index, volume in enumerate(volumes):
-        image = volume.get("containerDisk") or {}
-        yield from _choice(image.get("imagePullPolicy"), _PULL_POLICIES, f"{path}.containerDisk.imagePullPolicy")
         inside, field = volume.get("containerPath") or {}, f"{path}[{index}].containerPath"
         directory = inside.get("path", "/")
         if len(directory) > _LONGEST_PATH:
@@ -110,10 +134,13 @@ def _volumes(volumes: list[Spec], path: str) -> Iterator[Cause]:
             yield Cause(INVALID, f'Invalid value: "boolean": {message}', f"{field}.readOnly")
 
 
-def _choice(value: Any, choices: tuple[str, ...], field: str) -> Iterator[Cause]:
-    """A cause with virt-api's message. Its path has no index for an entry of a list."""
-    if value is not None and value not in choices:
-        yield Cause(NOT_SUPPORTED, f"{field} in body should be one of [{' '.join(choices)}]", field)
+def _choices(spec: Spec) -> Iterator[Cause]:
+    """Causes with virt-api's message. Its paths have no indexes."""
+    for type_name, name, path, value in release_schema.every_field(_VM, spec, "spec"):
+        choices, field = _CHOICES.get((type_name, name), ()), _INDEX.sub("", path)
+        for one in value if isinstance(value, list) else [value]:
+            if choices and one is not None and one not in choices:
+                yield Cause(NOT_SUPPORTED, f"{field} in body should be one of [{' '.join(choices)}]", field)
 
 
 def _supported(value: Any, choices: tuple[str, ...], field: str) -> Iterator[Cause]:
@@ -121,6 +148,20 @@ def _supported(value: Any, choices: tuple[str, ...], field: str) -> Iterator[Cau
     if value is not None and value not in choices:
         supported = ", ".join(f'"{choice}"' for choice in choices)
         yield Cause(NOT_SUPPORTED, f'Unsupported value: "{value}": supported values: {supported}', field)
+
+
+def _nulls(template: Any, path: str) -> Iterator[Cause]:
+    """Nulls in the metadata of a template, which kube-apiserver keeps. It drops others."""
+    metadata = template.get("metadata", {}) if isinstance(template, dict) else {}
+    found = {"metadata": "object"} if metadata is None else {}
+    for name, declaration in schema.TYPES["ObjectMeta"].items() if isinstance(metadata, dict) else ():
+        if metadata.get(name, "") is None and name != "creationTimestamp":
+            expression = schema.field_type(declaration).lstrip("*")
+            kinds = (kind for start, kind in _JSON_TYPES.items() if expression.startswith(start))
+            found[f"metadata.{name}"] = next(kinds, "string")
+    for name, kind in found.items():
+        message = f'{_INDEX.sub("", path)}.{name} in body must be of type {kind}: "null"'
+        yield Cause(INVALID, message, f"{path}.{name}")
 
 
 def _required(path: str) -> Cause:

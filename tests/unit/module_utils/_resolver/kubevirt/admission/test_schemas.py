@@ -25,6 +25,33 @@ SOURCE = {"source": {"blank": {}}, "storage": {}}
 TEMPLATE = "spec.template.spec"
 CASES: dict[str, tuple[Spec, list[str]]] = {
     "complete": (vm(), []),
+    "a null time": ({"template": {"metadata": {"creationTimestamp": None}}}, []),
+    "null metadata": ({"template": {"metadata": None}}, ["spec.template.metadata"]),
+    "nulls in metadata": (
+        {"template": {"metadata": {"name": None, "generation": None, "finalizers": None, "labels": None}}},
+        [f"spec.template.metadata.{name}" for name in ("name", "generation", "labels", "finalizers")],
+    ),
+    "a null in the metadata of a disk": (
+        vm(dataVolumeTemplates=[{"metadata": {"labels": None}, "spec": SOURCE}]),
+        ["spec.dataVolumeTemplates[0].metadata.labels"],
+    ),
+    "values that OpenAPI has": (
+        vm(
+            {"tolerations": [{"effect": "Never"}, {"effect": "NoExecute"}], "dnsPolicy": "Any"},
+            dataVolumeTemplates=[
+                {"metadata": {"name": "a"}, "spec": {**SOURCE, "storage": {"accessModes": ["ReadWriteOnce", "All"]}}}
+            ],
+        ),
+        [
+            "spec.dataVolumeTemplates.spec.storage.accessModes",
+            f"{TEMPLATE}.tolerations.effect",
+            f"{TEMPLATE}.dnsPolicy",
+        ],
+    ),
+    "a lock of memory": (
+        {"template": {"spec": {"domain": {"devices": {}, "memory": {"reservedOverhead": {"memLock": "Maybe"}}}}}},
+        [f"{TEMPLATE}.domain.memory.reservedOverhead.memLock"],
+    ),
     "no template": ({}, ["spec.template"]),
     "no domain": ({"template": {"spec": {}}}, [f"{TEMPLATE}.domain"]),
     "an empty template is one": ({"template": {}}, []),
@@ -69,6 +96,13 @@ CASES: dict[str, tuple[Spec, list[str]]] = {
 def test_fields_that_are_rejected(name: str) -> None:
     spec, fields = CASES[name]
     assert [cause.field for cause in causes(spec, NEWEST)] == fields
+
+
+def test_messages_of_nulls_have_their_types() -> None:
+    metadata = {"name": None, "generation": None, "finalizers": None, "labels": None}
+    found = causes({"template": {"metadata": metadata}}, NEWEST)
+    ends = [f'in body must be of type {kind}: "null"' for kind in ("string", "integer", "object", "array")]
+    assert all(cause.message.endswith(end) for cause, end in zip(found, ends, strict=True))
 
 
 def test_messages_are_those_of_virt_api() -> None:
