@@ -271,7 +271,7 @@ def _judge(
         if doubt is not None:
             # The rules apply to values of the right types.
             schema.canonical(spec_type, manifest["spec"])
-        found = list(_by_the_rules(entry, lookup, cluster, rules))
+        found = list(_by_the_rules(entry, lookup, cluster, rules, base))
     except (FieldError, Panic):
         if doubt is None:
             raise
@@ -289,7 +289,11 @@ def _judge(
 
 
 def _by_the_rules(
-    entry: Declared, lookup: KnownObjects, cluster: Cluster, rules: cluster_config.ClusterConfig
+    entry: Declared,
+    lookup: KnownObjects,
+    cluster: Cluster,
+    rules: cluster_config.ClusterConfig,
+    base: Mapping[ObjectKey, Manifest] | None,
 ) -> Iterator[Finding]:
     """What the server refuses, and what KubeVirt does with the rest."""
     manifest, kind, spec = entry.manifest, entry.manifest["kind"], entry.manifest["spec"]
