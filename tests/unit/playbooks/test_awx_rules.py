@@ -36,7 +36,12 @@ def asked(name: str) -> list[dict[str, Any]]:
     """A survey as it was when the answers were recorded: with required questions."""
     spec = json.loads((SURVEYS / f"{name}.json").read_text())["spec"]
     optional = ("fleet_report_label_selectors", "fleet_report_fail_if", "revision_refresh_label_selectors")
-    newer = ("revision_refresh_windows", "revision_refresh_deadline", "revision_refresh_time_zone")
+    newer = (
+        "revision_refresh_replace",
+        "revision_refresh_windows",
+        "revision_refresh_deadline",
+        "revision_refresh_time_zone",
+    )
     return [
         {**question, "required": question["variable"] not in optional}
         for question in spec
