@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import presets
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import presets as rules
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 PARTS = ("cpu", "clock", "features", "firmware", "ioThreadsPolicy")
@@ -29,17 +29,17 @@ class Case(NamedTuple):
         return [
             {
                 "apiVersion": "kubevirt.io/v1",
-                "kind": presets.KIND,
+                "kind": rules.KIND,
                 "metadata": {"name": name, "namespace": namespace},
                 "spec": {"selector": {"matchLabels": {"case": label}}, "domain": {"devices": {}, **domain}},
             }
             for name, domain in self.presets.items()
         ]
 
-    def answer(self, label: str) -> presets.Applied:
+    def answer(self, label: str) -> rules.Applied:
         metadata = {"labels": {"case": label}, "annotations": self.annotations}
         domain = release_schema.canonical("DomainSpec", {"devices": {}, **self.domain}, NEWEST)
-        return presets.apply(metadata, domain, self.manifests("", label))
+        return rules.apply(metadata, domain, self.manifests("", label))
 
 
 def requests(**amounts: str) -> dict[str, Any]:
@@ -69,8 +69,8 @@ CASES = {
     "in part": Case(
         {"a": {**CPU, "ioThreadsPolicy": "auto"}}, {**GIB, "cpu": {"cores": 8}}, {}, {"ioThreadsPolicy": "auto"}, ("a",)
     ),
-    "excluded": Case({"a": CPU}, GIB, {presets.EXCLUDE: "true"}),
-    "excluded with another word": Case({"a": CPU}, GIB, {presets.EXCLUDE: "True"}, CPU, ("a",)),
+    "excluded": Case({"a": CPU}, GIB, {rules.EXCLUDE: "true"}),
+    "excluded with another word": Case({"a": CPU}, GIB, {rules.EXCLUDE: "True"}, CPU, ("a",)),
     "clock": Case(
         {"a": {"clock": {"utc": {}, "timer": NO_HPET}}}, GIB, {}, {"clock": {"utc": {}, "timer": NO_HPET}}, ("a",)
     ),

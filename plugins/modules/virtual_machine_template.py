@@ -87,9 +87,9 @@ options:
         description:
           - Whether there must be a value.
         type: bool
-  message: &message
+  instructions: &instructions
     description:
-      - What users of a VM of the template need to know. It may contain C(${NAME}).
+      - What users of a VM of the template need to know, the C(message) of the API. It may contain C(${NAME}).
     type: str
   spec: &spec
     description:
@@ -120,7 +120,7 @@ options:
       annotations: *annotations
       virtual_machine: *virtual_machine
       parameters: *parameters
-      message: *message
+      instructions: *instructions
       spec: *spec
       accept_unknown_fields: *accept_unknown_fields
 extends_documentation_fragment:
@@ -138,7 +138,7 @@ EXAMPLES = r"""
   virtshape.instancetypes.virtual_machine_template:
     name: fedora
     namespace: shop
-    message: Log in to ${NAME} as fedora.
+    instructions: Log in to ${NAME} as fedora.
     parameters:
       - name: NAME
         required: true

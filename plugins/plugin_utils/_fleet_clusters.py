@@ -80,7 +80,9 @@ def _joined(values: list[tuple[str, Any]]) -> Any:
             return _ages(entry for _cluster, entries in values for entry in entries)
         named = [_named(cluster, entry) for cluster, entries in values for entry in entries]
         return sorted(named, key=_size, reverse=True)
-    return sum(value for _cluster, value in values) if isinstance(first, int) else max(value for _, value in values)
+    return (
+        sum(value for _cluster, value in values) if isinstance(first, int) else max(value for _cluster, value in values)
+    )
 
 
 def _named(cluster: str, entry: Any) -> Any:

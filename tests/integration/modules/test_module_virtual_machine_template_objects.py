@@ -23,7 +23,7 @@ def options(shop: str) -> Options:
     return {
         "name": "linux",
         "namespace": shop,
-        "message": "Hello ${NAME}",
+        "instructions": "Hello ${NAME}",
         "labels": {"team": "a"},
         "parameters": [
             {"name": "NAME", "required": True},
@@ -58,7 +58,7 @@ def test_declared_template_is_unchanged_then_changed_then_gone(run: Run, shop: s
     for check in (True, False):
         again = run("virtual_machine_template", check=check, **options)
         assert not again["changed"] and not again.get("failed"), again
-    changed = run("virtual_machine_template", **{**options, "message": "Bye ${NAME}"})
+    changed = run("virtual_machine_template", **{**options, "instructions": "Bye ${NAME}"})
     assert changed["diff"][0]["after"] == {"spec": {"message": "Bye ${NAME}"}}
     del options["labels"]
     changed = run("virtual_machine_template", **options)

@@ -30,8 +30,11 @@ _UNKNOWN: Final = "unknown field"
 
 def argument_spec() -> dict[str, dict[str, Any]]:
     typed = typed_options(_SPEC, required=False)
+    # Ansible keeps the name of the field for itself.
+    instructions = typed.pop("message")
     return {
         **typed,
+        "instructions": instructions,
         "virtual_machine": {**typed["virtual_machine"], "type": "dict"},
         "name": {"type": "str"},
         "namespace": {"type": "str"},
@@ -50,7 +53,8 @@ def manifest(options: Options) -> Manifest:
     virt-template's webhook refuses.
     """
     metadata = {field: options[field] for field in ("name", "namespace", "labels", "annotations") if options.get(field)}
-    spec = _without_null(merge(to_manifest(_SPEC, options), options.get("spec") or {}, "spec"))
+    typed = to_manifest(_SPEC, {**options, "message": options.get("instructions")})
+    spec = _without_null(merge(typed, options.get("spec") or {}, "spec"))
     result = validated(KIND, {"metadata": metadata, "spec": spec}, options)
     found = {"apiVersion": API_VERSION, "kind": KIND, **result}
     if options.get("state") != "absent":
