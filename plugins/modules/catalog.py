@@ -297,6 +297,19 @@ options:
         type: str
         choices: [deny, warn, audit]
         default: deny
+  common_instancetypes_deployment:
+    description:
+      - What to do about C(virt-operator), which deploys the common instancetypes, too, unless
+        C(spec.configuration.commonInstancetypesDeployment) of the KubeVirt object disables this.
+      - With V(keep) the task does not change the KubeVirt object, and leaves alone what C(virt-operator) manages.
+        With V(fail) the task fails if C(virt-operator) deploys them.
+      - With V(disable) the task sets the field, waits up to 120 seconds until C(virt-operator) has deleted its objects,
+        and then deploys. VMs keep their captured copies meanwhile.
+      - With V(enable) the task sets the field, and deploys nothing. C(virt-operator) replaces objects of the same
+        names.
+    type: str
+    choices: [keep, fail, enable, disable]
+    default: keep
   concurrency:
     description:
       - Maximum number of concurrent requests, from 1 to 256.
@@ -339,6 +352,11 @@ notes:
 EXAMPLES = r"""
 - name: Offer the common instancetypes and preferences to the whole cluster
   virtshape.instancetypes.catalog:
+
+- name: Deploy a part of them instead of all that virt-operator deploys
+  virtshape.instancetypes.catalog:
+    series: [u1, o1]
+    common_instancetypes_deployment: disable
 
 - name: See what the version for another release of KubeVirt would change, and for which VMs
   virtshape.instancetypes.catalog:
@@ -396,6 +414,13 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+common_instancetypes_deployment:
+  description:
+    - Whether C(virt-operator) deploys the common instancetypes afterwards (C(enabled), null if the KubeVirt object
+      cannot be read), and whether the task C(changed) that.
+  returned: success
+  type: dict
+  sample: {enabled: false, changed: true}
 msg:
   description: Summary on one line; on failure the failed objects with their reasons.
   returned: always

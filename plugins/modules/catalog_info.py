@@ -68,6 +68,13 @@ limits:
   returned: always
   type: list
   elements: dict
+common_instancetypes_deployment:
+  description:
+    - Whether C(virt-operator) deploys the common instancetypes (C(enabled), null if the KubeVirt object cannot be
+      read), and how many of the C(objects) read it manages.
+  returned: always
+  type: dict
+  sample: {enabled: true, objects: 119}
 matrix:
   description: Which instancetype satisfies which preference.
   returned: always

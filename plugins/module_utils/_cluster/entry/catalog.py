@@ -17,6 +17,7 @@ from ..._resolver.limits.language import ACTIONS, DENY
 from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, CatalogOutcome, Request, deploy
 from ..act.catalog_compatibility import AUTO, ChosenVersion, choose_version
+from ..act.common_instancetypes import CHOICES, ENABLE, KEEP, Deployment, Refused, settle
 from ..act.engine import Settings
 from ..act.subject import Result
 from ..act.subjects.catalog import CatalogSubject
@@ -87,6 +88,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     "force": {"type": "bool", "default": False},
     "limits": {"type": "list", "elements": "dict", "options": _LIMIT},
     "on_lost_fields": {"type": "str", "choices": ["fail", "warn", "ignore"], "default": "fail"},
+    "common_instancetypes_deployment": {"type": "str", "choices": list(CHOICES), "default": KEEP},
 }
 
 
@@ -102,6 +104,9 @@ def _run(params: Params, mode: Mode) -> Outcome:
         version = _chosen(session, params, documents)
         available = bundle(documents, params["other_kinds"], version.version)
         selected = _selection(params).of(available.objects)
+        if params["common_instancetypes_deployment"] == ENABLE and params["state"] == "present":
+            # virt-operator deploys them.
+            selected = []
         recorded = params["catalog_version"] or _version(params, available.objects) or version.version
         namespaces = tuple(dict.fromkeys(params["namespaces"])) or ("",)
         manifests = [
@@ -134,8 +139,9 @@ def _run(params: Params, mode: Mode) -> Outcome:
         take_over=take_over_of(params),
     )
     try:
+        deployment = settle(session, params["common_instancetypes_deployment"], settings)
         deployed = deploy(session, request, settings)
-    except (CatalogError, ConnectionFailed) as error:
+    except (CatalogError, ConnectionFailed, Refused) as error:
         raise TaskFailed(str(error)) from error
     states = _states(session, manifests) if params["state"] == "present" else []
     notes = available.notes + [
@@ -156,7 +162,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
         "notes": notes,
         "states": states,
     }
-    return _outcome(params, mode, source, deployed)
+    return _outcome(params, mode, source, deployed, deployment)
 
 
 MODULE = Module(_SPEC, _run)
@@ -203,12 +209,13 @@ def _selection(params: Params) -> Selection:
     )
 
 
-def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcome) -> Outcome:
+def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcome, deployment: Deployment) -> Outcome:
     results = [*deployed.results, *deployed.pruned]
     counts = _counts(deployed, results)
     output: Output = {
         **source,
-        "changed": any(result.changed for result in (*results, *deployed.limits)),
+        "changed": deployment.changed or any(result.changed for result in (*results, *deployed.limits)),
+        "common_instancetypes_deployment": deployment.as_data(),
         "counts": counts,
         "limits": [output_of(_WORDS, result) for result in deployed.limits],
         "results": [output_of(_WORDS, result) for result in results],
@@ -224,6 +231,7 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
         output["diff"] = [diff(result) for result in (*results, *deployed.limits) if result.changed]
     warnings = [
         *source["notes"],
+        *deployment.warnings,
         *deployed.warnings,
         *combined((result.entry.label, text) for result in (*results, *deployed.limits) for text in result.warnings),
     ]
@@ -236,7 +244,10 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
         if deployed.lost_fields and params["on_lost_fields"] == "fail":
             rest += "; set on_lost_fields to warn to deploy without these fields"
         return failed_outcome(params, _WORDS.plural, failures, output, warnings, rest)
-    return Outcome({**output, "msg": _message(source, deployed, counts, mode.check)}, warnings=warnings)
+    return Outcome(
+        {**output, "msg": _message(source, deployed, counts, mode.check) + _operator(deployment, mode)},
+        warnings=warnings,
+    )
 
 
 # Names the objects in messages and describes them in results.
@@ -295,6 +306,13 @@ def _limits(deployed: CatalogOutcome, check_mode: bool) -> str:
     done = several({word: list(limits.values()).count(action) for word, action in _ACTIONS.items()})
     would = "would be " if check_mode and any(result.changed for result in deployed.limits) else ""
     return f"{amount(len(limits), 'limits')}: {would}{done}"
+
+
+def _operator(deployment: Deployment, mode: Mode) -> str:
+    if not deployment.changed:
+        return ""
+    deploys = "deploys" if deployment.enabled else "no longer deploys"
+    return f"; virt-operator {'would ' if mode.check else ''}{deploys} the common instancetypes"
 
 
 def _upgrade(deployed: CatalogOutcome) -> Output:

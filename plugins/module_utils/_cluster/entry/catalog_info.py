@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.catalog.matrix import as_data, compatibility_matrix
+from ..._resolver.catalog.operator import deploys
 from ..._resolver.limits.language import as_data as data_of
+from ..act.common_instancetypes import is_of_operator
+from ..read.kubevirt import kubevirt
 from ..read.limits import limits_of
 from .argument_spec import AUTH, REQUESTS
 from .catalog_objects import WHERE, Facts, listed, readable, session_of
@@ -20,6 +23,10 @@ def _run(params: Params, _mode: Mode) -> Outcome:
     result = {
         "changed": False,
         "catalogs": _catalogs([*combinations.instancetypes, *combinations.preferences]),
+        "common_instancetypes_deployment": {
+            "enabled": deploys(kubevirt(session)),
+            "objects": sum(map(is_of_operator, manifests)),
+        },
         "matrix": as_data(combinations),
         "limits": None if limits is None else [data_of(limit) for limit in limits],
     }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any, Final
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 
-_KUBEVIRT = Kind("KubeVirt", "kubevirt.io", "v1", "kubevirts", True)
+KUBEVIRT: Final = Kind("KubeVirt", "kubevirt.io", "v1", "kubevirts", True)
 _VERSION = "/apis/subresources.kubevirt.io/v1/version"
 
 
@@ -21,14 +22,20 @@ def kubevirt(session: Session) -> KubeVirt:
     """
     live, problem = None, ""
     try:
-        items, _version = session.list(_KUBEVIRT)
-        live = items[0] if items else None
-        problem = "" if items else "the cluster has no KubeVirt object"
+        live = kubevirt_object(session)
+        problem = "" if live else "the cluster has no KubeVirt object"
     except ApiError as error:
-        problem = explain(error, "LIST", _KUBEVIRT)
+        problem = explain(error, "LIST", KUBEVIRT)
     except ConnectionFailed as error:
         return kubevirt_of(None, "", str(error))
     return kubevirt_of(live, (version_of(live) if live else "") or _served(session), problem)
+
+
+@lru_cache(maxsize=1)
+def kubevirt_object(session: Session) -> dict[str, Any] | None:
+    """The KubeVirt object, None if there is none. Raises ApiError and ConnectionFailed."""
+    items, _version = session.list(KUBEVIRT)
+    return items[0] if items else None
 
 
 def _served(session: Session) -> str:

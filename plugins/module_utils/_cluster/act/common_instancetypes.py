@@ -1,0 +1,129 @@
+"""Who deploys the common instancetypes: virt-operator or the tasks of this collection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.write import merge_patch
+from ..._resolver.catalog import operator
+from ..._resolver.catalog.labels import MANAGED_BY_LABEL
+from ..client.backoff import Backoff
+from ..client.errors import ApiError, explain
+from ..client.session import Session
+from ..read.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
+from ..read.snapshot import Unreadable, list_all
+from .engine import NO_DRY_RUN, Settings, send
+from .subjects.catalog import OPERATOR
+
+KEEP: Final = "keep"
+FAIL: Final = "fail"
+ENABLE: Final = "enable"
+DISABLE: Final = "disable"
+CHOICES: Final = (KEEP, FAIL, ENABLE, DISABLE)
+
+# virt-operator deletes within seconds; it may be restarting.
+_PATIENCE: Final = 120
+# HyperConverged reverts changes of the KubeVirt object, and has the same field.
+_HYPERCONVERGED: Final = "hco-operator"
+
+
+class Refused(Exception):
+    """The task must not go on; one line with the remedy."""
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """enabled: whether virt-operator deploys the common instancetypes, None if unknown. changed: by the task."""
+
+    enabled: bool | None
+    changed: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+    def as_data(self) -> dict[str, Any]:
+        return {"enabled": self.enabled, "changed": self.changed}
+
+
+def settle(session: Session, choice: str, settings: Settings) -> Deployment:
+    """Does what the option `common_instancetypes_deployment` says. Raises Refused.
+
+    After `disable`, nothing that virt-operator deployed is left, outside of check mode.
+    """
+    known = kubevirt(session)
+    enabled = operator.deploys(known)
+    if choice == KEEP:
+        return Deployment(enabled)
+    if enabled is None:
+        raise Refused(f"common_instancetypes_deployment: {known.assumption}")
+    if choice == FAIL:
+        if enabled:
+            raise Refused(
+                "common_instancetypes_deployment: virt-operator deploys the common instancetypes; set it to enable or"
+                " keep to leave them to virt-operator, or to disable to deploy them by this task"
+            )
+        return Deployment(enabled)
+    wanted = choice == ENABLE
+    warnings = _set(session, wanted, settings) if enabled != wanted else []
+    if not wanted:
+        warnings += _await_deletion(session, settings)
+    return Deployment(wanted, enabled != wanted, warnings)
+
+
+def _set(session: Session, enabled: bool, settings: Settings) -> list[str]:
+    """Sets the field of the KubeVirt object; in check mode by a dry run. Returns warnings."""
+    live, release = kubevirt_object(session), kubevirt(session).release
+    if live is None or not release.has(operator.SINCE):
+        raise Refused(
+            f"common_instancetypes_deployment: KubeVirt before {operator.SINCE} has no"
+            f" spec.configuration.{operator.FIELD}; set it to keep"
+        )
+    metadata = live["metadata"]
+    if (metadata.get("labels") or {}).get(MANAGED_BY_LABEL) == _HYPERCONVERGED:
+        raise Refused(
+            f"common_instancetypes_deployment: the HyperConverged operator reverts changes of the KubeVirt"
+            f" {metadata['name']}; set spec.{operator.FIELD}.enabled of the HyperConverged object to"
+            f" {'true' if enabled else 'false'}"
+        )
+    if settings.check_mode and not settings.server_dry_run:
+        return []
+    path = KUBEVIRT.path(metadata["namespace"], metadata["name"])
+    client = session.rehearsal() if settings.check_mode else session
+    try:
+        send(client, merge_patch(path, operator.patch(enabled), fieldManager=session.field_manager))
+    except ApiError as error:
+        reason = explain(error, "PATCH", KUBEVIRT)
+        if settings.check_mode and NO_DRY_RUN in error.message:
+            return [f"the dry run could not check the KubeVirt object: {reason}"]
+        raise Refused(f"common_instancetypes_deployment: {reason}") from None
+    return []
+
+
+def _await_deletion(session: Session, settings: Settings) -> list[str]:
+    """Waits until virt-operator has deleted its objects, which it would not let others change. Returns warnings."""
+    pauses = Backoff()
+    while left := _deployed(session):
+        if settings.check_mode:
+            return [f"virt-operator deletes its {left} objects first; check mode shows them as left alone"]
+        if not pauses.pause(_PATIENCE):
+            raise Refused(
+                f"common_instancetypes_deployment: virt-operator has not deleted its {left} objects within"
+                f" {_PATIENCE} seconds; see whether it runs (kubectl get deployment -A -l kubevirt.io=virt-operator),"
+                " and run the task again"
+            )
+    return []
+
+
+def _deployed(session: Session) -> int:
+    """The number of objects that virt-operator has deployed."""
+    try:
+        found = [one for role in ROLES for one in list_all(session, BY_NAME[role.cluster_kind])]
+    except Unreadable as error:
+        raise Refused(f"common_instancetypes_deployment: {error}") from None
+    return sum(is_of_operator(one) for one in found)
+
+
+def is_of_operator(manifest: dict[str, Any]) -> bool:
+    """Whether virt-operator would delete it."""
+    return bool((manifest["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) == OPERATOR)

@@ -1,0 +1,78 @@
+"""catalog beside virt-operator, with the real KubeVirt object. The test does what virt-operator would: none runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from kubernetes import config, dynamic
+
+from modules_support import execute
+
+pytestmark = pytest.mark.own_cluster
+
+OPTION = "common_instancetypes_deployment"
+FILES = Path(__file__).resolve().parents[3] / "roles/common_instancetypes/files/catalog"
+COMMON = {
+    "source": "definitions",
+    "definitions": [yaml.safe_load(path.read_text()) for path in sorted(FILES.glob("*.yml"))],
+    "catalog": "common",
+    "series": ["u1"],
+    "preferences": ["fedora"],
+}
+
+
+@pytest.fixture
+def own_cluster(launch: Callable[..., dict[str, Any]], run_cluster: tuple[str, ...]) -> Iterator[Path]:
+    """A cluster for this test alone, which deletes the cluster's instancetypes."""
+    _name, _tests, _dir, folder = run_cluster
+    which = ("--name", "operator", "--dir", f"{folder}-operator")
+    yield Path(launch("start", *which)["kubeconfig"])
+    launch("stop", "--remove", *which)
+
+
+def test_one_owner_at_a_time(own_cluster: Path) -> None:
+    def deploy(choice: str, check: bool = False) -> dict[str, Any]:
+        options = {"kubeconfig": str(own_cluster), OPTION: choice, **COMMON}
+        return execute("catalog", options, check=check)
+
+    def info() -> dict[str, Any]:
+        found: dict[str, Any] = execute("catalog_info", {"kubeconfig": str(own_cluster), "scope": "cluster"})[OPTION]
+        return found
+
+    with config.new_client_from_config(str(own_cluster)) as connection:
+        api = dynamic.DynamicClient(connection)
+        there = info()["objects"]
+        assert info()["enabled"] and there > 100
+        assert deploy("fail")["failed"]
+        kept = deploy("keep")
+        assert not kept["changed"] and kept["counts"]["kept"] == kept["counts"]["instancetypes"] + 1
+        rehearsed = deploy("disable", check=True)
+        assert rehearsed[OPTION] == {"enabled": False, "changed": True} and info()["enabled"]
+        operator = threading.Thread(target=delete_once_disabled, args=(api,))
+        operator.start()
+        taken = deploy("disable")
+        operator.join()
+        assert taken["counts"]["created"] == taken["counts"]["instancetypes"] + 1, taken["msg"]
+        assert info() == {"enabled": False, "objects": 0}
+        again = deploy("disable")
+        assert not again["changed"] and again["counts"]["unchanged"] == taken["counts"]["created"]
+        given_back = deploy("enable")
+        assert given_back[OPTION] == {"enabled": True, "changed": True} and info()["enabled"]
+        assert not deploy("enable")["changed"]
+
+
+def delete_once_disabled(api: Any) -> None:
+    """As virt-operator: once the field says so, deletes what it labelled."""
+    kubevirts = api.resources.get(api_version="kubevirt.io/v1", kind="KubeVirt")
+    for event in api.watch(kubevirts, timeout=120):
+        field = event["raw_object"]["spec"]["configuration"].get("commonInstancetypesDeployment") or {}
+        if field.get("enabled") is False:
+            break
+    for kind in ("VirtualMachineClusterInstancetype", "VirtualMachineClusterPreference"):
+        resource = api.resources.get(api_version="instancetype.kubevirt.io/v1beta1", kind=kind)
+        resource.delete(label_selector="app.kubernetes.io/managed-by=virt-operator")

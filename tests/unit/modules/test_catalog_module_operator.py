@@ -1,0 +1,158 @@
+"""catalog and catalog_info: who deploys the common instancetypes, virt-operator or the task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import common_instancetypes
+from scripted_server import KUBEVIRTS, Store, forbidden, listed
+
+Run = Callable[..., dict[str, Any]]
+Manifest = dict[str, Any]
+
+GROUP = "/apis/instancetype.kubevirt.io/v1beta1"
+SIZES, PREFERENCES = f"{GROUP}/virtualmachineclusterinstancetypes", f"{GROUP}/virtualmachineclusterpreferences"
+OBJECT = "/apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts/kubevirt"
+DEFINITION: Manifest = {"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}}}}}
+OPERATED = {"metadata": {"name": "u1.small", "labels": {"app.kubernetes.io/managed-by": "virt-operator"}}, "spec": {}}
+OPTION = "common_instancetypes_deployment"
+
+
+def cluster(enabled: bool | None, *sizes: Manifest, version: str = "v1.9.0", **labels: str) -> Store:
+    field = {} if enabled is None else {"commonInstancetypesDeployment": {"enabled": enabled}}
+    kubevirt = {
+        "metadata": {"name": "kubevirt", "namespace": "kubevirt", "labels": labels},
+        "spec": {"configuration": field},
+        "status": {"observedKubeVirtVersion": version},
+    }
+    vms = "/apis/kubevirt.io/v1/virtualmachines"
+    return Store({KUBEVIRTS: [kubevirt], SIZES: list(sizes), PREFERENCES: [], vms: []})
+
+
+def deploy(run: Run, store: Store, choice: str, **options: Any) -> Manifest:
+    given = {"catalog": "acme", "source": "definitions", "definitions": [DEFINITION], OPTION: choice}
+    return run("catalog", store, **{**given, **options})
+
+
+@pytest.mark.parametrize(
+    ("choice", "enabled", "patched", "created"),
+    [
+        ("keep", None, False, 1),
+        ("keep", False, False, 1),
+        ("fail", False, False, 1),
+        ("disable", None, True, 1),
+        ("disable", True, True, 1),
+        ("disable", False, False, 1),
+        ("enable", None, False, 0),
+        ("enable", True, False, 0),
+        ("enable", False, True, 0),
+    ],
+)
+def test_who_deploys(run: Run, choice: str, enabled: bool | None, patched: bool, created: int) -> None:
+    store = cluster(enabled)
+    result = deploy(run, store, choice)
+    assert (("PATCH", OBJECT) in store.writes, result["counts"]["created"]) == (patched, created), result
+    after = enabled is not False if choice in ("keep", "fail") else choice == "enable"
+    assert result[OPTION] == {"enabled": after, "changed": patched}
+    assert result["changed"] == (patched or created > 0)
+    assert ("; virt-operator " in result["msg"]) == patched
+
+
+@pytest.mark.parametrize("choice", ["disable", "enable"])
+def test_check_mode_asks_by_a_dry_run(run: Run, choice: str) -> None:
+    store = cluster(choice == "disable", OPERATED)
+    result = deploy(run, store, choice, check=True)
+    assert not store.writes and ("PATCH", OBJECT) in store.rehearsed
+    assert result[OPTION]["changed"] and "; virt-operator would " in result["msg"]
+    told = "virt-operator deletes its 1 objects first; check mode shows them as left alone" in result["warnings"]
+    assert told == (choice == "disable")
+    store = cluster(choice == "disable")
+    deploy(run, store, choice, check=True, server_dry_run=False)
+    assert not store.writes and ("PATCH", OBJECT) not in store.rehearsed
+
+
+def test_deploys_after_virt_operator_has_deleted(run: Run) -> None:
+    store = cluster(True, OPERATED)
+    asked: list[str] = []
+
+    def answer(method: str, path: str, query: dict[str, str]) -> Any:
+        if path == SIZES and method == "GET" and ("PATCH", OBJECT) in store.writes:
+            asked.append(path)
+            return 200, listed(*([OPERATED] if len(asked) < 3 else []))
+        return store(method, path, query)
+
+    result = deploy(run, answer, "disable")
+    assert result["counts"]["created"] == 1 and not result["counts"]["kept"], result
+    assert len(asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("store", "choice", "message"),
+    [
+        (cluster(None), "fail", "virt-operator deploys the common instancetypes; set it to enable or keep"),
+        (
+            cluster(True, OPERATED),
+            "disable",
+            "virt-operator has not deleted its 1 objects within 0 seconds; see whether",
+        ),
+        (
+            cluster(True, version="v1.3.0"),
+            "enable",
+            "KubeVirt before 1.4 has no spec.configuration.commonInstancetypes",
+        ),
+        (
+            cluster(True, **{"app.kubernetes.io/managed-by": "hco-operator"}),
+            "disable",
+            "the HyperConverged operator reverts changes of the KubeVirt kubevirt; set"
+            " spec.commonInstancetypesDeployment.enabled of the HyperConverged object to false",
+        ),
+    ],
+)
+def test_refusals_deploy_nothing(
+    run: Run, monkeypatch: pytest.MonkeyPatch, store: Store, choice: str, message: str
+) -> None:
+    monkeypatch.setattr(common_instancetypes, "_PATIENCE", 0)
+    result = deploy(run, store, choice)
+    assert result["failed"] and message in result["msg"] and result["msg"].startswith(f"{OPTION}: ")
+    assert not [one for one in store.writes if one != ("PATCH", OBJECT)]
+
+
+def test_missing_rights_are_one_clear_line(run: Run) -> None:
+    store = cluster(True)
+    store.answers["PATCH", OBJECT] = forbidden("kubevirts.kubevirt.io")
+    result = deploy(run, store, "disable")
+    assert result["failed"] and "patch" in result["msg"] and "kubevirts" in result["msg"] and "\n" not in result["msg"]
+    store = cluster(True)
+    store.answers["GET", KUBEVIRTS] = forbidden("kubevirts.kubevirt.io")
+    result = deploy(run, store, "disable")
+    assert result["failed"] and "cannot read the configuration of the cluster's KubeVirt" in result["msg"]
+    store.answers["GET", SIZES] = forbidden("virtualmachineclusterinstancetypes")
+    store.answers.pop(("GET", KUBEVIRTS))
+    result = deploy(run, store, "disable")
+    assert result["failed"] and result["msg"].startswith(f"{OPTION}: ")
+
+
+def test_dry_runs_that_a_webhook_does_not_take_are_warnings(run: Run) -> None:
+    store = cluster(True)
+    store.answers["PATCH", OBJECT] = (400, {"message": "the webhook does not support dry run", "code": 400})
+    result = deploy(run, store, "disable", check=True)
+    assert any(text.startswith("the dry run could not check the KubeVirt object") for text in result["warnings"])
+
+
+def test_catalog_info_says_who_deploys(run: Run) -> None:
+    for enabled, sizes in ((None, [OPERATED]), (False, [])):
+        info = run("catalog_info", cluster(enabled, *sizes), scope="cluster")
+        assert info[OPTION] == {"enabled": enabled is not False, "objects": len(sizes)}
+    store = cluster(True)
+    store.answers["GET", KUBEVIRTS] = forbidden("kubevirts.kubevirt.io")
+    assert run("catalog_info", store, scope="cluster")[OPTION]["enabled"] is None
+
+
+@pytest.mark.parametrize(("gates", "enabled"), [([], False), (["CommonInstancetypesDeploymentGate"], True)])
+def test_older_releases_have_a_gate(run: Run, gates: list[str], enabled: bool) -> None:
+    store = cluster(None, version="v1.3.0")
+    store.lists[KUBEVIRTS][0]["spec"]["configuration"] = {"developerConfiguration": {"featureGates": gates}}
+    assert run("catalog_info", store, scope="cluster")[OPTION]["enabled"] is enabled
