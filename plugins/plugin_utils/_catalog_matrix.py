@@ -117,7 +117,7 @@ def html(matrix: Matrix, title: str, limits: Sequence[Limit] = (), capacity: Seq
 
 
 def markdown(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
-    """A heading, a table with one row for each instancetype and a column for each limit, and the legend."""
+    """A heading, a table with one row for each instancetype and a column for each limit, the legend, and what is wrong."""
     head = ["instancetype", "vCPUs", "memory", *map(label, matrix.preferences), *(limit.name for limit in limits)]
     lines = [f"# {title}", "", _row(head), _row(["---"] * len(head))]
     needs = [_needs(facts) for facts in matrix.preferences]
@@ -127,7 +127,17 @@ def markdown(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
         permitted = ["✓" if _permits(limit, facts) else limit.action for limit in limits]
         lines.append(_row([label(facts), str(facts["vcpus"]), facts["memory"], *signs, *permitted]))
     legend = ", ".join(f"`{sign}` {text}" for sign, text in LEGEND.items())
-    return "\n".join([*lines, "", f"`✓` satisfies the preference, {legend}.", *_states(matrix), ""])
+    lines += ["", f"`✓` satisfies the preference, {legend}.", *_states(matrix), ""]
+    if names := unsatisfied(matrix):
+        lines += [f"No instancetype satisfies: {', '.join(names)}.", ""]
+    if matrix.wrong_labels:
+        lines += ["## Labels that differ from the spec", ""]
+        for wrong in matrix.wrong_labels:
+            actual = wrong["actual"] or "not set"
+            told = f"{wrong['label']} is {wrong['value']}, {wrong['field']} is {actual}"
+            lines.append(f"- {wrong['kind']} {wrong['name']}: {told}")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def _states(matrix: Matrix) -> list[str]:

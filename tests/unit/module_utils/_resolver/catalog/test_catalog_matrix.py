@@ -158,9 +158,10 @@ def test_labels_say_what_the_object_gives() -> None:
         ("large", "required-memory", "4Gi"),
     ]
     assert data["unsatisfied"] == ["large", "spread"]
-    page = html(from_data(data), "Own")
-    assert "No instancetype satisfies: large, spread." in page
-    assert "a.one: instancetype.kubevirt.io/cpu is 2, spec.cpu.guest is 1" in page
+    for page in (html(from_data(data), "Own"), markdown(from_data(data), "Own")):
+        assert "No instancetype satisfies: large, spread." in page
+        assert "a.one: instancetype.kubevirt.io/cpu is 2, spec.cpu.guest is 1" in page
+        assert "a.one: instancetype.kubevirt.io/hugepages is 2Mi, spec.memory.hugepages.pageSize is not set" in page
 
 
 def test_facts() -> None:
