@@ -353,10 +353,9 @@ EXAMPLES = r"""
 - name: Offer the common instancetypes and preferences to the whole cluster
   virtshape.instancetypes.catalog:
 
-- name: Deploy a part of them instead of all that virt-operator deploys
+- name: Leave them to virt-operator
   virtshape.instancetypes.catalog:
-    series: [u1, o1]
-    common_instancetypes_deployment: disable
+    common_instancetypes_deployment: enable
 
 - name: See what the version for another release of KubeVirt would change, and for which VMs
   virtshape.instancetypes.catalog:

@@ -14,6 +14,7 @@ from ..._resolver.catalog import upgrade as catalog_upgrade
 from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, VERSION_LABEL
 from ..._resolver.catalog.lost_fields import LostFields
 from ..._resolver.catalog.object_key import ObjectKey, key_of
+from ..._resolver.catalog.operator import OPERATOR
 from ..._resolver.catalog.upgrade import changes as changes_of
 from ..._resolver.catalog.upgrade import predicted
 from ..._resolver.declare import plan
@@ -31,7 +32,7 @@ from .declare import declare
 from .engine import Settings
 from .limits import Policies, limit_entries
 from .subject import Entry, Finding, Planned, Result
-from .subjects.catalog import OPERATOR, CatalogSubject, deletion_findings, deprecated, skip_reason
+from .subjects.catalog import CatalogSubject, deletion_findings, deprecated, skip_reason
 
 Manifest = dict[str, Any]
 

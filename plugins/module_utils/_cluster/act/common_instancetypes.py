@@ -16,7 +16,6 @@ from ..client.session import Session
 from ..read.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
 from ..read.snapshot import Unreadable, list_all
 from .engine import NO_DRY_RUN, Settings, send
-from .subjects.catalog import OPERATOR
 
 KEEP: Final = "keep"
 FAIL: Final = "fail"
@@ -121,9 +120,4 @@ def _deployed(session: Session) -> int:
         found = [one for role in ROLES for one in list_all(session, BY_NAME[role.cluster_kind])]
     except Unreadable as error:
         raise Refused(f"common_instancetypes_deployment: {error}") from None
-    return sum(is_of_operator(one) for one in found)
-
-
-def is_of_operator(manifest: dict[str, Any]) -> bool:
-    """Whether virt-operator would delete it."""
-    return bool((manifest["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) == OPERATOR)
+    return sum(map(operator.is_deployed, found))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.catalog.matrix import as_data, compatibility_matrix
-from ..._resolver.catalog.operator import deploys
+from ..._resolver.catalog.operator import deploys, is_deployed
 from ..._resolver.limits.language import as_data as data_of
-from ..act.common_instancetypes import is_of_operator
 from ..read.kubevirt import kubevirt
 from ..read.limits import limits_of
 from .argument_spec import AUTH, REQUESTS
@@ -25,7 +24,7 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         "catalogs": _catalogs([*combinations.instancetypes, *combinations.preferences]),
         "common_instancetypes_deployment": {
             "enabled": deploys(kubevirt(session)),
-            "objects": sum(map(is_of_operator, manifests)),
+            "objects": sum(map(is_deployed, manifests)),
         },
         "matrix": as_data(combinations),
         "limits": None if limits is None else [data_of(limit) for limit in limits],

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..kubevirt.vmi.cluster import KubeVirt
+from .labels import MANAGED_BY_LABEL
 
 SINCE: Final = "1.4"
 """The first release with the field. From 1.1 on a feature gate decided."""
+OPERATOR: Final = "virt-operator"
 FIELD: Final = "commonInstancetypesDeployment"
 _GATE: Final = "CommonInstancetypesDeploymentGate"
 
@@ -19,6 +21,11 @@ def deploys(kubevirt: KubeVirt) -> bool | None:
     if not kubevirt.release.has(SINCE):
         return _GATE in ((kubevirt.settings.get("developerConfiguration") or {}).get("featureGates") or ())
     return (kubevirt.settings.get(FIELD) or {}).get("enabled") is not False
+
+
+def is_deployed(manifest: dict[str, Any]) -> bool:
+    """Whether virt-operator has deployed an instancetype or preference, and would delete it."""
+    return bool((manifest["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) == OPERATOR)
 
 
 def patch(enabled: bool) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from ...._resolver.api import managed_fields as ownership
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.release import Release
 from ...._resolver.catalog.deprecated import without_deprecated
-from ...._resolver.catalog.labels import MANAGED_BY_LABEL
 from ...._resolver.catalog.object_key import key_of
+from ...._resolver.catalog.operator import OPERATOR, is_deployed
 from ...._resolver.catalog.upgrade import changes, predicted
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import FIELD_MANAGER, Session
@@ -19,8 +19,6 @@ from ..subject import Finding, Planned, Subject
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
-
-OPERATOR = "virt-operator"
 
 
 class CatalogSubject(Subject):
@@ -62,8 +60,7 @@ class Preferences(_Declared):
 
 def skip_reason(live: Manifest, existing: str) -> str | None:
     """Why a live object is left unchanged, or None."""
-    labelled = (live["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) == OPERATOR
-    if labelled or ownership.updated(live, OPERATOR):
+    if is_deployed(live) or ownership.updated(live, OPERATOR):
         return f"{OPERATOR} manages the object and reverts other changes"
     if existing == "keep" and ownership.owned(live, FIELD_MANAGER) is None:
         return "the object exists and was not declared by this collection"
