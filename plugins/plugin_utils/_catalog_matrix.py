@@ -117,7 +117,7 @@ def html(matrix: Matrix, title: str, limits: Sequence[Limit] = (), capacity: Seq
 
 
 def markdown(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
-    """A heading, a table with a row for each instancetype and a column for each limit, the legend, and what is wrong."""
+    """A table with a row for each instancetype and a column for each limit, the legend, and what is wrong."""
     head = ["instancetype", "vCPUs", "memory", *map(label, matrix.preferences), *(limit.name for limit in limits)]
     lines = [f"# {title}", "", _row(head), _row(["---"] * len(head))]
     needs = [_needs(facts) for facts in matrix.preferences]
