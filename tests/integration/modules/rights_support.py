@@ -108,12 +108,12 @@ class Someone(NamedTuple):
         """The groups of someone who has these rights and no others."""
         return [self.group(atom) for atom in rights] or ["nobody"]
 
-    def run(self, rights: list[Atom] | None, module: str, **options: Any) -> dict[str, Any]:
+    def run(self, rights: list[Atom] | None, module: str, check: bool = False, **options: Any) -> dict[str, Any]:
         """A module's result with these rights; None: with all of them."""
         acting = {}
         if rights is not None:
             acting = {"impersonate_user": self.user, "impersonate_groups": self.groups(rights)}
-        return execute(module, {"kubeconfig": self.kubeconfig, "retry_timeout": 30, **acting, **options})
+        return execute(module, {"kubeconfig": self.kubeconfig, "retry_timeout": 30, **acting, **options}, check=check)
 
 
 @contextlib.contextmanager

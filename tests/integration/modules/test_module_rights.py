@@ -199,6 +199,8 @@ def catalog(play: Play) -> None:
         try:
             play.step(**options)
             play.step(**options, state="absent")
+            # In check mode: the cluster keeps its instancetypes.
+            play.step(check=True, **options, common_instancetypes_deployment="disable")
         finally:
             play.prepare("catalog", **options, state="absent", force=True)
 
