@@ -63,7 +63,7 @@ def _kept(entry: Declared, before: Manifest) -> Declared:
     then, now = workload.kept(before), workload.kept(entry.manifest)
     if then is None or now is None or (then.workload, then.size) != (now.workload, now.size):
         return entry
-    matchers = {role.matcher: before["spec"][role.matcher] for role in ROLES}
+    matchers = {role.matcher: before["spec"].get(role.matcher) for role in ROLES}
     return entry._replace(manifest={**entry.manifest, "spec": {**entry.manifest["spec"], **matchers}})
 
 

@@ -429,6 +429,38 @@ def test_the_check_reads_no_registry_and_no_cluster(check: Check) -> None:
         assert result in lines[0] and code == ("error" in result)
 
 
+@pytest.mark.parametrize(
+    ("metadata", "field"),
+    [
+        ({"generateName": "Web_"}, "metadata.generateName: 'Web_' is not the beginning of a name"),
+        ({"generateName": 5}, "metadata.generateName: 5 is not the beginning of a name"),
+        ({"ownerReferences": {}}, "metadata.ownerReferences: expected a list"),
+        ({"ownerReferences": ["pool"]}, "metadata.ownerReferences[0].apiVersion: missing"),
+        ({"ownerReferences": [{"apiVersion": "v1", "kind": "Pod"}]}, "metadata.ownerReferences[0].name: missing"),
+        ({"creationTimestamp": "soon"}, "metadata.creationTimestamp: 'soon' is not a time"),
+    ],
+    ids=str,
+)
+def test_metadata_that_every_server_rejects(check: Check, metadata: dict[str, Any], field: str) -> None:
+    manifest = vm()
+    manifest["metadata"] |= metadata
+    code, lines = check({"vm.yaml": manifest})
+    assert code == 1 and field in lines[0] and lines[0].endswith("[invalid]")
+
+
+def test_metadata_of_an_exported_object(check: Check) -> None:
+    manifest = vm()
+    owner = {"apiVersion": "pool.kubevirt.io/v1beta1", "kind": "VirtualMachinePool", "name": "pool", "uid": "1"}
+    manifest["metadata"] |= {"creationTimestamp": "2026-01-02T03:04:05Z", "ownerReferences": [owner]}
+    assert check({"vm.yaml": manifest}) == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
+
+
+@pytest.mark.parametrize("api_version", ["v1", "instancetype.kubevirt.io/v1beta1"])
+def test_kinds_in_an_api_that_lacks_them(check: Check, api_version: str) -> None:
+    code, lines = check({"vm.yaml": {**vm(), "apiVersion": api_version}})
+    assert code == 1 and f"does not serve VirtualMachine in {api_version}; write kubevirt.io/v1" in lines[0]
+
+
 def workload_task(**options: Any) -> list[dict[str, Any]]:
     task = {"name": "web", "namespace": "shop", "workload": "fedora", "boot": {"pvc": "disk"}, **options}
     return [[{"virtshape.instancetypes.virtual_machine": task}]]
