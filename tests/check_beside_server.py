@@ -26,8 +26,8 @@ Manifest = dict[str, Any]
 VALIDATION = {"strict": "Strict", "warn": "Warn", "ignore": "Ignore"}
 """The check's --validate → the server's fieldValidation."""
 REASONS = {
-    r"\.kubevirt\.io .* not found": "the check names the missing object, the server what lacks without it",
     r"is not among the checked files": "the server infers from an object that the check cannot see; a note says so",
+    r"\.kubevirt\.io .* not found": "the check names the missing object, the server what lacks without it",
     r"put it in quotes|in YAML; write": "YAML reads another value than is written; users are to write what they mean",
     r'unknown field "status\.': "the check does not look at the status, which the cluster sets",
 }
