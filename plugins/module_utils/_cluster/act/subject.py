@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api import managed_fields as ownership
@@ -40,6 +40,21 @@ class Entry:
     choice: dict[str, Any] | None = None
     from_template: dict[str, Any] | None = None
     live: Manifest | None = field(default_factory=lambda: UNREAD)
+
+
+def with_live(session: Session, entries: list[Entry], due: list[Entry]) -> list[Entry]:
+    """The entries with the live objects of those that are due, which are then not read again. Raises Unreadable.
+
+    Those of the others in their namespaces come with them, which costs no more requests.
+    """
+    namespaces = {entry.key.namespace for entry in due}
+    keys = {
+        entry.key
+        for entry in entries
+        if entry.problem is None and entry.live is UNREAD and entry.key.namespace in namespaces
+    }
+    live = read(session, keys)
+    return [replace(entry, live=live.get(entry.key)) if entry.key in keys else entry for entry in entries]
 
 
 class Finding(NamedTuple):

@@ -12,7 +12,7 @@ from ..._resolver.api.limits import oversized
 from ..._resolver.api.names import nearest
 from ..._resolver.declare.vm.from_template import OPTION, make
 from ..act.engine import UNKNOWN_IN_CHECK_MODE
-from ..act.subject import Entry
+from ..act.subject import Entry, with_live
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable, list_if_permitted, read
 from .outcome import Mode, combined
@@ -31,7 +31,7 @@ def complete(mode: Mode, session: Session, entries: list[Entry], warnings: list[
     if not due:
         return entries
     try:
-        vms = read(session, [entry.key for entry in due])
+        entries = with_live(session, entries, due)
     except Unreadable as error:
         return [replace(entry, problem=str(error)) if entry in due else entry for entry in entries]
     templates = _Templates(session)
@@ -39,7 +39,7 @@ def complete(mode: Mode, session: Session, entries: list[Entry], warnings: list[
     missing: list[tuple[str, str]] = []
     for entry in entries:
         if entry.problem is None and _names_template(entry):
-            live = vms.get(entry.key)
+            live = entry.live
             if live is not None and live["metadata"].get("deletionTimestamp"):
                 live = None
             try:

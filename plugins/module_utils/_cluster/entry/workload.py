@@ -14,11 +14,11 @@ from ..._resolver.choose.selection import Rejected
 from ..._resolver.choose.workload import Missing, Offer, Request, resolve
 from ..._resolver.declare.vm import workload
 from ..act.engine import UNKNOWN_IN_CHECK_MODE
-from ..act.subject import Entry
+from ..act.subject import Entry, with_live
 from ..client.errors import ApiError, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
-from ..read.snapshot import Unreadable, list_all, list_if_permitted, read
+from ..read.snapshot import Unreadable, list_all, list_if_permitted
 from .capacity import capacity
 from .outcome import Mode, Params, combined
 
@@ -43,14 +43,10 @@ def complete(
     due = [entry for entry in entries if entry.problem is None and _has_workload(entry)]
     if not due:
         return entries
-    # With the others of a namespace, which costs no more requests.
-    namespaces = {entry.key.namespace for entry in due}
-    keys = {entry.key for entry in entries if entry.problem is None and entry.key.namespace in namespaces}
     try:
-        live = read(session, keys)
+        entries = with_live(session, entries, due)
     except Unreadable as error:
         return [replace(entry, problem=str(error)) if entry in due else entry for entry in entries]
-    entries = [replace(entry, live=live.get(entry.key)) if entry.key in keys else entry for entry in entries]
     workloads = _Workloads(params, session, manifest)
     completed: list[Entry] = []
     missing: list[tuple[str, str]] = []
