@@ -201,18 +201,9 @@ def _rows(matrix: Matrix, rows: _Axis, columns: _Axis, left: float, top: float) 
         parts.append(f'<text class="r q" x="{left - 56:.0f}" y="{base:.0f}">{facts["vcpus"]}</text>')
         parts.append(f'<text class="r q" x="{left - 8:.0f}" y="{base:.0f}">{escape(facts["memory"])}</text>')
         for name, cell, begin in zip(preferences, cells, columns.starts):
-            x = left + begin
             colour = _SIGNS[cell.sign] if cell.sign else "f"
             words = "; ".join(cell.reasons) or "fits"
-            parts.append(
-                f'<rect x="{x:.0f}" y="{y:.0f}" width="{_CELL - 1}" height="{_CELL - 1}" class="{colour}">'
-                f"<title>{escape(f'{label(facts)} and {name}: {words}')}</title></rect>"
-            )
-            if cell.sign:
-                parts.append(
-                    f'<text class="s {colour}-ink" x="{x + (_CELL - 1) / 2:.1f}" y="{base:.0f}"'
-                    f' pointer-events="none">{cell.sign}</text>'
-                )
+            parts += _cell(left + begin, y, cell.sign, colour, f"{label(facts)} and {name}: {words}")
         fitting = sum(not cell.sign for cell in cells)
         parts.append(f'<text class="q" x="{left + columns.length + 8:.0f}" y="{base:.0f}">{fitting}</text></g>')
     return parts
@@ -260,14 +251,19 @@ def _limit_cell(limit: Limit, facts: Facts, x: float, y: float) -> list[str]:
     permitted = _permits(limit, facts)
     sign, colour = ("", "f") if permitted else _ACTIONS[limit.action]
     words = "permitted" if permitted else f"not permitted ({limit.action})"
+    return _cell(x, y, sign, colour, f"{label(facts)} in {limit.where}: {words}")
+
+
+def _cell(x: float, y: float, sign: str, colour: str, words: str) -> list[str]:
+    """A square with its sign, and its title in words."""
     parts = [
         f'<rect x="{x:.0f}" y="{y:.0f}" width="{_CELL - 1}" height="{_CELL - 1}" class="{colour}">'
-        f"<title>{escape(f'{label(facts)} in {limit.where}: {words}')}</title></rect>"
+        f"<title>{escape(words)}</title></rect>"
     ]
     if sign:
-        middle = x + (_CELL - 1) / 2
         parts.append(
-            f'<text class="s {colour}-ink" x="{middle:.1f}" y="{y + _CELL - 5:.0f}" pointer-events="none">{sign}</text>'
+            f'<text class="s {colour}-ink" x="{x + (_CELL - 1) / 2:.1f}" y="{y + _CELL - 5:.0f}"'
+            f' pointer-events="none">{sign}</text>'
         )
     return parts
 
