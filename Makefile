@@ -31,7 +31,7 @@ export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
 
-.PHONY: help setup demo check test test-all test-versions test-releases test-real lint workflows sanity unit random each-request conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
+.PHONY: help setup demo check test test-all test-versions test-releases test-real lint workflows sanity unit random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -79,8 +79,11 @@ side-by-side: $(RUN) $(HERE)
 check: side-by-side lint ## style, types, unit tests and a smoke run on the local cluster, in 5 minutes
 	@pytest --numprocesses 2 --dist worksteal $(SMOKE) tests/unit
 
-# One test more than there are cores: half of the time, tests on the cluster wait.
-test: side-by-side lint sanity ## all checks and tests, how much of plugins/ they reach, and the 50 slowest
+# ansible-test and the tests side by side, and one test more than there are cores: tests on the cluster often wait.
+test: side-by-side lint ## all checks and tests, how much of plugins/ they reach, and the 50 slowest
+	@$(MAKE) --no-print-directory --jobs 2 sanity tests
+
+tests:
 	@pytest --numprocesses 3 --dist worksteal --cov --cov-report= --durations 50 --junit-xml $(DURATIONS)
 	@coverage report --include "plugins/module_utils/_resolver/*" --fail-under 100
 	@coverage report --format total --fail-under 95

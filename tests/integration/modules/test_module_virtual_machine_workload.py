@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from modules_support import until
+
 Run = Callable[..., dict[str, Any]]
 
 KIND = "VirtualMachinePreference"
@@ -43,6 +45,12 @@ def sized(shop: str, name: str, memory: str) -> dict[str, Any]:
         "memory": {"guest": memory},
         "labels": {"instancetype.kubevirt.io/class": shop},
     }
+
+
+def instancetype_state(run: Run, shop: str) -> str:
+    [web] = run("virtual_machine_info", namespace=shop)["virtual_machines"]
+    state: str = web["instancetype"]["state"]
+    return state
 
 
 def live(api: Any, shop: str) -> dict[str, Any]:
@@ -89,11 +97,11 @@ def test_another_size_changes_instancetype_alone(run: Run, shop: str, api: Any, 
 
 def test_changed_instancetype_is_drift_and_not_another_choice(run: Run, shop: str, workload: dict[str, Any]) -> None:
     assert run("virtual_machine", **workload)["changed"]
+    until(lambda: instancetype_state(run, shop) == "current")
     assert run("instancetype", namespace=shop, **sized(shop, f"{shop}.small", "3Gi"))["changed"]
     again = run("virtual_machine", **workload)
     assert not again["changed"] and again["result"]["choice"]["instancetype"]["name"] == f"{shop}.small", again
-    [web] = run("virtual_machine_info", namespace=shop)["virtual_machines"]
-    assert web["instancetype"]["state"] == "drifted", web
+    assert instancetype_state(run, shop) == "drifted"
 
 
 def test_ambiguity_is_refused_with_the_choices(run: Run, shop: str, workload: dict[str, Any]) -> None:
