@@ -30,6 +30,8 @@ export PATH := $(BIN):$(PATH)
 export ANSIBLE_CONFIG := $(CURDIR)/ansible.cfg
 export ANSIBLE_COLLECTIONS_PATH := $(COLLECTIONS)
 export PYTHONPATH := $(COLLECTIONS)
+# Tests start thousands of processes, each of which would compile what it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo check test test-all test-versions test-releases test-real lint workflows sanity unit random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
 
