@@ -51,7 +51,7 @@ def test_another_message_cause_or_label_is_a_difference() -> None:
     assert reasons("env-to-label/env-to-label", case)[0].startswith("labels.test.test.kubevirt.io/test-test: expected")
 
 
-def test_another_time_is_a_difference_and_a_crash_is_one_of_the_parser() -> None:
+def test_wrong_time_is_reported_but_parser_panic_accepted() -> None:
     case = case_of("schedule/schedule", "schedule-042")
     case["expect"]["next"][1] = "2026-01-17T06:00:00Z"
     assert reasons("schedule/schedule", case) == [
@@ -62,7 +62,7 @@ def test_another_time_is_a_difference_and_a_crash_is_one_of_the_parser() -> None
     assert reasons("schedule/schedule", case) == []
 
 
-def test_another_request_object_or_error_of_an_upload_is_a_difference() -> None:
+def test_changed_upload_request_object_or_error_is_reported() -> None:
     group, identity = "image-upload/datasource", "datasource-002"
     case = case_of(group, identity)
     assert reasons(group, case) == []
@@ -85,7 +85,7 @@ def test_what_is_mended_is_expected_to_be() -> None:
     assert reasons(group, case) == []
 
 
-def test_every_flag_of_virtctl_is_an_option_of_the_module() -> None:
+def test_virtctl_flags_are_options_of_the_module() -> None:
     documentation = re.search(r'DOCUMENTATION = r"""(.*?)"""', MODULE.read_text(), re.DOTALL)
     assert documentation
     options = yaml.safe_load(documentation[1])["options"]

@@ -39,7 +39,7 @@ def test_claims_of_devices_are_frequent_and_mostly_known() -> None:
     assert sum(not said for _pod, _got, said in with_claims) > 100
 
 
-def test_in_a_batch_the_first_pod_goes_where_it_fits_alone() -> None:
+def test_batch_places_its_first_pod_as_if_alone() -> None:
     for seed, said in enumerate(VERDICTS[:200]):
         if seed % 4 == 2:
             continue

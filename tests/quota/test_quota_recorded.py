@@ -19,7 +19,7 @@ def test_nothing_is_missing() -> None:
     assert all(verdicts[verdict] >= 25 for verdict in ("admitted", "invalid", "limits", "quota")), verdicts
 
 
-def test_the_same_of_each_object_and_of_the_sums() -> None:
+def test_usage_of_objects_and_sums_matches_kubernetes() -> None:
     wrong = [
         f"namespace {seed}: {line}"
         for seed, said in enumerate(SAID)
@@ -29,7 +29,7 @@ def test_the_same_of_each_object_and_of_the_sums() -> None:
     assert not wrong, "\n".join(wrong[:5])
 
 
-def test_limit_ranges_that_contradict_each_other_are_tried_often_enough() -> None:
+def test_contradictory_limit_ranges_are_recorded_often_enough() -> None:
     answers = [answers for said in TRIED for answers in said]
 
     assert len(TRIED) == CONTRADICTORY

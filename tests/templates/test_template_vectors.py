@@ -60,7 +60,7 @@ def test_another_generated_value_is_a_difference() -> None:
     assert reasons(case)[0].startswith("expected the error 'no'")
 
 
-def test_another_answer_of_the_webhook_or_virtctl_is_a_difference() -> None:
+def test_different_webhook_or_virtctl_answer_is_reported() -> None:
     case = case_of("validate", "validate-014")
     case["expect"] = {"allowed": True}
     assert [reason.partition(":")[0] for reason in reasons(case)] == ["allowed", "message[0]"]

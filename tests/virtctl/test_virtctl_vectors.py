@@ -45,7 +45,7 @@ def test_another_manifest_is_a_difference() -> None:
     ]
 
 
-def test_another_error_a_missing_one_and_other_warnings_are_differences() -> None:
+def test_different_error_or_warnings_are_reported() -> None:
     case = case_of("vm/pvc", "duplicate-name")
     case["expect"]["error"] = 'failed to parse "--volume-pvc" flag: bootorder 1 was specified multiple times'
     assert "there is already a volume" in reasons("vm/pvc", case)[0]
@@ -56,7 +56,7 @@ def test_another_error_a_missing_one_and_other_warnings_are_differences() -> Non
     assert reasons("vm/examples", case)[0].startswith("warnings: expected [], got ['WARNING: --password-file:")
 
 
-def test_a_name_of_another_form_or_two_that_should_be_one_are_differences() -> None:
+def test_wrong_name_pattern_or_unequal_names_are_reported() -> None:
     case = case_of("vm/import_types", "random-name-blank")
     case["expect"]["manifest"]["spec"]["dataVolumeTemplates"][0]["metadata"]["name"]["$random"] = "^other-"
     case["same"] = [[["metadata", "name"], ["spec", "dataVolumeTemplates", 0, "metadata", "name"]]]
