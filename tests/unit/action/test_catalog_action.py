@@ -118,7 +118,7 @@ def test_missing_and_unusable_files_are_refused(folder: Path, tmp_path: Path) ->
     assert refusal(path=str(folder)) == message
 
 
-def test_a_file_that_was_changed_or_is_no_yaml(folder: Path) -> None:
+def test_changed_file_or_invalid_yaml_is_refused(folder: Path) -> None:
     file = folder / "one.yaml"
     message = f"checksum: {file} has sha256:{DIGEST}; the file was changed or truncated"
     assert refusal(path=str(file), checksum="sha256:0") == message

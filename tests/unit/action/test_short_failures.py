@@ -76,7 +76,7 @@ def test_two_of_three_hundred_on_ten_lines(tmp_path: Path) -> None:
     assert "; 298 created" in message and "size-076" not in message
 
 
-def test_a_failed_task_shows_the_diffs_of_written_objects(tmp_path: Path) -> None:
+def test_failed_task_shows_diffs_of_written_objects(tmp_path: Path) -> None:
     sizes = [live(f"size-{number:03}", 2) for number in range(300) if number not in (76, 77, 78)]
     sizes += [live(f"size-{number:03}", 1) for number in (76, 77, 78)]
     lines = screen(Store({SIZES: sizes}, {("PATCH", "/size-077"): REFUSED["PATCH", "/size-077"]}), tmp_path, "--diff")
@@ -107,7 +107,7 @@ def test_all_results_for_plays_that_go_on(tmp_path: Path) -> None:
     assert [item["name"] for item in results if item["failed"]] == list(BAD) and len(results) == 300
 
 
-def test_a_diff_has_both_headers_and_only_what_differs() -> None:
+def test_diff_has_both_headers_and_only_differences() -> None:
     diff = {"before": {"cpu": 1, "memory": "1Gi"}, "after": {"cpu": 2, "memory": "1Gi"}}
     (message,) = unified([{**diff, "before_header": "VM a (live)", "after_header": "VM a (declared)"}])
     assert message.splitlines()[:2] == ["--- before: VM a (live)", "+++ after: VM a (declared)"]

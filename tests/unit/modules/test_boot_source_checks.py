@@ -267,7 +267,7 @@ def test_cron_stays_if_cdi_refuses_the_new_one(boot: Run, preflight: str, check:
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_cron_stays_if_the_server_refuses_the_new_one(boot: Run, check: bool) -> None:
+def test_cron_stays_if_its_replacement_is_refused(boot: Run, check: bool) -> None:
     store = cluster(crons=[polled()])
     quota = "exceeded quota: crons"
     store.answers["POST", "/dataimportcrons"] = (403, {"kind": "Status", "reason": "Forbidden", "message": quota})

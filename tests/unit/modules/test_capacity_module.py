@@ -58,7 +58,7 @@ def store(*vms: Manifest, memory: str = "100Gi", nodes: int = 1, pods: tuple[Man
     )
 
 
-def test_a_vm_fits_where_quotas_and_nodes_permit_it(run: Run) -> None:
+def test_vm_fits_if_quotas_and_nodes_permit(run: Run) -> None:
     result = run("capacity_info", store(vm("a"), vm("b"), vm("c"), memory="6Gi"), namespace="shop")
     assert (result["changed"], result["fits"], result["warnings"]) == (False, False, [])
     first, second, third = result["virtual_machines"]

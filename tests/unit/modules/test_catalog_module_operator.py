@@ -135,7 +135,7 @@ def test_missing_rights_are_one_clear_line(run: Run) -> None:
     assert result["failed"] and result["msg"].startswith(f"{OPTION}: ")
 
 
-def test_dry_runs_that_a_webhook_does_not_take_are_warnings(run: Run) -> None:
+def test_webhook_without_dry_run_support_gives_warning(run: Run) -> None:
     store = cluster(True)
     store.answers["PATCH", OBJECT] = (400, {"message": "the webhook does not support dry run", "code": 400})
     result = deploy(run, store, "disable", check=True)

@@ -176,7 +176,7 @@ def test_an_unreadable_live_object_fails_alone(deploy: Run) -> None:
     ]
 
 
-def test_an_address_of_a_file_that_is_not_there(deploy: Run, tmp_path: Path) -> None:
+def test_unreachable_url_is_refused_before_any_request(deploy: Run, tmp_path: Path) -> None:
     store = cluster()
     address = "http://127.0.0.1:9/x.yaml"
     refused = deploy(store, source="url", url=address, cache_dir=str(tmp_path), download_timeout=1)

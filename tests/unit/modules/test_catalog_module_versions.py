@@ -90,7 +90,7 @@ def test_a_preference_of_another_architecture_does_not_fail(deploy: Run) -> None
     assert deploy(kubevirt_1_8(), on_lost_fields="ignore", **arm64)["warnings"] == []
 
 
-def test_a_preference_for_the_clusters_own_architecture_is_one(deploy: Run) -> None:
+def test_lost_fields_of_matching_architecture_fail_the_task(deploy: Run) -> None:
     store = kubevirt_1_8("arm64")
     refused = deploy(store, version="v2", preferences=["acme.arm64"])
     assert refused["failed"] and store.writes == []

@@ -46,7 +46,7 @@ def test_unreadable_objects_are_skipped_with_a_warning(run: Run) -> None:
     assert len(result["warnings"]) == 1
 
 
-def test_users_are_unknown_without_the_right_to_list_vms(run: Run) -> None:
+def test_usage_is_unknown_if_listing_vms_is_forbidden(run: Run) -> None:
     store = catalog(size("small"), size("large"))
     result = run("instancetype_info", store, namespace="shop")
     assert {item["name"]: item["used_by"] for item in result["instancetypes"]} == {"small": ["shop/web"], "large": []}
@@ -60,7 +60,7 @@ def test_users_are_unknown_without_the_right_to_list_vms(run: Run) -> None:
 
 
 @pytest.mark.parametrize(("option", "value"), [("in_use", False), ("used_by", ["shop/web"])])
-def test_filters_by_users_need_the_right_to_list_vms(run: Run, option: str, value: Any) -> None:
+def test_usage_filters_need_permission_to_list_vms(run: Run, option: str, value: Any) -> None:
     store = catalog(size("small"), size("large"))
     assert names(run("instancetype_info", store, namespace="shop", **{option: value})) == [
         "large" if option == "in_use" else "small"

@@ -102,7 +102,7 @@ def test_deletion_skips_missing_and_foreign_objects(run: Run) -> None:
     assert (output["changed"], store.writes) == (False, [])
 
 
-def test_needs_is_unknown_without_the_right_to_read_guests(run: Run) -> None:
+def test_needs_is_unknown_if_guests_are_unreadable(run: Run) -> None:
     entry = {"name": "a", "namespace": "shop", "run_strategy": "Always", "preflight": "off"}
     store = Store({VMS: [user("a")], SIZES: [size("small")], VMIS: []})
     existing = run("virtual_machine", store, check=True, **entry)

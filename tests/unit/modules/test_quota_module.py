@@ -81,7 +81,7 @@ def test_vms_of_the_cluster(run: Run) -> None:
     assert "lacks" in line["resources"]["requests.memory"]
 
 
-def test_a_restart_gives_back_what_the_present_pod_has(run: Run) -> None:
+def test_restart_frees_quota_of_the_current_pod(run: Run) -> None:
     team = quota("team", {"requests.memory": "6Gi"}, {"requests.memory": "5Gi"})
     for running, fits in (("keep", True), ("restart", True), ("migrate", False)):
         cluster = store(vm("a"), quotas=[team], pods=[launcher("a")])

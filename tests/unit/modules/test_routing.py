@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[3]
 MODULES = {path.stem for path in (ROOT / "plugins" / "modules").glob("[!_]*.py")}
 
 
-def test_every_module_is_in_the_group_and_has_an_action() -> None:
+def test_every_module_has_action_and_action_group() -> None:
     runtime = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text())
     actions = {path.stem for path in (ROOT / "plugins" / "action").glob("[!_]*.py")}
 

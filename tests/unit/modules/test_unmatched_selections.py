@@ -68,7 +68,7 @@ def test_an_empty_namespace_is_none(run: Run, module: str) -> None:
     ]
 
 
-def test_it_is_returned_for_who_has_to_fail_on_it(run: Run) -> None:
+def test_unmatched_selection_is_returned(run: Run) -> None:
     assert run("virtual_machine_info", store(), **SHOPP)["unmatched"] == NO_SHOPP
     assert run("virtual_machine_info", store(), namespace="shop")["unmatched"] == ""
 
@@ -122,12 +122,12 @@ def test_an_earlier_task_may_create_the_namespace(run: Run) -> None:
     assert not result.get("failed") and NO_SHOPP in result["warnings"][0]
 
 
-def test_namespaces_that_may_not_be_read_are_no_problem(run: Run) -> None:
+def test_unreadable_namespaces_are_no_problem(run: Run) -> None:
     assert run("virtual_machine_info", store(readable=False), **SHOPP)["warnings"] == []
     assert not run("virtual_machine", store(readable=False), name="web", state="absent", **SHOPP).get("failed")
 
 
-def test_a_selection_that_finds_something_asks_for_no_namespace(run: Run) -> None:
+def test_matching_selection_reads_no_namespaces(run: Run) -> None:
     server = store()
     vm = {**named("web"), "kind": "VirtualMachine", "spec": {"template": {"spec": {"domain": {"devices": {}}}}}}
     vm["metadata"].update(namespace="shop", uid="1", resourceVersion="1")

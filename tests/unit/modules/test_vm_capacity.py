@@ -94,13 +94,13 @@ def test_only_vms_that_will_run_are_judged(run: Run) -> None:
     assert [item["name"] for item in result["results"] if item.get("will_run", {}).get("fits")] == ["a"]
 
 
-def test_a_vm_that_cannot_be_judged_is_a_warning(run: Run) -> None:
+def test_vm_that_cannot_be_judged_gives_warning(run: Run) -> None:
     result = declared(run, store(), {"name": "a", "instancetype": "none"}, quota="strict", preflight="off")
     assert any(text.startswith("quota: shop/a: ") for text in result["warnings"])
     assert "Nothing was sent" not in result["msg"]
 
 
-def test_a_check_that_cannot_read_fails_if_it_is_strict(run: Run) -> None:
+def test_strict_placement_check_fails_without_node_access(run: Run) -> None:
     cluster = store()
     cluster.answers["GET", NODES] = forbidden("nodes")
     result = declared(run, cluster, vm("a"), preflight_placement=True)

@@ -86,7 +86,7 @@ def test_why_its_resources_cannot_be_told(run: Run, machine: Manifest, problem: 
     assert (result["problem"], "resources" in result) == (problem, False)
 
 
-def test_a_vm_without_an_instancetype_has_its_own_resources(run: Run) -> None:
+def test_vm_without_instancetype_has_its_own_resources(run: Run) -> None:
     [result] = run("virtual_machine_info", store(vm("a")), namespace="shop")["virtual_machines"]
     guest = result["resources"]["guest"]
     assert (guest["vcpus"], guest["memory"], "problem" in result) == (1, "2Gi", False)

@@ -143,9 +143,7 @@ def test_power_in_check_mode(run: Run) -> None:
         ("started", {"paused": True}, {"status": "Paused", "instance": "new"}),
     ],
 )
-def test_check_mode_diff_has_the_status_kubevirt_would_report(
-    run: Run, state: str, more: Manifest, after: Manifest
-) -> None:
+def test_check_mode_diff_shows_the_predicted_status(run: Run, state: str, more: Manifest, after: Manifest) -> None:
     running = state != "started"
     machine = vm("a", "Running" if running else "Stopped")
     machine["spec"]["runStrategy"] = "Always" if running else "Halted"
@@ -215,7 +213,7 @@ def test_a_warning_about_many_vms_is_one_line(run: Run) -> None:
     assert warning.startswith("shop/a, shop/b, shop/c, shop/d, shop/e and 2 more: the dry run could not check")
 
 
-def test_a_guest_too_small_to_boot_is_a_warning(run: Run) -> None:
+def test_guest_too_small_to_boot_gives_warning(run: Run) -> None:
     for memory, warned in (("4Mi", True), ("64Mi", False)):
         created = run("virtual_machine", store(), check=True, namespace="shop", name="a", memory=memory)
         assert not created.get("failed"), created

@@ -76,7 +76,7 @@ def test_names_need_a_namespace_and_existing_vms(run: Run, module: str) -> None:
         assert missing["msg"] == "names: no such virtual machine in shop: b, c"
 
 
-def test_revisions_that_may_not_be_listed_are_not_lost(run: Run) -> None:
+def test_unlistable_revisions_fail_the_task(run: Run) -> None:
     denied = store(vm("a"))
     denied.answers["GET", "/controllerrevisions"] = forbidden("controllerrevisions")
     for module in ("virtual_machine_info", "controller_revision"):

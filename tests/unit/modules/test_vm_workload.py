@@ -105,7 +105,7 @@ def test_disk_of_ones_own(run: Run) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"size": "small"}], ids=str)
-def test_existing_vm_keeps_its_choice_without_reading_the_catalog(run: Run, options: Manifest) -> None:
+def test_existing_vm_keeps_choice_without_catalog_reads(run: Run, options: Manifest) -> None:
     cluster = store(existing(name="small"), **{TYPES: [], PREFERENCES: [], SOURCES: []})
     choice = declared(run, cluster, workload="fedora", **options)["result"]["choice"]
     assert choice["instancetype"] == named("u1.small") and choice["others"] == {"instancetype": ["u1.large"]}
@@ -173,7 +173,7 @@ def test_refusals_send_nothing(run: Run, live: list[Manifest], options: Manifest
     assert result["failed"] and error in result["msg"] and not cluster.writes
 
 
-def test_check_mode_warns_of_what_an_earlier_task_would_create(run: Run) -> None:
+def test_check_mode_warns_of_a_missing_preference(run: Run) -> None:
     cluster = store(**{PREFERENCES: [], SOURCES: []})
     result = declared(run, cluster, check=True, workload="fedora", server_dry_run=False)
     assert result["changed"] and "choice" not in result["result"]
