@@ -87,7 +87,7 @@ def test_a_vm_with_an_instancetype_costs_no_request() -> None:
     assert (result.adoption, result.changed, result.failed) == (None, False, None)
 
 
-def test_a_vm_that_was_changed_meanwhile_is_left_alone() -> None:
+def test_vm_changed_meanwhile_is_left_alone() -> None:
     result = Server(TEST_FAILED).adopt()
     assert not result.changed
     assert result.failed == "the VM changed while the task ran, so nothing was written; run the task again"
@@ -96,7 +96,7 @@ def test_a_vm_that_was_changed_meanwhile_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("lost", [None, status(504, "gateway timeout"), TEST_FAILED])
-def test_a_write_whose_answer_was_lost_counts_as_done(lost: Any) -> None:
+def test_write_with_lost_response_counts_as_done(lost: Any) -> None:
     result = Server(lost, matcher=ADOPTED).adopt()
     assert (result.changed, result.failed) == (True, None)
 

@@ -44,7 +44,7 @@ def compared(store: Store) -> Compatibility:
         return check_fields(session, [SIZE])
 
 
-def test_what_the_definition_does_not_have_would_be_lost() -> None:
+def test_fields_missing_from_the_definition_are_lost() -> None:
     result = compared(Store({DEFINITIONS: [definition()]}))
     [(object_key, lost)] = result.lost_fields
     assert (object_key.name, lost.lost, result.warnings) == ("small", ("spec.annotations",), [])
@@ -85,7 +85,7 @@ def test_without_either_it_is_not_known(published: Any) -> None:
     ]
 
 
-def test_a_cut_connection_is_told_once_for_each_kind() -> None:
+def test_lost_connection_is_reported_once_per_kind() -> None:
     fit = compared(Store({}, {("GET", "instancetype.kubevirt.io"): None}))
     [warning] = fit.warnings
     assert warning.startswith(

@@ -38,7 +38,7 @@ def test_the_release_decides(release: str, version: str) -> None:
 
 
 @pytest.mark.parametrize("told", [kubevirt("devel"), kubevirt(None), None])
-def test_where_the_release_is_not_told_the_fields_decide(told: Any) -> None:
+def test_unknown_release_is_derived_from_crd_fields(told: Any) -> None:
     changed = [copy.deepcopy(item) for item in definitions() if "preferences" in item["metadata"]["name"]]
     for definition in changed:
         for version in definition["spec"]["versions"]:

@@ -86,7 +86,7 @@ def test_rejected_dry_run_is_never_reported_as_created(answer: Any) -> None:
     assert (fine.failed, fine.changed, fine.warnings) == (None, True, [])
 
 
-def test_what_a_dry_run_refuses_would_not_be_restarted() -> None:
+def test_object_refused_by_dry_run_is_not_restarted() -> None:
     store = empty(bad=status(422, "no", "Invalid"))
     refused, fine = check(store, "bad", "good", subject=subject_with(needs_restart=lambda _result: True))
     assert (refused.failed is not None, refused.restart, fine.restart) == (True, False, True)
@@ -112,12 +112,12 @@ def test_what_cannot_be_known_is_a_warning(answer: Any, told: str) -> None:
     assert told in warning
 
 
-def test_a_server_that_cannot_be_reached_fails_the_check() -> None:
+def test_unreachable_server_fails_the_check() -> None:
     (result,) = check(empty(a=None), "a")
     assert str(result.failed).startswith("cannot reach the API server")
 
 
-def test_check_mode_takes_the_fields_that_a_run_takes() -> None:
+def test_check_mode_takes_over_fields_like_a_run() -> None:
     forced: list[tuple[str, str]] = []
     store = empty()
 
@@ -133,7 +133,7 @@ def test_check_mode_takes_the_fields_that_a_run_takes() -> None:
     assert (result.failed, forced) == (None, [("false", "All"), ("true", "All")])
 
 
-def test_dry_run_sends_only_the_patch_before_an_apply() -> None:
+def test_dry_run_sends_merge_patch_without_apply() -> None:
     store = Store({PLACE: [manifest("a")]})
     taken = subject_with(
         adjust=lambda step, _live: step._replace(merge_patch={("spec", "memory", "hugepages"): None}),

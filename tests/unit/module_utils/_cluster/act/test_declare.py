@@ -57,7 +57,7 @@ def empty(*namespaces: str) -> Store:
     return Store({PATH.format(namespace): [] for namespace in namespaces})
 
 
-def test_one_that_is_wrong_in_itself_stops_the_task() -> None:
+def test_invalid_entry_stops_the_task() -> None:
     store = empty("shop")
     wrong, right = run(store, entry("a", problem="name: is wrong"), entry("b"))
     assert (wrong.failed, wrong.skip_reason) == ("name: is wrong", None)
@@ -75,7 +75,7 @@ def test_unreadable_namespace_fails_only_its_entries() -> None:
     assert (other.failed, other.action, store.writes) == (None, plan.CREATE, [("PATCH", PATH.format("shop") + "/c")])
 
 
-def test_with_fail_fast_nothing_is_sent_once_preflight_refuses() -> None:
+def test_fail_fast_sends_nothing_after_preflight_refusal() -> None:
     picky = subject_with(
         preflight=lambda _session, planned: [
             [Finding("too small")] if step.entry.key.name == "a" else [] for step in planned
@@ -134,7 +134,7 @@ def test_first_patch_counts_as_change_although_apply_fails() -> None:
     assert (result.failed, result.changed, store.writes) == ("no", True, [("PATCH", PATH.format("shop") + "/a")])
 
 
-def test_object_after_a_write_has_new_spec_and_status() -> None:
+def test_written_object_has_new_spec_and_old_status() -> None:
     """The server answers with the metadata only."""
     live = {**manifest("a", guest=2), "status": {"seen": True}}
     store = Store({PATH.format("shop"): [live]})
@@ -249,7 +249,7 @@ def test_terminating_object_is_recreated_once_gone(successor: bool) -> None:
     assert looks[:2] == [0, 0]
 
 
-def test_what_does_not_go_is_told_and_not_written() -> None:
+def test_object_stuck_in_deletion_fails_without_write() -> None:
     store = Store({PATH.format("shop"): [ending("a")]})
     late, other = run(store, entry("a"), entry("b"), wait_timeout=0.2)
     assert "the deletion of the existing object" in str(late.failed)

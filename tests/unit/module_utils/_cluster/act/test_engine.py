@@ -119,7 +119,7 @@ EXISTS = status(409, "it exists", "AlreadyExists")
         ([(200, {}), EXISTS], ["GET", "POST"], "it exists"),
     ],
 )
-def test_create_counts_an_existing_object_after_a_lost_response(
+def test_create_accepts_existing_object_after_lost_response(
     answers: list[Any], methods: list[str], message: str | None
 ) -> None:
     server = Server(*answers)
@@ -149,7 +149,7 @@ RELIABILITY = Path(__file__).parents[5] / "docs" / "reliability.md"
 WORDS = {Repeat.AFTER_READ: "only after a read has shown that the first had no effect", Repeat.NEVER: "never: "}
 
 
-def test_what_may_be_repeated_is_what_users_are_told() -> None:
+def test_repeatable_writes_match_the_reliability_page() -> None:
     writes = [merge_patch(PATH, {}), json_patch(PATH, []), create(PATH, {}), replace(PATH, {}), delete(PATH)]
     assert {write.repeat for write in [*writes, apply(PATH, {}, "virtshape")]} == {Repeat.FREELY}
     lines = [line.strip("| ").partition(" | ") for line in RELIABILITY.read_text(encoding="utf-8").splitlines()]

@@ -72,7 +72,7 @@ def test_one_that_was_deleted_meanwhile_is_made_again() -> None:
     assert (cluster.take().changed, cluster.writes) == (True, ["PUT", "POST"])
 
 
-def test_take_does_not_repeat_a_write_with_lost_response(monkeypatch: Any) -> None:
+def test_take_recognizes_its_write_after_lost_response(monkeypatch: Any) -> None:
     monkeypatch.setattr(lease, "_spec", lambda holder, duration: {"holderIdentity": holder, "renewTime": "now"})
     for first in ("", "me"):
         cluster = Cluster(first, "me", refusals=(CONFLICT,), renewed="now")
@@ -101,12 +101,12 @@ def test_what_else_a_lease_has_stays() -> None:
             assert (written["metadata"], written["spec"]["leaseTransitions"]) == (metadata, 3)
 
 
-def test_a_renewal_that_met_another_write_is_tried_again() -> None:
+def test_renewal_conflicting_with_another_write_is_retried() -> None:
     cluster = Cluster("me", "me", refusals=(CONFLICT,))
     assert (cluster.take().changed, cluster.writes) == (False, ["PUT", "PUT"])
 
 
-def test_a_namespace_that_is_not_there_is_no_race() -> None:
+def test_missing_namespace_is_reported_as_an_error() -> None:
     cluster = Cluster(None, refusals=(status(404, 'namespaces "shop" not found', "NotFound"),))
     with pytest.raises(ApiError, match='namespaces "shop" not found'):
         cluster.take()

@@ -101,7 +101,7 @@ def test_a_soft_reboot_is_sent_each_time() -> None:
         ("soft_rebooted", "VMI neither have the agent connected nor the ACPI feature enabled"),
     ],
 )
-def test_a_refusal_is_an_error_with_the_servers_words(state: str, words: str) -> None:
+def test_refusal_fails_with_the_servers_message(state: str, words: str) -> None:
     result = run(Cluster(answer=status(409, words, "Conflict")), state)[0]
     assert (result.changed, result.failed) == (False, words)
 

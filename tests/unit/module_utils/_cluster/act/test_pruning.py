@@ -98,12 +98,12 @@ def content(**spec: Any) -> Manifest:
     return {"metadata": {"name": "content"}, "spec": {"source": {"virtualMachine": {"spec": spec}}}}
 
 
-def test_the_newest_are_kept_and_what_the_vm_has() -> None:
+def test_newest_and_used_revisions_are_kept() -> None:
     assert Server().prunable() == [named(1), named(2), named(3)]
     assert Server().prunable(keep=1) == [named(1), named(2)]
 
 
-def test_revisions_are_listed_before_those_who_refer_to_them() -> None:
+def test_revisions_are_listed_before_objects_using_them() -> None:
     server = Server()
     server.prunable()
     paths = [path for _method, path in server.asked]
@@ -131,7 +131,7 @@ def restore(target: str, complete: bool, **spec: Any) -> Manifest:
     }
 
 
-def test_a_restore_refers_to_a_revision_by_a_patch() -> None:
+def test_restore_patch_keeps_its_revision() -> None:
     patch = f'{{"op": "replace", "path": "/spec/instancetype/revisionName", "value": "{named(2)}"}}'
     server = Server(**{RESTORES: [restore("other", complete=True, patches=[patch])]})
     assert server.prunable() == [named(1), named(3)]
@@ -260,7 +260,7 @@ def test_other_rejected_patch_fails_with_server_message(meanwhile: str) -> None:
     assert upgraded(server, then) == (True, "the server rejected our request")
 
 
-def test_a_revision_that_is_lost_cannot_be_stored_anew() -> None:
+def test_lost_revision_cannot_be_stored_again() -> None:
     server = old_revision()
     server.lists[REVISIONS] = []
     with session_with(server) as session:

@@ -220,7 +220,7 @@ def _settled(code: int) -> tuple[Result, int]:
     return result, cluster.restarts
 
 
-def test_the_generation_is_raised_before_the_status_is_patched() -> None:
+def test_generation_is_bumped_before_the_status_patch() -> None:
     cluster = Stubborn()
     run(cluster, "never")
     # Set and removed, so that the guest's next start is judged by a revision of its own.
@@ -322,7 +322,7 @@ def test_virtual_machine_restarts_what_a_refresh_left() -> None:
     assert (result.restart, result.failed, cluster.restarts) == (True, None, 1)
 
 
-def test_a_live_update_that_is_not_plugged_in_time() -> None:
+def test_late_live_update_fails_unless_restart_is_never() -> None:
     """Where a restart is permitted the guest should have had the change; where none is, KubeVirt decides when."""
     never, cluster = Busy(), Busy()
     result = run(never, restart="never", seconds=0.5)
@@ -332,7 +332,7 @@ def test_a_live_update_that_is_not_plugged_in_time() -> None:
     assert (permitted.failed, cluster.restarts) == (result.warnings[0], 0)
 
 
-def test_a_live_update_that_waits_for_an_earlier_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_live_update_behind_an_earlier_update_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only a live migration ends the earlier one, so the task does not wait where it must not restart either."""
     permitted = run(Busy("HotVCPUChange"), seconds=0.5)
     assert "has not completed an earlier live update (HotVCPUChange)" in str(permitted.failed)

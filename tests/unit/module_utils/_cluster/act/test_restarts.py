@@ -137,9 +137,7 @@ def test_expected_condition_is_awaited_after_a_capture(wanted: bool) -> None:
 
 
 @pytest.mark.parametrize("seconds", [60, 0.1])
-def test_expected_condition_that_does_not_appear_is_no_reason_to_restart(
-    seconds: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_restart_condition_causes_no_restart(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(restarts, "_COMPARED", 0.5)
     cluster = Cluster("shop/a-l")
     result = changed(cluster, "shop/a-l", RESTART)
@@ -156,7 +154,7 @@ def test_condition_outlives_a_guest_that_was_stopped() -> None:
     assert not waits_for_restart(result)
 
 
-def test_vm_that_is_to_be_restarted_needs_no_restart_afterwards() -> None:
+def test_planned_restart_leaves_none_pending() -> None:
     planned = changed(Cluster("shop/a-r"), "shop/a-r", RESTART)
     planned.written, planned.restart = False, True
     assert not waits_for_restart(planned)
@@ -233,7 +231,7 @@ def test_generations_are_bumped_concurrently() -> None:
     assert not met.broken and len(cluster.restarted) == 2
 
 
-def test_what_nobody_looks_at_is_not_restarted_and_fails() -> None:
+def test_change_unseen_by_controller_fails_without_restart() -> None:
     cluster = Cluster("shop/a-n")
     results = [changed(cluster, "shop/a-n", RESTART)]
     settle(cluster, results, seconds=0.2)
@@ -248,7 +246,7 @@ def test_no_request_without_guest_change_or_permission() -> None:
     assert cluster.asked == {}
 
 
-def test_one_that_waits_since_an_earlier_run_is_restarted() -> None:
+def test_restart_pending_from_earlier_run_is_done() -> None:
     cluster = Cluster("shop/a-r")
     cluster.looked = True
     entry = Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {})

@@ -119,7 +119,7 @@ def test_one_vm_is_asked_for_by_its_name() -> None:
     assert "metadata.name=only" in [query.get("fieldSelector") for query in cluster.queries]
 
 
-def test_each_that_fails_says_why_and_stops_no_other() -> None:
+def test_failed_change_is_explained_and_others_continue() -> None:
     cluster = Cluster("shop/well", "shop/seen-n", "shop/denied-d", "shop/went-g")
     results = {result.before.name: result for result in refreshed(cluster, seconds=0.3)}
     assert results["well"].failed is None and results["well"].written
@@ -130,7 +130,7 @@ def test_each_that_fails_says_why_and_stops_no_other() -> None:
     assert not results["denied-d"].written
 
 
-def test_check_mode_and_what_is_not_due_send_nothing() -> None:
+def test_check_mode_and_no_change_send_nothing() -> None:
     cluster = Cluster("shop/one", "shop/two")
     assert all(result.changed and not result.written for result in refreshed(cluster, check=True, dry_run=False))
     assert not any(result.changed for result in refreshed(cluster, decided=RevisionChange()))

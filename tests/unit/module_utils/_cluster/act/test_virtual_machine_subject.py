@@ -204,7 +204,7 @@ def test_limits_are_read_once_and_judge_each_namespace(admitted: list[str]) -> N
     assert (asked.count(POLICIES), asked.count(f"{namespace}/shop"), admitted) == (1, 1, ["vm0"])
 
 
-def test_a_limit_of_labels_that_nobody_may_read_is_the_servers_matter() -> None:
+def test_limit_with_unreadable_namespace_labels_is_not_judged() -> None:
     limit = Limit("lean", namespace_labels={"tier": "lean"}, instancetypes=["tiny"])
     [policy, _binding] = policies(limit, "common", "x")
     store = Store({VMS: [], TYPES: [SMALL], KUBEVIRTS: [KUBEVIRT], POLICIES: [policy]})

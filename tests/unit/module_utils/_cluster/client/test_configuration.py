@@ -103,7 +103,7 @@ def test_an_exec_plugin_gives_the_token(tmp_path: Path) -> None:
     assert authorization(configure({"kubeconfig": with_plugin(tmp_path / "login", f"echo '{told}'")})) == "Bearer t"
 
 
-def test_an_exec_plugin_that_hangs_is_stopped_and_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_hanging_exec_plugin_is_stopped_and_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # The plugin keeps the pipe open for as long as it runs.
     os.mkfifo(tmp_path / "alive")
     alive = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)

@@ -80,7 +80,7 @@ def test_a_conflict_names_managers_and_fields() -> None:
     )
 
 
-def test_a_conflict_with_argo_cd_says_what_it_does() -> None:
+def test_argo_cd_conflict_explains_the_revert() -> None:
     causes = [{"field": ".spec.a", "message": f'conflict with "{name}"'} for name in ("argocd-controller", "helm")]
     error = ApiError(409, {"reason": "Conflict", "message": "Apply failed", "details": {"causes": causes}})
     assert explain(error, "PATCH", VM) == (

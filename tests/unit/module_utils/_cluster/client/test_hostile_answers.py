@@ -172,7 +172,7 @@ def test_a_byte_at_a_time_has_an_end(monkeypatch: pytest.MonkeyPatch, begun: byt
         session.list(VM, "shop")
 
 
-def test_an_answer_that_is_too_large_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oversized_response_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "_LARGEST", 2**20)
     begun = b"HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n"
     too_much = pytest.raises(ConnectionFailed, match="answered with more than 1 MiB")
@@ -188,7 +188,7 @@ def test_events_that_are_none_end_a_watch() -> None:
 @pytest.mark.parametrize(
     "message", ["etcdserver: request is too large", "rpc error: trying to send message larger than max"]
 )
-def test_what_is_too_large_for_etcd_is_sent_once(message: str) -> None:
+def test_object_too_large_for_etcd_is_not_retried(message: str) -> None:
     requests = []
 
     def answer(method: str, path: str, _query: dict[str, str]) -> tuple[int, Any]:

@@ -131,7 +131,7 @@ def test_a_refusal_is_final(server: Server, answer: Any) -> None:
 
 
 @pytest.mark.parametrize("answer", [None, status(503)])
-def test_a_create_of_unknown_outcome_is_not_sent_twice(server: Server, answer: Any) -> None:
+def test_create_with_unknown_outcome_is_not_repeated(server: Server, answer: Any) -> None:
     server.answers = [answer]
     with pytest.raises((ApiError, ConnectionFailed)):
         session(server).request("POST", "/x", body={})
@@ -200,7 +200,7 @@ def test_a_failure_says_how_often_it_was_tried(server: Server) -> None:
     assert f"busy (tried {len(server.seen)} times" in error.value.message
 
 
-def test_a_server_that_has_gone_is_given_up_once(server: Server) -> None:
+def test_unreachable_server_is_given_up_only_once(server: Server) -> None:
     way = session(server, retry_timeout=1)
     server.answers = [OK, *[None] * 20]
     way.request("GET", "/x")
@@ -244,7 +244,7 @@ def test_expired_list_restarts_after_any_time(server: Server) -> None:
     assert len(server.seen) == 10
 
 
-def test_metadata_alone_is_asked_for_where_that_is_enough(server: Server) -> None:
+def test_partial_metadata_is_requested_when_sufficient(server: Server) -> None:
     server.answers = [(200, {}, json.dumps({"metadata": {}, "items": []}).encode()), OK]
     way = session(server)
     way.list(VM, "shop", True)
@@ -253,7 +253,7 @@ def test_metadata_alone_is_asked_for_where_that_is_enough(server: Server) -> Non
     assert kinds == ["PartialObjectMetadataList", "PartialObjectMetadata"]
 
 
-def test_a_watch_that_cannot_be_opened_is_tried_again(server: Server) -> None:
+def test_watch_that_fails_to_open_is_retried(server: Server) -> None:
     server.answers = [status(503), status(429), (200, {}, b'{"type": "BOOKMARK", "object": {"metadata": {}}}\n{"ty')]
     assert [event["type"] for event in session(server).watch(VM, "shop", "5", 10)] == ["BOOKMARK"]
 
@@ -345,7 +345,7 @@ def test_credentials_are_kept_for_a_while(
     assert [headers["Authorization"] for headers in server.headers] == expected
 
 
-def test_tokens_that_are_new_each_time_and_never_accepted(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_always_rejected_tokens_are_renewed_only_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     way = session(server)
     tokens = iter(range(100))
     monkeypatch.setattr(Session, "_credentials", lambda _session: {"Authorization": str(next(tokens))})
@@ -440,7 +440,7 @@ def test_nobody_listens() -> None:
         session(closed, retry_timeout=0.2).request("GET", "/x")
 
 
-def test_a_first_request_without_an_answer_is_sent_again(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unanswered_first_request_is_sent_again(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_READ_TIMEOUT", 0.2)
     monkeypatch.setattr(module, "_FIRST_CONTACT", 0.1)
     over = threading.Event()

@@ -38,7 +38,7 @@ CHOSEN = Candidate({"name": "small"}, None, vm("chosen"), (), ())
 
 
 @pytest.mark.parametrize("check", [True, False])
-def test_a_task_warns_once_of_the_restarts_that_adopted_vms_need(check: bool) -> None:
+def test_adoption_warns_once_about_needed_restarts(check: bool) -> None:
     results = [
         AdoptOutcome(vm(name), Adoption(CHOSEN), Impact(needs)) for name, needs in zip("abcd", (RESTART, *3 * [LIVE]))
     ]

@@ -16,7 +16,7 @@ def failed(*reasons: str, every: bool = False, unchanged: int = 0) -> dict[str, 
     return failed_outcome(params, "virtual machines", failures, result, []).result
 
 
-def test_one_object_has_its_reason_in_the_message_alone() -> None:
+def test_single_object_reports_its_reason_only_once() -> None:
     result = failed("no room")
     assert result["msg"] == "vm-0: no room"
     assert result["result"] == {"name": "vm-0", "failed": True} == result["results"][0]

@@ -62,14 +62,14 @@ def test_several_are_counted_those_of_earlier_runs_included() -> None:
     assert warnings(grows, earlier, check=True) == [f"2 VMs would need a restart for this; {REMEDY}"]
 
 
-def test_the_warning_stands_beside_failures_and_does_not_count_them() -> None:
+def test_warning_beside_failures_does_not_count_them() -> None:
     grows, failed = result("a", Impact(RESTART)), result("b", Impact(RESTART))
     failed.failed = "no"
     assert warnings(grows, failed) == [f"shop/a needs a restart for this; {REMEDY}"]
 
 
 @pytest.mark.parametrize("check", [True, False])
-def test_none_where_a_restart_is_asked_for_or_would_not_help(check: bool) -> None:
+def test_requested_or_useless_restart_gives_no_warning(check: bool) -> None:
     done = result("a", Impact(RESTART))
     done.restart = True
     assert warnings(done, check=check, restart="if_required") == []

@@ -180,7 +180,7 @@ def certificate(folder: Path) -> Path:
     return path
 
 
-def test_a_server_whose_certificate_an_own_authority_has_signed(web: Web, sources: Sources, tmp_path: Path) -> None:
+def test_server_with_private_ca_needs_download_ca_cert(web: Web, sources: Sources, tmp_path: Path) -> None:
     own = certificate(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(own)

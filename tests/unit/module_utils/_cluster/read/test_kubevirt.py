@@ -89,7 +89,7 @@ def test_a_custom_build_counts_as_the_newest_release() -> None:
     )
 
 
-def test_virt_api_has_the_version_until_the_operator_reports_it() -> None:
+def test_virt_api_gives_version_before_operator_reports() -> None:
     store = cluster("")
     store.answers["GET", VERSION] = 200, {"gitVersion": "v1.6.6"}
     result = read(store)

@@ -120,7 +120,7 @@ class Late:
     ("ask", "message"),
     [(blockers, "pod pod-vm-1: Pending"), (newest_events, "R: M")],
 )
-def test_the_work_grows_with_the_number_of_late_vms(ask: Callable[..., Any], message: str) -> None:
+def test_work_is_linear_in_late_vms(ask: Callable[..., Any], message: str) -> None:
     def work(count: int) -> Callable[[], Any]:
         session = Late(count)
 

@@ -58,7 +58,7 @@ def test_threads_that_share_it_ask_once() -> None:
     assert store.asked == [("GET", ALL_INSTANCETYPES)]
 
 
-def test_a_forbidden_read_is_a_problem_with_the_remedy() -> None:
+def test_forbidden_read_is_a_problem_with_remedy() -> None:
     store = Store({}, {("GET", "/a"): forbidden("a"), ("GET", "/virtualmachines"): None})
     with session_with(store) as session:
         lookup = ClusterLookup(session)
@@ -74,7 +74,7 @@ def test_a_forbidden_read_is_a_problem_with_the_remedy() -> None:
         assert lookup.problem("DataVolume", "shop") is None
 
 
-def test_one_list_for_all_namespaces_where_that_is_permitted() -> None:
+def test_permitted_cluster_wide_list_serves_all_namespaces() -> None:
     store = Store({ALL_REVISIONS: [named("a"), named("b", "lab")]})
     with session_with(store) as session:
         lookup = ListLookup(session, everywhere=True)

@@ -259,7 +259,7 @@ def test_concurrent_watches_of_namespaces_are_limited(namespaces: int, together:
     assert session.most == together
 
 
-def test_a_namespace_after_the_deadline_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_namespace_is_listed_once_after_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     class Slow:
         listed: list[str]
 
