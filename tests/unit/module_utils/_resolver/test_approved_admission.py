@@ -34,7 +34,7 @@ def foreseen(case: Case, version: str = NEWEST) -> list[str]:
     return [issue.text for issue in found if issue.certain and not issue.missing]
 
 
-def test_what_the_check_says_of_vms_in_each_release() -> None:
+def test_check_findings_of_each_release_are_approved() -> None:
     """Each entry is a VM's name and what is wrong with it, and what it is in another release where that differs."""
     told: dict[str, list[str]] = {}
     for name, case in VMS.items():
@@ -45,7 +45,7 @@ def test_what_the_check_says_of_vms_in_each_release() -> None:
     approved.check("admission.json", shown(told))
 
 
-def test_what_preflight_says_of_vms_that_are_admitted_and_do_not_start() -> None:
+def test_preflight_findings_of_unstartable_vms_are_approved() -> None:
     """Of VMIs that are refused, as VMs that make them, and of VMs whose pods are."""
     started = {name: case._replace(kind="VirtualMachine", vm={"runStrategy": "Always"}) for name, case in VMIS.items()}
     approved.check("starts.json", shown({name: foreseen(case) for name, case in {**started, **PODS}.items()}))

@@ -38,7 +38,7 @@ def test_what_go_does_not_accept_is_refused(text: str) -> None:
         go_json.read(text)
 
 
-def test_numbers_become_floats_and_those_that_are_too_large_are_refused() -> None:
+def test_numbers_become_floats_and_oversized_are_refused() -> None:
     given = {"a": [2**63, 1.0, True, "1"]}
     assert go_json.write(go_json.numbers(given)) == '{"a":[9223372036854775808,1,true,"1"]}'.replace("775808", "776000")
     with pytest.raises(OverflowError):

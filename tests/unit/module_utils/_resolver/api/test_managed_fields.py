@@ -50,7 +50,7 @@ def test_undeclared_and_unclaimed_fields() -> None:
     assert ownership.unclaimed(owner, desired) == {("spec", "c")}
 
 
-def test_an_object_declared_as_empty_declares_nothing_in_it() -> None:
+def test_empty_declared_object_declares_no_child_fields() -> None:
     owner = {("spec", "devices", "disks")}
     assert ownership.undeclared(owner, {("spec", "devices"): {}}) == owner
     assert ownership.undeclared(owner, {("spec", "devices"): {}, ("spec", "devices", "disks"): [1]}) == set()
@@ -63,7 +63,7 @@ def test_an_atomic_object_is_owned_with_its_parts() -> None:
     assert ownership.unclaimed(owner, desired) == set()
 
 
-def test_changed_at_is_the_last_change_outside_the_status() -> None:
+def test_changed_at_is_the_last_non_status_change() -> None:
     entries = [
         {"manager": "virtshape", "operation": "Apply", "time": "2026-02-01T00:00:00Z"},
         {"manager": "kubectl-edit", "operation": "Update", "time": "2026-03-01T00:00:00Z"},
@@ -75,7 +75,7 @@ def test_changed_at_is_the_last_change_outside_the_status() -> None:
     assert ownership.changed_at({}) == ""
 
 
-def test_entries_of_a_keyed_list_are_owned_as_the_list() -> None:
+def test_keyed_list_entries_are_owned_as_whole_list() -> None:
     entry = {".": {}, "f:topologyKey": {}, "f:maxSkew": {}}
     fields = {"f:spec": {"f:spread": {'k:{"topologyKey":"zone"}': entry}, "f:finalizers": {'v:"a"': {}}}}
     live = {"metadata": {"managedFields": [{"manager": "virtshape", "operation": "Apply", "fieldsV1": fields}]}}

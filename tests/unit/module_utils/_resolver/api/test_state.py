@@ -55,7 +55,7 @@ def test_what_options_declare_is_read_back(options: dict[str, Any], state: State
     assert written[0].get(DEPRECATED_LABEL) == ("true" if state.name != "active" else None)
 
 
-def test_a_state_removes_what_an_object_inherits_of_another() -> None:
+def test_state_removes_marks_of_an_inherited_state() -> None:
     assert marks({"obsolete": {}}).annotations == {OBSOLETE_FROM: None}
     nothing = Marks({DEPRECATED_LABEL: None, STATE_LABEL: None}, {REPLACEMENT: None, OBSOLETE_FROM: None})
     assert marks({"obsolete": None}) == nothing

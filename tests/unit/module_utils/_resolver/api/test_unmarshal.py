@@ -55,7 +55,7 @@ def test_custom_unmarshal_reports_the_containing_struct() -> None:
     assert virtual_machine() == f"{GO} number into Go struct field VirtualMachineSpec.spec.running of type bool"
 
 
-def test_the_root_has_the_name_of_its_own_kind() -> None:
+def test_error_names_the_kind_of_the_root() -> None:
     expected = f"{GO} array into Go struct field VirtualMachineClusterInstancetype.spec of type"
     error = message("VirtualMachineInstancetype", {"spec": []}, "VirtualMachineClusterInstancetype")
     assert error == f"{expected} v1beta1.VirtualMachineInstancetypeSpec"
@@ -94,7 +94,7 @@ def test_types_are_named_as_go_prints_them(spec: dict[str, Any], expected: str) 
     assert instancetype(**spec) == f"{GO} {expected}"
 
 
-def test_first_error_counts_but_a_quantity_stops_the_reading() -> None:
+def test_first_error_counts_unless_quantity_stops_reading() -> None:
     assert instancetype(schedulerName=1, cpu={"guest": "1"}) == (
         f"{GO} number into Go struct field VirtualMachineInstancetypeSpec.spec.schedulerName of type string"
     )

@@ -21,7 +21,7 @@ def test_a_namespace_means_its_default_service_account() -> None:
             parse_consumer(text)
 
 
-def test_a_clone_of_a_claim_needs_one_of_two_rights() -> None:
+def test_claim_clone_needs_either_of_two_rights() -> None:
     first, second = reviews(parse_consumer("shop"), "golden", "fedora-1", snapshot=False)
     assert first == [
         {
@@ -40,7 +40,7 @@ def test_a_clone_of_a_claim_needs_one_of_two_rights() -> None:
     assert [review["resourceAttributes"]["resource"] for review in second] == ["pods"]
 
 
-def test_a_clone_of_a_snapshot_needs_the_right_or_two_others() -> None:
+def test_snapshot_clone_needs_one_right_or_two_others() -> None:
     alternatives = reviews(parse_consumer("shop"), "golden", "", snapshot=True)
     assert [[review["resourceAttributes"]["resource"] for review in rights] for rights in alternatives] == [
         ["datavolumes"],

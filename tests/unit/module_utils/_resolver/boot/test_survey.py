@@ -44,7 +44,7 @@ def codes(source: BootSource) -> list[str]:
     return [finding.finding for finding in source.findings]
 
 
-def test_labels_come_from_the_data_source_or_its_claim() -> None:
+def test_labels_come_from_data_source_or_claim() -> None:
     claims = [
         manifest("full", DEFAULTS),
         manifest("other", {**DEFAULTS, f"{DEFAULT}preference": "rhel.9"}),
@@ -73,7 +73,7 @@ def test_labels_come_from_the_data_source_or_its_claim() -> None:
     assert a.target == ("PersistentVolumeClaim", "golden", "full") and a.ready
 
 
-def test_reference_to_a_data_source_has_only_its_own_labels() -> None:
+def test_data_source_reference_has_only_own_labels() -> None:
     """KubeVirt does not follow it; CDI copies the labels when the pointer is ready."""
     behind = data_source("behind", "snapshot", "shot", DEFAULTS)
     pointer = data_source("pointer", "dataSource", "behind", status={"conditions": []})

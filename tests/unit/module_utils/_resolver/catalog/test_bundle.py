@@ -38,7 +38,7 @@ def test_definitions_manifests_and_lists_together() -> None:
     assert names(bundle([manifest("a"), None, listed, definition]).objects) == ["a", "b", "c.small"]
 
 
-def test_objects_of_an_older_version_are_written_as_of_today() -> None:
+def test_older_api_versions_are_converted_to_current() -> None:
     old = manifest("old", apiVersion="instancetype.kubevirt.io/v1alpha2")
     old["spec"]["cpu"]["dedicatedCPUPlacement"] = False
     result = bundle([old])
@@ -135,7 +135,7 @@ def test_a_catalog_without_a_namespace_is_cluster_wide() -> None:
 
 
 @pytest.mark.parametrize("metadata", [None, [], {}])
-def test_a_manifest_without_a_name_is_reported_by_its_kind(metadata: Any) -> None:
+def test_nameless_manifest_is_reported_by_its_kind(metadata: Any) -> None:
     nameless = {"kind": "Pod", "metadata": metadata}
     assert bundle([nameless, manifest("a")], other_kinds="skip").notes == [
         "skipped Pod , which is neither an instancetype nor a preference"

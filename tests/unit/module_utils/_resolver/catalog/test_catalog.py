@@ -370,7 +370,7 @@ VALUES = st.recursive(
 
 @settings(max_examples=300, deadline=None)
 @given(VALUES)
-def test_anything_else_is_refused_in_one_line_or_taken(value: Any) -> None:
+def test_arbitrary_input_expands_or_fails_in_one_line(value: Any) -> None:
     before = copy.deepcopy(value)
     for source in (value, {"series": {"a": value, "b": {"sizes": {"x": value}}}}, {"families": {"a": value}}):
         try:
@@ -469,7 +469,7 @@ def test_adapt_refuses(builtin: list[dict[str, Any]], options: dict[str, Any], m
     assert str(caught.value).startswith(message)
 
 
-def test_entries_of_a_list_are_checked_one_by_one() -> None:
+def test_list_entries_are_validated_individually() -> None:
     gpus = [{"name": "a", "deviceName": "nvidia.com/A100"}, {"name": "b", "deviceName": "nvidia.com/A30"}]
     assert expand_catalog(size(spec={"gpus": gpus}))[0]["spec"]["gpus"] == gpus
     with pytest.raises(CatalogError, match=r"spec\.gpus\[1\]\.devicename: unknown field"):

@@ -174,7 +174,7 @@ def test_facts() -> None:
     assert {"efi", "secure_boot", "tpm", "hyperv"} <= set(windows["features"])
 
 
-def test_all_facts_of_an_instancetype_and_of_a_preference() -> None:
+def test_facts_of_instancetype_and_preference_are_complete() -> None:
     labels = {
         "instancetypes.virtshape.io/catalog": "own",
         "instancetypes.virtshape.io/catalog-version": "2",
@@ -248,7 +248,7 @@ def test_every_feature_is_a_field_of_the_api(type_name: str, features: dict[str,
             current = schema.field_type(schema.TYPES[current][key]).strip("*!")
 
 
-def test_markdown_has_instancetypes_as_rows_and_preferences_as_columns() -> None:
+def test_markdown_has_instancetype_rows_and_preference_columns() -> None:
     result = compatibility_matrix(expand_catalog(OWN))
     lines = [line for line in markdown(result, "Own").splitlines() if line.startswith("|")]
     assert lines[0] == "| instancetype | vCPUs | memory | any | large | spread |"
@@ -257,7 +257,7 @@ def test_markdown_has_instancetypes_as_rows_and_preferences_as_columns() -> None
     assert len(lines) == 6
 
 
-def test_the_picture_is_well_formed_and_titles_every_pair() -> None:
+def test_well_formed_picture_titles_every_pair() -> None:
     actual = compatibility_matrix(builtin())
     root = ElementTree.fromstring(svg(actual, 'A "title" & more'))
     assert root.get("aria-label") == 'A "title" & more'
@@ -284,7 +284,7 @@ def test_the_page_needs_nothing_else() -> None:
     assert 'name="viewport"' in page and "prefers-color-scheme: dark" in page
 
 
-def test_every_colour_has_its_rule_also_in_the_dark() -> None:
+def test_every_picture_class_and_colour_is_defined() -> None:
     picture = svg(compatibility_matrix(builtin()), "Catalog")
     rules = picture[: picture.index("</style>")]
     classes = {name for names in re.findall(r'class="([^"]*)"', picture) for name in names.split()}

@@ -55,7 +55,7 @@ def test_a_series_declares_a_state_for_its_sizes() -> None:
     assert "annotations" not in tiny
 
 
-def test_a_prefix_is_part_of_the_name_of_a_replacement_from_the_same_catalog() -> None:
+def test_name_prefix_applies_to_replacements_within_catalog() -> None:
     objects = adapt(expand_catalog(yaml.safe_load(CATALOG)), name_prefix="web.")
     assert states(objects)["web.old.large"].replacement == "web.new.large"
     assert states(objects)["web.acme.8"].replacement == "other"

@@ -49,7 +49,7 @@ def test_obsolete_objects_are_no_longer_in_the_catalog() -> None:
     assert obsolete(live, [key_of(size("a"))], "acme") == [live[1]]
 
 
-def test_references_are_of_the_kinds_that_the_matchers_mean() -> None:
+def test_references_normalize_the_kind_of_the_matcher() -> None:
     item = vm("web", "a")
     item["spec"]["preference"] = {"name": "p", "kind": "virtualmachinepreferences"}
     assert references(item) == [ObjectKey(KIND, "", "a"), ObjectKey("VirtualMachinePreference", "shop", "p")]
@@ -106,7 +106,7 @@ def test_a_prediction_is_about_the_spec_alone() -> None:
     assert predicted(bare, preference(preferredSubdomain="theirs"), {("spec",)}) == {}
 
 
-def test_an_object_declared_as_empty_keeps_fields_of_others() -> None:
+def test_empty_declared_object_keeps_fields_of_others() -> None:
     live = preference(devices={"preferredTPM": {"persistent": True}})
     spec = predicted(preference(devices={"preferredTPM": {}, "preferredRng": {}}), live, set())
     assert spec["devices"] == {"preferredTPM": {"persistent": True}, "preferredRng": {}}

@@ -67,7 +67,7 @@ def test_a_version_without_kubevirt_supports_all_releases() -> None:
     assert fitting_version(documents, release.of("1.8")) == "v1"
 
 
-def test_an_older_version_has_the_changes_of_all_newer_ones() -> None:
+def test_older_version_includes_changes_of_newer_ones() -> None:
     documents = catalog(
         {"without": ["d1.large"], "series": {"d1": {"sizes": {"small": {"memory": "1Gi"}}}}},
         {"series": {"d1": {"sizes": {"small": {"cpu": 2}}}, "new": {"sizes": {"a": {"cpu": 1, "memory": "1Gi"}}}}},
@@ -81,7 +81,7 @@ def test_an_older_version_has_the_changes_of_all_newer_ones() -> None:
     assert by_name(documents, "") == by_name(documents, "v3")
 
 
-def test_a_series_changes_in_the_document_that_has_it() -> None:
+def test_series_changes_apply_in_their_own_document() -> None:
     other = {"labels": {"team": "db"}, "series": {"o1": {"sizes": {"small": {"cpu": 1, "memory": "8Gi"}}}}}
     changes = {"o1": {"sizes": {"small": {"cpu": 2}}}, "m1": {"sizes": {"small": {"cpu": 3}}}}
     new = {"n1": {"sizes": {"small": {"cpu": 4, "memory": "1Gi"}}}}

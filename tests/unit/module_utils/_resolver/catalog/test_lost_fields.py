@@ -110,7 +110,7 @@ def test_a_lost_requirement_is_reported_without_effects() -> None:
     assert "VMs come out the same" in result.text
 
 
-def test_an_instancetype_that_protects_its_vms_and_would_not() -> None:
+def test_losing_launch_security_is_reported() -> None:
     manifest = {
         "apiVersion": "instancetype.kubevirt.io/v1beta1",
         "kind": "VirtualMachineClusterInstancetype",
@@ -151,7 +151,7 @@ def test_the_schema_of_a_definition() -> None:
         {"cpu": {"preferredCPUTopology": 5}},
     ],
 )
-def test_an_object_that_gives_no_vm_has_no_effects(spec: dict[str, Any]) -> None:
+def test_preference_without_valid_vm_has_no_effects(spec: dict[str, Any]) -> None:
     manifest = {
         "kind": "VirtualMachineClusterPreference",
         "metadata": {"name": "a"},
@@ -166,7 +166,7 @@ def preference(**spec: Any) -> dict[str, Any]:
     return {"kind": "VirtualMachineClusterPreference", "metadata": {"name": "a"}, "spec": spec}
 
 
-def test_effects_of_a_preference_use_a_large_enough_vm() -> None:
+def test_preference_effects_use_a_sufficiently_large_vm() -> None:
     required = {"cpu": {"guest": 16}, "memory": {"guest": "32Gi"}}
     for requirements, vcpus in (({}, 4), (required, 16)):
         spread = preference(cpu={"preferredCPUTopology": "cores"}, requirements=requirements)

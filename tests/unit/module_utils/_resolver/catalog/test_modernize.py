@@ -345,7 +345,7 @@ def test_modernizing_twice_changes_nothing_more() -> None:
     assert modernize(once.manifest) == (once.manifest, (), once.left)
 
 
-def test_releases_up_to_1_6_read_bare_captured_specs() -> None:
+def test_bare_captured_specs_are_read_through_1_6() -> None:
     """A revision of the first form, which names neither kind nor version of its object."""
     spec = base64.b64encode(json.dumps(SMALL).encode()).decode()
     revision = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": spec}}
@@ -358,6 +358,6 @@ def test_releases_up_to_1_6_read_bare_captured_specs() -> None:
     assert decode.spec(revision, INSTANCETYPE, of("1.7")).error is not None
 
 
-def test_a_vm_without_spec_gets_the_api_version_alone() -> None:
+def test_vm_without_spec_gets_only_new_api_version() -> None:
     old = {"apiVersion": "kubevirt.io/v1alpha3", "kind": "VirtualMachine", "metadata": {"name": "x"}}
     assert modernize(old).manifest == {**old, "apiVersion": "kubevirt.io/v1"}

@@ -54,7 +54,7 @@ def found() -> dict[str, dict[str, Any]]:
     return {facts["name"]: facts for facts in map(as_facts, replacements(expand_catalog(CATALOG)))}
 
 
-def test_a_replacement_that_fits_shows_what_it_changes_in_a_guest() -> None:
+def test_fitting_replacement_shows_its_guest_changes() -> None:
     assert found()["m.old"] == {
         "kind": "VirtualMachineClusterInstancetype",
         "namespace": "",
@@ -90,14 +90,14 @@ def test_a_preference_changes_devices_and_no_size() -> None:
     assert [change["field"] for change in found()["acme.8"]["changes"]] == ["domain.devices.disks"]
 
 
-def test_a_replacement_may_be_an_object_of_the_cluster() -> None:
+def test_replacement_may_already_exist_in_the_cluster() -> None:
     objects = expand_catalog(CATALOG)
     assert unknown_replacements(objects) == [("VirtualMachineClusterInstancetype", "", "other")]
     other = {**objects[0], "metadata": {"name": "other"}}
     assert {item.object["metadata"]["name"]: item.problems for item in replacements(objects, [other])}["m.lost"] == ()
 
 
-def test_only_objects_that_a_vm_can_combine_are_compared() -> None:
+def test_only_combinable_objects_are_compared() -> None:
     old, new, preference = (
         {"kind": kind, "metadata": metadata, "spec": spec}
         for kind, metadata, spec in (

@@ -90,7 +90,7 @@ def test_a_preset_of_no_effect_is_kept_away() -> None:
     assert found.manifest["spec"]["template"]["metadata"]["annotations"] == {EXCLUDE: "true"}
 
 
-def test_without_a_catalog_the_vm_has_it_in_itself() -> None:
+def test_preset_without_catalog_is_inlined_into_vm() -> None:
     found = converted(vm(**SMALL), preset("small", {**REQUESTS, "cpu": {"cores": 2}}), catalog=None)
     domain = found.manifest["spec"]["template"]["spec"]["domain"]
     assert domain == {"devices": {}, "cpu": {"cores": 2}, "resources": {"requests": {"memory": "2Gi"}}}
@@ -229,7 +229,7 @@ def test_lists_keep_their_references() -> None:
     assert inside["domain"]["devices"]["disks"][1]["name"] == "${NAME}"
 
 
-def test_a_list_that_gets_shorter_is_the_new_one() -> None:
+def test_shortened_list_replaces_the_old_list() -> None:
     assert _carried_over(["${A}", "x"], ["a", "x"], ["a"]) == ["a"]
 
 

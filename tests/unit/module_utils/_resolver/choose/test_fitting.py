@@ -68,7 +68,7 @@ def test_demands_on_the_node_come_last(demand: dict[str, Any]) -> None:
     assert names([instancetype("a", **demand), instancetype("b", 3)]) == ["a", "b"]
 
 
-def test_deprecated_instancetypes_are_chosen_on_request_and_obsolete_ones_never() -> None:
+def test_obsolete_is_never_chosen_deprecated_only_on_request() -> None:
     manifests = [
         {**instancetype("active"), "kind": "VirtualMachineInstancetype"},
         {**instancetype("old"), "kind": "VirtualMachineInstancetype"},

@@ -218,7 +218,7 @@ def test_refused_and_deprecated_instancetypes_are_not_chosen() -> None:
 
 
 @pytest.mark.parametrize("state", ["deprecated", "obsolete"])
-def test_only_a_default_or_the_name_itself_chooses_what_is_not_active(state: str) -> None:
+def test_inactive_object_needs_default_or_exact_name(state: str) -> None:
     labels = {"instancetypes.virtshape.io/state": state}
     annotations = {"instancetypes.virtshape.io/replacement": "u1.large"}
     old = instancetype("u1.old", 1, "2Gi", "general.purpose")
@@ -236,7 +236,7 @@ def test_only_a_default_or_the_name_itself_chooses_what_is_not_active(state: str
         resolve(Request("Debian"), offer, NEWEST)
 
 
-def test_cluster_wide_object_before_a_namespaced_one_of_its_name() -> None:
+def test_cluster_wide_object_precedes_its_namespaced_namesake() -> None:
     types = [{**instancetype("u1.small", 8, "64Gi", "general.purpose"), "kind": "VirtualMachineInstancetype"}, *TYPES]
     for offered in (types, [*TYPES, types[0]]):
         choice = choose("fedora", types=offered)
@@ -255,7 +255,7 @@ def test_preference_that_cannot_be_read() -> None:
         resolve(Request("fedora"), Offer([unreadable], TYPES, None, {}), NEWEST)
 
 
-def test_every_preference_of_the_built_in_catalog_is_a_workload() -> None:
+def test_every_builtin_preference_is_a_workload() -> None:
     """Some need another class than the general one; none is ambiguous."""
     objects = _builtin_catalog.objects(NEWEST)
     offer = Offer(

@@ -168,7 +168,7 @@ def test_other_spellings_of_the_same(domain: Manifest, remaining: Manifest) -> N
     assert template(result)["domain"] == {"devices": {}, **remaining}
 
 
-def test_a_memory_request_counts_if_the_default_is_lower() -> None:
+def test_memory_request_above_default_is_a_difference() -> None:
     machine = vm(resources={"requests": {"memory": "4Gi"}})
     cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, Configuration(memory_overcommit=150)))
     result = adopt.adopt(machine, TYPES, None, cluster)
@@ -265,7 +265,7 @@ def test_the_remedy_holds(machine: Manifest, options: dict[str, Any], remedy: st
         assert ("new" in str(taken.preference)) == bool(new)
 
 
-def test_a_vm_with_a_preference_is_not_offered_another() -> None:
+def test_vm_with_preference_is_offered_no_other() -> None:
     machine = vm(cpu={"cores": 2})
     machine["spec"]["preference"] = {"name": "virtio", "kind": CLUSTER_PREFERENCE}
     assert adopted(machine).remedy == TURN
@@ -312,7 +312,7 @@ def test_a_pair_that_kubevirt_rejects_is_not_chosen() -> None:
     assert "not divisible" in str(refused.nearest[0].refusal)
 
 
-def test_a_storage_class_of_a_preference_is_a_difference() -> None:
+def test_preferred_storage_class_is_a_difference() -> None:
     classy = preference("classy", volumes={"preferredStorageClassName": "fast"}, devices={"preferredRng": {}})
     machine = vm(devices={"rng": {}})
     source = {"metadata": {"name": "root"}, "spec": {"storage": {}, "source": {"blank": {}}}}
@@ -363,14 +363,14 @@ def test_annotations_that_the_instancetype_sets_otherwise_go() -> None:
     assert result.vm["spec"]["template"]["metadata"] == {"annotations": {"d": "2"}}
 
 
-def test_manifests_that_do_not_match_the_schema_are_no_choice() -> None:
+def test_manifests_violating_the_schema_are_not_chosen() -> None:
     broken = preference("broken", cpu="many")
     result = chosen(adopted(vm(devices={"rng": {}}), [broken, preference("rng", devices={"preferredRng": {}})]))
     assert result.preference == {"kind": CLUSTER_PREFERENCE, "name": "rng"}
     assert chosen(adopted(vm(), [broken])).preference is None
 
 
-def test_a_pair_on_which_kubevirt_crashes_is_not_chosen() -> None:
+def test_pair_that_crashes_kubevirt_is_not_chosen() -> None:
     zero = preference(
         "zero", cpu={"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}, devices={"preferredRng": {}}
     )
@@ -445,7 +445,7 @@ def test_all_spellings_of_the_guests_memory_are_one() -> None:
     assert "domain.resources.limits" in {item["field"] for item in refused.nearest[0].differences}
 
 
-def test_a_vm_that_cannot_be_built_has_no_pair() -> None:
+def test_vm_with_missing_preference_has_no_pair() -> None:
     machine = vm()
     machine["spec"]["preference"] = {"kind": CLUSTER_PREFERENCE, "name": "gone"}
     result = 'virtualmachineclusterpreferences.instancetype.kubevirt.io "gone" not found'

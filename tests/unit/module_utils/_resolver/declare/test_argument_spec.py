@@ -209,7 +209,7 @@ def test_option_names(type_name: str, name: str, option: str) -> None:
 
 
 @pytest.mark.parametrize("type_name", sorted(schema.TYPES))
-def test_two_fields_of_a_type_never_share_an_option(type_name: str) -> None:
+def test_fields_of_a_type_have_distinct_options(type_name: str) -> None:
     names = [field.option for field in argument_spec.fields(type_name)]
 
     assert len(set(names)) == len(names)

@@ -44,7 +44,7 @@ def test_shorthand_is_for_objects_alone() -> None:
     assert expand_shorthand({"size": "30Gi"}, {"size": {"type": "str"}}) == {"size": "30Gi"}
 
 
-def test_the_kind_of_an_object_is_taken_in_every_spelling() -> None:
+def test_object_kind_is_accepted_in_any_spelling() -> None:
     spec = {"kind": {"choices": ["VirtualMachinePreference", "VirtualMachineClusterPreference"]}}
     assert expand_shorthand({"kind": "virtualmachinepreferences"}, spec) == {"kind": "VirtualMachinePreference"}
 

@@ -97,7 +97,7 @@ def test_changes_of_a_stopped_vm_need_nothing(instance: Any) -> None:
     assert [(result.guest_before or {})["memory"], (result.guest_after or {})["memory"]] == ["1Gi", "4Gi"]
 
 
-def test_a_guest_that_cannot_be_placed_is_compared_already() -> None:
+def test_guest_awaiting_a_node_may_need_restart() -> None:
     """Recorded: KubeVirt asks for a restart of a guest that waits for a node, and does not make it anew by itself."""
     result = of(vm("large"), running(phase="Scheduling"))
     assert (result.needs, result.reason) == (
@@ -228,7 +228,7 @@ def test_memory_that_is_only_requested() -> None:
     assert foreseen(before, requesting(), instance, Cluster(Objects(TYPES), KubeVirt(NEWEST))).needs == RESTART
 
 
-def test_a_guest_that_is_to_stop_needs_no_restart() -> None:
+def test_guest_about_to_stop_needs_no_restart() -> None:
     planned = vm("large")
     planned["spec"]["runStrategy"] = "Halted"
     assert of(planned, running()).needs == NOTHING
@@ -264,7 +264,7 @@ def test_changes_are_compared_with_the_started_spec() -> None:
     )
 
 
-def test_a_captured_revision_counts_until_the_matcher_is_another() -> None:
+def test_captured_revision_counts_until_matcher_changes() -> None:
     retained = {
         "kind": "ControllerRevision",
         "metadata": {
@@ -321,7 +321,7 @@ def test_memory_that_was_plugged_in_is_there() -> None:
     assert [(result.guest_before or {})["memory"], (result.guest_after or {})["memory"]] == ["2Gi", "4Gi"]
 
 
-def test_both_sides_are_of_the_cluster_and_its_release() -> None:
+def test_cluster_settings_and_release_are_no_change() -> None:
     """What the cluster's settings or its release do to a VM is no change of it."""
     cores = {
         "apiVersion": "instancetype.kubevirt.io/v1beta1",

@@ -34,13 +34,13 @@ def test_the_same_by_meaning_is_unchanged() -> None:
     assert plan.present(MANIFEST, live(memory={"guest": "1024Mi"}), OWNER).action == plan.NONE
 
 
-def test_a_different_value_is_a_change_and_shows_only_itself() -> None:
+def test_changed_value_is_applied_and_shown_alone() -> None:
     manifest = plan.present(MANIFEST, live(cpu={"guest": 4}), OWNER)
     assert manifest.action == plan.APPLY
     assert (manifest.before, manifest.after) == ({"spec": {"cpu": {"guest": 4}}}, {"spec": {"cpu": {"guest": 2}}})
 
 
-def test_a_field_that_we_declared_once_is_a_change() -> None:
+def test_formerly_declared_field_is_removed() -> None:
     manifest = plan.present(MANIFEST, live(schedulerName="old"), OWNER | {("spec", "schedulerName")})
     assert (manifest.action, manifest.before, manifest.after) == (plan.APPLY, {"spec": {"schedulerName": "old"}}, {})
 
@@ -49,7 +49,7 @@ def test_a_field_of_somebody_else_is_none() -> None:
     assert plan.present(MANIFEST, live(schedulerName="theirs"), OWNER).action == plan.NONE
 
 
-def test_an_object_that_we_never_applied_is_taken_over() -> None:
+def test_object_never_applied_is_taken_over() -> None:
     manifest = plan.present(MANIFEST, live(), None)
     assert (manifest.action, manifest.before, manifest.after) == (plan.APPLY, {}, {})
 
@@ -91,7 +91,7 @@ def test_dropped_contents_of_an_empty_object_are_patched() -> None:
     assert plan.present(devices(rng={}), both, owner).merge_patch == {}
 
 
-def test_a_dropped_field_leaves_what_admission_put_beside_it() -> None:
+def test_dropped_field_keeps_siblings_added_by_admission() -> None:
     def vm(firmware: dict[str, Any]) -> dict[str, Any]:
         spec = {"domain": {"devices": {}, **firmware}, "terminationGracePeriodSeconds": 0}
         return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "spec": {"template": {"spec": spec}}}
@@ -170,7 +170,7 @@ def test_fields_of_other_managers_stay_without_force() -> None:
     )
 
 
-def test_fields_of_our_updates_are_removed_by_a_patch() -> None:
+def test_fields_from_own_updates_are_removed_by_patch() -> None:
     manifest = plan.present(MANIFEST, managed(virtshape=["old"]), OWNER | {OLD}, "virtshape")
     assert (manifest.before, manifest.retained, manifest.merge_patch) == (
         {"metadata": {"labels": {"old": "x"}}},
@@ -186,7 +186,7 @@ def test_an_emptied_object_is_removed() -> None:
     assert manifest.merge_patch == {("metadata", "labels"): None}
 
 
-def test_a_changed_value_of_somebody_else_is_a_conflict() -> None:
+def test_changing_another_managers_value_is_a_conflict() -> None:
     changed = {**MANIFEST, "metadata": {"name": "web", "labels": {"team": "b"}}}
     theirs = managed(kubectl=["team"], virtshape=["team"])
     words = str(plan.present(changed, theirs, OWNER, "virtshape").conflict)

@@ -46,7 +46,7 @@ def test_a_required_restart_is_read_from_its_condition() -> None:
     assert restart_required({"spec": {}}) is None
 
 
-def test_the_same_status_means_that_nobody_has_looked_since() -> None:
+def test_same_status_compares_conditions_and_printable_status() -> None:
     before = vm(conditions=[NOT_READY], printableStatus="ErrImagePull")
     assert same_status(before, {**before, "spec": {}})
     assert not same_status(before, vm(conditions=[], printableStatus="ErrImagePull"))

@@ -137,7 +137,7 @@ def test_an_inferred_matcher_is_no_difference() -> None:
     assert action(as_vm(INFERRED), live) == plan.NONE
 
 
-def test_a_later_apply_sends_the_name_that_was_inferred() -> None:
+def test_later_apply_sends_the_inferred_name() -> None:
     live = applied(created(INFERRED), instancetype={"name": "u1.medium"})
     changed = as_vm({**INFERRED, "labels": {"tier": "db"}})
     manifest, owner = vms.reconcile(changed, live, "virtshape")
@@ -183,7 +183,7 @@ def written_by_controller(live: dict[str, Any], template: dict[str, Any]) -> dic
     return live
 
 
-def test_what_virt_controller_writes_to_any_vm_is_no_expansion() -> None:
+def test_ordinary_virt_controller_fields_are_no_expansion() -> None:
     annotations = {".": {}, "f:kubevirt.io/pci-topology-version": {}}
     domain = {"f:firmware": {".": {}, "f:uuid": {}}}
     template = {"f:metadata": {"f:annotations": annotations}, "f:spec": {"f:domain": domain, "f:volumes": {}}}
@@ -232,7 +232,7 @@ def memory_of(vm: dict[str, Any]) -> Any:
     return ownership.lookup(vm, MEMORY)
 
 
-def test_a_new_vm_has_memory_unless_something_else_decides_it() -> None:
+def test_new_vm_gets_default_memory_unless_otherwise_set() -> None:
     assert memory_of(created(PLAIN)) == {"guest": "512Mi"}
     assert memory_of(created({**PLAIN, **AUTO})) == {"guest": "512Mi"}
     assert memory_of(created({**PLAIN, **REQUIRED})) is None
@@ -248,7 +248,7 @@ def test_undeclared_memory_stays() -> None:
     assert action(as_vm(PLAIN), live) == plan.NONE
 
 
-def test_an_instancetype_takes_the_place_of_memory_and_back() -> None:
+def test_switching_to_or_from_instancetype_sets_no_memory() -> None:
     live = applied(created(PLAIN))
     sized = vms.reconcile(as_vm({**PLAIN, "instancetype": {"name": "x"}}), live, "virtshape").manifest
     assert memory_of(sized) is None
@@ -257,7 +257,7 @@ def test_an_instancetype_takes_the_place_of_memory_and_back() -> None:
     assert memory_of(back.manifest) is None
 
 
-def test_an_inference_that_came_to_nothing_is_not_tried_again() -> None:
+def test_failed_optional_inference_is_not_retried() -> None:
     options = {**PLAIN, **AUTO}
     live = applied(created(options))
     for matcher in ("instancetype", "preference"):
@@ -306,7 +306,7 @@ def test_a_removed_instancetype_takes_its_revision_along() -> None:
     assert manifest.merge_patch == {("spec", "instancetype"): None, (*MEMORY, "guest"): "2Gi"}
 
 
-def test_a_removed_preference_takes_along_what_a_new_instancetype_replaces() -> None:
+def test_one_patch_swaps_preference_and_memory_for_instancetype() -> None:
     live = applied(created({**PLAIN, "memory": "2Gi", "preference": {"name": "x"}}))
     live["spec"]["preference"]["revisionName"] = "a-x-1"
     manifest = plan_with_merge_patch({**PLAIN, "instancetype": {"name": "y"}}, live)
@@ -333,7 +333,7 @@ def test_running_is_a_spelling_of_a_run_strategy() -> None:
         assert plan_with_merge_patch(PLAIN, with_running(value, "kubectl")).action == plan.NONE
 
 
-def test_running_gives_way_to_another_run_strategy_in_one_request() -> None:
+def test_run_strategy_replaces_running_in_one_patch() -> None:
     first = {("spec", "running"): None, ("spec", "runStrategy"): "Manual"}
     desired = {**PLAIN, "run_strategy": "Manual"}
     refused = plan_with_merge_patch(desired, with_running(True, "kubectl"))
@@ -354,7 +354,7 @@ def test_the_pin_of_what_others_declare_stays() -> None:
     assert manifest.before == {}
 
 
-def test_a_matcher_that_was_inferred_is_taken_over_from_others() -> None:
+def test_inferred_matcher_is_taken_over_from_others() -> None:
     """Of a VM that others made, nothing of the matcher is ours yet."""
     live = applied(created({**PLAIN, "labels": {"tier": "web"}}))
     live["spec"]["instancetype"] = {"name": "u1.medium"}
@@ -404,7 +404,7 @@ def test_only_the_changed_matcher_loses_its_pin(matcher: str, desired: dict[str,
 
 
 @pytest.mark.parametrize("mine", [True, False])
-def test_the_kind_of_a_matcher_that_was_inferred_comes_along(mine: bool) -> None:
+def test_inferred_matcher_keeps_its_inferred_kind(mine: bool) -> None:
     live = applied(created(INFERRED), instancetype={"name": "u1.medium", "kind": OWN_KIND})
     if not mine:
         live["metadata"]["managedFields"] = []
@@ -417,7 +417,7 @@ def test_the_kind_of_a_matcher_that_was_inferred_comes_along(mine: bool) -> None
     )
 
 
-def test_a_matcher_with_name_and_volume_is_no_difference() -> None:
+def test_live_matcher_with_name_and_volume_keeps_inference() -> None:
     result = {"name": "u1.medium", "inferFromVolume": "iso"}
     live = applied(created(INFERRED), instancetype=result)
     manifest = vms.reconcile(as_vm(INFERRED), live, "virtshape").manifest

@@ -62,7 +62,7 @@ def test_a_template_that_makes_no_vm_is_refused(wrong: Manifest, words: str) -> 
     assert words in str(refused.value) and "\n" not in str(refused.value)
 
 
-def test_unknown_fields_may_be_those_of_a_newer_kubevirt() -> None:
+def test_template_with_accepted_unknown_fields_is_valid() -> None:
     assert manifest(options(vmi={"newField": 1}, accept_unknown_fields=True))
 
 

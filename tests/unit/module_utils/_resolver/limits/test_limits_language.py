@@ -45,7 +45,7 @@ def test_sizes_and_devices_select_from_the_catalog() -> None:
     assert permitted.own_instancetypes
 
 
-def test_names_series_and_classes_select_together_and_leave_out_those_of_the_namespace() -> None:
+def test_criteria_combine_and_exclude_namespaced_instancetypes() -> None:
     permitted = limit(series=["u1", "cx1"], classes=["general.*"], max_cpu=1)
     assert permitted.instancetypes == ["u1.medium", "u1.micro", "u1.nano", "u1.small"]
     assert not permitted.own_instancetypes
@@ -55,7 +55,7 @@ def test_preferences_are_patterns() -> None:
     assert limit(preferences=["rhel.9", "fedora"]).preferences == ["fedora", "rhel.9"]
 
 
-def test_objects_of_a_namespace_are_not_of_the_catalog() -> None:
+def test_namespaced_objects_are_not_part_of_catalog() -> None:
     own = {"kind": "VirtualMachineInstancetype", "metadata": {"name": "own"}, "spec": CATALOG[0]["spec"]}
     [permitted] = limits([{"name": "a", "max_cpu": 64}], [*CATALOG, own])
     assert permitted.instancetypes and "own" not in permitted.instancetypes

@@ -138,7 +138,7 @@ def test_instancetypes_of_a_namespace_by_their_size() -> None:
         (f"web-u1.small-v1beta1-{UID}-1\n", False),
     ],
 )
-def test_only_revisions_of_the_same_object_may_be_pinned(revision: str, permitted: bool) -> None:
+def test_only_revisions_of_same_object_are_pinnable(revision: str, permitted: bool) -> None:
     pinned = instancetype(name="u1.small", revisionName=revision)
     assert (not said(STANDARD, pinned)) is permitted
     assert not said(STANDARD, pinned, pinned)

@@ -112,7 +112,7 @@ OLD_OBJECTS = (
 )
 
 
-def test_a_deprecated_instancetype_is_a_doubt_that_names_the_replacement() -> None:
+def test_deprecated_instancetype_is_a_warning_naming_its_replacement() -> None:
     (issue,) = issues(vm(instancetype={"name": "old"}), there=OLD_OBJECTS)
     assert (issue.text, issue.certain, issue.state) == (
         "spec.instancetype.name: old is deprecated (obsolete from 2027-03-31); use u1.large",
@@ -121,7 +121,7 @@ def test_a_deprecated_instancetype_is_a_doubt_that_names_the_replacement() -> No
     )
 
 
-def test_an_obsolete_object_is_only_for_vms_that_have_it() -> None:
+def test_obsolete_object_is_only_for_existing_users() -> None:
     both = vm(instancetype={"name": "gone"}, preference={"name": "windows.7"})
     found = issues(both, there=OLD_OBJECTS)
     assert [(issue.text, issue.certain, issue.state) for issue in found] == [
@@ -222,7 +222,7 @@ def test_too_small_instancetype() -> None:
     assert text.endswith(" preference requires 2 vCPU; use for example u1.odd, u1.large or m1.large")
 
 
-def test_examples_have_the_kind_and_namespace_of_the_matcher() -> None:
+def test_examples_share_kind_and_namespace_of_matcher() -> None:
     manifest = vm(instancetype={"name": "tiny", "kind": OWN}, preference={"name": "windows"})
     there = [instancetype("tiny", 1, "1Gi", OWN), *CLUSTER_OBJECTS]
     assert issue_text(manifest, there=there).endswith(" preference requires 2 vCPU; use for example own")

@@ -149,7 +149,7 @@ def test_captured_at_and_changed_at() -> None:
     assert (gone.captured_at, gone.changed_at) == ("", "")
 
 
-def test_vm_without_instancetype_gets_the_defaults_of_the_cluster() -> None:
+def test_vm_without_instancetype_gets_cluster_defaults() -> None:
     preference: dict[str, Any] = {
         "kind": "VirtualMachineClusterPreference",
         "metadata": {"name": "p"},

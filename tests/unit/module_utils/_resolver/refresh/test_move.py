@@ -174,7 +174,7 @@ def test_a_lost_revision_has_no_way_back() -> None:
 
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("style", ["status", "spec"])
-def test_the_way_back_restores_exactly_what_the_vm_had(style: str, pinned: bool) -> None:
+def test_rollback_restores_the_former_vm_exactly(style: str, pinned: bool) -> None:
     world = World(instancetype("large", "4Gi"), style=style, machine={"type": "pc-q35-rhel8.6.0"})
     if pinned:
         world.vm["spec"]["instancetype"]["revisionName"] = recapture.captured_name(world.vm, INSTANCETYPE)

@@ -130,7 +130,7 @@ def test_rollback_patch_pins_to_what_the_vm_had() -> None:
     assert recapture.former(before, part(drift.DRIFTED, "old", 2), [PREFERENCE]) is None
 
 
-def test_a_pin_of_the_user_stays_after_a_rollback() -> None:
+def test_rollback_keeps_a_pin_of_the_user() -> None:
     before = vm({"name": "big", "revisionName": "old"}, captured("old"))
     had = recapture.former(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE])
     assert had is not None and recapture.pins_to_remove(before, had) == []
@@ -140,7 +140,7 @@ def test_a_pin_of_the_user_stays_after_a_rollback() -> None:
     assert had is not None and recapture.pins_to_remove(older, had) == []
 
 
-def test_captured_name_of_older_releases_is_in_the_spec() -> None:
+def test_older_releases_capture_name_in_the_spec() -> None:
     named = {"spec": {"instancetype": {"name": "small", "revisionName": "pinned"}}, "status": {}}
     assert recapture.captured_name(named, INSTANCETYPE) == "pinned"
     assert recapture.captured_name({"spec": {}, "status": {}}, INSTANCETYPE) == ""

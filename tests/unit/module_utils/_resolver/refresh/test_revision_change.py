@@ -167,7 +167,7 @@ class TestRefresh:
         assert world.refresh().refusal == "the VM is pinned by revisionName; unpin it first (state: unpinned)"
         assert world.refresh(PREFERENCE) == RevisionChange()
 
-    def test_up_to_1_4_refresh_removes_the_revision_name(self) -> None:
+    def test_refresh_through_1_4_removes_revision_name(self) -> None:
         change = drifted("spec").refresh()
         assert (change.due, change.spec, change.recapture) == (True, {"instancetype": {"revisionName": None}}, False)
 
@@ -288,7 +288,7 @@ class TestPin:
         world.vm["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = "gone"
         assert world.pin_to("previous").refusal == "the VM has no earlier revision"
 
-    def test_up_to_1_4_previous_is_pinned_in_the_spec(self) -> None:
+    def test_previous_is_pinned_in_spec_through_1_4(self) -> None:
         world = World(
             [instancetype(1), instancetype(2, "4Gi"), preference(1)], [instancetype(2, "4Gi"), preference(1)], "spec"
         )

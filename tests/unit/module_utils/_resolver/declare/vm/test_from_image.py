@@ -92,7 +92,7 @@ def test_the_disk_that_the_vm_boots_from_decides(options: Manifest) -> None:
     }
 
 
-def test_credentials_certificates_and_architecture_are_those_of_the_disk() -> None:
+def test_image_has_credentials_ca_and_architecture_of_disk() -> None:
     vm = manifest_from(volumes=[{"name": "root", "import": {"registry": REGISTRY, "size": "10Gi"}}])
     vm["spec"]["dataVolumeTemplates"][0]["spec"]["source"]["registry"]["platform"] = {"architecture": "arm64"}
 
@@ -139,7 +139,7 @@ def test_labels_of_an_existing_volume_precede_its_image() -> None:
     assert from_image.existing_volumes(manifest_from(boot={"url": "docker://a/b"}), None) == []
 
 
-def test_an_image_without_variables_is_an_error_with_a_remedy() -> None:
+def test_image_without_variables_fails_with_a_remedy() -> None:
     with pytest.raises(FieldError) as error:
         inferred(manifest_from(boot={"container_disk": IMAGE}), ImageContents((f"{MARK}INSTANCETYPE=u1.medium",)))
     assert str(error.value) == (
@@ -148,7 +148,7 @@ def test_an_image_without_variables_is_an_error_with_a_remedy() -> None:
     )
 
 
-def test_an_unreachable_registry_is_reported_once_for_both_roles() -> None:
+def test_unreachable_registry_is_reported_once_for_both() -> None:
     with pytest.raises(FieldError) as error:
         inferred(manifest_from(boot={"container_disk": IMAGE}), ImageContents(problem="cannot reach quay.io: refused"))
     assert str(error.value) == (
@@ -158,7 +158,7 @@ def test_an_unreachable_registry_is_reported_once_for_both_roles() -> None:
     )
 
 
-def test_a_vm_that_may_do_without_is_declared_without() -> None:
+def test_optional_inference_that_fails_leaves_matchers_out() -> None:
     vm = manifest_from(boot={"container_disk": IMAGE}, **AUTO)
 
     silent = inferred(vm, ImageContents())
@@ -192,14 +192,14 @@ def test_a_live_vm_keeps_its_matchers(matcher: Manifest) -> None:
     assert matchers(reconcile(vm, live, "virtshape").manifest) == BOTH
 
 
-def test_only_a_required_inference_is_repeated_for_a_live_vm() -> None:
+def test_only_required_inference_repeats_for_live_vm() -> None:
     without = manifest_from(boot={"container_disk": IMAGE}, infer_from_registry=False)
 
     assert images_to_read(manifest_from(boot={"container_disk": IMAGE}, **AUTO), without) == {}
     assert set(images_to_read(manifest_from(boot={"container_disk": IMAGE}), without)) == {"instancetype", "preference"}
 
 
-def test_the_warning_of_a_small_guest_names_the_option() -> None:
+def test_small_guest_warning_names_infer_from_registry() -> None:
     disk = {"name": "web", "boot": {"container_disk": IMAGE}}
 
     assert "or infer_from_registry" in warnings(disk)[0]

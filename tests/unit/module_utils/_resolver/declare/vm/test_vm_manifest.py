@@ -39,7 +39,7 @@ def test_generated_names_depend_only_on_the_vm() -> None:
     assert generated_name("x", "a", "bc") != generated_name("x", "ab", "c")
 
 
-def test_a_data_volume_is_named_after_vm_and_volume() -> None:
+def test_data_volume_is_named_after_vm_and_volume() -> None:
     source = {"blank": True, "size": "1Gi"}
     result = manifest({"name": "a", "volumes": [{"name": "root", "import": source}]})["spec"]
     assert result["dataVolumeTemplates"][0]["metadata"] == {"name": "a-root"}
@@ -144,7 +144,7 @@ def test_volumes_of_the_template_can_be_inferred_from() -> None:
     assert spec["instancetype"] == {"inferFromVolume": "root"}
 
 
-def test_a_data_volume_that_is_there_can_be_inferred_from() -> None:
+def test_inference_can_use_an_existing_data_volume() -> None:
     options = {"infer_from_volume": "root"}
     spec = manifest({"name": "a", "volumes": [{"data_volume": "root"}], "preference": options})["spec"]
     assert spec["preference"] == {"inferFromVolume": "root"}

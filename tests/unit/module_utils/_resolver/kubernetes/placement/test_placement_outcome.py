@@ -180,7 +180,7 @@ def test_guests_of_a_drained_node_move_first() -> None:
     )
 
 
-def test_a_guest_migrates_to_a_cpu_like_its_own() -> None:
+def test_guest_migrates_to_a_matching_cpu() -> None:
     labels = {"cpu-vendor.node.kubevirt.io/AMD": "true", "host-model-cpu.node.kubevirt.io/EPYC": "true"}
     obsolete = {"key": "node-labeller.kubevirt.io/obsolete-host-model", "operator": "DoesNotExist"}
     affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [obsolete]}]}}}

@@ -69,7 +69,7 @@ def test_dedicated_cpus_without_a_topology() -> None:
     assert container(domain)["limits"]["cpu"] == "1"
 
 
-def test_dedicated_cpus_keep_resources_of_vm_in_1_4() -> None:
+def test_dedicated_cpus_keep_vm_resources_in_1_4() -> None:
     resources = {"requests": {"cpu": "2"}, "limits": {"cpu": "2"}}
     result = container({"cpu": ALONE, "resources": resources}, version="1.4")
     assert (result["requests"]["cpu"], result["limits"]["cpu"]) == ("2", "2")

@@ -26,7 +26,7 @@ NONE: dict[str, Any] = {}
         ({"machine": {"preferredMachineType": "q35"}}, "1.9", {"type": "q35"}),
     ],
 )
-def test_preference_without_type_sets_empty_machine_before_1_5(
+def test_typeless_preference_sets_empty_machine_before_1_5(
     preference: dict[str, Any], at: str, expected: dict[str, Any] | None
 ) -> None:
     domain: dict[str, Any] = {}

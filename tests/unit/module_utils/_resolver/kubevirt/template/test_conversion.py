@@ -66,5 +66,5 @@ def vm(spec: Any = None, **metadata: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_the_first_error_is_in_the_words_of_go(value: dict[str, Any], message: str | None) -> None:
+def test_first_error_is_worded_like_go(value: dict[str, Any], message: str | None) -> None:
     assert conversion.message("VirtualMachine", value) == message

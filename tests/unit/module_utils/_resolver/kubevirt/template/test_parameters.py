@@ -74,7 +74,7 @@ def test_values_are_read_where_the_template_has_them() -> None:
     assert recovered(declared, ["ID"], template, live, {}) == {"ID": "a1"}
 
 
-def test_a_default_that_has_changed_since_does_not_hide_the_value() -> None:
+def test_changed_default_does_not_hide_the_value() -> None:
     declared = [{"name": "A", "value": "new"}, {"name": "B", "generate": "expression", "from": "[a-z]{3}"}]
     assert recovered(declared, ["B"], ["user ${A}: ${B}"], ["user old: abc"], {"A": "new"}) == {"B": "abc"}
 

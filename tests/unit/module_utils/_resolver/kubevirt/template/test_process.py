@@ -9,7 +9,7 @@ WORD = {"name": "WORD", "generate": "expression", "from": "vm-[a-z0-9]{8}"}
 TEMPLATE = {"spec": {"virtualMachine": {"metadata": {"name": "${NAME}-${WORD}"}}, "parameters": [NAME, WORD]}}
 
 
-def test_the_same_seed_generates_the_same_values_and_each_parameter_has_its_own() -> None:
+def test_seed_reproduces_a_distinct_value_per_parameter() -> None:
     found = process(TEMPLATE, {}, "secret").generated or {}
     assert process(TEMPLATE, {}, "secret").generated == found
     assert found["NAME"] != found["WORD"]
@@ -22,7 +22,7 @@ def test_a_given_value_is_not_generated() -> None:
     assert (found.substituted or {})["metadata"]["name"].startswith("web-vm-")
 
 
-def test_below_the_vmi_fields_are_in_any_case_and_unknown_ones_are_dropped() -> None:
+def test_vmi_fields_ignore_case_and_drop_unknown_ones() -> None:
     spec = {"Domain": {"cpu": {"CORES": 2}}, "nope": 1}
     found = process({"spec": {"virtualMachine": {"spec": {"template": {"spec": spec}}}}}, {}, "").vm or {}
     assert found["spec"]["template"]["spec"]["domain"]["cpu"] == {"cores": 2}
