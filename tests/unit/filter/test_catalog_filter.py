@@ -13,7 +13,7 @@ DEFINITION = {"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}}
 catalog = FilterModule().filters()["catalog"]
 
 
-def test_one_definition_is_as_good_as_a_list_of_it() -> None:
+def test_single_definition_gives_same_result_as_list() -> None:
     result = catalog(DEFINITION)
     assert [item["name"] for item in result["instancetypes"]] == ["web.small"]
     assert catalog([DEFINITION]) == result
@@ -46,7 +46,7 @@ def test_invalid_input_is_a_one_line_error(arguments: tuple[Any, ...], result: s
     assert str(error.value).startswith(result) and "\n" not in str(error.value)
 
 
-def test_a_page_shows_the_instancetypes_that_fit_a_cluster() -> None:
+def test_page_shows_instancetypes_that_fit_the_cluster() -> None:
     capacity = [{"name": "web.small", "fits": True, "node_count": 3, "nodes_in_all": 4, "more": 12}]
     assert "1 of 1 instancetypes fit the nodes" in catalog(DEFINITION, "html", capacity=capacity)
     assert "fit the nodes" not in catalog(DEFINITION, "html")

@@ -93,7 +93,7 @@ def test_the_page_shows_why_a_run_stopped() -> None:
     assert "Stopped. 1 failed, at most 0 may" in shown
 
 
-def test_vms_that_differ_only_in_their_names_are_one_row() -> None:
+def test_vms_differing_only_by_name_share_one_row() -> None:
     told = result()
     (vm,) = told["virtual_machines"]
     other = {**vm, "name": "other", "msg": "shop/other: as <asked>", "before": state(1, "2Gi")}

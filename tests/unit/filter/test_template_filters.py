@@ -88,7 +88,7 @@ def test_no_value_is_the_same_as_none() -> None:
         call("process", given, {"NAME": None})
 
 
-def test_generated_values_are_random_unless_there_is_a_seed() -> None:
+def test_generated_values_are_random_without_a_seed() -> None:
     given = template(NAME, WORD, message="${WORD}")
 
     def word(**options: Any) -> str:
@@ -153,7 +153,7 @@ def test_secrets_are_in_no_message() -> None:
         assert SECRET not in str(error.value)
 
 
-def test_an_unknown_field_is_kept_if_it_is_accepted() -> None:
+def test_accepted_unknown_field_is_kept() -> None:
     given = template(NAME, template={"spec": {"domain": {"cpuu": {"a": 1}}}})
     found = call("process", given, {"NAME": "a"}, accept_unknown_fields=True)
     assert found["virtual_machine"]["spec"]["template"]["spec"]["domain"]["cpuu"] == {"a": 1}
@@ -163,7 +163,7 @@ def openshift(*objects: Any, **fields: Any) -> dict[str, Any]:
     return {"kind": "Template", "metadata": {"name": "t"}, "objects": list(objects), **fields}
 
 
-def test_a_template_of_openshift_is_converted_with_its_labels() -> None:
+def test_openshift_template_is_converted_with_its_labels() -> None:
     vm = {"metadata": {"name": "${NAME}"}, "spec": {"runStrategy": "Halted"}}
     given = openshift(vm, labels={"app": "shop"}, parameters=[NAME])
     found = call("convert", given)
@@ -187,7 +187,7 @@ def test_what_kubevirt_would_refuse_is_not_converted(given: Any, message: str) -
     assert str(error.value).startswith(f"template_convert: {message}")
 
 
-def test_a_template_of_a_vm_keeps_its_instancetype_and_preference() -> None:
+def test_template_from_vm_keeps_instancetype_and_preference() -> None:
     before = deepcopy(VM)
     found = call("from_vm", VM)
     assert before == VM
@@ -233,7 +233,7 @@ def test_a_vm_with_little_in_it() -> None:
         call("from_vm", {"metadata": {"name": "a"}, "spec": {}})
 
 
-def test_an_inferred_instancetype_stays_inferred_and_a_vm_without_claims_has_no_data_volumes() -> None:
+def test_template_keeps_inference_and_omits_empty_data_volumes() -> None:
     guest = {"spec": {"domain": {"devices": {}}, "volumes": [{"name": "d", "memoryDump": {"claimName": "d"}}]}}
     spec = {"runStrategy": "Halted", "instancetype": {"inferFromVolume": "root"}, "template": guest}
     found = call("from_vm", {"metadata": {"name": "a"}, "spec": spec})["spec"]["virtualMachine"]["spec"]

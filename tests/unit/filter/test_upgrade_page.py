@@ -102,7 +102,7 @@ def test_a_vm_that_does_not_start() -> None:
     assert "would not start" in page and "cannot be read" in page
 
 
-def test_vms_that_differ_only_in_their_names_are_one_row() -> None:
+def test_vms_differing_only_by_name_share_one_row() -> None:
     told = result()
     told["virtual_machines"].append({**told["virtual_machines"][0], "name": "twin"})
     assert "2 shop/web, shop/twin 1 vCPU" in re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", upgrade_page(told)))

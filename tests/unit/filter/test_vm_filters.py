@@ -32,7 +32,7 @@ def vm(name: str = "web", **domain: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_list_gives_a_list_and_nothing_is_changed(name: str) -> None:
+def test_list_gives_a_list_and_stays_unchanged(name: str) -> None:
     options = [vm(), vm("db", machine={"type": "q35"})]
     before = copy.deepcopy(options)
     answers = load(name)(options, instancetype=LARGE)
@@ -76,7 +76,7 @@ def test_errors(name: str, value: Any, options: dict[str, Any], result: str) -> 
     assert "\n" not in str(error.value)
 
 
-def test_objects_may_be_one_manifest_and_hold_empty_documents() -> None:
+def test_objects_accept_one_manifest_and_empty_documents() -> None:
     named = vm()
     named["spec"]["instancetype"] = {"name": "large"}
     large = {"kind": "VirtualMachineClusterInstancetype", "metadata": {"name": "large"}, "spec": LARGE}
@@ -241,7 +241,7 @@ def test_drift_of_a_vm() -> None:
     assert "preference" not in result and "refusal" not in result
 
 
-def test_inference_and_drift_as_an_older_kubevirt_sees_them() -> None:
+def test_inference_and_drift_follow_the_kubevirt_version() -> None:
     snapshot = {**PVC, "kind": "VolumeSnapshot"}
     source = {"snapshot": {"name": "root", "namespace": "shop"}}
     volume = {"kind": "DataVolume", "metadata": PVC["metadata"] | {"labels": {}}, "spec": {"source": source}}
@@ -259,7 +259,7 @@ def test_inference_and_drift_as_an_older_kubevirt_sees_them() -> None:
             load(name)(vm(), [], kubevirt_version="0.4")
 
 
-def test_a_captured_reference_of_a_later_kubevirt_does_not_count() -> None:
+def test_older_kubevirt_ignores_captured_status_reference() -> None:
     drifted = vm()
     drifted["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}
     drifted["status"] = {"instancetypeRef": {"controllerRevisionRef": {"name": "gone"}}}
@@ -277,7 +277,7 @@ def test_a_revision_of_old_times_is_read() -> None:
         load("drift")(revision, [instancetype()])
 
 
-def test_a_matcher_without_kind_is_as_admission_stored_it() -> None:
+def test_matcher_without_kind_gets_the_cluster_wide_kind() -> None:
     # Until 1.3.0 a preference without kind was not found; admission gave it one.
     named = vm()
     named["spec"]["preference"] = {"name": "p"}

@@ -90,7 +90,7 @@ def test_a_load_balancer_goes_before_a_node_port() -> None:
     assert endpoint(service("named", ingress=[{"hostname": "lb.example.com"}])) == ("lb.example.com", 2222)
 
 
-def test_a_node_port_is_on_the_node_of_the_guest() -> None:
+def test_node_port_uses_the_guests_node_address() -> None:
     assert endpoint(ON_NODE) == ("203.0.113.9", 30022)
     assert endpoint(ON_NODE, nodes=lambda _name: None) == ("node01", 30022)
     # A load balancer that has no address yet has a port on the node, too.
@@ -120,19 +120,19 @@ def test_a_service_selects_the_pod_of_a_vmi(selector: dict[str, str], result: bo
     assert bool(endpoint(service("one", ingress=[{"ip": "198.51.100.4"}], selector=selector))) is result
 
 
-def test_a_service_for_many_leads_to_nobody_in_particular() -> None:
+def test_service_for_several_guests_gives_no_endpoint() -> None:
     many = service("many", ingress=[{"ip": "198.51.100.4"}], selector={"app": "shop"})
     assert endpoint(many, others=[instance("other", app="shop")]) is None
     assert endpoint(many, others=[instance("other", app="office")]) == ("198.51.100.4", 2222)
     assert endpoint(service("inside", "ClusterIP")) is None
 
 
-def test_an_address_that_is_none_does_not_hide_the_next() -> None:
+def test_invalid_address_does_not_hide_the_next() -> None:
     reported = [{"name": "front", "ipAddresses": ["soon", "127.0.0.1", "10.0.0.5"]}]
     assert interface_address(instance(reported=reported)) == "10.0.0.5"
 
 
-def test_a_service_that_leads_elsewhere_does_not_hide_the_next() -> None:
+def test_unrelated_service_does_not_hide_the_next() -> None:
     web, other = instance(tier="web"), instance("other", tier="web")
     services = [
         service("a", selector={"tier": "db"}, ingress=[{"ip": "192.0.2.1"}]),
@@ -148,7 +148,7 @@ def test_a_service_that_leads_elsewhere_does_not_hide_the_next() -> None:
     ("name", "hostname", "label"),
     [("web", "", "web"), ("web.shop.example", "", "web"), ("web", "front", "front"), ("w" * 70, "", "w" * 63)],
 )
-def test_the_name_by_which_a_service_selects_a_pod(name: str, hostname: str, label: str) -> None:
+def test_service_selects_pod_by_its_hostname_label(name: str, hostname: str, label: str) -> None:
     item = instance(name)
     if hostname:
         item["spec"]["hostname"] = hostname
@@ -157,7 +157,7 @@ def test_the_name_by_which_a_service_selects_a_pod(name: str, hostname: str, lab
 
 
 @pytest.mark.parametrize("alone", [True, False])
-def test_the_work_grows_with_the_number_of_services_and_vmis(alone: bool) -> None:
+def test_work_is_linear_in_services_and_vmis(alone: bool) -> None:
     def work(count: int) -> Callable[[], Any]:
         names = [f"vm-{number}" for number in range(count)]
         selectors = ({"app": "shop", **({"vmi.kubevirt.io/id": name} if alone else {})} for name in names)

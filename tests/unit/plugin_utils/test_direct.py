@@ -95,7 +95,7 @@ def test_a_worker_is_left_as_it_was() -> None:
     assert kept[0] == kept[1] and kept[0].count("old") >= 1
 
 
-def test_a_worker_is_left_as_it_was_by_a_timeout() -> None:
+def test_timeout_restores_the_state_of_the_worker() -> None:
     class TimedOut(BaseException):
         pass
 
@@ -111,7 +111,7 @@ def test_a_worker_is_left_as_it_was_by_a_timeout() -> None:
     assert (gc.get_threshold(), dict(os.environ), basic._ANSIBLE_ARGS, sys.stdout) == before
 
 
-def test_a_user_turns_it_off_and_sees_where_a_module_runs() -> None:
+def test_direct_execution_is_logged_and_can_be_disabled() -> None:
     direct, alone, wrong = Here(), Here(), Here()
     assert execute(direct, text="a")["changed"]
     assert direct.told[0].startswith(f"{MODULE} is executed directly")
@@ -136,7 +136,7 @@ def test_what_a_module_shows_is_seen_at_once() -> None:
     hidden._display.display.assert_not_called()
 
 
-def test_a_kubeconfig_is_not_among_the_options_that_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kubeconfig_is_hidden_from_the_invocation(monkeypatch: pytest.MonkeyPatch) -> None:
     # From ansible-core 2.21 on, results have the options on request.
     monkeypatch.setenv("ANSIBLE_INJECT_INVOCATION", "1")
     told = execute(Here(), text="a", kubeconfig={"users": []})["invocation"]["module_args"]
@@ -180,7 +180,7 @@ def test_the_interpreter_counts() -> None:
     assert execute(Here(delegate_to="localhost"), {"ansible_delegated_vars": {"localhost": HERE}}, text="a")["changed"]
 
 
-def test_the_files_of_modules_are_kept_where_they_are_asked_for() -> None:
+def test_keep_remote_files_disables_direct_execution() -> None:
     with mock.patch.object(_direct.constants, "DEFAULT_KEEP_REMOTE_FILES", True):
         assert execute(Here(), text="a") is None
 

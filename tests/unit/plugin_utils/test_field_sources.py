@@ -78,7 +78,7 @@ def test_values_that_the_vm_overrides() -> None:
     assert value_and_source(rows["spec.domain.devices.disks[0].name"]) == ("root", "VM", ())
 
 
-def test_a_field_of_the_vm_may_displace_another_field() -> None:
+def test_vm_field_may_displace_another_field() -> None:
     options = template({"firmware": {"bootloader": {"bios": {}}}})
     row = explained(options, None, {"firmware": {"preferredEfi": {"secureBoot": False}}})[
         "spec.domain.firmware.bootloader.bios"

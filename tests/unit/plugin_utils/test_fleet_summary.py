@@ -276,7 +276,7 @@ def test_long_tables_are_cut_with_a_note() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_fleet_of_any_kind_prints_on_a_few_pages(seed: int) -> None:
+def test_any_large_fleet_prints_on_few_pages(seed: int) -> None:
     """Headless Chromium prints 7 to 9 pages of such a fleet; without groups and folds it printed 126 to 173."""
     options = random_fleet(1200, seed)
     vms = options.pop("value")

@@ -119,7 +119,7 @@ class Server:
             return hosts(session, HostQuery(**options))
 
 
-def test_one_list_for_each_kind_however_many_namespaces_there_are() -> None:
+def test_each_kind_is_listed_once_for_all_namespaces() -> None:
     server = Server()
     result = server.hosts(address="service")
     assert list(result.hosts) == [f"{name}.{namespace}" for namespace, name, _number in NAMED]
@@ -155,7 +155,7 @@ def test_a_service_gives_address_and_port() -> None:
     assert "ansible_host" not in result["vm-0.shop"]
 
 
-def test_namespaces_are_read_one_by_one_and_no_other() -> None:
+def test_only_selected_namespaces_are_read_once_each() -> None:
     server = Server()
     result = server.hosts(namespaces=["shop", "shop"], selector="a=b")
     assert {name.partition(".")[2] for name in result.hosts} == {"shop"}
@@ -170,7 +170,7 @@ def test_running_ones_alone() -> None:
     assert list(Server().hosts(only_running=True, namespaces=["shop"]).hosts) == ["vm-1.shop", "vm-2.shop"]
 
 
-def test_kinds_that_are_forbidden_cluster_wide_are_listed_per_namespace() -> None:
+def test_kind_forbidden_cluster_wide_is_listed_per_namespace() -> None:
     server = Server("*/controllerrevisions", "office/controllerrevisions")
     result = server.hosts()
     assert [server.requests[f"{one}controllerrevisions"] for one in ("", "office/", "shop/")] == [1, 1, 1]

@@ -71,7 +71,7 @@ def test_without_a_catalog(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert lines[1].split()[2] == "own"
 
 
-def test_a_bad_object_stays_and_the_others_are_converted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_object_stays_while_others_are_converted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = template("b", "2Gi").replace("${NAME}", "${NAEM}")
     (tmp_path / "old.yml").write_text(f"{template('a', '2Gi')}---\n{bad}")
     (tmp_path / "rendered.yml").write_text("{{ no }} yaml: {{ at all }}")

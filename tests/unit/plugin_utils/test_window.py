@@ -82,7 +82,7 @@ def test_work_has_to_end_in_the_window() -> None:
     )
 
 
-def test_the_deadline_is_the_first_one_after_the_start() -> None:
+def test_deadline_is_the_first_after_the_start() -> None:
     told = "the deadline is Sat 2026-05-02 06:00 Europe/Berlin, and a batch may take 60 s"
     for now, said in (("2026-05-02 03:59", ""), ("2026-05-02 03:59:01", told), ("2026-05-02 05:00", told)):
         assert refusal([], now, zone=BERLIN, deadline="06:00", start="2026-05-01 22:00") == said

@@ -179,9 +179,7 @@ def test_what_is_found(check: Check, manifest: dict[str, Any], line: str) -> Non
     ],
     ids=str,
 )
-def test_what_makes_no_sense_is_refused_or_never_starts(
-    check: Check, spec: dict[str, Any], level: str, rule: str
-) -> None:
+def test_invalid_or_unstartable_vm_is_reported_once(check: Check, spec: dict[str, Any], level: str, rule: str) -> None:
     for running in (True, False):
         manifest = vm(template=spec)
         manifest["spec"]["runStrategy"] = "Always" if running else "Halted"
@@ -190,7 +188,7 @@ def test_what_makes_no_sense_is_refused_or_never_starts(
         assert len([line for line in lines if f"[{rule}]" in line]) == 1
 
 
-def test_lost_fields_as_the_server_is_asked_to_treat_them(check: Check) -> None:
+def test_validate_option_sets_level_of_lost_fields(check: Check) -> None:
     manifest = vm(template={"domain": {"devices": {"diskz": []}, "memory": {"guest": "1Gi"}}})
     results = {choice: check({"vm.yaml": manifest}, "--validate", choice) for choice in ("strict", "warn", "ignore")}
     place = "VirtualMachine shop/web: spec.template.spec.domain.devices.diskz: KubeVirt 1.9 does not know the field and"
@@ -205,7 +203,7 @@ def test_lost_fields_as_the_server_is_asked_to_treat_them(check: Check) -> None:
     assert results["ignore"] == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
 
 
-def test_the_cluster_generates_names_and_ignores_kinds_of_other_groups(check: Check) -> None:
+def test_generated_names_and_foreign_kinds_are_accepted(check: Check) -> None:
     generated = {**vm(), "metadata": {"generateName": "web-"}}
     other = {"apiVersion": "vmoperator.vmware.com/v1alpha1", "kind": "VirtualMachine", "metadata": {"name": "x"}}
     assert check({"vm.yaml": [generated, other]}) == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
@@ -220,7 +218,7 @@ def test_the_summary_counts_what_cannot_be_read(check: Check) -> None:
     assert lines[-1] == "1 object checked for KubeVirt 1.9: 4 errors; not checked: 2 VirtualMachine"
 
 
-def test_objects_of_a_list_and_the_line_of_each(check: Check) -> None:
+def test_list_items_are_reported_with_their_lines(check: Check) -> None:
     listed = {"apiVersion": "v1", "kind": "List", "items": [vm("a"), vm("b", instancetype={"name": "none"})]}
     code, lines = check({"list.json": json.dumps(listed, indent=1)})
     assert code == 1 and lines[1] == "2 objects checked for KubeVirt 1.9: 1 error"
@@ -519,7 +517,7 @@ def test_workloads_of_a_catalog_of_ones_own(check: Check) -> None:
     assert code == 1 and "acme.9 cannot have the instancetypes of the class web and the size small" in lines[0]
 
 
-def test_vm_keeps_what_the_base_chose_for_its_workload(check: Check) -> None:
+def test_vm_keeps_workload_choice_of_the_base(check: Check) -> None:
     older = named("VirtualMachineClusterInstancetype", "own.small", {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}})
     newer = named("VirtualMachineClusterInstancetype", "own.tiny", {"cpu": {"guest": 1}, "memory": {"guest": "3Gi"}})
     check({"base/all.yml": [older, *workload_task(size={"performance": "own"})]})

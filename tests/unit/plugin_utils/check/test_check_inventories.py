@@ -132,7 +132,7 @@ def test_named_ini_inventory(check: Any) -> None:
     assert result[0].startswith("of-shop:1: error: VirtualMachine shop/db-1: ")
 
 
-def test_a_text_in_an_ini_file_is_no_virtual_machine(check: Any) -> None:
+def test_ini_text_is_no_virtual_machine(check: Any) -> None:
     """Ansible reads INI values as Python literals, and leaves what is none a text."""
     line = 'web-1 virtual_machine="{"instancetype": "u1.medium", "template": true}"\n'
     code, result, _last = check({"hosts.ini": line.replace('"{', "'{").replace('}"', "}'")})
