@@ -106,7 +106,7 @@ def test_a_rule_that_skips_begins_later() -> None:
     assert [bool(faults.choose(asked).rule) for asked in (GET, PATCH, GET, GET)] == [False, False, True, False]
 
 
-def test_a_rate_is_the_share_and_a_seed_repeats_it() -> None:
+def test_rate_is_the_share_and_seed_repeats_draws() -> None:
     def draw(seed: int | None) -> list[bool]:
         faults = Faults([{"fault": "reset", "rate": 0.2}], seed)
         return [faults.choose(GET).rule is not None for _unused in range(2000)]
@@ -149,13 +149,13 @@ def test_a_rate_is_the_share_and_a_seed_repeats_it() -> None:
         ),
     ],
 )
-def test_a_wrong_rule_is_named_with_what_would_do(rule: Any, message: str) -> None:
+def test_invalid_rule_is_reported_with_valid_values(rule: Any, message: str) -> None:
     with pytest.raises(RuleError) as wrong:
         Faults([{"fault": "reset"}, rule])
     assert str(wrong.value) == f"rules[1]{message}"
 
 
-def test_rules_are_a_list_and_a_seed_is_a_number() -> None:
+def test_rules_must_be_list_and_seed_a_number() -> None:
     with pytest.raises(RuleError, match=r"^rules: expected a list"):
         Faults({"fault": "reset"})  # type: ignore[arg-type]
     with pytest.raises(RuleError, match=r"^seed: 'x' is not valid"):

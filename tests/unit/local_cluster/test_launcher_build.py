@@ -40,7 +40,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_copy_of_the_sources_has_the_same_folder(sources: Path) -> None:
+def test_copied_sources_have_the_same_folder(sources: Path) -> None:
     assert Programs("go.mod", sources).folder == DEFAULT.folder
 
 
@@ -50,7 +50,7 @@ def _changed(file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", DEFAULT.files)
-def test_a_change_of_any_source_leads_to_another_folder(sources: Path, name: str) -> None:
+def test_changing_any_source_changes_the_folder(sources: Path, name: str) -> None:
     _changed(sources / name)
     assert Programs("go.mod", sources).folder != DEFAULT.folder
 
@@ -63,7 +63,7 @@ def test_the_default_has_all_programs() -> None:
 
 
 @pytest.mark.parametrize("version", OTHERS["kubernetes"])
-def test_another_kubernetes_is_an_api_server_of_other_modules(sources: Path, version: str) -> None:
+def test_another_kubernetes_version_uses_its_own_module_file(sources: Path, version: str) -> None:
     def folders() -> list[str]:
         return Built(version, KUBEVIRT, sources).folders()
 
@@ -87,7 +87,7 @@ def test_another_kubevirt_is_built_beside_the_default(version: str) -> None:
 
 
 @pytest.mark.parametrize("which", ["kubernetes", "kubevirt"])
-def test_the_role_offers_the_versions_that_have_module_files(which: str) -> None:
+def test_role_offers_versions_that_have_module_files(which: str) -> None:
     role = CONTROL_PLANE_SOURCES.parents[1]
     specs = yaml.safe_load((role / "meta" / "argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
     option = specs[f"local_cluster_{which}_version"]
@@ -143,7 +143,7 @@ def _built(cache: Path, name: str, used: float) -> Path:
     return folder
 
 
-def test_programs_that_were_not_used_for_long_are_removed(cache: Path) -> None:
+def test_long_unused_programs_are_removed(cache: Path) -> None:
     now = 1e9
     old = _built(cache, "old", now - build.UNUSED - 1)
     kept = _built(cache, "kept", now - build.UNUSED - 1)
@@ -205,9 +205,7 @@ def test_go_of_the_path_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert toolchain.find_go((1, 24)) == str(on_path)
 
 
-def test_an_old_go_of_the_path_gives_way_to_that_of_the_virtual_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_virtual_environment_go_replaces_outdated_go_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on_path = _go(tmp_path / "path", "go1.9.2")
     beside = _go(tmp_path / "venv", "go1.27.3")
     monkeypatch.setenv("PATH", f"{on_path.parent}:/bin")
@@ -247,9 +245,7 @@ def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     return told
 
 
-def test_a_build_that_fails_tells_go_s_complaint_and_leaves_no_program(
-    failing: Callable[[str], str], cache: Path
-) -> None:
+def test_failed_build_reports_error_and_leaves_no_program(failing: Callable[[str], str], cache: Path) -> None:
     told = failing("internal/cpu\n# virtshape.dev/local-cluster/control-plane\n./main.go:3:1: syntax error\n")
     assert re.fullmatch(
         r"building the API server and KubeVirt failed: \./main\.go:3:1: syntax error \(log: .*build\.log\)", told
@@ -280,7 +276,7 @@ def test_a_build_that_fails_tells_what_to_set(
     assert "\n" not in told
 
 
-def test_modules_that_cannot_be_had_are_told_with_what_to_set(
+def test_unavailable_go_modules_are_reported_with_remedy(
     sources: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GOPROXY", "off")

@@ -31,7 +31,7 @@ def test_on_disk_it_is_a_folder(tmp_path: Path, memory: Path) -> None:
     assert list(memory.iterdir()) == []
 
 
-def test_in_memory_it_is_a_link_to_a_folder_that_only_its_owner_may_enter(tmp_path: Path, memory: Path) -> None:
+def test_memory_data_is_linked_to_a_private_folder(tmp_path: Path, memory: Path) -> None:
     etcd = tmp_path / "etcd"
     data.place(etcd, "memory", memory=memory)
     (folder,) = memory.iterdir()
@@ -57,7 +57,7 @@ def test_another_place_takes_the_data_along(tmp_path: Path, memory: Path, places
     assert {path.name for path in tmp_path.iterdir()} == {"etcd", "memory"}
 
 
-def test_data_that_went_with_the_memory_are_no_data(tmp_path: Path, memory: Path) -> None:
+def test_data_lost_with_the_memory_is_absent(tmp_path: Path, memory: Path) -> None:
     etcd = tmp_path / "etcd"
     data.place(etcd, "memory", memory=memory)
     shutil.rmtree(etcd.resolve())
@@ -66,14 +66,14 @@ def test_data_that_went_with_the_memory_are_no_data(tmp_path: Path, memory: Path
     assert etcd.is_dir()
 
 
-def test_without_a_file_system_in_memory_the_remedy_is_told(tmp_path: Path) -> None:
+def test_missing_memory_file_system_is_reported_with_remedy(tmp_path: Path) -> None:
     with pytest.raises(
         LauncherError, match=r"^data: this machine has no file system in memory at .*; set data to disk$"
     ):
         data.place(tmp_path / "etcd", "memory", memory=tmp_path / "missing")
 
 
-def test_too_little_memory_is_told_before_etcd_meets_it(
+def test_too_little_memory_is_refused_before_etcd_starts(
     tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Usage(NamedTuple):

@@ -27,7 +27,7 @@ def _names(manifests: list[Manifest]) -> list[tuple[str, str]]:
     return [(item["kind"], item["metadata"]["name"]) for item in manifests]
 
 
-def test_containers_and_authorities_of_the_operator_are_left_out() -> None:
+def test_base_installation_omits_operator_containers_and_authorities() -> None:
     printed = [
         _manifest(kind)
         for kind in ("Deployment", "DaemonSet", "ServiceMonitor", "Secret", "ConfigMap", "Service", "ClusterRole")
@@ -72,7 +72,7 @@ def test_registrations_lead_to_the_ports_of_this_machine() -> None:
 
 
 @pytest.mark.parametrize("services", [("virt-operator",), ("virt-api", "virt-operator")])
-def test_webhooks_of_servers_that_do_not_run_are_left_out(services: tuple[str, ...]) -> None:
+def test_webhooks_of_absent_servers_are_left_out(services: tuple[str, ...]) -> None:
     assert installation.registrations([_webhooks(*services)], "the CA", SERVICES) == []
 
 
@@ -97,7 +97,7 @@ def test_kubevirt_is_reported_as_deployed() -> None:
     }
 
 
-def test_the_storage_class_is_the_default_and_cdi_knows_it() -> None:
+def test_default_storage_class_has_a_cdi_profile() -> None:
     storage_class, _driver, profile = installation.storage()
     assert storage_class["metadata"]["annotations"]["storageclass.kubernetes.io/is-default-class"] == "true"
     assert profile["metadata"]["name"] == storage_class["metadata"]["name"]

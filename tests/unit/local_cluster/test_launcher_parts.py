@@ -31,7 +31,7 @@ def _start(layout: Layout, code: str) -> None:
     )
 
 
-def test_every_part_has_a_title_and_a_turn_to_stop() -> None:
+def test_every_part_has_title_and_stop_order() -> None:
     assert set(parts.TITLES) == set(parts.GRACE)
     # Nothing is stopped before what depends on it.
     order = list(parts.GRACE)
@@ -40,13 +40,13 @@ def test_every_part_has_a_title_and_a_turn_to_stop() -> None:
     assert set(parts.OF_KUBEVIRT) == set(order[1:-1])
 
 
-def test_a_part_that_ends_is_told_with_its_last_words(layout: Layout) -> None:
+def test_ended_part_is_reported_with_its_last_error(layout: Layout) -> None:
     _start(layout, "raise ValueError('no such flag')")
     with pytest.raises(Ended, match=r"^virt-api ended while starting: ValueError: no such flag \(log: .*virt-api"):
         parts.wait_until(lambda: False, layout, VIRT_API, 60)
 
 
-def test_a_part_that_takes_too_long_is_told_with_the_end_of_its_log(layout: Layout) -> None:
+def test_slow_part_is_reported_with_last_log_lines(layout: Layout) -> None:
     _start(layout, "import time; print('waiting for Godot', flush=True); time.sleep(600)")
     try:
         with pytest.raises(LauncherError, match=r"^virt-api was not ready after 1 seconds; .*\nwaiting for Godot"):
@@ -55,7 +55,7 @@ def test_a_part_that_takes_too_long_is_told_with_the_end_of_its_log(layout: Layo
         processes.stop(layout.process(VIRT_API), 0)
 
 
-def test_a_port_that_was_taken_meanwhile_is_left_for_another(layout: Layout) -> None:
+def test_port_taken_meanwhile_is_replaced_by_another(layout: Layout) -> None:
     tried = []
 
     def run(port: int) -> None:
@@ -69,7 +69,7 @@ def test_a_port_that_was_taken_meanwhile_is_left_for_another(layout: Layout) -> 
     assert tried[1:] == [port]
 
 
-def test_a_part_that_ends_for_another_reason_is_not_tried_again(layout: Layout) -> None:
+def test_part_failing_for_another_reason_is_not_retried(layout: Layout) -> None:
     tried = []
 
     def run(port: int) -> None:

@@ -35,7 +35,7 @@ def _names(path: Path) -> set[str]:
     return {str(name.value) for name in names}
 
 
-def test_serving_certificates_carry_the_names_they_are_reached_by(folder: Path) -> None:
+def test_serving_certificates_name_the_hosts_they_serve(folder: Path) -> None:
     assert {"127.0.0.1", "localhost", "kubernetes.default.svc"} <= _names(folder / "apiserver.crt")
     assert {"127.0.0.1", "localhost", "virt-api.kubevirt.svc", "cdi-api.cdi.svc"} <= _names(folder / "services.crt")
 
@@ -66,7 +66,7 @@ def test_each_certificate_is_signed_by_its_ca_alone(folder: Path, certificate: s
     ("host", "accepted"),
     [("virt-api.kubevirt.svc", True), ("cdi-api.cdi.svc", True), ("127.0.0.1", True), ("virt-api.other.svc", False)],
 )
-def test_a_strict_client_accepts_the_certificate_for_its_names_only(folder: Path, host: str, accepted: bool) -> None:
+def test_strict_client_accepts_only_the_certified_names(folder: Path, host: str, accepted: bool) -> None:
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(folder / "services.crt", folder / "services.key")
     client = ssl.create_default_context(cafile=str(folder / "services-ca.crt"))
@@ -92,7 +92,7 @@ def test_a_strict_client_accepts_the_certificate_for_its_names_only(folder: Path
         thread.join()
 
 
-def test_the_authority_of_uploads_has_a_key_with_which_cdi_can_sign(folder: Path) -> None:
+def test_upload_authority_has_an_rsa_key_for_cdi(folder: Path) -> None:
     assert isinstance(_certificate(folder / "services-ca.crt").public_key(), rsa.RSAPublicKey)
 
 
@@ -103,7 +103,7 @@ def test_nothing_is_made_twice(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["services.crt", "services-ca.key", "ca.key", "service-account.key"])
-def test_what_is_missing_is_made_again_and_tokens_stay(folder: Path, name: str) -> None:
+def test_missing_file_is_recreated_and_tokens_stay(folder: Path, name: str) -> None:
     tokens = (folder / "tokens.csv").read_text()
     (folder / name).unlink()
     pki.ensure(folder, NOW)
@@ -112,7 +112,7 @@ def test_what_is_missing_is_made_again_and_tokens_stay(folder: Path, name: str) 
     assert (folder / "tokens.csv").read_text() == tokens
 
 
-def test_a_certificate_cut_off_by_a_full_disk_is_made_again(folder: Path) -> None:
+def test_truncated_certificate_is_recreated(folder: Path) -> None:
     (folder / "ca.crt").write_text("-----BEGIN CERT")
     pki.ensure(folder, NOW)
     _certificate(folder / "apiserver.crt").verify_directly_issued_by(_certificate(folder / "ca.crt"))
@@ -124,9 +124,7 @@ def test_certificates_are_renewed_before_they_end(folder: Path) -> None:
     assert _certificate(folder / "apiserver.crt").not_valid_after_utc > later + pki.RENEW_BEFORE
 
 
-def test_each_user_and_each_cluster_has_a_token_of_its_own(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_each_user_of_each_cluster_has_own_token(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     other = tmp_path_factory.mktemp("other")
     pki.ensure(other, NOW)
     tokens = {pki.token(place, user) for place in (folder, other) for user in pki.USERS}
@@ -134,7 +132,7 @@ def test_each_user_and_each_cluster_has_a_token_of_its_own(
     assert min(map(len, tokens)) >= 43  # 256 bits in base64
 
 
-def test_a_kubeconfig_works_by_itself_and_is_its_owners_alone(folder: Path, tmp_path: Path) -> None:
+def test_kubeconfig_is_self_contained_and_private(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "kubeconfig"
     kubeconfig.write(
         path, context="c", server="https://127.0.0.1:1", ca=folder / "ca.crt", user="admin", token="the-token"
@@ -146,7 +144,7 @@ def test_a_kubeconfig_works_by_itself_and_is_its_owners_alone(folder: Path, tmp_
     assert Path(loaded.ssl_ca_cert).read_bytes() == (folder / "ca.crt").read_bytes()
 
 
-def test_the_programs_of_kubevirt_have_the_rights_that_its_operator_gives_them() -> None:
+def test_kubevirt_programs_use_their_service_accounts() -> None:
     for user in ("virt-api", "virt-controller"):
         name, groups = pki.USERS[user]
         assert name.startswith("system:serviceaccount:kubevirt:")

@@ -32,7 +32,7 @@ def test_a_chosen_port_can_be_listened_on() -> None:
         server.listen()
 
 
-def test_a_preferred_port_is_chosen_while_it_is_free(taken: int) -> None:
+def test_preferred_port_is_chosen_while_free(taken: int) -> None:
     free = ports.choose()
     assert ports.choose(free) == free
     assert not ports.is_free(taken)
@@ -41,7 +41,7 @@ def test_a_preferred_port_is_chosen_while_it_is_free(taken: int) -> None:
     assert ports.is_free(other)
 
 
-def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
+def test_lock_has_one_holder_at_a_time(tmp_path: Path) -> None:
     first, second = Lock(tmp_path / "lock"), Lock(tmp_path / "lock")
     first.acquire()
     assert second.is_held()
@@ -60,7 +60,7 @@ def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
     second.release()
 
 
-def test_a_lock_that_was_removed_with_its_directory_does_not_count(tmp_path: Path) -> None:
+def test_lock_removed_with_its_directory_is_acquired_anew(tmp_path: Path) -> None:
     """Who waited for a cluster that was removed must not work under a lock that nobody else can see."""
     first, second, third = (Lock(tmp_path / "cluster" / "lock") for _unused in range(3))
     first.acquire()
@@ -86,12 +86,12 @@ def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "A", "-a", "a-", "a/b", "..", "a" * 64])
-def test_a_name_that_cannot_be_a_folder_and_a_context_is_refused(name: str) -> None:
+def test_name_unfit_for_folder_or_context_is_refused(name: str) -> None:
     with pytest.raises(LauncherError, match="cannot name a cluster"):
         check_name(name)
 
 
-def test_each_name_has_a_directory_in_the_users_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_name_has_its_own_state_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert default_state_dir("a") == tmp_path / "virtshape" / "local-cluster" / "a"
     monkeypatch.delenv("XDG_STATE_HOME")
@@ -124,7 +124,7 @@ def test_removing_takes_only_what_the_launcher_made(tmp_path: Path) -> None:
     assert not layout.root.exists()
 
 
-def test_a_json_file_cut_off_by_a_crash_is_as_good_as_none(tmp_path: Path) -> None:
+def test_truncated_json_file_counts_as_missing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text('{"a":')
     assert read_json(tmp_path / "file") is None
     assert read_json(tmp_path / "missing") is None
@@ -132,7 +132,7 @@ def test_a_json_file_cut_off_by_a_crash_is_as_good_as_none(tmp_path: Path) -> No
     assert read_json(tmp_path / "file") == {"a": 1}
 
 
-def test_nothing_listens_beyond_loopback_and_etcd_on_no_port_at_all(tmp_path: Path) -> None:
+def test_servers_listen_on_loopback_and_etcd_on_sockets(tmp_path: Path) -> None:
     config = control_plane.config(Layout(tmp_path), 1234, schedules=True)
     assert config["etcd"]["clientURL"].startswith("unix:")
     assert config["etcd"]["peerURL"].startswith("unix:")

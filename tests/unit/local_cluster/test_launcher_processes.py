@@ -40,9 +40,7 @@ def test_a_running_process_is_known_again(tmp_path: Path, sleeper: subprocess.Po
     assert found.pid == sleeper.pid
 
 
-def test_an_ended_process_is_not_running_even_before_anybody_waited_for_it(
-    tmp_path: Path, sleeper: subprocess.Popen[bytes]
-) -> None:
+def test_zombie_process_is_not_running(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
     processes.record(tmp_path / "record", sleeper.pid)
     sleeper.kill()
     _until(lambda: processes.recorded(tmp_path / "record") is None)
@@ -50,9 +48,7 @@ def test_an_ended_process_is_not_running_even_before_anybody_waited_for_it(
     os.kill(sleeper.pid, 0)
 
 
-def test_a_number_that_now_belongs_to_another_process_is_left_alone(
-    tmp_path: Path, sleeper: subprocess.Popen[bytes]
-) -> None:
+def test_reused_process_id_is_left_alone(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
     record = tmp_path / "record"
     processes.record(record, sleeper.pid)
     value = json.loads(record.read_text())
@@ -65,7 +61,7 @@ def test_a_number_that_now_belongs_to_another_process_is_left_alone(
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "7"}', '{"pid": 1, "started": "x"}', '{"pid": -1}'])
-def test_a_record_cut_off_by_a_crash_is_no_process(tmp_path: Path, text: str) -> None:
+def test_truncated_record_is_no_process(tmp_path: Path, text: str) -> None:
     (tmp_path / "record").write_text(text)
     assert processes.recorded(tmp_path / "record") is None
     assert not processes.stop(tmp_path / "record", grace=5)
@@ -84,7 +80,7 @@ def _spawn(folder: Path, code: str) -> processes.Process:
     return found
 
 
-def test_a_spawned_process_is_on_record_in_a_session_of_its_own_and_logs_privately(tmp_path: Path) -> None:
+def test_spawned_process_has_record_session_and_private_log(tmp_path: Path) -> None:
     code = "import pathlib,time; print('hello', flush=True); pathlib.Path('file').touch(); time.sleep(600)"
     found = _spawn(tmp_path, code)
     try:
@@ -103,7 +99,7 @@ def test_temporary_files_stay_in_the_cluster(tmp_path: Path) -> None:
     _until(lambda: str(tmp_path) in (tmp_path / "log").read_text())
 
 
-def test_a_process_that_ignores_sigterm_is_killed_with_its_children(tmp_path: Path) -> None:
+def test_process_ignoring_sigterm_is_killed_with_children(tmp_path: Path) -> None:
     code = (
         "import os,signal,subprocess,sys,time,pathlib\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
@@ -128,7 +124,7 @@ def test_the_log_of_the_run_before_is_kept(tmp_path: Path) -> None:
     assert (tmp_path / "log.1").read_text() == "first\n"
 
 
-def test_last_lines_leave_out_empty_ones_and_cut_long_ones(tmp_path: Path) -> None:
+def test_last_lines_skip_empty_and_truncate_long(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("".join(f"line {number}\n\n" for number in range(100)) + "x" * 1000 + "\n")
     assert processes.last_lines(log, 3).splitlines() == ["line 98", "line 99", "x" * 300]
@@ -148,6 +144,6 @@ def test_last_lines_leave_out_empty_ones_and_cut_long_ones(tmp_path: Path) -> No
         ("one\ntwo", "one\ntwo"),
     ],
 )
-def test_last_words_are_the_line_that_says_why_it_ended(tmp_path: Path, log: str, words: str) -> None:
+def test_last_words_are_the_line_with_the_reason(tmp_path: Path, log: str, words: str) -> None:
     (tmp_path / "log").write_text(log)
     assert processes.last_words(tmp_path / "log") == words

@@ -51,9 +51,7 @@ def test_programs_are_taken_from_an_installed_wheel(
     assert status(WANTED)["built"] is True and build(WANTED, print) is False
 
 
-def test_programs_of_the_cache_come_first_and_a_wheel_of_other_sources_does_not_count(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cached_programs_win_and_mismatched_wheel_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     package = tmp_path / "site" / "virtshape_local_cluster_programs"
     (package / "0123456789abcdef").mkdir(parents=True)
@@ -67,6 +65,6 @@ def test_programs_of_the_cache_come_first_and_a_wheel_of_other_sources_does_not_
     assert Programs("go.mod").folder.parent == cached
 
 
-def test_a_wheel_is_for_any_linux_of_its_processor(wheel: ModuleType) -> None:
+def test_wheel_tags_cover_any_linux_of_a_processor(wheel: ModuleType) -> None:
     assert wheel.tags("linux-aarch64") == ["manylinux2014_aarch64", "musllinux_1_1_aarch64"]
     assert wheel.tags("macosx-14.0-arm64") == ["macosx_14_0_arm64"]

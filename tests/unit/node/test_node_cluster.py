@@ -23,7 +23,7 @@ from node.scheduler import Scheduler
 Manifest = dict[str, Any]
 
 
-def test_a_node_has_what_is_configured_and_what_virt_handler_gives() -> None:
+def test_node_has_configured_and_virt_handler_properties() -> None:
     taint = {"key": "a", "effect": "NoSchedule"}
     config = NodeConfig("a", "4", "8Gi", labels={"zone": "x"}, taints=[taint], devices={"example.com/gpu": "2"})
     manifest = hosts.manifest(config)
@@ -57,7 +57,7 @@ def agents(api: Requests) -> Agents:
     return Agents(cast(Connection, None), api.client, api.cache(POD), ["node01"], "virt-handler")
 
 
-def test_each_node_gets_its_virt_handler_and_a_token_for_it() -> None:
+def test_each_node_gets_virt_handler_with_token() -> None:
     async def run() -> None:
         api = Requests()
         api.refused = 1

@@ -19,7 +19,7 @@ def loaded(folder: Path, **values: Any) -> Config:
     return load(str(file))
 
 
-def test_without_nodes_there_is_one_with_room_for_everything(tmp_path: Path) -> None:
+def test_configuration_without_nodes_gets_one_node(tmp_path: Path) -> None:
     config = loaded(tmp_path, nodes=[])
     assert [entry.name for entry in config.nodes] == ["node01"]
     assert config.bind and config.guest_agent and not config.migratable

@@ -58,7 +58,7 @@ def deleted(phase: str = "Running", grace: int = 30) -> Manifest:
     return found
 
 
-def test_a_vmi_runs_with_the_address_of_its_pod() -> None:
+def test_vmi_runs_with_its_pods_address() -> None:
     async def scenario() -> None:
         cluster = Cluster()
         guest = vmi(devices={"interfaces": [{"name": "default"}]}, networks=[{"name": "default", "pod": {}}])
@@ -96,7 +96,7 @@ def test_a_deleted_vmi_ends_at_once() -> None:
     played(scenario)
 
 
-def test_a_guest_takes_its_time_unless_it_is_forced() -> None:
+def test_guest_stops_slowly_unless_forced() -> None:
     async def scenario() -> None:
         cluster = Cluster(stop_seconds=60)
         cluster.api.add(VMI, deleted())

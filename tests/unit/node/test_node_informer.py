@@ -76,7 +76,7 @@ def test_a_second_list_tells_what_has_gone() -> None:
     assert told == [KEY, KEY]
 
 
-def test_an_observed_write_counts_at_once_and_is_not_told_again() -> None:
+def test_observed_write_counts_immediately_and_notifies_once() -> None:
     informer, _unused = after([[vm(1)]], [])
     told: list[Any] = []
     informer.on_change(told.append)
@@ -87,7 +87,7 @@ def test_an_observed_write_counts_at_once_and_is_not_told_again() -> None:
     assert told == [KEY]
 
 
-def test_an_answer_that_comes_after_the_deletion_brings_nothing_back() -> None:
+def test_late_response_does_not_revive_deleted_object() -> None:
     informer, _unused = after([[vm(1)]], [[("DELETED", vm(5))]])
     informer.observe(vm(4))
     assert informer.get(KEY) is None

@@ -123,7 +123,7 @@ def test_the_pod_of_a_guest_goes_with_it() -> None:
     played(scenario)
 
 
-def test_the_pod_of_a_guest_that_has_ended_ends() -> None:
+def test_pod_ends_after_its_guest_has_ended() -> None:
     async def scenario() -> None:
         cluster = Cluster()
         cluster.api.add(VMI, vmi("Running"))

@@ -37,7 +37,7 @@ def test_where_a_guest_is(guest: Manifest, inside: list[str], left: list[str]) -
     assert [pod["metadata"]["name"] for pod in pods if has_left(pod, guest)] == left
 
 
-def test_without_the_name_of_the_source_the_target_of_the_next_migration_stays() -> None:
+def test_next_migration_target_stays_without_source_name() -> None:
     guest = moved(completed=True, sourcePod="", startTimestamp="2026-01-01T00:00:05Z")
     old, new = launcher("a", guest), launcher("c", guest)
     old["metadata"]["creationTimestamp"] = "2026-01-01T00:00:01Z"

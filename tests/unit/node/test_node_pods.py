@@ -33,7 +33,7 @@ def test_a_pod_runs_and_is_ready() -> None:
     assert container["imageID"].startswith("quay.io/x/y:1@sha256:")
 
 
-def test_a_gate_that_is_shut_keeps_it_from_being_ready() -> None:
+def test_unmet_readiness_gate_keeps_pod_unready() -> None:
     manifest = pod(readinessGates=[{"conditionType": GATE}])
     assert conditions(pod_status.running(manifest))["Ready"] == "False"
     manifest["status"]["conditions"] = [{"type": GATE, "status": "True"}]
@@ -48,7 +48,7 @@ def test_init_containers_are_done_and_sidecars_run() -> None:
     assert "terminated" in second["state"] and not second["ready"]
 
 
-def test_the_address_stays_and_is_the_nodes_on_its_network() -> None:
+def test_pod_address_is_stable_or_the_nodes() -> None:
     assert pod_status.address(pod()) == pod_status.address(pod())
     assert pod_status.address(pod()) != pod_status.address(pod("q"))
     assert pod_status.address(pod(hostNetwork=True)) == "127.0.0.1"

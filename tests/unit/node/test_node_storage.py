@@ -78,7 +78,7 @@ def test_a_copy_follows_its_source() -> None:
     assert not volumes(provisioned(claim(storageClassName="another"), copied))
 
 
-def test_a_claim_that_waits_for_its_consumer_gets_one_with_it() -> None:
+def test_waiting_claim_gets_volume_once_consumer_exists() -> None:
     late = claim()
     late["metadata"]["annotations"] = {"volume.kubernetes.io/selected-node": "node01"}
     assert volumes(provisioned(late, storage_class=LATE))

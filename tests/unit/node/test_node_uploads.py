@@ -136,7 +136,7 @@ def test_too_much_data() -> None:
     assert status == 400 and "larger than the reported available storage" in text and not ended
 
 
-def test_the_size_of_a_qcow2_image_is_the_one_that_it_unfolds_to() -> None:
+def test_qcow2_image_counts_with_its_virtual_size() -> None:
     header = b"QFI\xfb" + bytes(20) + (1 << 40).to_bytes(8, "big")
     status, text, _ended = asyncio.run(uploaded(Cluster(**{"pod.ready": "true"}), header))
     assert status == 400 and str(1 << 40) in text
@@ -189,7 +189,7 @@ def test_a_claim_that_takes_nothing(monkeypatch: pytest.MonkeyPatch, annotations
     assert asyncio.run(uploaded(Cluster(**annotations), b"data")) == (503, text, False)
 
 
-def test_a_claim_that_is_not_there_or_no_target() -> None:
+def test_missing_or_unsuitable_claim_rejects_the_upload() -> None:
     async def run() -> list[tuple[int, str]]:
         cluster = Cluster()
         missing = await cluster.sent(b"data")

@@ -96,7 +96,7 @@ def test_a_volume_goes() -> None:
     assert (data["phase"], data["target"]) == ("UnMountedFromPod", "")
 
 
-def test_targets_have_more_than_one_letter_when_there_are_many() -> None:
+def test_disk_targets_beyond_z_have_two_letters() -> None:
     disks = [{"name": str(number), "disk": {"bus": "virtio"}} for number in range(28)]
     found = guest.targets({"domain": {"devices": {"disks": disks}}})
     assert (found["0"], found["25"], found["26"], found["27"]) == ("vda", "vdz", "vdaa", "vdab")
@@ -123,7 +123,7 @@ def test_releases_before_1_5_tell_no_link_state() -> None:
     assert down["linkState"] == "down"
 
 
-def test_an_interface_is_plugged_once_the_pod_has_it() -> None:
+def test_interface_is_plugged_once_present_in_pod() -> None:
     manifest = networked()
     manifest["status"].update(phase="Running", interfaces=[{"name": "default", "infoSource": "domain"}])
     assert [entry["name"] for entry in stepped(manifest)["interfaces"]] == ["default"]

@@ -41,7 +41,7 @@ def test_a_key_added_often_is_handled_once() -> None:
     assert asyncio.run(scenario()) == ["a", "b", "last"]
 
 
-def test_a_key_added_while_it_is_handled_is_handled_again_and_never_twice_at_once() -> None:
+def test_key_added_during_handling_is_handled_again_afterwards() -> None:
     async def scenario() -> tuple[int, int]:
         queue: WorkQueue[str] = WorkQueue()
         at_once, most, times = 0, 0, 0
