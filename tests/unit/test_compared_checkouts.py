@@ -36,7 +36,7 @@ def test_the_range_is_that_of_the_sign_test(compare: ModuleType, rounds: int, dr
     assert compare.dropped(rounds) == dropped
 
 
-def test_a_change_of_eight_percent_is_seen_and_noise_is_not(compare: ModuleType) -> None:
+def test_slowdown_is_detected_and_noise_is_not(compare: ModuleType) -> None:
     chance = random.Random(5)
     noise = [(chance.uniform(0.9, 1.1), chance.uniform(0.9, 1.1)) for _unused in range(20)]
     assert not compare.is_worse(compare.compared(noise), limit=5)
@@ -47,11 +47,11 @@ def test_a_change_of_eight_percent_is_seen_and_noise_is_not(compare: ModuleType)
     assert not compare.is_worse(found, limit=10)
 
 
-def test_a_large_ratio_that_chance_explains_is_not_reported(compare: ModuleType) -> None:
+def test_large_ratio_explained_by_chance_is_ignored(compare: ModuleType) -> None:
     assert not compare.is_worse(compare.Compared(1, 1.2, 1.2, 0.8, 1.5), limit=5)
 
 
-def test_the_table_says_what_is_worse_and_what_is_faster(compare: ModuleType) -> None:
+def test_table_marks_worse_and_better_results(compare: ModuleType) -> None:
     pairs = {"create, s": [(1.0, 2.0)] * 6, "delete, s": [(2.0, 1.0)] * 6, "same, s": [(1.0, 1.0)] * 6}
     told = list(compare.lines({name: compare.compared(each) for name, each in pairs.items()}, limit=5))
     assert told[2:] == [

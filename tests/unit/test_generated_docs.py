@@ -122,7 +122,7 @@ def paths(spec: dict[str, Any], above: str = "") -> Iterator[str]:
         yield from paths(option.get("options", {}), f"{above}{name}.")
 
 
-def test_every_option_is_described_in_a_sentence_and_nothing_else_is(generate_docs: ModuleType) -> None:
+def test_exactly_the_options_are_described_in_sentences(generate_docs: ModuleType) -> None:
     declared = generate_docs.MODULES
     types = [one.type_name for one in declared.values() if one.type_name]
     fields = {found for type_name in types for found in fields_below(type_name)}
@@ -156,7 +156,7 @@ def test_a_deprecated_field_says_what_to_use_instead(generate_docs: ModuleType) 
     assert generate_docs.described("FirmwarePreferences", "preferredUseBios")[1] == ""
 
 
-def test_check_tells_of_a_stale_fragment_and_leaves_it(
+def test_check_reports_a_stale_fragment_unchanged(
     generate_docs: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "plugins" / "doc_fragments").mkdir(parents=True)
@@ -242,7 +242,7 @@ def test_secrets_are_not_logged() -> None:
 
 
 @pytest.mark.parametrize("name", ["virtual_machine", "instancetype", "preference", "boot_source"])
-def test_a_module_documents_what_tools_see_of_its_options(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_module_documentation_matches_its_argument_spec(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """ansible-test and ansible-lint read what AnsibleModule is given, with the options of entries."""
     seen: dict[str, Any] = {}
 

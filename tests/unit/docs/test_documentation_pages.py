@@ -93,7 +93,7 @@ def test_a_broken_link_is_named(build_docs: ModuleType, tmp_path: Path) -> None:
         build_docs.relinked(page, build_docs.pages(tmp_path), tmp_path)
 
 
-def test_lists_of_the_start_page_are_its_table_of_contents(build_docs: ModuleType) -> None:
+def test_start_page_lists_become_tables_of_contents(build_docs: ModuleType) -> None:
     text = build_docs.contents(
         "# T\n\n## One\n\n- [A](a.md): about\n- [W](https://example.com/x.md)\n\n## Two\n\ntext\n"
     )
@@ -102,13 +102,13 @@ def test_lists_of_the_start_page_are_its_table_of_contents(build_docs: ModuleTyp
     assert "- [A](a.md): about" in text
 
 
-def test_a_page_of_the_reference_has_no_list_of_its_sections(build_docs: ModuleType) -> None:
+def test_reference_pages_have_no_local_contents(build_docs: ModuleType) -> None:
     assert (
         build_docs.without_contents("T\n=\n\n.. contents::\n   :local:\n   :depth: 1\n\nS\n-\n") == "T\n=\n\n\nS\n-\n"
     )
 
 
-def test_messages_of_the_troubleshooting_page_are_those_of_the_code() -> None:
+def test_troubleshooting_page_quotes_messages_of_the_code() -> None:
     sources = [*CHECKOUT.glob("plugins/**/*.py"), *CHECKOUT.glob("roles/local_cluster/files/**/*.py")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
     # As printed: literals that are written on several lines, and braces.
@@ -124,7 +124,7 @@ def test_messages_of_the_troubleshooting_page_are_those_of_the_code() -> None:
     assert missing == ["failed calling webhook"]
 
 
-def test_the_page_on_moving_knows_every_flag_of_virtctl() -> None:
+def test_migration_page_lists_every_flag_of_virtctl() -> None:
     sys.path.insert(0, str(CHECKOUT / "tests" / "virtctl"))
     try:
         command_line = load(CHECKOUT / "tests" / "virtctl" / "command_line.py")
@@ -151,7 +151,7 @@ def test_the_page_on_moving_names_options_that_exist() -> None:
             assert not unknown, span
 
 
-def test_the_compatibility_table_names_the_versions_that_are_tested() -> None:
+def test_compatibility_page_names_the_tested_versions() -> None:
     page = (DOCS / "compatibility.md").read_text(encoding="utf-8")
     locked = (CHECKOUT / "requirements" / "dev.txt").read_text(encoding="utf-8")
     found = re.search(r"^ansible-core==(\d+\.\d+)", locked, re.MULTILINE)
@@ -183,7 +183,7 @@ def test_all_pages_together_are_short() -> None:
     assert sum(words(page) for page in PAGES if page.name != "results.md") < 18_500
 
 
-def test_the_readme_shows_at_a_glance_whether_it_is_for_the_reader() -> None:
+def test_short_readme_shows_demo_and_test_before_installation() -> None:
     text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     assert len(text.split()) < 600
     assert "make demo" in text.split("## Install")[0] and "make test" in text.split("## Install")[0]

@@ -31,7 +31,7 @@ def fragments() -> list[dict[str, object]]:
     return [yaml.safe_load(path.read_text()) for path in sorted((CHECKOUT / "changelogs" / "fragments").glob("*.y*ml"))]
 
 
-def test_every_list_of_states_of_a_revision_is_complete() -> None:
+def test_documented_lists_of_revision_states_are_complete() -> None:
     states = {drift.CURRENT, drift.DRIFTED, drift.GONE, drift.REVISION_LOST, drift.NOT_CAPTURED, drift.UNKNOWN}
     for path in PLUGINS:
         for paragraph in re.split(r"\n\s*- |\n\s*description: ", path.read_text(encoding="utf-8")):
@@ -82,7 +82,7 @@ def test_variables_of_playbooks_are_documented() -> None:
     assert sorted((file, name) for file, name in names if not inner.match(name) and name not in text) == []
 
 
-def test_every_limit_of_requests_is_on_the_page_that_lists_them() -> None:
+def test_reliability_page_lists_every_request_rate_limit() -> None:
     files = [*CHECKOUT.glob("playbooks/*.yml"), *CHECKOUT.glob("roles/*/defaults/main.yml")]
     names = {
         name
@@ -94,7 +94,7 @@ def test_every_limit_of_requests_is_on_the_page_that_lists_them() -> None:
     assert [name for name in sorted(names) if f"`{name}`" not in page] == []
 
 
-def test_nothing_was_added_after_the_version_that_is_to_be_released() -> None:
+def test_version_added_is_never_above_the_next_release() -> None:
     version = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())["version"]
     added = {
         found
@@ -105,12 +105,12 @@ def test_nothing_was_added_after_the_version_that_is_to_be_released() -> None:
     assert all(tuple(map(int, one.split("."))) <= tuple(map(int, version.split("."))) for one in added)
 
 
-def test_the_changelog_has_the_markup_of_its_own_format() -> None:
+def test_changelog_fragments_have_no_module_documentation_markup() -> None:
     for text in texts(fragments()):
         assert not re.search(r"\b[OCVMP]\(", text), text
 
 
-def test_before_the_first_release_there_is_nothing_to_fix_or_to_break() -> None:
+def test_first_release_has_no_bugfixes_or_breaking_changes() -> None:
     releases = yaml.safe_load((CHECKOUT / "changelogs" / "changelog.yaml").read_text())["releases"]
     if not releases:
         sections = {section for fragment in fragments() for section in fragment}

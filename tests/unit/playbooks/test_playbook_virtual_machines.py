@@ -78,7 +78,7 @@ def over_hosts(which: str, **more: Any) -> list[Any]:
     ]
 
 
-def test_the_last_line_of_a_failure_names_vms_and_counts(tmp_path: Path) -> None:
+def test_failure_ends_with_failed_vms_and_counts(tmp_path: Path) -> None:
     store = shop("db", "cache")
     code, output = play(store, tmp_path, "virtshape.instancetypes.virtual_machines", "-e", SLOWLY)
     assert code == 2, output

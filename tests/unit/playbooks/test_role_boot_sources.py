@@ -47,7 +47,7 @@ def test_an_image_names_what_the_builtin_catalog_has(name: str, catalog: dict[tu
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_an_image_is_a_boot_source_as_it_is(name: str) -> None:
+def test_known_image_gives_a_valid_boot_source(name: str) -> None:
     given = options(name)
 
     assert source.representative(given)["metadata"]["name"] == name
@@ -62,7 +62,7 @@ def test_the_readme_names_all_images() -> None:
     assert [name for name in KNOWN if f"`{name}`" not in text] == []
 
 
-def test_the_table_has_a_line_for_each_boot_source() -> None:
+def test_table_has_a_line_per_boot_source() -> None:
     label = "instancetype.kubevirt.io/default-"
     labels = {f"{label}instancetype": "u1.medium", f"{label}preference": "fedora"}
     made = {

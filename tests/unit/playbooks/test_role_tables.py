@@ -88,7 +88,7 @@ def refresh_table(*machines: dict[str, Any], check_mode: bool = False) -> list[s
     )
 
 
-def test_a_plan_of_a_refresh_says_what_would_be() -> None:
+def test_refresh_plan_shows_the_would_be_outcome() -> None:
     planned = refreshed("web")
     del planned["before"]["preference"]
     lines = [" ".join(line.split()) for line in refresh_table(planned, check_mode=True)]
@@ -98,7 +98,7 @@ def test_a_plan_of_a_refresh_says_what_would_be() -> None:
     ]
 
 
-def test_the_rows_of_a_refresh_stay_whole_in_yaml() -> None:
+def test_refresh_rows_are_unbroken_in_yaml_output() -> None:
     lines = refresh_table(
         refreshed("a-database-with-a-long-name", restarted=True, **runs(True, True)),
         refreshed("live", needs="live_update", outcome="not_reached"),
@@ -115,7 +115,7 @@ def test_the_rows_of_a_refresh_stay_whole_in_yaml() -> None:
     assert as_ansible_shows(lines[1:3]) == [f"  - {line}" for line in lines[1:3]]
 
 
-def test_the_rows_of_the_demo_stay_whole_in_yaml() -> None:
+def test_demo_rows_are_unbroken_in_yaml_output() -> None:
     def machine(memory: str) -> dict[str, Any]:
         known = {"instancetype": {"name": "u1.large"}, "preference": {"name": "windows.10.virtio"}, "status": "Running"}
         instance = {"guest": {"vcpus": 2, "memory": memory}}

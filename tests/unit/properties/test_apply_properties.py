@@ -101,7 +101,7 @@ def test_expanding_an_expanded_vm_changes_nothing(
 
 
 @given(TEMPLATES, INSTANCETYPES | st.none(), PREFERENCES | st.none())
-def test_an_explanation_has_every_field_once_with_its_value(
+def test_explanation_lists_every_field_once_with_its_source(
     template: Spec, instancetype: Spec | None, preference: Spec | None
 ) -> None:
     if instancetype is not None:

@@ -43,7 +43,7 @@ def test_it_is_a_fixed_point(given_object: tuple[str, dict[str, Any]]) -> None:
 
 
 @given(OBJECTS)
-def test_what_is_declared_is_a_fixed_point_of_the_same_canonical_form(given_object: tuple[str, dict[str, Any]]) -> None:
+def test_declared_form_is_idempotent_and_keeps_canonical_form(given_object: tuple[str, dict[str, Any]]) -> None:
     name, value = given_object
     declared = schema.declared(name, value)
     assert schema.declared(name, declared) == declared
