@@ -38,7 +38,7 @@ def case_of(group: str, identity: str) -> dict[str, Any]:
     return deepcopy(next(case for case in load(VECTORS, group) if case["id"] == identity))
 
 
-def test_another_message_cause_or_label_is_a_difference() -> None:
+def test_different_message_cause_or_label_is_reported() -> None:
     case = case_of("webhook/datavolumes", "webhook-datavolumes-005")
     case["expect"]["message"] = " no"
     case["expect"]["causes"][0]["field"] = "spec"
@@ -77,7 +77,7 @@ def test_changed_upload_request_object_or_error_is_reported() -> None:
     assert any(reason.startswith("requests[9]: expected nothing") for reason in found)
 
 
-def test_what_is_mended_is_expected_to_be() -> None:
+def test_upload_without_labels_matches_the_recording() -> None:
     group = "image-upload/existing"
     case = case_of(group, "existing-029")
     case["args"] = [word for word in case["args"] if not word.startswith("--default")]

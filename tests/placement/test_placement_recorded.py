@@ -16,7 +16,7 @@ def test_nothing_is_missing() -> None:
     assert 0.25 < fits / sum(map(len, VERDICTS)) < 0.75
 
 
-def test_the_same_nodes_for_each_pod_alone() -> None:
+def test_each_pod_alone_fits_the_recorded_nodes() -> None:
     wrong = [seed for seed, said in enumerate(VERDICTS) if not _agree(cluster(seed), said)]
     assert not wrong, f"clusters with these seeds differ: {wrong[:10]}"
 

@@ -37,7 +37,7 @@ def reasons(case: dict[str, Any]) -> list[str]:
     return [reason for failure in failures([case]) for reason in failure.reasons]
 
 
-def test_another_amount_place_or_order_is_a_difference() -> None:
+def test_wrong_amount_place_or_order_is_reported() -> None:
     case = deepcopy(load(VECTORS, "vectors/containers")[1])
     assert reasons(case) == []
     case["expect"]["containers"].reverse()
@@ -49,13 +49,13 @@ def test_another_amount_place_or_order_is_a_difference() -> None:
     assert "totalRequests.cpu: expected 207000000, got 206000000" in found
 
 
-def test_another_text_of_an_amount_is_none() -> None:
+def test_another_spelling_of_an_amount_is_equal() -> None:
     case = deepcopy(load(VECTORS, "vectors/containers")[1])
     case["expect"]["totalRequests"]["cpu"] = "0.206"
     assert reasons(case) == []
 
 
-def test_a_missing_error_is_a_difference() -> None:
+def test_missing_error_is_reported() -> None:
     case = deepcopy(load(VECTORS, "vectors/containers")[1])
     case["expect"] = {"error": "no", "overhead": case["expect"]["overhead"]}
     assert "error: expected true, got nothing" in reasons(case)

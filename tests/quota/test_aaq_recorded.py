@@ -14,7 +14,7 @@ def test_nothing_is_missing() -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_same_for_every_pod(way: str) -> None:
+def test_usage_of_every_pod_matches_aaq(way: str) -> None:
     wrong = [number for number, (case, said) in enumerate(zip(CASES, SAID)) if ours(case)[way] != said[way]]
 
     assert not wrong, f"{len(wrong)} of {len(CASES)} differ, first {wrong[:5]}"

@@ -19,7 +19,7 @@ def test_nothing_is_missing() -> None:
     assert all(verdicts[verdict] >= 25 for verdict in ("admitted", "invalid", "limits", "quota")), verdicts
 
 
-def test_usage_of_objects_and_sums_matches_kubernetes() -> None:
+def test_verdicts_and_sums_match_the_recording() -> None:
     wrong = [
         f"namespace {seed}: {line}"
         for seed, said in enumerate(SAID)
@@ -38,7 +38,7 @@ def test_contradictory_limit_ranges_are_recorded_often_enough() -> None:
     assert sum(len({answer["verdict"] for answer in one}) > 1 for one in answers) >= 10
 
 
-def test_all_answers_where_limit_ranges_contradict_each_other() -> None:
+def test_all_answers_of_contradictory_limit_ranges_are_predicted() -> None:
     known = [ours_in_any_order(contradiction(seed)) for seed in range(len(TRIED))]
     wrong = [
         f"contradiction {seed}: {line}" for seed, said in enumerate(TRIED) for line in unexpected(said, known[seed])

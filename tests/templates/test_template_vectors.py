@@ -34,7 +34,7 @@ def case_of(group: str, identity: str) -> dict[str, Any]:
     return deepcopy(next(case for case in load(VECTORS, group) if case["id"] == identity))
 
 
-def test_another_vm_warning_or_error_is_a_difference() -> None:
+def test_different_vm_warning_or_error_is_reported() -> None:
     case = case_of("process", "syntax-001")
     case["expect"]["substituted"]["metadata"]["annotations"]["x"] = "other"
     case["expect"]["warnings"] = []
@@ -47,7 +47,7 @@ def test_another_vm_warning_or_error_is_a_difference() -> None:
     assert [reason.partition(":")[0] for reason in reasons(case)] == ["error.errors[0].detail", "status.code"]
 
 
-def test_another_generated_value_is_a_difference() -> None:
+def test_different_generated_value_is_reported() -> None:
     case = case_of("process", "generated-001")
     case["expect"]["generated"]["NAME"] = "web-[0-9]"
     assert reasons(case)[0].startswith("generated.NAME: expected a match of web-[0-9]")

@@ -151,7 +151,7 @@ def test_exactly_the_options_are_described_in_sentences(generate_docs: ModuleTyp
     assert not missing & fields
 
 
-def test_a_deprecated_field_says_what_to_use_instead(generate_docs: ModuleType) -> None:
+def test_deprecated_field_names_its_replacement(generate_docs: ModuleType) -> None:
     assert generate_docs.described("FirmwarePreferences", "preferredUseEfi")[1] == "Use `firmware.preferredEfi`."
     assert generate_docs.described("FirmwarePreferences", "preferredUseBios")[1] == ""
 
@@ -190,7 +190,7 @@ def test_markup(generate_docs: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_references_to_options_lead_somewhere(name: str) -> None:
+def test_option_references_point_to_existing_options(name: str) -> None:
     options = documentation(ALL[name])["options"]
     known = {path for path, _option in every_option(options)}
     text = ALL[name].ModuleDocFragment.DOCUMENTATION

@@ -37,7 +37,7 @@ def filled(text: str, entry: dict[str, str]) -> str:
     return re.sub(r"\$\{\{ matrix\.(\w+) \}\}", lambda found: entry[found[1]], text)
 
 
-def test_each_change_runs_what_the_test_command_runs() -> None:
+def test_each_change_runs_all_test_jobs() -> None:
     whole = yaml.safe_load(next(path for path in WORKFLOWS if path.stem == "test").read_text())
     run = {command.split()[1] for job in whole["jobs"].values() for command in commands(job)}
     assert {"lint", "sanity", "unit", "integration"} <= run

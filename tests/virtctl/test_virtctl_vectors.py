@@ -35,7 +35,7 @@ def reasons(group: str, case: dict[str, Any]) -> list[str]:
     return [reason for failure in failures(group, [case]) for reason in failure.reasons]
 
 
-def test_another_manifest_is_a_difference() -> None:
+def test_different_manifest_is_reported() -> None:
     case = case_of("vm/examples", "everything")
     case["expect"]["manifest"]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 1
     del case["expect"]["manifest"]["spec"]["preference"]
@@ -68,11 +68,11 @@ def test_wrong_name_pattern_or_unequal_names_are_reported() -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), [("0x10", 16), ("-010", -8), ("1_000", 1000), ("0b1_1", 3), ("0", 0)])
-def test_numbers_are_read_as_go_reads_them(text: str, value: int) -> None:
+def test_numbers_are_parsed_like_go(text: str, value: int) -> None:
     assert parse("vm", [f"--termination-grace-period={text}"]).last("termination-grace-period") == value
 
 
 @pytest.mark.parametrize("text", ["", "1_", "_1", "1__0", "08", "0x", "1e3", " 1", "9223372036854775808"])
-def test_what_go_does_not_read_is_no_number(text: str) -> None:
+def test_numbers_rejected_by_go_are_refused(text: str) -> None:
     with pytest.raises(Syntax, match="ParseInt"):
         parse("vm", [f"--termination-grace-period={text}"])

@@ -78,7 +78,7 @@ def test_invalid_survey_answer_is_refused(setup: Any) -> None:
     assert status == 400 and "'fleet_report_fail_if' value is expected to be a list." in text
 
 
-def test_the_schedule_is_there(setup: Any) -> None:
+def test_schedule_is_enabled_with_its_variables(setup: Any) -> None:
     schedule = setup.controller.named("schedules", f"{setup.name}: drift check")
     assert schedule["enabled"] and schedule["next_run"]
     assert schedule["extra_data"]["fleet_report_fail_if"] == ["drifted"]

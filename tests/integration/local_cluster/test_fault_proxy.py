@@ -292,7 +292,7 @@ def test_only_the_administrator_switches_faults(faulty: Faulty, client: Client) 
     assert faulty.launch("faults", "--dir", faulty.directory)["rules"] == []
 
 
-def test_the_same_rules_again_are_no_change(faulty: Faulty, client: Client) -> None:
+def test_setting_the_same_rules_again_changes_nothing(faulty: Faulty, client: Client) -> None:
     arguments = ("faults", "--dir", faulty.directory, "--rules", "[{fault: reset, path: /nothing}]")
     assert [faulty.launch(*arguments)["changed"] for _unused in range(2)] == [True, False]
     assert faulty.launch(*arguments, "--seed", "1")["changed"]

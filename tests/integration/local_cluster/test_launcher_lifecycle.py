@@ -107,7 +107,7 @@ def test_files_are_private_to_their_owner(launch: Launch, directory: str) -> Non
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_it_listens_on_one_loopback_port(launch: Launch, directory: str) -> None:
+def test_api_server_listens_on_one_loopback_port(launch: Launch, directory: str) -> None:
     port = int(launch(*START, "--dir", directory)["server"].rpartition(":")[2])
     # 127.0.0.1 as the kernel writes it: the bytes in the machine's order
     loopback = f"{int.from_bytes(socket.inet_aton('127.0.0.1'), sys.byteorder):08X}"

@@ -94,7 +94,7 @@ def test_limits_are_declared_changed_and_pruned(governed: Governed) -> None:
     assert [one["action"] for one in gone["limits"]] == ["delete", "delete"]
 
 
-def test_a_violation_is_told_before_and_after(governed: Governed) -> None:
+def test_violation_is_reported_by_preflight_and_server(governed: Governed) -> None:
     governed.deploy({"max_cpu": 2})
     governed.in_force()
     text = f"spec.instancetype.name: {governed.large} is not permitted here; choose from "
@@ -114,7 +114,7 @@ def test_a_warning_is_a_warning(governed: Governed) -> None:
     assert any("is not permitted here" in text for text in warned(done))
 
 
-def test_whoever_cannot_read_limits_hears_the_server(governed: Governed, someone: Callable[..., Manifest]) -> None:
+def test_without_reading_limits_the_server_refuses(governed: Governed, someone: Callable[..., Manifest]) -> None:
     verbs = ["get", "list", "create", "patch"]
     rule = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": verbs}
     tenant = someone(rule)
@@ -125,7 +125,7 @@ def test_whoever_cannot_read_limits_hears_the_server(governed: Governed, someone
     assert f"{governed.large} is not permitted here" in refused["msg"] and "denied request" in refused["msg"]
 
 
-def test_what_was_there_before_goes_on(governed: Governed) -> None:
+def test_existing_vms_keep_working_under_new_limits(governed: Governed) -> None:
     done = governed.declare(governed.large, run_strategy="Always", wait=True)
     assert not done.get("failed"), done
     governed.deploy({"max_cpu": 2, "require": ["instancetype", "preference"], "gpus": False})
@@ -144,7 +144,7 @@ def test_what_was_there_before_goes_on(governed: Governed) -> None:
     assert done["changed"] and not done.get("failed"), done
 
 
-def test_guests_beside_vms_are_judged(governed: Governed) -> None:
+def test_vmis_and_replica_sets_are_limited_too(governed: Governed) -> None:
     governed.deploy({"max_cpu": 2})
     governed.in_force()
     large = {"domain": {"devices": {}, "cpu": {"cores": 4}, "memory": {"guest": "1Gi"}}}
@@ -164,7 +164,7 @@ def test_guests_beside_vms_are_judged(governed: Governed) -> None:
     until(refused)
 
 
-def test_a_policy_of_somebody_else_is_left_alone(governed: Governed) -> None:
+def test_foreign_policy_is_left_alone(governed: Governed) -> None:
     limit = Limit(governed.namespace, [governed.namespace], gpus=False)
     kind = BY_NAME[POLICY]
     [policy, _binding] = policies(limit, "other", "x")

@@ -72,7 +72,7 @@ def unchanged(run: Run, namespace: str, **options: Any) -> bool:
     return not again["changed"]
 
 
-def test_data_source_alone_makes_a_vm(
+def test_data_source_suffices_to_create_a_vm(
     run: Run, shop: str, api: Any, data_source: Callable[..., None], live: Callable[..., dict[str, Any]]
 ) -> None:
     data_source("fedora", LABELS)
@@ -89,7 +89,7 @@ def test_data_source_alone_makes_a_vm(
     assert unchanged(run, shop, **entry)
 
 
-def test_claim_alone_makes_a_vm(run: Run, shop: str, claim: Callable[..., None]) -> None:
+def test_claim_suffices_to_create_a_vm(run: Run, shop: str, claim: Callable[..., None]) -> None:
     claim("disk", LABELS)
     entry = {"name": "web", "boot": {"pvc": "disk"}}
     first = run("virtual_machine", namespace=shop, **entry, wait=True)

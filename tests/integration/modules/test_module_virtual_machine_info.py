@@ -62,7 +62,7 @@ def test_unresolved_vm_reports_the_server_message(run: Run, shop: str) -> None:
     assert (seen["instancetype"]["state"], "resources" in seen) == ("not_captured", False)
 
 
-def test_filters_alone_and_together(run: Run, shop: str) -> None:
+def test_filters_can_be_combined(run: Run, shop: str) -> None:
     entries = [
         vm("a", labels={"tier": "web"}),
         vm("b", "medium", labels={"tier": "web"}, preference=None),
@@ -96,7 +96,7 @@ def test_vms_that_need_a_restart(run: Run, shop: str) -> None:
     assert (waiting["a"]["instance"]["guest"]["memory"], waiting["a"]["resources"]["guest"]["memory"]) == ("2Gi", "4Gi")
 
 
-def test_server_and_resolver_expand_alike(run: Run, shop: str) -> None:
+def test_server_and_resolver_expand_equally(run: Run, shop: str) -> None:
     user_data = [{"name": "init", "cloud_init": {"user_data": "password: hunter2-secret"}}]
     entries = [vm("a"), vm("b", "medium", volumes=user_data), vm("c", labels={"x": "y"}, run_strategy="Halted")]
     run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
@@ -118,7 +118,7 @@ def test_server_and_resolver_expand_alike(run: Run, shop: str) -> None:
     assert list(some) == ["c"] and some["c"]["expansion"]["equal"]
 
 
-def test_both_refuse_for_the_same_reason(run: Run, shop: str) -> None:
+def test_server_and_resolver_refuse_for_the_same_reason(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
     one = told(run, shop, include=["expansion"], name="web")["web"]["expansion"]
     assert one["server_error"] == f"Internal error occurred: {one['resolver_error']}"

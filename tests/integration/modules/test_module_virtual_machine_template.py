@@ -123,7 +123,7 @@ def test_secrets_stay_hidden(run: Run, api: Any, namespace: str, options: dict[s
         assert secret not in str(changed)
 
 
-def test_options_beside_template_win(run: Run, api: Any, namespace: str, options: dict[str, Any]) -> None:
+def test_options_override_the_template(run: Run, api: Any, namespace: str, options: dict[str, Any]) -> None:
     made = run("virtual_machine", labels={"of": "task"}, memory="2Gi", run_strategy="Manual", **options)
     assert made["changed"], made
     vm = live(api, namespace)

@@ -50,7 +50,7 @@ def options(shop: str) -> Options:
     }
 
 
-def test_declared_template_is_unchanged_then_changed_then_gone(run: Run, shop: str, options: Options) -> None:
+def test_template_is_created_unchanged_changed_and_deleted(run: Run, shop: str, options: Options) -> None:
     foretold = run("virtual_machine_template", check=True, **options)
     assert foretold["changed"] and not foretold.get("failed"), foretold
     made = run("virtual_machine_template", **options)

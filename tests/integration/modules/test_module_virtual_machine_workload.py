@@ -59,7 +59,7 @@ def live(api: Any, shop: str) -> dict[str, Any]:
     return spec
 
 
-def test_new_vm_has_what_was_chosen(run: Run, shop: str, api: Any, workload: dict[str, Any]) -> None:
+def test_new_vm_has_the_chosen_types_and_disk(run: Run, shop: str, api: Any, workload: dict[str, Any]) -> None:
     choice = run("virtual_machine", **workload)["result"]["choice"]
     assert choice["boot"] == {"data_source": f"{shop}/image"}
     assert choice["others"]["instancetype"] == [f"{shop}.large (kind VirtualMachineInstancetype)"]
@@ -80,7 +80,7 @@ def test_second_run_changes_nothing_after_catalog_has_changed(run: Run, shop: st
         assert again["result"]["choice"]["reasons"][0] == "the VM keeps what was chosen for it"
 
 
-def test_another_size_changes_instancetype_alone(run: Run, shop: str, api: Any, workload: dict[str, Any]) -> None:
+def test_another_size_changes_only_the_instancetype(run: Run, shop: str, api: Any, workload: dict[str, Any]) -> None:
     assert run("virtual_machine", **workload)["changed"]
     before = live(api, shop)
     larger = {**workload, "size": {"name": "large", "performance": shop}}

@@ -84,6 +84,6 @@ def fleet(cluster: Path, namespace: str, tmp_path: Path) -> Fleet:
     "result",
     [{}, None, {"results": None}, {"results": "hidden"}, {"results": [None, "x", {"name": "a"}]}, {"msg": "no"}],
 )
-def test_what_is_no_result_counts_nothing(action: str, result: Any) -> None:
+def test_event_without_result_counts_nothing(action: str, result: Any) -> None:
     """An error of one query would leave the whole job uncounted."""
     assert counted(action, result) == []

@@ -505,7 +505,7 @@ def test_failing_canary_of_a_move_is_restored(fleet: Fleet) -> None:
     assert fleet.guests() == guests
 
 
-def test_machine_types_change_and_go_back(fleet: Fleet) -> None:
+def test_machine_types_are_changed_and_rolled_back(fleet: Fleet) -> None:
     fleet.create(6)
     before, power = specs(fleet), fleet.power()
     machines = {name: spec["template"]["spec"]["domain"]["machine"]["type"] for name, spec in before.items()}
@@ -525,7 +525,7 @@ def test_machine_types_change_and_go_back(fleet: Fleet) -> None:
     assert set(running) == {"pc-q35-9.2"} and "pc-q35-9.2" not in machines.values()
 
 
-def test_a_fleet_leaves_what_is_deprecated(fleet: Fleet) -> None:
+def test_fleet_moves_off_deprecated_instancetypes(fleet: Fleet) -> None:
     fleet.create(3)
     larger(fleet, obsolete={})
     made = fleet.run(

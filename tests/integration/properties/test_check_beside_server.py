@@ -114,7 +114,7 @@ MANIFESTS = {
 
 
 @pytest.mark.parametrize("name", MANIFESTS)
-def test_the_same_is_refused_for_the_same_field(name: str, session: Session, tmp_path: Path) -> None:
+def test_check_and_server_refuse_the_same_fields(name: str, session: Session, tmp_path: Path) -> None:
     (tmp_path / "manifest.yaml").write_text(MANIFESTS[name])
     [file] = files(tmp_path)
     results = list(compared(file, session, kubevirt(session), []))

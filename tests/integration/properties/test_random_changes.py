@@ -115,7 +115,7 @@ def made(session: Session, namespace: str) -> None:
         session.request("POST", kind.path(namespace), retry=True, body=manifest)
 
 
-def test_what_is_foreseen_happens(session: Session, cluster: Path, namespace: str) -> None:
+def test_predicted_impact_matches_the_cluster(session: Session, cluster: Path, namespace: str) -> None:
     made(session, namespace)
     random, differences, done = Random(SEED), [], 0
     while done < CHANGES:
@@ -130,7 +130,7 @@ def test_what_is_foreseen_happens(session: Session, cluster: Path, namespace: st
     assert not differences, "\n".join([f"{len(differences)} of {done} (seed {SEED}):", *differences])
 
 
-def test_something_is_plugged_although_something_else_waits(session: Session, cluster: Path, namespace: str) -> None:
+def test_network_is_plugged_although_a_restart_is_pending(session: Session, cluster: Path, namespace: str) -> None:
     made(session, namespace)
     fleet = Fleet(session, cluster, namespace)
     web: Manifest = {"name": "web", "memory": "1Gi", "volumes": [{"name": "root", "container_disk": "example.com/a:1"}]}

@@ -383,7 +383,7 @@ def _bare(kind: str, name: str) -> Manifest:
     return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": {"name": name}}
 
 
-def test_the_policies_say_what_we_say(session: Session, catalog: list[Manifest]) -> None:
+def test_policies_and_local_verdict_agree(session: Session, catalog: list[Manifest]) -> None:
     drawn, done, differences = Drawn(Random(SEED)), Counter[str](), []
     while done.total() < COUNT:
         batch = Batch(session, drawn, catalog)

@@ -67,7 +67,7 @@ def test_an_option_of_another_source_is_not_ignored(source: str) -> None:
         )
 
 
-def test_all_files_of_a_directory_or_one(folder: Path) -> None:
+def test_directory_or_single_file_is_read(folder: Path) -> None:
     result = sent(source="path", path=str(folder))
     assert result["definitions"] == [{"kind": "C"}, {"kind": "A"}, {"kind": "B"}]
     file = str(folder / "one.yaml")
@@ -88,7 +88,7 @@ def test_links_and_pipes_in_a_directory(folder: Path) -> None:
     ]
 
 
-def test_keys_that_would_become_text() -> None:
+def test_non_text_keys_are_refused() -> None:
     with pytest.raises(AnsibleActionFail) as message:
         sent(source="definitions", definitions=[{"series": {False: {"sizes": {}}}}])
     assert str(message.value) == "definitions[0].series: YAML read a key as false; put it in quotes"

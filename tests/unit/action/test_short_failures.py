@@ -68,7 +68,7 @@ def screen(store: Store, folder: Path, *arguments: str, no_log: bool = False, **
     return [line for line in shown.splitlines()[1:] if line.strip()]
 
 
-def test_two_of_three_hundred_on_ten_lines(tmp_path: Path) -> None:
+def test_failures_of_a_large_task_take_ten_lines(tmp_path: Path) -> None:
     lines = screen(Store({SIZES: []}, dict(REFUSED)), tmp_path)
     message = "\n".join(lines)
     assert len(lines) <= 10 and len(message) < 3000, message
@@ -100,7 +100,7 @@ def test_no_log_hides_the_results_and_the_diffs(tmp_path: Path) -> None:
     assert len(rest) == 1 and rest[0].startswith("fatal: [localhost]: ") and "size-" not in rest[0], rest
 
 
-def test_all_results_for_plays_that_go_on(tmp_path: Path) -> None:
+def test_results_on_failure_all_shows_every_result(tmp_path: Path) -> None:
     lines = screen(Store({SIZES: []}, dict(REFUSED)), tmp_path, results_on_failure="all")
     fatal = next(line for line in lines if line.startswith("fatal:"))
     results = json.loads(fatal.partition("=> ")[2])["results"]

@@ -46,7 +46,7 @@ def test_no_link_between_pages_is_broken(build_docs: ModuleType) -> None:
         build_docs.relinked(page, known)
 
 
-def test_the_start_page_leads_to_every_page() -> None:
+def test_start_page_links_to_every_page() -> None:
     linked = set(re.findall(r"\]\(([a-z_]+\.md)\)", (DOCS / "index.md").read_text(encoding="utf-8")))
     assert linked == {path.name for path in DOCS.glob("*.md")} - {"index.md"}
 
@@ -61,7 +61,7 @@ def test_pictures_are_described_and_used() -> None:
         assert "prefers-color-scheme: dark" in svg and "fill:var(--page)" in svg
 
 
-def test_links_become_those_of_the_site(build_docs: ModuleType, tmp_path: Path) -> None:
+def test_links_are_converted_for_the_site(build_docs: ModuleType, tmp_path: Path) -> None:
     for file in (
         "docs/a.md",
         "docs/b.md",
@@ -140,7 +140,7 @@ def test_migration_page_lists_every_flag_of_virtctl() -> None:
         assert set(known) <= told[kind], kind
 
 
-def test_the_page_on_moving_names_options_that_exist() -> None:
+def test_migration_page_names_only_existing_options() -> None:
     names = {"module_defaults", "soft_rebooted", "kubevirt_vm", "keyed_groups", "vm_labels"}
     for path in CHECKOUT.glob("plugins/*/*.py"):
         options = re.findall(r"^ +([a-z_0-9]+):", path.read_text(encoding="utf-8"), re.MULTILINE)
@@ -174,11 +174,11 @@ def words(page: Path) -> int:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
-def test_a_page_is_short_or_a_reference(page: Path) -> None:
+def test_every_page_is_short_or_a_reference(page: Path) -> None:
     assert words(page) < 900 or page.name in REFERENCES
 
 
-def test_all_pages_together_are_short() -> None:
+def test_all_pages_together_stay_below_the_word_limit() -> None:
     """Written by hand: docs/results.md is generated. If this fails, look for what two pages say."""
     assert sum(words(page) for page in PAGES if page.name != "results.md") < 18_500
 

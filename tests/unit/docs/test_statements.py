@@ -47,7 +47,7 @@ def documented(module: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("module", ["virtual_machine", "instancetype", "preference", "boot_source"])
-def test_what_is_told_of_any_object_is_documented(module: str) -> None:
+def test_results_of_any_object_are_documented(module: str) -> None:
     owners: dict[str, Any] = {"taken_from": ("kubectl",), "owners": {}}
     result = Result(Entry("a", Key("A", "b", "a"), "present", {}, problem="x"), plan.APPLY, skip_reason="x", **owners)
     result.warn("x")
@@ -58,7 +58,7 @@ def test_what_is_told_of_any_object_is_documented(module: str) -> None:
     assert set(told) - unknown <= set(documented(module)["results"]["contains"])
 
 
-def test_a_message_of_success_is_documented() -> None:
+def test_success_messages_are_documented() -> None:
     entries = CHECKOUT / "plugins" / "module_utils" / "_cluster" / "entry"
     success = re.compile(r'Outcome\(\{\*\*\w+, "msg": (?!.*failed=True)|^        "msg": f"', re.MULTILINE)
     saying = [path.stem for path in entries.glob("*.py") if success.search(path.read_text(encoding="utf-8"))]
@@ -117,7 +117,7 @@ def test_first_release_has_no_bugfixes_or_breaking_changes() -> None:
         assert sections <= {"release_summary", "major_changes", "minor_changes", "trivial", "known_issues"}
 
 
-def test_files_that_the_developers_page_names_exist() -> None:
+def test_files_named_by_development_page_exist() -> None:
     page = (CHECKOUT / "docs" / "development.md").read_text(encoding="utf-8")
     roots = [CHECKOUT, *(CHECKOUT / part for part in ("plugins/module_utils", "roles/local_cluster/files"))]
     named = {span for span in re.findall(r"`([\w./-]+/[\w./-]+)`", page) if not re.search(r"[A-Z]{3}|^\.|^pkg/", span)}

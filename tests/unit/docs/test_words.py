@@ -24,12 +24,12 @@ def descriptions(path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", [*PAGES, *SPECS], ids=lambda path: str(path.relative_to(CHECKOUT)))
-def test_pages_and_options_of_roles(path: Path) -> None:
+def test_pages_and_role_options_avoid_stumbling_words(path: Path) -> None:
     assert STUMBLING.findall(path.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTED, ids=lambda path: str(path.relative_to(CHECKOUT)))
-def test_options_and_results(path: Path) -> None:
+def test_options_and_results_avoid_stumbling_words(path: Path) -> None:
     assert [found for text in descriptions(path) for found in STUMBLING.findall(text)] == []
 
 

@@ -62,7 +62,7 @@ SIZES = {"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}, "lar
 LIMIT = {"name": "standard", "except_namespaces": ["lab"], "max_cpu": 4, "action": "warn", "require": ["instancetype"]}
 
 
-def test_pictures_show_what_limits_permit() -> None:
+def test_pictures_show_permitted_objects_of_limits() -> None:
     drawn = catalog(SIZES, "svg", limits=[LIMIT])
     assert "web.large in all namespaces but lab: not permitted (warn)" in drawn
     assert "web.small in all namespaces but lab: permitted" in drawn
@@ -73,7 +73,7 @@ def test_pictures_show_what_limits_permit() -> None:
     assert "Limits" not in catalog(SIZES, "html")
 
 
-def test_limits_of_a_cluster_are_resolved_already() -> None:
+def test_limits_read_from_a_cluster_are_accepted() -> None:
     read = [{"name": "standard", "instancetypes": ["web.small"], "namespaces": ["shop"]}]
     drawn = catalog(catalog(SIZES), "svg", limits=read)
     assert "web.large in namespaces shop: not permitted (deny)" in drawn

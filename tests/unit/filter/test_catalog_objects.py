@@ -19,7 +19,7 @@ def names(objects: list[dict[str, Any]]) -> list[str]:
     return [entry["metadata"]["name"] for entry in objects]
 
 
-def test_one_catalog_or_several() -> None:
+def test_several_catalogs_are_joined() -> None:
     assert names(catalog_objects(SERIES)) == ["web.small", "web.large"]
     assert names(catalog_objects([SERIES, None, FAMILY])) == ["web.small", "web.large", "acme"]
     assert names(catalog_objects(iter([SERIES, FAMILY]))) == ["web.small", "web.large", "acme"]
@@ -27,7 +27,7 @@ def test_one_catalog_or_several() -> None:
     assert catalog_objects([]) == []
 
 
-def test_options() -> None:
+def test_options_select_and_adapt_objects() -> None:
     both = [SERIES, FAMILY]
 
     assert names(catalog_objects(both, kind="instancetype", sizes=["large"])) == ["web.large"]
@@ -65,7 +65,7 @@ def test_entries_are_options_of_the_modules() -> None:
         (SERIES, {"sizes": ["smal"]}, "sizes: nothing in the catalog matches 'smal'; did you mean small?"),
     ],
 )
-def test_mistakes(value: Any, options: dict[str, Any], message: str) -> None:
+def test_invalid_input_is_refused(value: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(AnsibleFilterError) as caught:
         catalog_objects(value, **options)
 

@@ -46,7 +46,7 @@ def test_files_of_filters_import_none_of_their_code() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_option_that_there_is_not(name: str) -> None:
+def test_unknown_option_is_refused(name: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
         filter_of(name)({}, no_such_option=1)
     assert str(error.value).startswith(f"{name}: no_such_option: unknown option")
@@ -54,15 +54,16 @@ def test_an_option_that_there_is_not(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("value", [5, "text", [5], [[]], {"spec": []}, {"metadata": 5, "spec": 5}, None])
-def test_values_of_any_shape(name: str, value: Any) -> None:
+def test_values_of_any_shape_give_one_line_errors(name: str, value: Any) -> None:
     try:
         filter_of(name)(value)
     except AnsibleFilterError as error:
-        assert "mistake of the collection" not in str(error), error
+        # A filter of our own playbooks gets what they make.
+        assert name.startswith("_") or "bug in the collection" not in str(error), error
         assert "\n" not in str(error)
 
 
-def test_an_unforeseen_error_is_reported_as_a_bug(failing: Callable[[BaseException], Any]) -> None:
+def test_unexpected_error_is_reported_as_a_bug(failing: Callable[[BaseException], Any]) -> None:
     for error in (KeyError("a-secret"), TypeError("a-secret"), ValueError("a-secret")):
         with pytest.raises(AnsibleFilterError, match=r"^mine: this is a bug in the collection \(") as caught:
             failing(error)("x")
@@ -77,7 +78,7 @@ def test_errors_of_templates_pass_unchanged(failing: Callable[[BaseException], A
             failing(error)("x")
 
 
-def test_calls_that_do_not_fit(failing: Callable[[BaseException], Any]) -> None:
+def test_invalid_arguments_refer_to_ansible_doc(failing: Callable[[BaseException], Any]) -> None:
     with pytest.raises(AnsibleFilterError, match=r"^mine: invalid arguments; see ansible-doc"):
         failing(KeyError())()
 
@@ -119,7 +120,7 @@ MALFORMED: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize("name", ["expand", "explain", "resources", "infer", "drift"])
 @pytest.mark.parametrize(("manifest", "problem"), MALFORMED)
-def test_objects_that_no_api_server_returns(name: str, manifest: dict[str, Any], problem: str) -> None:
+def test_malformed_objects_give_one_line_errors(name: str, manifest: dict[str, Any], problem: str) -> None:
     option = "current" if name == "drift" else "objects"
     with pytest.raises(AnsibleFilterError) as error:
         filter_of(name)(VM, **{option: [INSTANCETYPE, None, manifest]})
@@ -141,7 +142,7 @@ def test_malformed_objects_to_choose_from(manifest: dict[str, Any], problem: str
         ({"metadata": "x"}, "metadata: expected a mapping, found 'x'"),
     ],
 )
-def test_a_vm_that_no_api_server_returns(part: dict[str, Any], problem: str) -> None:
+def test_malformed_vm_gives_a_one_line_error(part: dict[str, Any], problem: str) -> None:
     for name in ("expand", "explain", "resources"):
         with pytest.raises(AnsibleFilterError) as error:
             filter_of(name)({**VM, **part}, objects=INSTANCETYPE)
@@ -149,7 +150,7 @@ def test_a_vm_that_no_api_server_returns(part: dict[str, Any], problem: str) -> 
 
 
 @pytest.mark.parametrize("number", ["x", [1], 1.5, True])
-def test_a_hotplug_ratio_that_is_no_number(number: Any) -> None:
+def test_non_numeric_hotplug_ratio_is_refused(number: Any) -> None:
     kubevirt = {"spec": {"configuration": {"liveUpdateConfiguration": {"maxHotplugRatio": number}}}}
     with pytest.raises(AnsibleFilterError) as error:
         filter_of("resources")(VM, objects=[INSTANCETYPE], kubevirt=kubevirt)

@@ -25,7 +25,7 @@ PREFERENCE = {
 }
 
 
-def test_one_manifest() -> None:
+def test_single_manifest_gives_manifest_and_changes() -> None:
     assert modernize(VM) == {
         "manifest": {**VM, "spec": {"runStrategy": "Always", "template": VM["spec"]["template"]}},
         "changes": [
@@ -41,7 +41,7 @@ def test_one_manifest() -> None:
     }
 
 
-def test_a_list() -> None:
+def test_list_gives_a_list() -> None:
     answers = modernize([VM, PREFERENCE, {"kind": "ConfigMap"}])
 
     assert [len(answer["changes"]) for answer in answers] == [1, 1, 0]
@@ -76,7 +76,7 @@ def test_no_replacement_that_the_release_does_not_know() -> None:
         ),
     ],
 )
-def test_mistakes(value: Any, version: Any, message: str) -> None:
+def test_invalid_input_is_refused(value: Any, version: Any, message: str) -> None:
     with pytest.raises(AnsibleFilterError) as caught:
         modernize(value, version)
 

@@ -48,7 +48,7 @@ def launcher(name: str, where: str, phase: str = "Running") -> dict[str, Any]:
     }
 
 
-def test_vms_that_start_and_how_many_more() -> None:
+def test_result_counts_vms_that_fit_and_further_room() -> None:
     result = placement([vm("a"), vm("b"), vm("c")], nodes=[node("x")], objects=LARGE, instancetypes=[LARGE])
     assert [item["fits"] for item in result["virtual_machines"]] == [True, True, False]
     assert result["virtual_machines"][2]["problem"].startswith("x lacks ")
@@ -58,7 +58,7 @@ def test_vms_that_start_and_how_many_more() -> None:
     assert two == [{**large, "node_count": 2, "nodes_in_all": 2, "more": 3}]
 
 
-def test_no_vms_but_room() -> None:
+def test_room_is_reported_without_vms() -> None:
     assert placement([], nodes=node("x"), instancetypes=[LARGE]) == {
         "virtual_machines": [],
         "drained": [],
@@ -83,7 +83,7 @@ def test_a_drained_node() -> None:
     assert [item.get("node") for item in result["virtual_machines"]] == ["y", None]
 
 
-def test_the_clusters_configuration_counts() -> None:
+def test_cluster_configuration_counts() -> None:
     developer = {"nodeSelectors": {"disk": "ssd"}}
     kubevirt = {"spec": {"configuration": {"developerConfiguration": developer}}}
     result = placement([vm()], nodes=[node("x")], objects=[LARGE], kubevirt=kubevirt)["virtual_machines"][0]
@@ -160,7 +160,7 @@ def test_claims_of_devices() -> None:
         placement(claiming, nodes=[node("x")], objects=[LARGE], device_classes=[{}])
 
 
-def test_restarts() -> None:
+def test_restart_frees_the_room_of_the_pod() -> None:
     small = [node("x", memory="10Gi")]
     running = {"nodes": small, "objects": [LARGE], "pods": [launcher("web", "x")]}
     (item,) = placement(vm(), **running)["virtual_machines"]

@@ -44,7 +44,7 @@ def fits(*vms: Any, **options: Any) -> list[bool]:
     return [item["fits"] for item in quota(list(vms), objects=LARGE, **options)["virtual_machines"]]
 
 
-def test_vms_together() -> None:
+def test_vms_share_the_quota() -> None:
     result = quota([vm("a"), vm("b"), vm("c")], quotas=team(), objects=[LARGE])
     assert [item["fits"] for item in result["virtual_machines"]] == [True, True, False]
     assert result["virtual_machines"][2]["problem"].startswith("ResourceQuota team lacks ")
@@ -52,14 +52,14 @@ def test_vms_together() -> None:
     assert (line["name"], line["namespace"], line["fits"]) == ("team", "shop", False)
 
 
-def test_what_runs() -> None:
+def test_running_guests_are_kept_restarted_or_migrated() -> None:
     options = {"quotas": [team("9Gi")], "pods": [launcher("a")]}
     assert fits(vm("a"), vm("b"), **options) == [True, True]
     assert fits(vm("a"), quotas=[team("18Gi")], pods=[launcher("a")], running="restart") == [True]
     assert fits(vm("a"), quotas=[team("18Gi")], pods=[launcher("a")], running="migrate") == [False]
 
 
-def test_what_else_is_counted() -> None:
+def test_limit_ranges_object_counts_and_volumes_count() -> None:
     limit = {
         "metadata": {"name": "r", "namespace": "shop"},
         "spec": {"limits": [{"type": "Pod", "max": {"cpu": "100m"}}]},
@@ -78,7 +78,7 @@ def test_what_else_is_counted() -> None:
     assert fits(vm(dataVolumeTemplates=[volume]), quotas=[disks], storage_class="slow") == [False]
 
 
-def test_quotas_of_aaq() -> None:
+def test_aaq_quotas_count_guests() -> None:
     hard = {"requests.memory/vmi": "8Gi"}
     own = {"metadata": {"name": "own", "namespace": "shop"}, "spec": {"hard": hard}}
     space = {"metadata": {"name": "shop", "labels": {"team": "a"}}}
@@ -89,7 +89,7 @@ def test_quotas_of_aaq() -> None:
     assert fits(vm("a"), vm("b"), cluster_quotas=[both], namespaces=[space]) == [True, True]
 
 
-def test_the_cluster_s_kubevirt() -> None:
+def test_kubevirt_of_the_cluster_counts() -> None:
     kubevirt = {"spec": {"configuration": {"developerConfiguration": {"memoryOvercommit": 200}}}}
     assert fits(vm("a"), vm("b"), vm("c"), quotas=[team()], kubevirt=kubevirt, kubevirt_version="1.8") == [True] * 3
     kubevirt["spec"]["configuration"]["developerConfiguration"] = 5  # type: ignore[assignment]
@@ -97,7 +97,7 @@ def test_the_cluster_s_kubevirt() -> None:
         fits(vm(), kubevirt=kubevirt)
 
 
-def test_what_is_refused() -> None:
+def test_invalid_input_is_refused() -> None:
     for options, message in (
         ({"running": "stop"}, "running: choose from keep, restart, migrate, not 'stop'"),
         ({"quotas": [5]}, "quotas"),

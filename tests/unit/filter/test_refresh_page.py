@@ -56,7 +56,7 @@ def words(page: str) -> str:
     return " ".join(re.sub("<[^>]*>", " ", page.partition("</style>")[2]).split())
 
 
-def test_it_says_why_it_is_not_finished() -> None:
+def test_page_says_why_the_run_is_unfinished() -> None:
     report = {**result(), "out_of_time": "no maintenance window is open"}
     assert "Not finished. no maintenance window is open" in words(refresh_page(report))
 
@@ -70,7 +70,7 @@ def test_a_vm_has_a_row() -> None:
     assert "domain.memory.guest : not set → 4Gi" in shown
 
 
-def test_whether_it_will_run() -> None:
+def test_page_shows_whether_the_vm_will_run() -> None:
     assert "Will run" not in refresh_page(result())
     for judged, fits, shown in (
         (True, True, "yes"),
@@ -109,7 +109,7 @@ def test_unchanged_vms_are_folded() -> None:
     assert "<summary>1 unchanged</summary>" in shown and "<tr>" not in shown.partition("<details>")[0]
 
 
-def test_a_plan_says_what_would_be() -> None:
+def test_plan_is_written_in_the_conditional() -> None:
     shown = words(refresh_page({**result(), "check_mode": True}))
     assert "1 would be refreshed" in shown and "Now Would be Changes" in shown and "would be restarted" in shown
     later = {**result(restarted=False), "check_mode": True}

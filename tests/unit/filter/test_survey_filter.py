@@ -25,7 +25,7 @@ survey = FilterModule().filters()["_survey"]
         ("{{ lookup('env', 'HOME') }}", "{{ lookup('env', 'HOME') }}"),
     ],
 )
-def test_text(answer: Any, text: str) -> None:
+def test_answer_becomes_text(answer: Any, text: str) -> None:
     assert survey(answer) == text
 
 
@@ -41,7 +41,7 @@ def test_text(answer: Any, text: str) -> None:
         ((), []),
     ],
 )
-def test_list(answer: Any, texts: list[str]) -> None:
+def test_answer_becomes_a_list(answer: Any, texts: list[str]) -> None:
     assert survey(answer, ",") == texts
 
 
@@ -60,7 +60,7 @@ def test_a_list_without_a_separator() -> None:
         (([["a"]], ","), "expected a text, found ['a']"),
     ],
 )
-def test_errors(arguments: tuple[Any, ...], message: str) -> None:
+def test_invalid_arguments_are_refused(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
         survey(*arguments)
     assert str(error.value).startswith(message)

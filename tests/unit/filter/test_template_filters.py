@@ -82,7 +82,7 @@ def test_values_of_yaml_become_texts_and_json() -> None:
     assert found["warnings"] == []
 
 
-def test_no_value_is_the_same_as_none() -> None:
+def test_null_parameter_counts_as_missing() -> None:
     given = template({**NAME, "value": "a"}, WORD, message="${WORD}")
     with pytest.raises(AnsibleFilterError, match="parameter 'NAME' is required"):
         call("process", given, {"NAME": None})
@@ -139,7 +139,7 @@ def test_generated_values_are_random_without_a_seed() -> None:
         ({"kind": "VirtualMachineTemplate"}, {}, "VirtualMachineTemplate: spec.virtualMachine: virtualMachine is"),
     ],
 )
-def test_what_is_wrong_and_what_to_do(given: Any, parameters: Any, message: str) -> None:
+def test_errors_name_the_problem_and_the_remedy(given: Any, parameters: Any, message: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
         call("process", given, parameters)
     assert str(error.value).startswith(f"template_process: {message}")
@@ -181,7 +181,7 @@ def test_openshift_template_is_converted_with_its_labels() -> None:
         ({"kind": "VirtualMachine"}, "kind: expected Template, found 'VirtualMachine'"),
     ],
 )
-def test_what_kubevirt_would_refuse_is_not_converted(given: Any, message: str) -> None:
+def test_templates_refused_by_kubevirt_are_not_converted(given: Any, message: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
         call("convert", given)
     assert str(error.value).startswith(f"template_convert: {message}")
@@ -224,7 +224,7 @@ def test_template_from_vm_keeps_instancetype_and_preference() -> None:
     ]
 
 
-def test_a_vm_with_little_in_it() -> None:
+def test_minimal_vm_gives_a_minimal_template() -> None:
     guest = {"spec": {"domain": {"devices": {}}}}
     found = call("from_vm", {"metadata": {"name": "a"}, "spec": {"runStrategy": "Halted", "template": guest}})
     assert [entry["name"] for entry in found["spec"]["parameters"]] == ["NAME"]

@@ -53,11 +53,11 @@ def names(result: list[dict[str, Any]]) -> list[str]:
         ({"cpu": 64}, []),
     ],
 )
-def test_fitting(options: dict[str, Any], expected: list[str]) -> None:
+def test_fitting_instancetypes_come_in_order(options: dict[str, Any], expected: list[str]) -> None:
     assert names(load("fitting")(CATALOG, **options)) == expected
 
 
-def test_one_manifest_fits_or_not() -> None:
+def test_single_manifest_fits_or_not() -> None:
     assert names(load("fitting")(CATALOG[0])) == ["u1.large"]
     assert load("fitting")(CATALOG[0], cpu=5) == []
     assert load("fitting")([None]) == []
@@ -81,7 +81,7 @@ def test_one_manifest_fits_or_not() -> None:
         (CATALOG, {"kubevirt_version": "x"}, "kubevirt_version: 'x' is not a version of KubeVirt"),
     ],
 )
-def test_errors_of_fitting(value: Any, options: dict[str, Any], result: str) -> None:
+def test_fitting_refuses_invalid_input(value: Any, options: dict[str, Any], result: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
         load("fitting")(value, **options)
     assert str(error.value).startswith(f"fitting: {result}")
@@ -136,7 +136,7 @@ def test_comparison_of_quantities() -> None:
         ("1", {"compare": "x"}, "compare: 'x' is not a quantity"),
     ],
 )
-def test_errors_of_quantity(value: Any, options: dict[str, Any], result: str) -> None:
+def test_quantity_refuses_invalid_input(value: Any, options: dict[str, Any], result: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
         load("quantity")(value, **options)
     assert str(error.value).startswith(f"quantity: {result}")

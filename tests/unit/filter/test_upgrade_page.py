@@ -75,7 +75,7 @@ def result(**more: Any) -> dict[str, Any]:
     }
 
 
-def test_what_is_on_the_page() -> None:
+def test_page_shows_vms_quotas_and_steps() -> None:
     page = upgrade_page(result(), title="To <1.9>", scope="namespace shop")
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
     for words in (
@@ -108,7 +108,7 @@ def test_vms_differing_only_by_name_share_one_row() -> None:
     assert "2 shop/web, shop/twin 1 vCPU" in re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", upgrade_page(told)))
 
 
-def test_objects_that_only_come_are_folded() -> None:
+def test_added_objects_are_folded() -> None:
     told = result()
     (named,) = told["objects"]
     nothing = {"changes": [], "lost": [], "effects": [], "used_by": []}
@@ -128,6 +128,6 @@ def test_objects_that_only_come_are_folded() -> None:
         (result(), {"rows": "many"}, "rows"),
     ],
 )
-def test_what_is_refused(value: Any, options: dict[str, Any], message: str) -> None:
+def test_invalid_input_is_refused(value: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(AnsibleFilterError, match=message):
         upgrade_page(value, **options)

@@ -42,7 +42,7 @@ def test_list_gives_a_list_and_stays_unchanged(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_without_objects_the_builtin_catalog_counts(name: str) -> None:
+def test_builtin_catalog_is_the_default_for_objects(name: str) -> None:
     web = vm()
     web["spec"] |= {"instancetype": {"name": "u1.medium"}, "preference": {"name": "fedora"}}
     assert load(name)(web)
@@ -69,7 +69,7 @@ def test_without_objects_the_builtin_catalog_counts(name: str) -> None:
         (vm(cpu={"cores": "two"}), {}, "shop/web: spec.template.spec.domain.cpu.cores: expected a whole number"),
     ],
 )
-def test_errors(name: str, value: Any, options: dict[str, Any], result: str) -> None:
+def test_invalid_input_is_refused_on_one_line(name: str, value: Any, options: dict[str, Any], result: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
         load(name)(value, **options)
     assert str(error.value).startswith(f"{name}: {result}")
@@ -87,14 +87,14 @@ def test_objects_accept_one_manifest_and_empty_documents() -> None:
         load("expand")(named)
 
 
-def test_an_older_kubevirt_answers_otherwise() -> None:
+def test_results_depend_on_the_kubevirt_version() -> None:
     spread = {"cpu": {"preferredCPUTopology": "spread"}}
     now = load("resources")(vm(), LARGE, spread)
     old = load("resources")(vm(), LARGE, spread, kubevirt_version="1.3")
     assert (now["guest"]["vcpus"], old["guest"]["vcpus"]) == (4, 1)
 
 
-def test_options_of_explain() -> None:
+def test_explain_gives_data_or_a_table() -> None:
     assert load("explain")(vm(), LARGE, form="table")[0].split() == ["FIELD", "VALUE", "SOURCE", "INSTEAD", "OF"]
     with pytest.raises(AnsibleFilterError, match="form: 'yaml' is not a valid value; choose data or table"):
         load("explain")(vm(), LARGE, form="yaml")
@@ -151,7 +151,7 @@ def test_resources_of_networks_and_of_a_migration() -> None:
         ({"quotas": [5]}, "quotas: expected a manifest, found 5"),
     ],
 )
-def test_what_is_no_cluster(options: dict[str, Any], problem: str) -> None:
+def test_invalid_cluster_options_are_refused(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(AnsibleFilterError, match=problem):
         load("resources")(vm(), LARGE, **options)
 
@@ -183,7 +183,7 @@ def inferring() -> dict[str, Any]:
     return result
 
 
-def test_infer() -> None:
+def test_infer_sets_matchers_from_boot_volume() -> None:
     inferred = load("infer")([inferring(), vm()], [PVC])
     assert inferred[0]["spec"]["instancetype"] == {"name": "u1.medium"}
     assert "instancetype" not in inferred[1]["spec"] and "status" not in inferred[1]
@@ -267,7 +267,7 @@ def test_older_kubevirt_ignores_captured_status_reference() -> None:
     assert load("drift")(drifted, [instancetype()], kubevirt_version="1.4")["instancetype"]["state"] == "not_captured"
 
 
-def test_a_revision_of_old_times_is_read() -> None:
+def test_revision_of_old_api_version_is_read() -> None:
     data = instancetype() | {"apiVersion": "instancetype.kubevirt.io/v1alpha2"}
     revision = {"kind": "ControllerRevision", "metadata": {"name": "r", "namespace": "shop"}, "data": data}
     result = load("drift")(revision, [instancetype(memory={"guest": "16Gi"})])

@@ -43,7 +43,7 @@ def test_built_in_catalog_is_the_default() -> None:
     assert len(choice["reasons"]) == 3
 
 
-def test_catalog_of_ones_own() -> None:
+def test_objects_replace_the_builtin_catalog() -> None:
     choice = workload("fedora", objects=OBJECTS)
     assert "boot" not in choice
     assert choice["instancetype"] == {"name": "web.small", "kind": "VirtualMachineInstancetype"}
@@ -60,7 +60,7 @@ def test_catalog_of_ones_own() -> None:
         (["fedora"], {"memory": "much"}, "workload: memory: 'much' is not a quantity"),
     ],
 )
-def test_errors(arguments: list[Any], options: dict[str, Any], error: str) -> None:
+def test_invalid_input_is_refused(arguments: list[Any], options: dict[str, Any], error: str) -> None:
     with pytest.raises(AnsibleFilterError) as caught:
         workload(*arguments, **options)
     assert str(caught.value).startswith(error)

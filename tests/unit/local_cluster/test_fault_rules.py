@@ -41,7 +41,7 @@ def _met(rules: list[dict[str, Any]], asked: request.Request = GET) -> str | Non
         ("GET", "/apis", "", "get", "/apis", False),
     ],
 )
-def test_what_a_request_asks(
+def test_request_is_classified_by_verb_and_resource(
     method: str, target: str, content_type: str, verb: str, resource: str, writes: bool
 ) -> None:
     asked = request.read(method, target, content_type)
@@ -61,19 +61,19 @@ def test_what_a_request_asks(
         ({"times": 0}, False),
     ],
 )
-def test_a_rule_is_for_methods_and_paths(rule: dict[str, Any], met: bool) -> None:
+def test_rule_applies_to_its_methods_and_paths(rule: dict[str, Any], met: bool) -> None:
     assert _met([{"fault": "reset", **rule}], PATCH) == ("reset" if met else None)
 
 
 @pytest.mark.parametrize("fault", ["cut", "truncate", "slow"])
-def test_faults_of_bodies_leave_watches_alone(fault: str) -> None:
+def test_body_faults_do_not_apply_to_watches(fault: str) -> None:
     options = {"bytes_per_second": 1} if fault == "slow" else {}
     assert _met([{"fault": fault, **options}], GET) == fault
     assert _met([{"fault": fault, **options}], WATCH) is None
 
 
 @pytest.mark.parametrize("fault", ["watch_cut", "watch_gone"])
-def test_faults_of_watches_leave_other_answers_alone(fault: str) -> None:
+def test_watch_faults_apply_only_to_watches(fault: str) -> None:
     assert _met([{"fault": fault}], WATCH) == fault
     assert _met([{"fault": fault}], GET) is None
 

@@ -55,7 +55,7 @@ def test_changing_any_source_changes_the_folder(sources: Path, name: str) -> Non
     assert Programs("go.mod", sources).folder != DEFAULT.folder
 
 
-def test_the_default_has_all_programs() -> None:
+def test_default_build_has_all_programs() -> None:
     parts = Built(KUBERNETES, KUBEVIRT).parts()
     assert parts == [DEFAULT]
     assert set(DEFAULT.packages) == {"control-plane", "virt-api", "virt-controller", "kubevirt", "cdi"}
@@ -78,7 +78,7 @@ def test_another_kubernetes_version_uses_its_own_module_file(sources: Path, vers
 
 
 @pytest.mark.parametrize("version", OTHERS["kubevirt"])
-def test_another_kubevirt_is_built_beside_the_default(version: str) -> None:
+def test_another_kubevirt_version_shares_the_default_control_plane(version: str) -> None:
     built = Built(KUBERNETES, version)
     assert built.control_plane().parent == built.cdi() == DEFAULT.folder != built.kubevirt()
     own = built.parts()[1]
@@ -124,7 +124,7 @@ def test_programs_are_kept_in_the_users_cache(monkeypatch: pytest.MonkeyPatch, t
     assert DEFAULT.folder.parent == tmp_path / "home" / ".cache" / "virtshape" / "control-plane"
 
 
-def test_programs_call_themselves_what_their_module_file_names(sources: Path) -> None:
+def test_programs_report_versions_of_their_module_file(sources: Path) -> None:
     file = sources / "go.mod"
     file.write_text(file.read_text().replace(f"k8s.io/kubernetes v{KUBERNETES}", "k8s.io/kubernetes v1.99.7"))
     assert versions.default_kubernetes(sources) == "1.99.7"
@@ -162,7 +162,7 @@ def test_long_unused_programs_are_removed(cache: Path) -> None:
     lock.release()
 
 
-def test_asking_for_built_programs_counts_as_use(cache: Path) -> None:
+def test_checking_for_built_programs_counts_as_use(cache: Path) -> None:
     wanted = Built(KUBERNETES, KUBEVIRT)
     _built(cache, DEFAULT.folder.name, 0)
     assert wanted.is_built()
@@ -182,7 +182,7 @@ def test_asking_for_built_programs_counts_as_use(cache: Path) -> None:
         ),
     ],
 )
-def test_what_a_build_is_doing(tmp_path: Path, lines: list[str], now: float, text: str) -> None:
+def test_build_progress_is_described(tmp_path: Path, lines: list[str], now: float, text: str) -> None:
     log = tmp_path / "build.log"
     log.write_text("\n".join(lines))
     assert build.describe(log, now) == text
@@ -197,7 +197,7 @@ def _go(folder: Path, version: str) -> Path:
     return path
 
 
-def test_go_of_the_path_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_go_on_path_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on_path = _go(tmp_path / "path", "go1.24.0")
     _go(tmp_path / "venv", "go1.27.3")
     monkeypatch.setenv("PATH", f"{on_path.parent}:/bin")
@@ -213,7 +213,7 @@ def test_virtual_environment_go_replaces_outdated_go_on_path(tmp_path: Path, mon
     assert toolchain.find_go((1, 24)) == str(beside)
 
 
-def test_without_a_usable_go_the_remedy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_usable_go_is_reported_with_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on_path = _go(tmp_path / "path", "go1.23.4")
     monkeypatch.setenv("PATH", f"{on_path.parent}:/bin")
     monkeypatch.setattr("sys.executable", str(tmp_path / "venv" / "python"))
@@ -222,7 +222,7 @@ def test_without_a_usable_go_the_remedy_is_told(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("name", sorted({*versions.kubernetes().values(), *versions.kubevirt().values()}))
-def test_each_module_file_tells_the_go_it_needs(name: str) -> None:
+def test_each_module_file_names_a_supported_go(name: str) -> None:
     assert (1, 22) <= versions.needed_go(CONTROL_PLANE_SOURCES / name) <= (1, 26)
 
 
@@ -267,7 +267,7 @@ def test_failed_build_reports_error_and_leaves_no_program(failing: Callable[[str
         ("write /x/_pkg_.a: no space left on device", "set GOCACHE, GOMODCACHE and XDG_CACHE_HOME"),
     ],
 )
-def test_a_build_that_fails_tells_what_to_set(
+def test_failed_build_names_the_setting_to_change(
     failing: Callable[[str], str], cache: Path, printed: str, remedy: str
 ) -> None:
     told = failing(printed)

@@ -22,7 +22,7 @@ def memory(tmp_path: Path) -> Path:
     return path
 
 
-def test_on_disk_it_is_a_folder(tmp_path: Path, memory: Path) -> None:
+def test_data_on_disk_is_a_folder(tmp_path: Path, memory: Path) -> None:
     etcd = tmp_path / "etcd"
     data.place(etcd, "disk", memory=memory)
     assert etcd.is_dir()
@@ -45,7 +45,7 @@ def test_memory_data_is_linked_to_a_private_folder(tmp_path: Path, memory: Path)
 
 
 @pytest.mark.parametrize("places", [("disk", "memory"), ("memory", "disk")])
-def test_another_place_takes_the_data_along(tmp_path: Path, memory: Path, places: tuple[str, str]) -> None:
+def test_data_moves_to_another_place(tmp_path: Path, memory: Path, places: tuple[str, str]) -> None:
     etcd = tmp_path / "etcd"
     data.place(etcd, places[0], memory=memory)
     (etcd / "member").mkdir()

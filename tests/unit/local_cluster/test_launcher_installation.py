@@ -53,14 +53,14 @@ def test_cdi_has_authorities_for_uploads() -> None:
     assert [item["data"] for item in found] == [{"ca-bundle.crt": "the CA"}] * 2
 
 
-def test_kinds_come_without_status() -> None:
+def test_crds_are_installed_without_status() -> None:
     printed = [_manifest("CustomResourceDefinition", status={"conditions": None}), _manifest("ClusterRole")]
     found = installation.kinds(printed)
     assert found == [{"apiVersion": "v1", "kind": "CustomResourceDefinition", "metadata": {"name": "one"}}]
     assert "status" in printed[0]
 
 
-def test_registrations_lead_to_the_ports_of_this_machine() -> None:
+def test_registrations_point_to_local_ports() -> None:
     api = _manifest("APIService", spec={"service": {"name": "virt-api", "namespace": "kubevirt"}})
     found = installation.registrations([_webhooks("virt-api"), api], "the CA", SERVICES)
     bundle = base64.b64encode(b"the CA").decode()
@@ -104,7 +104,7 @@ def test_default_storage_class_has_a_cdi_profile() -> None:
     assert profile["spec"]["claimPropertySets"]
 
 
-def test_uploads_go_to_this_machine() -> None:
+def test_upload_proxy_address_is_on_loopback() -> None:
     cdi, config = installation.cdi_objects(4321, "the CA")
     assert cdi["spec"]["config"] == config["spec"] == {"uploadProxyURLOverride": "https://127.0.0.1:4321"}
     assert config["status"] == {"uploadProxyCA": "the CA"}

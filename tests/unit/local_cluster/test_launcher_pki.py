@@ -40,7 +40,7 @@ def test_serving_certificates_name_the_hosts_they_serve(folder: Path) -> None:
     assert {"127.0.0.1", "localhost", "virt-api.kubevirt.svc", "cdi-api.cdi.svc"} <= _names(folder / "services.crt")
 
 
-def test_every_file_is_its_owners_alone(folder: Path) -> None:
+def test_every_file_is_private_to_its_owner(folder: Path) -> None:
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
     assert len(modes) > 10
     assert set(modes.values()) == {0o600}
@@ -54,7 +54,7 @@ def test_every_file_is_its_owners_alone(folder: Path) -> None:
         ("front-proxy-client", "front-proxy-ca"),
     ],
 )
-def test_each_certificate_is_signed_by_its_ca_alone(folder: Path, certificate: str, ca: str) -> None:
+def test_each_certificate_is_signed_only_by_its_ca(folder: Path, certificate: str, ca: str) -> None:
     signed = _certificate(folder / f"{certificate}.crt")
     signed.verify_directly_issued_by(_certificate(folder / f"{ca}.crt"))
     for other in {"ca", "services-ca", "front-proxy-ca"} - {ca}:
@@ -96,7 +96,7 @@ def test_upload_authority_has_an_rsa_key_for_cdi(folder: Path) -> None:
     assert isinstance(_certificate(folder / "services-ca.crt").public_key(), rsa.RSAPublicKey)
 
 
-def test_nothing_is_made_twice(folder: Path) -> None:
+def test_existing_files_are_kept(folder: Path) -> None:
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     pki.ensure(folder, NOW + datetime.timedelta(days=300))
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before

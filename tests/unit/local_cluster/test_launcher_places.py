@@ -99,13 +99,13 @@ def test_each_name_has_its_own_state_directory(tmp_path: Path, monkeypatch: pyte
     assert default_state_dir("b") == tmp_path / "home" / ".local" / "state" / "virtshape" / "local-cluster" / "b"
 
 
-def test_a_directory_with_somebodys_files_is_refused(tmp_path: Path) -> None:
+def test_directory_with_foreign_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("...")
     with pytest.raises(LauncherError, match="contains files of something else"):
         Layout(tmp_path).create()
 
 
-def test_removing_takes_only_what_the_launcher_made(tmp_path: Path) -> None:
+def test_remove_deletes_only_files_of_the_launcher(tmp_path: Path) -> None:
     layout = Layout(tmp_path / "cluster")
     layout.create()
     layout.lock.touch()

@@ -33,7 +33,7 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     process.wait()
 
 
-def test_a_running_process_is_known_again(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
+def test_running_process_is_found_by_its_record(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
     processes.record(tmp_path / "record", sleeper.pid)
     found = processes.recorded(tmp_path / "record")
     assert found is not None
@@ -115,7 +115,7 @@ def test_process_ignoring_sigterm_is_killed_with_children(tmp_path: Path) -> Non
     _until(lambda: processes.started(child) is None)
 
 
-def test_the_log_of_the_run_before_is_kept(tmp_path: Path) -> None:
+def test_previous_log_is_kept(tmp_path: Path) -> None:
     for text in ("first", "second"):
         _spawn(tmp_path, f"print({text!r}, flush=True); import time; time.sleep(600)")
         _until(lambda text=text: text in (tmp_path / "log").read_text())

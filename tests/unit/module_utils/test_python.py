@@ -15,7 +15,7 @@ MODULE_UTILS = "ansible_collections.virtshape.instancetypes.plugins.module_utils
 CHECK = CHECKOUT / "plugins" / "module_utils" / "_python.py"
 
 
-def test_one_that_is_too_old(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_old_python_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 8, 18))
     with pytest.raises(SystemExit) as end:
         runpy.run_path(str(CHECK))
@@ -27,14 +27,16 @@ def test_one_that_is_too_old(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     )
 
 
-def test_the_oldest_that_will_do(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_oldest_supported_python_is_accepted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 9, 0))
     runpy.run_path(str(CHECK))
     assert not capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", sorted(CHECKOUT.glob("plugins/modules/*.py")), ids=lambda path: path.stem)
-def test_modules_import_it_first(path: Path) -> None:
+def test_modules_import_the_check_first(path: Path) -> None:
     """What comes after it need not load on such a Python."""
     imports = [node for node in ast.parse(path.read_text()).body if isinstance(node, (ast.Import, ast.ImportFrom))]
     _future, first = imports[:2]
@@ -42,7 +44,7 @@ def test_modules_import_it_first(path: Path) -> None:
     assert [entry.name for entry in first.names] == ["_python"]
 
 
-def test_it_is_the_one_that_the_documentation_names() -> None:
+def test_oldest_python_matches_the_documentation() -> None:
     oldest = ".".join(map(str, runpy.run_path(str(CHECK))["OLDEST"]))
     assert f"python >= {oldest}" in (CHECKOUT / "plugins" / "doc_fragments" / "auth.py").read_text()
     assert f'python_requires: ">={oldest}"' in (CHECKOUT / "tests" / "config.yml").read_text()

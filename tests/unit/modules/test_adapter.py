@@ -26,7 +26,7 @@ def test_only_the_adapter_creates_ansible_modules() -> None:
     assert making == {"module_utils/_cluster/entry/adapter.py"}
 
 
-def test_without_the_official_client_a_module_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_kubernetes_client_is_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter, "MISSING", "Traceback: no such module")
     store = Store({})
     refused = run("virtual_machine_info", store)
@@ -51,7 +51,7 @@ def test_an_invalid_kubeconfig_is_reported(run: Run, users: Any) -> None:
     assert refused["msg"].startswith("kubeconfig cannot be used: ") and "\n" not in refused["msg"]
 
 
-def test_what_is_secret_in_a_kubeconfig_is_hidden(run: Run) -> None:
+def test_secrets_of_a_kubeconfig_are_hidden(run: Run) -> None:
     secret = "a-secret-of-mine"
     user = {"token": secret, "username": "me"}
     refused = run(

@@ -42,7 +42,7 @@ def planned(run: Run, *entries: Any) -> tuple[dict[str, Any], int]:
     return result, spied.call_count - 1
 
 
-def test_alike_entries_are_validated_once(run: Run) -> None:
+def test_equal_shaped_entries_are_validated_once(run: Run) -> None:
     entries = [{"name": f"a-{number}", **(LARGER if number % 3 == 0 else {})} for number in range(12)]
     together, count = planned(run, *entries)
 
@@ -50,7 +50,7 @@ def test_alike_entries_are_validated_once(run: Run) -> None:
     assert together["results"] == [planned(run, entry)[0]["results"][0] for entry in entries]
 
 
-def test_a_name_that_is_no_text_is_validated(run: Run) -> None:
+def test_non_text_name_is_validated(run: Run) -> None:
     together, count = planned(run, {"name": "a"}, {"name": 7})
 
     assert [item["name"] for item in together["results"]] == ["a", "7"]

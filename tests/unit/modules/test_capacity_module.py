@@ -69,7 +69,7 @@ def test_vm_fits_if_quotas_and_nodes_permit(run: Run) -> None:
     assert (result["quotas"][0]["name"], result["drained"], result["instancetypes"]) == ("team", [], [])
 
 
-def test_only_what_is_checked_is_read(run: Run) -> None:
+def test_only_objects_of_requested_checks_are_read(run: Run) -> None:
     cluster = store(vm("a"))
     cluster.answers["GET", "/api/v1/nodes"] = forbidden("nodes")
     (item,) = run("capacity_info", cluster, namespace="shop", checks=["quota"])["virtual_machines"]
@@ -81,7 +81,7 @@ def test_only_what_is_checked_is_read(run: Run) -> None:
     assert run("capacity_info", cluster, checks=[])["msg"] == "checks: is empty; name quota, placement or both"
 
 
-def test_what_running_guests_do(run: Run) -> None:
+def test_running_option_decides_the_needed_room(run: Run) -> None:
     for running, nodes, fits in (
         ("keep", 1, True),
         ("migrate", 1, False),

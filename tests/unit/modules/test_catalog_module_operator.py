@@ -51,7 +51,9 @@ def deploy(run: Run, store: Store, choice: str, **options: Any) -> Manifest:
         ("enable", False, True, 0),
     ],
 )
-def test_who_deploys(run: Run, choice: str, enabled: bool | None, patched: bool, created: int) -> None:
+def test_operator_option_decides_who_deploys(
+    run: Run, choice: str, enabled: bool | None, patched: bool, created: int
+) -> None:
     store = cluster(enabled)
     result = deploy(run, store, choice)
     assert (("PATCH", OBJECT) in store.writes, result["counts"]["created"]) == (patched, created), result
@@ -62,7 +64,7 @@ def test_who_deploys(run: Run, choice: str, enabled: bool | None, patched: bool,
 
 
 @pytest.mark.parametrize("choice", ["disable", "enable"])
-def test_check_mode_asks_by_a_dry_run(run: Run, choice: str) -> None:
+def test_check_mode_sends_a_dry_run(run: Run, choice: str) -> None:
     store = cluster(choice == "disable", OPERATED)
     result = deploy(run, store, choice, check=True)
     assert not store.writes and ("PATCH", OBJECT) in store.rehearsed
@@ -142,7 +144,7 @@ def test_webhook_without_dry_run_support_gives_warning(run: Run) -> None:
     assert any(text.startswith("the dry run could not check the KubeVirt object") for text in result["warnings"])
 
 
-def test_catalog_info_says_who_deploys(run: Run) -> None:
+def test_catalog_info_reports_who_deploys(run: Run) -> None:
     for enabled, sizes in ((None, [OPERATED]), (False, [])):
         info = run("catalog_info", cluster(enabled, *sizes), scope="cluster")
         assert info[OPTION] == {"enabled": enabled is not False, "objects": len(sizes)}

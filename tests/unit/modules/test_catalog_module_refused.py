@@ -133,7 +133,7 @@ def test_pruning_needs_the_right_to_list_vms(deploy: Run) -> None:
     assert (result["virtual_machines"], store.writes) == ([], [])
 
 
-def test_another_catalogs_object_is_left_alone(deploy: Run) -> None:
+def test_object_of_another_catalog_is_left_alone(deploy: Run) -> None:
     store = cluster(live("web.small", catalog="other", memory="4Gi"))
     result = deploy(store)
     assert not result["changed"]
@@ -149,7 +149,7 @@ def test_a_failed_deletion_keeps_the_version(deploy: Run) -> None:
     assert refused["deployed_versions"] == {"before": {"1": 1}, "after": {"1": 1}}
 
 
-def test_a_failed_deletion_says_what_was_deleted(deploy: Run) -> None:
+def test_failed_deletion_reports_the_deleted_objects(deploy: Run) -> None:
     sizes = {name: {"cpu": 1, "memory": "2Gi"} for name in ("small", "medium", "large")}
     store = cluster(*(live(f"web.{name}") for name in sizes))
     store.answers["DELETE", "/web.small"] = status(422, "a webhook says no", "Invalid")
@@ -160,7 +160,7 @@ def test_a_failed_deletion_says_what_was_deleted(deploy: Run) -> None:
     )
 
 
-def test_an_unreadable_live_object_fails_alone(deploy: Run) -> None:
+def test_unreadable_live_object_does_not_fail_others(deploy: Run) -> None:
     newer = live("web.small")
     newer["spec"]["cpu"] = {"guest": ["1"]}
     sizes = {name: {"cpu": 1, "memory": "2Gi"} for name in ("small", "large")}

@@ -55,7 +55,7 @@ def test_a_message_names_five_failures(run: Run) -> None:
     assert refused["msg"].endswith("shop/e and 2 more: not today")
 
 
-def test_one_name_twice_and_one_without_a_namespace(run: Run) -> None:
+def test_duplicate_name_and_missing_namespace_are_refused(run: Run) -> None:
     entries = [{"name": "a", "namespace": "shop"}, {"name": "a", "namespace": "shop"}, {"name": "b"}]
     refused = run("virtual_machine", Store({}), virtual_machines=entries)
     assert "shop/a: name: entries 0 and 1 of virtual_machines" in refused["msg"]

@@ -41,7 +41,7 @@ def test_names_are_deleted(run: Run) -> None:
     assert deleted(store) == ["a", "b"]
 
 
-def test_what_label_selectors_match_is_deleted(run: Run) -> None:
+def test_vms_matching_label_selectors_are_deleted(run: Run) -> None:
     store = shop(*NAMES)
     result = run("virtual_machine", store, state="absent", namespace="shop", label_selectors=["tier=web"])
     assert result["msg"] == "3 virtual machines: 3 deleted"
@@ -50,7 +50,7 @@ def test_what_label_selectors_match_is_deleted(run: Run) -> None:
     assert (deleted(store), deleted(narrowed)) == (list(NAMES), ["b"])
 
 
-def test_what_was_deleted_before_is_a_warning(run: Run) -> None:
+def test_selector_without_a_match_is_a_warning(run: Run) -> None:
     result = run("virtual_machine", shop(), state="absent", namespace="shop", label_selectors=["tier=web"])
     assert (result["changed"], result["msg"]) == (False, "0 virtual machines")
     assert result["warnings"] == ["label_selectors: no virtual machine in shop matches tier=web"]
@@ -62,7 +62,7 @@ def test_a_namespace_that_does_not_exist(run: Run) -> None:
     assert result["msg"].startswith("namespace: shop does not exist; ")
 
 
-def test_what_info_returns_is_deleted(run: Run) -> None:
+def test_results_of_info_can_be_deleted(run: Run) -> None:
     store = shop(*NAMES)
     info = run("virtual_machine_info", store, namespace="shop")["virtual_machines"]
     assert {"status", "resources"} <= set(info[0])
@@ -90,13 +90,13 @@ def test_an_empty_selector_deletes_nothing(run: Run, selectors: list[str], where
         ({"names": ["a"], "name": "a", "state": "absent"}, "parameters are mutually exclusive: name|names"),
     ],
 )
-def test_options_that_make_no_sense(run: Run, options: Any, message: str) -> None:
+def test_invalid_option_combinations_are_refused(run: Run, options: Any, message: str) -> None:
     store = shop(*NAMES)
     assert run("virtual_machine", store, **options)["msg"].startswith(message)
     assert store.asked == []
 
 
-def test_a_failure_says_what_was_deleted(run: Run) -> None:
+def test_failure_reports_the_number_deleted(run: Run) -> None:
     store = shop(*NAMES)
     store.answers["DELETE", "/b"] = status(422, "a webhook says no", "Invalid")
     result = run("virtual_machine", store, state="absent", namespace="shop", names=list(NAMES))

@@ -69,7 +69,7 @@ def placement_info(run: Run, cluster: Store, **options: Any) -> Manifest:
     return result
 
 
-def test_vms_of_the_cluster(run: Run) -> None:
+def test_vms_of_the_cluster_are_placed(run: Run) -> None:
     cluster = store(vm("a"), vm("b"), vm("c"), pods=[launcher("a", "x")])
     result = placement_info(run, cluster, namespace="shop", instancetypes=["small"])
     assert (result["changed"], result["fits"], result["warnings"]) == (False, True, [])
@@ -81,7 +81,7 @@ def test_vms_of_the_cluster(run: Run) -> None:
     assert placement_info(run, cluster, manifests=[], instancetypes=["*"])["instancetypes"][0]["more"] == 3
 
 
-def test_restarts_of_all_that_run(run: Run) -> None:
+def test_restart_places_all_running_vms_again(run: Run) -> None:
     cluster = store(vm("a"), vm("b"), vm("c"), pods=[launcher("a", "x"), launcher("b", "y")])
     result = placement_info(run, cluster, namespace="shop", running="restart")
     assert [item.get("node") for item in result["virtual_machines"]] == ["x", "y", "x"]
@@ -144,7 +144,7 @@ def test_volumes_that_one_node_reaches(run: Run) -> None:
     assert result["warnings"][0].startswith("persistentvolumes are not taken into account: ")
 
 
-def test_what_may_not_be_read(run: Run) -> None:
+def test_forbidden_quotas_warn_and_forbidden_nodes_fail(run: Run) -> None:
     cluster = store(vm("a"))
     cluster.answers["GET", "/resourcequotas"] = forbidden("resourcequotas")
     result = placement_info(run, cluster, namespace="shop")
@@ -155,14 +155,14 @@ def test_what_may_not_be_read(run: Run) -> None:
         assert f'resources: ["{name}"], verbs: ["list"]' in placement_info(run, cluster, namespace="shop")["msg"]
 
 
-def test_all_instancetypes_have_to_be_read(run: Run) -> None:
+def test_unreadable_instancetypes_fail_the_task(run: Run) -> None:
     cluster = store()
     cluster.answers["GET", TYPES] = forbidden("virtualmachineclusterinstancetypes")
     result = placement_info(run, cluster, manifests=[], instancetypes=["*"])
     assert result["msg"].startswith("instancetypes: ") and "virtualmachineclusterinstancetypes" in result["msg"]
 
 
-def test_what_is_refused(run: Run) -> None:
+def test_invalid_options_are_refused(run: Run) -> None:
     for options, message in (
         ({"drain": ["z"]}, "drain: no such node: z"),
         ({"instancetypes": ["none"]}, "instancetypes: none: no such VirtualMachineClusterInstancetype"),

@@ -64,7 +64,7 @@ def quota_info(run: Run, cluster: Store, **options: Any) -> Manifest:
     return result
 
 
-def test_vms_of_the_cluster(run: Run) -> None:
+def test_vms_of_the_cluster_are_judged(run: Run) -> None:
     team = quota("team", {"requests.memory": "12Gi", "pods": "5"}, {"requests.memory": "5Gi", "pods": "1"})
     cluster = store(vm("a"), vm("b"), vm("c"), quotas=[team], pods=[launcher("a")])
     result = quota_info(run, cluster, namespace="shop")
@@ -111,7 +111,7 @@ def test_limit_ranges(run: Run) -> None:
     assert "more than its limit of 1Gi" in result["problem"]
 
 
-def test_quotas_of_aaq(run: Run) -> None:
+def test_aaq_quotas_are_checked(run: Run) -> None:
     cluster = store(vm("a"), vm("b"), pods=[launcher("b")])
     cluster.lists[APPLICATIONS] = [quota("guests", {"requests.memory/vmi": "3Gi"}, {})]
     cluster.lists["/apis/aaq.kubevirt.io/v1alpha1/aaqs"] = [
@@ -125,7 +125,7 @@ def test_quotas_of_aaq(run: Run) -> None:
     ]
 
 
-def test_what_may_not_be_read(run: Run) -> None:
+def test_forbidden_aaq_warns_and_forbidden_quotas_fail(run: Run) -> None:
     cluster = store(vm("a"))
     cluster.answers["GET", "/applicationawareresourcequotas"] = forbidden("applicationawareresourcequotas")
     result = quota_info(run, cluster, namespace="shop")

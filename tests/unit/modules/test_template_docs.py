@@ -8,7 +8,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.modules import virtual_machine_template
 
 
-def test_options_are_documented() -> None:
+def test_entry_and_task_options_are_documented() -> None:
     documented = yaml.safe_load(virtual_machine_template.DOCUMENTATION)["options"]
     entries = documented.pop("virtual_machine_templates")["suboptions"]
     assert set(documented) == set(entries) == set(vm_template.argument_spec())

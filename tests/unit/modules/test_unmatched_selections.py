@@ -55,14 +55,14 @@ def namespaces_asked(server: Store) -> int:
 
 @pytest.mark.parametrize("module", READERS)
 @pytest.mark.parametrize(("options", "expected"), [(SHOPP, NO_SHOPP), (BY_LABEL, NO_LABEL)])
-def test_what_selects_no_vm_is_a_warning(run: Run, module: str, options: Any, expected: str) -> None:
+def test_selection_without_vms_is_a_warning(run: Run, module: str, options: Any, expected: str) -> None:
     result = run(module, store(), **options, **READERS[module])
     assert not result.get("failed"), result
     assert expected in result["warnings"]
 
 
 @pytest.mark.parametrize("module", READERS)
-def test_an_empty_namespace_is_none(run: Run, module: str) -> None:
+def test_empty_namespace_gives_no_warning(run: Run, module: str) -> None:
     assert not [
         text for text in run(module, store(), namespace="shop", **READERS[module])["warnings"] if "shop" in text
     ]
@@ -73,7 +73,7 @@ def test_unmatched_selection_is_returned(run: Run) -> None:
     assert run("virtual_machine_info", store(), namespace="shop")["unmatched"] == ""
 
 
-def test_names_that_a_module_reads(run: Run) -> None:
+def test_missing_names_are_a_warning(run: Run) -> None:
     warnings = run("virtual_machine_info", store(), namespace="shop", names=["web-1", "web-2"])["warnings"]
     assert warnings == ["names: no such virtual machine in shop: web-1, web-2"]
     assert run("virtual_machine_info", store(), names=["web-1"], **SHOPP)["warnings"] == [NO_SHOPP]
@@ -95,7 +95,9 @@ def test_instancetypes_and_preferences(run: Run, module: str) -> None:
         ("virtual_machine_power", {"state": "restarted"}),
     ],
 )
-def test_an_error_where_a_restart_hangs_on_it(run: Run, module: str, more: Any, options: Any, expected: str) -> None:
+def test_unmatched_selection_fails_restarting_modules(
+    run: Run, module: str, more: Any, options: Any, expected: str
+) -> None:
     if module == "virtual_machine_power":
         options = {"label_selectors": ["tier=wbe"], **options}
     assert run(module, store(), **options, **more)["msg"] == expected
@@ -110,7 +112,7 @@ def test_an_error_where_a_restart_hangs_on_it(run: Run, module: str, more: Any, 
         ("controller_revision", {"state": "pruned"}),
     ],
 )
-def test_an_error_where_a_deletion_hangs_on_it(run: Run, module: str, options: Any) -> None:
+def test_missing_namespace_fails_deleting_modules(run: Run, module: str, options: Any) -> None:
     result = run(module, store(), **SHOPP, **options)
     assert result["failed"] and NO_SHOPP in result["msg"], result
     result = run(module, store(), namespace="shop", **options)

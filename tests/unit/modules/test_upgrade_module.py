@@ -88,7 +88,7 @@ def test_nothing_changes_without_an_upgrade(run: Run) -> None:
     assert (result["steps"], result["settings"], result["objects"]) == ([], [], [])
 
 
-def test_what_may_not_be_read(run: Run) -> None:
+def test_forbidden_catalog_warns_and_forbidden_vms_fail(run: Run) -> None:
     cluster = store()
     cluster.answers["GET", f"{TYPES}/virtualmachineclusterpreferences"] = forbidden("virtualmachineclusterpreferences")
     result = run("upgrade_info", cluster, kubevirt_version="1.9.0")
@@ -98,7 +98,7 @@ def test_what_may_not_be_read(run: Run) -> None:
     assert 'resources: ["virtualmachines"], verbs: ["list"]' in run("upgrade_info", cluster)["msg"]
 
 
-def test_what_is_refused(run: Run) -> None:
+def test_invalid_options_are_refused(run: Run) -> None:
     for options, message in (
         ({"kubevirt_version": "next"}, "kubevirt_version: "),
         ({"kubevirt_configuration": {"network": "x"}}, "kubevirt_configuration: malformed"),
@@ -134,7 +134,7 @@ def test_templates_of_either_version(run: Run) -> None:
     assert any("virtualmachinetemplates are not taken into account" in item for item in result["warnings"])
 
 
-def test_quotas(run: Run) -> None:
+def test_quotas_are_checked_before_and_after(run: Run) -> None:
     cluster = store()
     hard = {"requests.memory": "1G"}
     quota = {"metadata": {"name": "team", "namespace": "shop"}, "spec": {"hard": hard}, "status": {"hard": hard}}

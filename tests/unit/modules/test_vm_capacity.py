@@ -76,7 +76,7 @@ def test_strict_fails_before_anything_is_sent(run: Run) -> None:
     assert result["results"][0]["msg"] == result["results"][0]["will_run"]["problem"] != ""
 
 
-def test_warn_goes_on(run: Run) -> None:
+def test_warn_reports_and_declares(run: Run) -> None:
     result = declared(run, store("1Gi"), vm("a", "20Gi"), quota="warn", preflight_placement=True, preflight="warn")
     quota, placement = result["warnings"][:2]
     assert quota.startswith("quota: shop/a: ") and placement.startswith("preflight_placement: shop/a: ")

@@ -55,7 +55,7 @@ def message(run: Run, cluster: Store, **options: Any) -> list[str]:
     ]
 
 
-def test_filters_alone_and_together(run: Run) -> None:
+def test_filters_can_be_combined(run: Run) -> None:
     cluster = store(vm("a", sized("small")), vm("b", sized("other"), "RestartRequired"), vm("c"))
     assert message(run, cluster) == ["a", "b", "c"]
     assert message(run, cluster, instancetype="small") == ["a"]
@@ -81,7 +81,7 @@ def test_no_further_requests_without_matching_vms(run: Run) -> None:
         (vm("a", sized("small"), revision="a-small-1"), 'controllerrevisions.apps "a-small-1" not found'),
     ],
 )
-def test_why_its_resources_cannot_be_told(run: Run, machine: Manifest, problem: str) -> None:
+def test_unresolvable_vm_has_a_problem_without_resources(run: Run, machine: Manifest, problem: str) -> None:
     [result] = run("virtual_machine_info", store(machine), namespace="shop")["virtual_machines"]
     assert (result["problem"], "resources" in result) == (problem, False)
 

@@ -106,7 +106,7 @@ def store(*vms: Manifest, types: list[Manifest] | None = None, revisions: list[M
         ),
     ],
 )
-def test_power_options_that_contradict_each_other_ask_nothing(run: Run, options: Manifest, message: str) -> None:
+def test_contradictory_power_options_send_no_request(run: Run, options: Manifest, message: str) -> None:
     nothing = store(vm("a"))
     chosen = {} if {"names", "label_selectors", "virtual_machines"} & options.keys() else {"names": ["a"]}
     where = {"namespace": "shop"} if chosen else {}
@@ -157,7 +157,7 @@ def test_check_mode_diff_shows_the_predicted_status(run: Run, state: str, more: 
     assert (diff["before"], diff["after"]) == (before, after)
 
 
-def test_what_adopting_would_do(run: Run) -> None:
+def test_check_mode_of_adopt_shows_the_plan(run: Run) -> None:
     cluster = store(vm("own", sized=False), vm("has"), types=[instancetype("small", "2Gi")])
     result = run("virtual_machine_adopt", cluster, check=True, namespace="shop")
     assert result["msg"] == "2 virtual machines: 1 would be adopted, 1 already has an instancetype"
@@ -169,7 +169,7 @@ def test_what_adopting_would_do(run: Run) -> None:
     assert cluster.writes == []
 
 
-def test_what_a_refresh_or_a_pin_would_do(run: Run) -> None:
+def test_check_mode_of_refresh_and_pin_shows_plan(run: Run) -> None:
     drifted = vm("a", revision="a-small-1")
     cluster = store(
         drifted,

@@ -97,7 +97,7 @@ def test_many_vms_read_the_cluster_once(run: Run) -> None:
     assert [cluster.asked.count(("GET", path)) for path in (TYPES, PREFERENCES, SOURCES)] == [1, 1, 1]
 
 
-def test_disk_of_ones_own(run: Run) -> None:
+def test_own_disk_needs_no_data_sources(run: Run) -> None:
     cluster = store(**{SOURCES: []})
     result = declared(run, cluster, workload="fedora", boot={"container_disk": "quay.io/fedora"})
     assert "boot" not in result["result"]["choice"] and not result["warnings"]

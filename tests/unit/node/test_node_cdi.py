@@ -115,7 +115,7 @@ def test_credentials_come_from_a_secret(registry: LoopbackRegistry) -> None:
     assert ran(manifest, api).code == 0
 
 
-def test_certificates_that_cannot_be_read() -> None:
+def test_unreadable_certificates_fail_the_import() -> None:
     manifest = importer(source="registry", endpoint="docker://127.0.0.1:9/x:1", cert_dir="/certs")
     manifest["spec"]["containers"][0]["volumeMounts"] = [{"name": "c", "mountPath": "/certs"}]
     manifest["spec"]["volumes"] = [{"name": "c", "configMap": {"name": "ca"}}]
@@ -124,7 +124,7 @@ def test_certificates_that_cannot_be_read() -> None:
     assert "certificates for the registry cannot be read" in ran(manifest, api).message
 
 
-def test_the_poller_tells_the_digest(registry: LoopbackRegistry) -> None:
+def test_poller_records_the_digest(registry: LoopbackRegistry) -> None:
     digest = registry.push("fedora", "1", {"amd64": [], "arm64": []})
     url = f"docker://{registry.address}/fedora:1"
     api = Api()
@@ -139,7 +139,7 @@ def test_the_poller_tells_the_digest(registry: LoopbackRegistry) -> None:
     assert found.code == 1 and found.message.startswith("Failed to get image digest: ")
 
 
-def test_a_pod_whose_image_tells_the_digest(registry: LoopbackRegistry) -> None:
+def test_pod_reports_the_digest_of_its_image(registry: LoopbackRegistry) -> None:
     digest = registry.push("fedora", "1", {"amd64": []})
     container: Manifest = {"name": "i", "image": f"{registry.address}/fedora:1", "command": ["/shared/server", "-h"]}
     assert ran(pod(containers=[container])).image_id == f"{registry.address}/fedora:1@{digest}"
@@ -179,11 +179,11 @@ def test_a_clone_ends_both_pods() -> None:
         ("localhost:5000/b@sha256:0", ("localhost:5000", "b", "sha256:0")),
     ],
 )
-def test_names_of_images(name: str, expected: tuple[str, str, str]) -> None:
+def test_image_names_are_parsed(name: str, expected: tuple[str, str, str]) -> None:
     assert tuple(image.reference(name)) == expected
 
 
-def test_a_name_that_is_none() -> None:
+def test_invalid_image_name_is_refused() -> None:
     with pytest.raises(ImageError):
         image.reference("docker://quay.io/A B")
 

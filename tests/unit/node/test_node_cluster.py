@@ -124,7 +124,7 @@ class _Handler:
         ("GET", "vm/vnc", 404),
     ],
 )
-def test_subresources(method: str, path: str, status: int) -> None:
+def test_subresources_answer_with_their_status(method: str, path: str, status: int) -> None:
     api = Api()
     server = Server(cast(Handler, _Handler()), api.cache(VMI, vmi("Running")), agent=True)
 
@@ -138,7 +138,7 @@ def test_subresources(method: str, path: str, status: int) -> None:
     assert asyncio.run(run()) == status
 
 
-def test_what_commands_leave() -> None:
+def test_commands_change_the_vmi_status() -> None:
     handler = _Handler()
     server = Server(cast(Handler, handler), Api().cache(VMI), agent=False)
 

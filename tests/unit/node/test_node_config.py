@@ -31,11 +31,11 @@ def test_numbers_are_texts_in_nodes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("values", [{"colour": "red"}, {"nodes": [{"name": "a", "colour": "red"}]}, {"nodes": [{}]}])
-def test_what_is_unknown_or_missing_is_said(tmp_path: Path, values: dict[str, Any]) -> None:
+def test_invalid_configuration_names_its_file(tmp_path: Path, values: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=r"config\.json"):
         loaded(tmp_path, **values)
 
 
-def test_no_file(tmp_path: Path) -> None:
+def test_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
         load(str(tmp_path / "none"))

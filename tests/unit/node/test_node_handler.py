@@ -75,7 +75,7 @@ def test_vmi_runs_with_its_pods_address() -> None:
     played(scenario)
 
 
-def test_other_nodes_and_phases_are_left_alone() -> None:
+def test_vmis_of_other_nodes_or_phases_are_ignored() -> None:
     async def scenario() -> None:
         for phase, node in (("Scheduling", "node01"), ("Scheduled", "node02"), ("Failed", "node01")):
             cluster = Cluster()

@@ -64,13 +64,13 @@ def test_lists_and_watches() -> None:
     assert told == [KEY, KEY]
 
 
-def test_deleted() -> None:
+def test_deleted_object_is_removed_and_notified() -> None:
     informer, told = after([[vm(1)]], [[("DELETED", vm(2))]])
     assert informer.get(KEY) is None
     assert told == [KEY, KEY]
 
 
-def test_a_second_list_tells_what_has_gone() -> None:
+def test_relist_notifies_of_deleted_objects() -> None:
     informer, told = after([[vm(1)], []], [])
     assert informer.get(KEY) is None
     assert told == [KEY, KEY]

@@ -89,7 +89,7 @@ def test_a_pod_waits_for_its_network() -> None:
     played(scenario)
 
 
-def test_a_deleted_pod_goes() -> None:
+def test_terminating_pod_is_removed() -> None:
     async def scenario() -> None:
         cluster = Cluster()
         manifest = pod()
@@ -101,7 +101,7 @@ def test_a_deleted_pod_goes() -> None:
     played(scenario)
 
 
-def test_the_pod_of_a_guest_goes_with_it() -> None:
+def test_terminating_pod_waits_for_its_guest() -> None:
     async def scenario() -> None:
         cluster = Cluster()
         guest = vmi("Running")

@@ -31,7 +31,7 @@ def moved(**state: Any) -> Manifest:
         (moved(completed=True, failed=True), ["a", "b"], []),
     ],
 )
-def test_where_a_guest_is(guest: Manifest, inside: list[str], left: list[str]) -> None:
+def test_pod_holding_the_guest_is_found(guest: Manifest, inside: list[str], left: list[str]) -> None:
     pods = [launcher(name, guest) for name in ("a", "b")]
     assert [pod["metadata"]["name"] for pod in pods if holds_guest(pod, guest)] == inside
     assert [pod["metadata"]["name"] for pod in pods if has_left(pod, guest)] == left

@@ -70,7 +70,7 @@ def test_a_failed_container_is_started_again() -> None:
     assert pod_status.restarts(manifest) == 1
 
 
-def test_an_image_that_cannot_be_pulled() -> None:
+def test_failed_image_pull_is_reported() -> None:
     (container,) = pod_status.failed(pod(), Outcome(1, "no", reason="ErrImagePull"))["containerStatuses"]
     assert container["state"]["waiting"]["reason"] == "ErrImagePull" and not container["started"]
 
@@ -82,7 +82,7 @@ def test_a_pod_ends(code: int, phase: str) -> None:
     assert status["containerStatuses"][0]["imageID"] == "x@sha256:1"
 
 
-def test_what_a_pod_needs() -> None:
+def test_needs_are_claims_secrets_and_config_maps() -> None:
     manifest = pod(
         volumes=[
             {"name": "a", "persistentVolumeClaim": {"claimName": "claim"}},
@@ -105,7 +105,7 @@ def test_networks_are_named_in_two_forms(text: str) -> None:
     assert (secondary["name"], secondary["interface"]) == ("nets/blue", "net1")
 
 
-def test_the_networks_of_a_pod_are_told_once() -> None:
+def test_network_status_is_written_once() -> None:
     manifest = pod()
     patch = network.change(manifest)
     assert patch is not None

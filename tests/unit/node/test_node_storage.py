@@ -68,7 +68,7 @@ def test_a_claim_gets_a_volume() -> None:
         (claim(dataSource={"kind": "PersistentVolumeClaim", "name": "missing"}), CLASS),
     ],
 )
-def test_a_claim_that_is_others_business_gets_none(entry: Manifest, storage_class: Manifest) -> None:
+def test_claim_of_another_provisioner_gets_no_volume(entry: Manifest, storage_class: Manifest) -> None:
     assert not volumes(provisioned(entry, storage_class=storage_class))
 
 
@@ -84,7 +84,7 @@ def test_waiting_claim_gets_volume_once_consumer_exists() -> None:
     assert volumes(provisioned(late, storage_class=LATE))
 
 
-def test_a_claim_grows() -> None:
+def test_claim_can_be_expanded() -> None:
     api = provisioned(claim(), bound(), bound(size="2Gi"))
     (volume,) = volumes(api).values()
     assert volume["spec"]["capacity"] == {"storage": "2Gi"}
@@ -94,7 +94,7 @@ def test_a_claim_grows() -> None:
 @pytest.mark.parametrize(
     ("phase", "policy", "stays"), [("Released", "Delete", 0), ("Released", "Retain", 1), ("Bound", "Delete", 1)]
 )
-def test_a_released_volume_goes(phase: str, policy: str, stays: int) -> None:
+def test_released_volume_follows_its_reclaim_policy(phase: str, policy: str, stays: int) -> None:
     api = provisioned(claim(), storage_class={**CLASS, "reclaimPolicy": policy})
     (volume,) = volumes(api).values()
     cache = api.cache(VOLUME)

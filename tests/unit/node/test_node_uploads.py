@@ -61,13 +61,13 @@ def test_a_token_names_its_claim() -> None:
         "nonsense",
     ],
 )
-def test_a_token_that_is_none(text: str) -> None:
+def test_malformed_token_is_refused(text: str) -> None:
     with pytest.raises(tokens.BadToken):
         tokens.read(text, PUBLIC)
 
 
 @pytest.mark.parametrize("changes", [{"operation": "Clone"}, {"name": ""}, {"resource": {"resource": "pods"}}])
-def test_a_token_for_something_else(changes: Manifest) -> None:
+def test_token_for_another_purpose_is_refused(changes: Manifest) -> None:
     with pytest.raises(tokens.WrongToken):
         tokens.read(token(**changes), PUBLIC)
 
@@ -201,7 +201,7 @@ def test_missing_or_unsuitable_claim_rejects_the_upload() -> None:
     assert other == (503, "PVC c is not an upload target")
 
 
-def test_who_may_not() -> None:
+def test_unauthorized_or_invalid_uploads_are_refused() -> None:
     async def run() -> list[int]:
         cluster = Cluster(**{"pod.ready": "true"})
         cluster.api.add(CLAIM, cluster.claim)

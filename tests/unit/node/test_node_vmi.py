@@ -44,11 +44,11 @@ def test_a_second_step_changes_nothing(traits: Traits) -> None:
     assert manifest == before
 
 
-def test_it_starts_paused() -> None:
+def test_vmi_can_start_paused() -> None:
     assert types(stepped(vmi(startStrategy="Paused"))) == {"Paused"}
 
 
-def test_traits() -> None:
+def test_traits_set_conditions_and_guest_os() -> None:
     status = stepped(vmi(), Traits(agent=True, migratable=True))
     assert types(status) == {"AgentConnected", "LiveMigratable", "StorageLiveMigratable"}
     assert status["guestOSInfo"]["id"] == "fedora"
@@ -88,7 +88,7 @@ def test_a_volume_waits_for_its_pod() -> None:
     assert data["phase"] == "Bound"
 
 
-def test_a_volume_goes() -> None:
+def test_removed_volume_is_unmounted() -> None:
     manifest = hotplugged("Ready", target="sda")
     manifest["spec"]["volumes"].pop()
     manifest["spec"]["domain"]["devices"]["disks"].pop()
@@ -115,7 +115,7 @@ def test_interfaces_of_a_guest_that_starts() -> None:
     assert (blue["name"], blue["mac"], "ipAddress" in blue) == ("blue", "02:00:00:00:00:01", False)
 
 
-def test_releases_before_1_5_tell_no_link_state() -> None:
+def test_link_state_is_reported_since_1_5() -> None:
     default, _blue = stepped(networked(), Traits(link_state=False))["interfaces"]
     assert "linkState" not in default
     devices = {"interfaces": [{"name": "default", "state": "down"}]}
@@ -135,7 +135,7 @@ def test_interface_is_plugged_once_present_in_pod() -> None:
     assert blue["podInterfaceName"] == "pod123"
 
 
-def test_an_absent_interface_is_unplugged_and_then_goes() -> None:
+def test_absent_interface_is_unplugged_then_removed() -> None:
     manifest = networked()
     sources = "domain, multus-status"
     manifest["status"].update(phase="Running", interfaces=[{"name": "blue", "infoSource": sources}])
@@ -146,7 +146,7 @@ def test_an_absent_interface_is_unplugged_and_then_goes() -> None:
     assert [entry["name"] for entry in stepped(manifest)["interfaces"]] == ["default"]
 
 
-def test_a_migration_goes_from_step_to_step() -> None:
+def test_migration_proceeds_step_by_step() -> None:
     manifest = vmi("Running")
     manifest["metadata"]["labels"] = {}
     conditions.put(manifest["status"], "HotVCPUChange")
@@ -184,7 +184,7 @@ def test_volumes_migrate_with_the_guest() -> None:
     assert "migratedVolumes" not in status and "VolumesChange" not in types(status)
 
 
-def test_it_ends() -> None:
+def test_ended_vmi_has_succeeded() -> None:
     manifest = vmi("Running")
     steps.end(manifest)
     assert manifest["status"]["phase"] == "Succeeded"

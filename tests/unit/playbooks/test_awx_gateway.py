@@ -16,7 +16,7 @@ from awx_api import Controller
     ("prefix", "path"),
     [(None, "/api/v2"), ("/api/controller/", "/api/controller/v2"), ("api/controller", "/api/controller/v2")],
 )
-def test_the_api_is_where_the_prefix_says(monkeypatch: pytest.MonkeyPatch, prefix: str | None, path: str) -> None:
+def test_api_path_follows_the_configured_prefix(monkeypatch: pytest.MonkeyPatch, prefix: str | None, path: str) -> None:
     monkeypatch.setenv("CONTROLLER_HOST", "https://awx.example.com/")
     monkeypatch.delenv("CONTROLLER_OPTIONAL_API_URLPATTERN_PREFIX", raising=False)
     if prefix:

@@ -23,7 +23,7 @@ def awx(tmp_path: Path) -> Awx:
     return Awx(tmp_path)
 
 
-def test_what_is_set_up(awx: Awx) -> None:
+def test_setup_creates_credential_inventory_and_templates(awx: Awx) -> None:
     code, output = awx.run(slices=4, declare_inventory="Fleet", execution_environment_image="registry.example.com/ee:1")
     assert code == 0, output
     assert "s3cr3t" not in output
@@ -195,7 +195,7 @@ def _variables(playbook: str) -> dict[str, Told]:
     return known
 
 
-def test_playbooks_for_jobs_ask_nothing_and_leave_artifacts() -> None:
+def test_job_playbooks_prompt_nothing_and_set_artifacts() -> None:
     for path in SURVEYS.glob("*.json"):
         text = (PLAYBOOKS / f"{path.stem}.yml").read_text()
         limit, play = yaml.safe_load(text)

@@ -52,7 +52,7 @@ PREFIXES = {"deploy_catalog": "common_instancetypes", "fleet_report": "fleet_rep
         ("strangers", "", "south: has no virtshape_kubeconfig, virtshape_context or virtshape_host; one of these"),
     ],
 )
-def test_what_is_no_cluster(tmp_path: Path, playbook: str, group: str, limit: str, told: str) -> None:
+def test_host_without_a_cluster_is_refused(tmp_path: Path, playbook: str, group: str, limit: str, told: str) -> None:
     arguments = ["--limit", limit] if limit else []
     assert told in play(tmp_path, playbook, *arguments, **{f"{PREFIXES[playbook]}_clusters": group})
 

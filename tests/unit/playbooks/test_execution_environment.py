@@ -51,7 +51,7 @@ def test_the_collection_itself_as_a_definition(tmp_path: Path) -> None:
     assert (tmp_path / "context" / "_build" / "requirements.txt").read_text().endswith("kubernetes>=24.2.0\n")
 
 
-def test_what_a_builder_finds_in_the_collection(tmp_path: Path) -> None:
+def test_builder_finds_the_python_requirements(tmp_path: Path) -> None:
     place = tmp_path / "ansible_collections" / "virtshape" / "instancetypes"
     shutil.copytree(CHECKOUT / "meta", place / "meta")
     shutil.copy(CHECKOUT / "galaxy.yml", place)

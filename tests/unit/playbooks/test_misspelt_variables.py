@@ -73,7 +73,7 @@ def test_roles(tmp_path: Path) -> None:
         assert f"{role}_own is not a variable of the role {role}; " in told
 
 
-def test_words() -> None:
+def test_unknown_variable_is_named_with_a_suggestion() -> None:
     known = ["x_batch_size", "x_canary"]
     assert unknown(["x_batchsize", *known], "role x", known) == [
         "x_batchsize is not a variable of the role x; did you mean x_batch_size?"
@@ -111,7 +111,7 @@ PLAYS = sorted((CHECKOUT / "playbooks").glob("*.yml")) + sorted((CHECKOUT / "pla
 
 
 @pytest.mark.parametrize("name", [*ROLES, *REPORTS])
-def test_what_tasks_set_is_permitted(name: str) -> None:
+def test_variables_set_by_tasks_are_permitted(name: str) -> None:
     files = [*sorted((CHECKOUT / "roles" / name).glob("tasks/*.yml")), *PLAYS]
     own = {variable for variable in set_by(files) if variable.startswith(f"{name}_")}
     texts = [file.read_text() for file in files if name in (file.parent.parent.name, file.stem)]
@@ -119,7 +119,7 @@ def test_what_tasks_set_is_permitted(name: str) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_what_a_role_has_is_permitted(role: str) -> None:
+def test_variables_of_the_role_are_permitted(role: str) -> None:
     folder = CHECKOUT / "roles" / role
     known = set(
         yaml.safe_load((folder / "meta" / "argument_specs.yml").read_text())["argument_specs"]["main"]["options"]

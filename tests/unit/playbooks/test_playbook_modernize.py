@@ -77,7 +77,7 @@ def test_a_vm_of_a_preset(tmp_path: Path) -> None:
         (OLD.replace("uid: 1b0f8b2e", "uid: {"), [], "old.yml:"),
     ],
 )
-def test_mistakes(tmp_path: Path, text: str, options: list[str], told: str) -> None:
+def test_invalid_input_fails_the_playbook(tmp_path: Path, text: str, options: list[str], told: str) -> None:
     (tmp_path / "old.yml").write_text(text)
     code, output = run(tmp_path, modernize_paths="old.yml", modernize_options=options)
     assert code == 2 and told in " ".join(output.split()).replace("''", "'"), output

@@ -38,7 +38,7 @@ def options(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_an_image_names_what_the_builtin_catalog_has(name: str, catalog: dict[tuple[str, str], Any]) -> None:
+def test_known_image_names_objects_of_builtin_catalog(name: str, catalog: dict[tuple[str, str], Any]) -> None:
     own = KNOWN[name]
     instancetype = catalog["VirtualMachineClusterInstancetype", own["instancetype"]["name"]]
     preference = catalog["VirtualMachineClusterPreference", own["preference"]["name"]]

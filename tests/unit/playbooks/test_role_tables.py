@@ -47,7 +47,7 @@ def test_without_questions_there_is_no_column() -> None:
     ]
 
 
-def test_a_column_says_whether_vms_will_run() -> None:
+def test_will_run_column_shows_the_verdict() -> None:
     results = [
         line("a", status="Running", **runs(True, True)),
         line("b", "none", failed=True, **runs(True, False, "no room")),

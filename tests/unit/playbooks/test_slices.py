@@ -30,7 +30,7 @@ SAY_NOTHING: list[dict[str, Any]] = [
 ]
 
 
-def test_one_job_in_place_of_slices(tmp_path: Path) -> None:
+def test_sliced_job_is_refused_where_one_must_run(tmp_path: Path) -> None:
     file = str(CHECKOUT / "playbooks" / "tasks" / "slices.yml")
     tasks = [{"ansible.builtin.include_tasks": file, "vars": variables} for variables in SAY_SO + SAY_NOTHING]
     play = [{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": tasks}]

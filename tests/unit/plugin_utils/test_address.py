@@ -50,7 +50,7 @@ def test_the_address_of_an_interface(interface: str | None, family: str, address
 
 
 @pytest.mark.parametrize("options", ["fe80::1", "127.0.0.1", "169.254.1.1", "0.0.0.0", "::1", "", "soon"])
-def test_addresses_of_no_use_outside_do_not_count(options: str) -> None:
+def test_unusable_addresses_are_ignored(options: str) -> None:
     assert interface_address(instance(reported=[{"name": "front", "ipAddress": options}])) is None
     assert interface_address(instance(reported=[])) is None
     assert interface_address({"metadata": {"name": "web"}}) is None
@@ -84,7 +84,7 @@ BALANCED = service("balanced", ingress=[{"ip": "2001:db8::9"}, {"ip": "198.51.10
 ON_NODE = service("a-node", "NodePort", nodePort=30022)
 
 
-def test_a_load_balancer_goes_before_a_node_port() -> None:
+def test_load_balancer_precedes_a_node_port() -> None:
     assert endpoint(ON_NODE, BALANCED) == ("198.51.100.4", 2222)
     assert endpoint(BALANCED, family="ipv6") == ("2001:db8::9", 2222)
     assert endpoint(service("named", ingress=[{"hostname": "lb.example.com"}])) == ("lb.example.com", 2222)
@@ -98,7 +98,7 @@ def test_node_port_uses_the_guests_node_address() -> None:
     assert endpoint(service("pending")) is None
 
 
-def test_the_port_of_the_guest_is_what_counts() -> None:
+def test_target_port_selects_the_service_port() -> None:
     assert endpoint(BALANCED, port=443) == ("198.51.100.4", 443)
     assert endpoint(BALANCED, port=5986) is None
     ingress = [{"ip": "198.51.100.4"}]

@@ -87,7 +87,7 @@ def test_a_failure_hides_secrets() -> None:
     assert "secret" not in str(told)
 
 
-def test_a_worker_is_left_as_it_was() -> None:
+def test_state_of_the_worker_is_restored() -> None:
     before = gc.get_threshold(), dict(os.environ), basic._ANSIBLE_ARGS, sys.stdout
     kept = [str(execute(Here(), text="a")["warnings"]) for _item in range(2)]
     assert (gc.get_threshold(), dict(os.environ), basic._ANSIBLE_ARGS, sys.stdout) == before
@@ -127,7 +127,7 @@ def test_an_invalid_option_fails() -> None:
     assert "txt" in told["msg"]
 
 
-def test_what_a_module_shows_is_seen_at_once() -> None:
+def test_output_of_a_module_is_displayed_immediately() -> None:
     action = Here()
     execute(action, text="a")
     action._display.display.assert_called_once_with("half done")
@@ -160,11 +160,11 @@ def test_the_environment_is_the_tasks_while_it_runs(monkeypatch: pytest.MonkeyPa
         {"delegate_to": "elsewhere"},
     ],
 )
-def test_what_needs_a_process_gets_one(task: dict[str, Any]) -> None:
+def test_tasks_needing_a_process_are_not_direct(task: dict[str, Any]) -> None:
     assert execute(Here(**task), text="a") is None
 
 
-def test_what_is_not_here_is_sent() -> None:
+def test_remote_and_become_tasks_are_not_direct() -> None:
     remote = Here()
     remote._connection.transport = "ssh"
     other_user = Here()
@@ -185,7 +185,7 @@ def test_keep_remote_files_disables_direct_execution() -> None:
         assert execute(Here(), text="a") is None
 
 
-def test_what_json_cannot_say_is_left_to_ansible() -> None:
+def test_non_json_options_are_left_to_ansible() -> None:
     deep: list[Any] = []
     deep.append(deep)
     assert execute(Here(), text=deep) is None

@@ -52,7 +52,7 @@ def test_the_four_sources() -> None:
     assert "spec.domain.resources" not in rows and "spec.domain.devices" not in rows
 
 
-def test_the_topology_of_vcpus_comes_from_the_preference() -> None:
+def test_vcpu_topology_comes_from_the_preference() -> None:
     alone = explained(template(), LARGE)
     assert value_and_source(alone[f"{CPU}.sockets"]) == (4, "instancetype", ((1, "default"),))
     # The instancetype writes it, even if the default is the same.
@@ -88,7 +88,7 @@ def test_vm_field_may_displace_another_field() -> None:
     )
 
 
-def test_a_preference_for_what_only_a_default_attaches() -> None:
+def test_preference_applies_to_a_disk_added_by_default() -> None:
     options = template(volumes=[{"name": "root", "containerDisk": {"image": "example.com/web:1"}}])
     rows = explained(options, None, {"devices": {"preferredDiskBus": "virtio"}})
     assert value_and_source(rows["spec.domain.devices.disks[0].name"]) == ("root", "default", ())
@@ -112,7 +112,7 @@ def test_without_matchers_nothing_is_added() -> None:
     assert {row.source for row in explained(template({"cpu": {"cores": 2}})).values()} == {"VM"}
 
 
-def test_a_vm_that_cannot_be_expanded() -> None:
+def test_conflicting_vm_is_not_expandable() -> None:
     with pytest.raises(_field_sources.NotExpandable, match=r"spec.template.spec.domain.cpu.cores conflicts"):
         explained(template({"cpu": {"cores": 2}}), LARGE)
 
@@ -140,7 +140,7 @@ def test_inputs_stay() -> None:
     assert options == before
 
 
-def test_table() -> None:
+def test_table_has_four_aligned_columns() -> None:
     rows = [
         _field_sources.Row("spec.a", 2, "VM", ()),
         _field_sources.Row(

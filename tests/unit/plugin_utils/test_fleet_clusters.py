@@ -57,7 +57,7 @@ def test_figures_are_added_and_entries_have_their_cluster() -> None:
     ]
 
 
-def test_what_is_other_than_in_most_clusters() -> None:
+def test_differences_from_most_clusters_are_listed() -> None:
     usual = (size("u1"), size("u2"), size("local", namespace="shop", catalog=""))
     other_memory = size("u1")
     other_memory["spec"]["memory"]["guest"] = "1Gi"  # the same amount

@@ -107,7 +107,7 @@ def test_vms_by_instancetype_and_preference() -> None:
         ("long ago", "not known"),
     ],
 )
-def test_how_long_it_drifts(changed_at: str, age: str) -> None:
+def test_drift_is_grouped_by_age(changed_at: str, age: str) -> None:
     result = fleet([drifted("a", changed_at), vm("b")], now=NOW)
     assert [item["age"] for item in result["drift"]["by_age"] if item["virtual_machines"]] == [age]
     assert result["virtual_machines"][0]["drifts_since"] == changed_at
@@ -222,7 +222,7 @@ def test_the_page_shows_all_of_it() -> None:
         assert words in shown.text, words
 
 
-def test_names_are_text_and_no_tags() -> None:
+def test_names_are_escaped_in_html() -> None:
     evil = vm("<script>", status="<i>", problem="<p>")
     evil["instancetype"]["name"] = "<u>"
     shown = text([evil], revisions=[], instancetypes=[entry("<s>", catalog="<q>")], scope="<em>")
@@ -240,7 +240,7 @@ def test_a_line_of_the_page_shows_the_vm() -> None:
     assert "shop/ b Running u1.small ? ? 2025-01-01" in table
 
 
-def test_only_refused_ones_drift() -> None:
+def test_page_shows_drift_with_refused_refresh() -> None:
     shown = page([drifted("a", "")], revisions=[captured("a", refusal="no such CPU")])
     table = "Namespace Instancetype Preference VMs Which What KubeVirt would say shop u1.small fedora 1 a no such CPU"
     assert f"Rejected after a refresh {table}" in shown.text
@@ -288,7 +288,7 @@ def test_any_large_fleet_prints_on_few_pages(seed: int) -> None:
     assert [one["name"] for one in vms if one["restart_required"] and one["name"] not in table] == []
 
 
-def test_restarts_are_grouped_by_place_and_reason() -> None:
+def test_required_restarts_are_grouped_by_namespace_and_reason() -> None:
     vms = [vm(f"web-{number}", restart_required=True, restart_reason="other CPU") for number in range(6)]
     vms += [vm("z", "office", restart_required=True), vm("calm", restart_reason="none needed")]
     table = page(vms).text.partition("Restart required")[2].partition("Lost in a snapshot")[0]

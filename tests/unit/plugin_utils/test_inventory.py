@@ -166,7 +166,7 @@ def test_only_selected_namespaces_are_read_once_each() -> None:
     assert [query.get("labelSelector") for query in server.queries].count("a=b") == 1
 
 
-def test_running_ones_alone() -> None:
+def test_only_running_lists_running_vms() -> None:
     assert list(Server().hosts(only_running=True, namespaces=["shop"]).hosts) == ["vm-1.shop", "vm-2.shop"]
 
 
@@ -200,7 +200,7 @@ def test_a_missing_right_makes_a_state_unknown(plural: str) -> None:
         ("kubevirts", "interface", "10.0.0.7", 1),
     ],
 )
-def test_hosts_are_there_without_the_rest(plural: str, address: str, host: str | None, warnings: int) -> None:
+def test_unreadable_kinds_leave_the_hosts(plural: str, address: str, host: str | None, warnings: int) -> None:
     result = Server(plural).hosts(address=address)
     assert len(result.hosts) == len(NAMED)
     assert (result.hosts["vm-1.shop"].get("ansible_host"), len(result.warnings)) == (host, warnings)

@@ -23,7 +23,7 @@ VMS = [{"name": "web", "namespace": place, "uid": f"uid-{place}"} for place in (
         ("{{{name}}}@{namespace}", ["{web}@shop", "{web}@office"]),
     ],
 )
-def test_names(pattern: str, names: list[str]) -> None:
+def test_pattern_gives_the_host_names(pattern: str, names: list[str]) -> None:
     check_options(pattern, "vm_")
     assert host_names(VMS, pattern) == names
 
@@ -51,7 +51,7 @@ def test_two_vms_are_not_one_host() -> None:
         ("{name}", "", "hostvars_prefix: '' cannot begin the name of a variable"),
     ],
 )
-def test_options_that_give_no_hosts(pattern: str, prefix: str, result: str) -> None:
+def test_invalid_options_are_refused(pattern: str, prefix: str, result: str) -> None:
     with pytest.raises(HostError) as raised:
         check_options(pattern, prefix)
     assert result in str(raised.value)

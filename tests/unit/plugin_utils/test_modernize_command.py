@@ -40,7 +40,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list
     return code, printed.out.splitlines(), printed.err
 
 
-def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_prints_a_table_of_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "old.yml").write_text(f"{template('a', '2Gi')}---\n{template('b', '1536Mi')}")
     code, lines, _error = told(capsys, str(tmp_path))
     assert code == 0
@@ -82,7 +82,7 @@ def test_invalid_object_stays_while_others_are_converted(tmp_path: Path, capsys:
     assert [one["kind"] for one in documents] == ["VirtualMachineTemplate", "Template"]
 
 
-def test_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_exit_with_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "vm.yml").write_text(template("a", "2Gi"))

@@ -147,7 +147,7 @@ def test_deadline_is_the_first_after_the_start() -> None:
         ),
     ],
 )
-def test_bad_input_is_told_in_one_line(windows: Any, deadline: str, zone: str, told: str) -> None:
+def test_invalid_input_is_one_line(windows: Any, deadline: str, zone: str, told: str) -> None:
     with pytest.raises(WindowError) as error:
         schedule(windows, deadline, zone)
     assert str(error.value) == told

@@ -29,7 +29,7 @@ def applied(template: Spec, instancetype: Spec | None, preference: Spec | None) 
 
 
 @given(TEMPLATES, INSTANCETYPES | st.none(), PREFERENCES | st.none())
-def test_there_is_one_answer_and_the_inputs_stay(
+def test_apply_gives_one_result_and_keeps_inputs(
     template: Spec, instancetype: Spec | None, preference: Spec | None
 ) -> None:
     before = copy.deepcopy((template, instancetype, preference))
@@ -42,7 +42,7 @@ def test_there_is_one_answer_and_the_inputs_stay(
 
 
 @given(TEMPLATES, INSTANCETYPES)
-def test_an_instancetype_twice_conflicts(template: Spec, instancetype: Spec) -> None:
+def test_applying_an_instancetype_twice_conflicts(template: Spec, instancetype: Spec) -> None:
     """The first time it sets the topology and the guest's memory, which then are the VM's own."""
     once = applied(template, instancetype, None).template
     assume(once is not None)
@@ -52,7 +52,7 @@ def test_an_instancetype_twice_conflicts(template: Spec, instancetype: Spec) -> 
 
 
 @given(TEMPLATES, PREFERENCES)
-def test_a_preference_twice_is_as_good_as_once(template: Spec, preference: Spec) -> None:
+def test_applying_a_preference_is_idempotent(template: Spec, preference: Spec) -> None:
     """But for one thing that KubeVirt does: beside preferredEfi the deprecated secure boot only has its say once the
     VM has an EFI, so the second time."""
     assume("preferredUseSecureBoot" not in (preference.get("firmware") or {}))

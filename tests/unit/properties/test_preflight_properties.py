@@ -76,7 +76,7 @@ def kubevirt(release: str, configuration: tuple[str, Manifest]) -> Manifest:
 @pytest.mark.parametrize("release", RELEASES)
 @settings(max_examples=max(1, settings.default.max_examples // 8))
 @given(WORLDS, VMS, VMS, st.sampled_from(CONFIGURATIONS), st.booleans(), st.booleans())
-def test_what_features_leaves_out_changes_no_issue(
+def test_omitted_features_change_no_issue(
     release: str,
     world: list[Manifest],
     first: Manifest,
@@ -138,7 +138,7 @@ class Gathered(Objects):
 
 
 @given(WORLDS, VMS, st.sampled_from(RELEASES))
-def test_all_that_judging_asks_for_was_gathered(world: list[Manifest], made: Manifest, release: str) -> None:
+def test_preflight_reads_only_gathered_objects(world: list[Manifest], made: Manifest, release: str) -> None:
     kubevirt = kubevirt_of({}, f"v{release}")
     objects = Gathered(world, [made], kubevirt.release)
     planned = plan.present(made, None, None)

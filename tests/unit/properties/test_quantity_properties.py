@@ -42,7 +42,7 @@ def exact(text: str) -> Fraction:
 @example("0.1n")
 @example("-1.0000000001")
 @example("9Ei")
-def test_amount(text: str) -> None:
+def test_amount_is_exact_to_nanos(text: str) -> None:
     """Exact down to billionths, beyond them rounded away from zero; capped above."""
     amount = exact(text)
     nanos = math.ceil(abs(amount) * 10**9)
@@ -52,7 +52,7 @@ def test_amount(text: str) -> None:
 
 
 @given(QUANTITIES)
-def test_whole_units(text: str) -> None:
+def test_value_is_rounded_up_to_whole_units(text: str) -> None:
     """Rounded up; below zero some are not (see the unit tests), but whole ones that are not large stay."""
     parsed = quantity.parse(text)
     whole = math.ceil(Fraction(parsed.nanos, 10**9))
@@ -72,14 +72,14 @@ def test_the_canonical_text_is_of_the_same_amount(text: str) -> None:
 
 
 @given(QUANTITIES)
-def test_the_canonical_text_is_a_fixed_point(text: str) -> None:
+def test_canonical_text_is_stable(text: str) -> None:
     """Where apimachinery keeps a text that it would write otherwise, it does so again; then it stays."""
     once = quantity.canonical(text)
     assert quantity.canonical(quantity.canonical(once)) == quantity.canonical(once)
 
 
 @given(QUANTITIES, QUANTITIES)
-def test_order(one: str, other: str) -> None:
+def test_quantities_keep_their_order(one: str, other: str) -> None:
     first, second = exact(one), exact(other)
     if first <= second and not (one.endswith("i") or other.endswith("i")):
         assert quantity.parse(one).nanos <= quantity.parse(other).nanos
@@ -88,7 +88,7 @@ def test_order(one: str, other: str) -> None:
 @given(
     st.integers(-LIMIT, LIMIT), st.sampled_from([quantity.BINARY_SI, quantity.DECIMAL_SI, quantity.DECIMAL_EXPONENT])
 )
-def test_whole_numbers_are_written_and_read(value: int, form: str) -> None:
+def test_whole_numbers_survive_a_round_trip(value: int, form: str) -> None:
     written = quantity.Quantity.of(value, form)
     read = quantity.parse(written.text)
     assert (written.value, read.nanos) == (value, value * 10**9)
@@ -97,7 +97,7 @@ def test_whole_numbers_are_written_and_read(value: int, form: str) -> None:
 
 
 @given(NUMBERS, SUFFIXES, st.booleans())
-def test_human_text_is_near(number: str, suffix: str, binary: bool) -> None:
+def test_human_text_is_close_to_the_amount(number: str, suffix: str, binary: bool) -> None:
     parsed = quantity.parse(number + suffix)
     assume(written_as_it_is(parsed))
     text = quantity.human(parsed.text, binary)
@@ -106,7 +106,7 @@ def test_human_text_is_near(number: str, suffix: str, binary: bool) -> None:
 
 
 @given(st.text(alphabet="0123456789.eEinumkKMGTP+-", max_size=8))
-def test_anything_else_is_told(text: str) -> None:
+def test_any_text_parses_or_raises_quantity_error(text: str) -> None:
     """Every text is a quantity or a QuantityError, and what is read can be read again."""
     try:
         parsed = quantity.parse(text)

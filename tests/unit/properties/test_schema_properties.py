@@ -35,7 +35,7 @@ def tagged(value: Any) -> Any:
 
 
 @given(OBJECTS)
-def test_it_is_a_fixed_point(given_object: tuple[str, dict[str, Any]]) -> None:
+def test_canonical_form_is_idempotent(given_object: tuple[str, dict[str, Any]]) -> None:
     name, value = given_object
     once = schema.canonical(name, value)
     assert schema.canonical(name, once) == once
@@ -61,7 +61,7 @@ def test_the_input_stays_and_is_not_shared(given_object: tuple[str, dict[str, An
 
 
 @given(OBJECTS)
-def test_classes_of_ansible_make_no_difference(given_object: tuple[str, dict[str, Any]]) -> None:
+def test_ansible_string_classes_make_no_difference(given_object: tuple[str, dict[str, Any]]) -> None:
     name, value = given_object
     expected = schema.canonical(name, value)
     assert schema.canonical(name, tagged(value)) == expected
@@ -69,7 +69,7 @@ def test_classes_of_ansible_make_no_difference(given_object: tuple[str, dict[str
 
 
 @given(OBJECTS, st.integers(0, 3))
-def test_unknown_fields_and_nulls_say_nothing(given_object: tuple[str, dict[str, Any]], depth: int) -> None:
+def test_unknown_fields_and_nulls_are_ignored(given_object: tuple[str, dict[str, Any]], depth: int) -> None:
     name, value = given_object
     assert schema.canonical(name, {**value, "noSuchField": [depth], "status": value.get("status")}) == schema.canonical(
         name, value

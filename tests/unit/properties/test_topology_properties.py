@@ -31,7 +31,7 @@ def test_without_spread(vcpus: int, name: str | None) -> None:
 
 
 @given(VCPUS, RATIOS, st.sampled_from([*ENUMS["SpreadAcross"], None]), st.sampled_from(SPREADS))
-def test_spread(vcpus: int, ratio: int, across: str | None, name: str) -> None:
+def test_spread_keeps_divisible_vcpus(vcpus: int, ratio: int, across: str | None, name: str) -> None:
     """vCPUs that divide are all there; of others, which virt-api refuses, fewer than a coarser unit's are lost."""
     options: dict[str, Any] = {"ratio": ratio} if across is None else {"ratio": ratio, "across": across}
     preference = {"cpu": {"preferredCPUTopology": name, "spreadOptions": options}}

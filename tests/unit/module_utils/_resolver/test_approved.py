@@ -161,14 +161,14 @@ def test_a_catalog_as_data_table_picture_and_page() -> None:
     approved.check("catalog.html", unstyled(html(found, "A <catalog>")))
 
 
-def test_what_becomes_of_old_manifests() -> None:
+def test_modernized_manifests_are_approved() -> None:
     """Each entry of the file is an old manifest's name, what is made of it, and what is told about that."""
     told = {f"{one['kind']} {one['metadata']['name']}": modernize(one) for one in OLD}
     approved.check("modernize.json", shown(told))
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_what_the_filters_say_of_vms(name: str) -> None:
+def test_filter_results_of_vms_are_approved(name: str) -> None:
     """Each entry of the file is a VM's name and a filter's answer, and that of KubeVirt 1.3 where it is another."""
     told: dict[str, Any] = {}
     for asked in (one for one in OBJECTS if one["kind"] == "VirtualMachine"):
@@ -188,7 +188,7 @@ def answer(name: str, asked: dict[str, Any], version: str | None) -> Any:
         return str(error)
 
 
-def test_where_each_value_comes_from_as_a_table() -> None:
+def test_explain_table_is_approved() -> None:
     web = next(one for one in OBJECTS if one["metadata"]["name"] == "web")
     table = load("explain")(web, objects=OBJECTS, form="table")
     approved.check("filter_explain.txt", "\n".join([*table, ""]))

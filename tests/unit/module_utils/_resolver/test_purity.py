@@ -17,7 +17,7 @@ CLOCK = {"now", "utcnow", "today"}
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports(path: Path) -> None:
+def test_only_the_standard_library_is_imported(path: Path) -> None:
     depth = len(path.relative_to(ROOT).parts)
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -35,6 +35,6 @@ def test_imports(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
-def test_nothing_asks_for_the_time(path: Path) -> None:
+def test_no_code_reads_the_clock(path: Path) -> None:
     asked = [node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)]
     assert not CLOCK & set(asked)

@@ -63,7 +63,7 @@ def instancetype(name: str, cpus: int = 2, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_what_is_in_order(check: Check) -> None:
+def test_valid_vm_has_no_finding(check: Check) -> None:
     code, lines = check({"vm.yaml": vm(instancetype={"name": "u1.medium"}, preference={"name": "fedora"})})
     assert (code, lines) == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
 
@@ -163,7 +163,7 @@ def test_what_is_in_order(check: Check) -> None:
         ),
     ],
 )
-def test_what_is_found(check: Check, manifest: dict[str, Any], line: str) -> None:
+def test_invalid_manifest_is_reported(check: Check, manifest: dict[str, Any], line: str) -> None:
     _code, lines = check({"vm.yaml": manifest})
     assert lines[0] == line
 
@@ -209,7 +209,7 @@ def test_generated_names_and_foreign_kinds_are_accepted(check: Check) -> None:
     assert check({"vm.yaml": [generated, other]}) == (0, ["1 object checked for KubeVirt 1.9: nothing found"])
 
 
-def test_the_summary_counts_what_cannot_be_read(check: Check) -> None:
+def test_summary_counts_unreadable_objects(check: Check) -> None:
     templated = yaml.safe_dump(vm()).replace("name: web", "name: {{ name }}")
     wrong = {**vm(), "spec": "text"}
     other = "kind: Deployment\nmetadata: {{ x }}\n"
@@ -226,7 +226,7 @@ def test_list_items_are_reported_with_their_lines(check: Check) -> None:
     assert '"name": "none"' in Path("list.json").read_text().splitlines()[location - 1]
 
 
-def test_files_may_hold_what_vms_refer_to(check: Check) -> None:
+def test_files_may_contain_referenced_objects(check: Check) -> None:
     files = {"a.yaml": [instancetype("own"), vm(instancetype={"name": "own"})]}
     assert check(files, "--catalog", "none") == (0, ["2 objects checked for KubeVirt 1.9: nothing found"])
     catalog = {"series": {"c1": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}}}}}
@@ -271,7 +271,7 @@ def in_state(manifest: dict[str, Any], state: str, replacement: str = "") -> dic
     return manifest
 
 
-def test_states_of_what_vms_use(check: Check) -> None:
+def test_deprecated_and_obsolete_objects_are_reported(check: Check) -> None:
     catalog = [in_state(instancetype("old"), "deprecated"), in_state(instancetype("gone"), "obsolete")]
     kept, fresh = vm("kept", instancetype={"name": "gone"}), vm("fresh", instancetype={"name": "gone"})
     moved = vm("moved", instancetype={"name": "u1.medium"})
@@ -505,7 +505,7 @@ def test_workloads_are_chosen_from_the_known_objects(
     assert result in lines[0] and code == ("error: " in result), lines
 
 
-def test_workloads_of_a_catalog_of_ones_own(check: Check) -> None:
+def test_workloads_are_chosen_from_own_catalog(check: Check) -> None:
     catalog = {
         "series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "1Gi"}, "large": {"cpu": 4, "memory": "4Gi"}}}},
         "families": {"acme": {"requires": {"memory": "2Gi"}, "preferences": {"acme.9": {}}}},
@@ -608,7 +608,7 @@ spec:
 """
 
 
-def test_what_yaml_reads_as_something_else(check: Check) -> None:
+def test_unquoted_yaml_values_are_reported(check: Check) -> None:
     # Elsewhere in a repository it is nobody's mistake.
     others = "- on: push\n  1: x\n- ansible.builtin.file: {path: x, mode: 0644}\n"
     task = "- virtshape.instancetypes.instancetype: {name: a, cpu: {guest: 0x10}, memory: {guest: 4Gi}}\n"
@@ -674,7 +674,7 @@ def test_a_malformed_kubevirt(check: Check, capsys: pytest.CaptureFixture[str], 
         (["vm.yaml", "--output", "none/report"], "error: [Errno 2] No such file or directory: 'none/report'"),
     ],
 )
-def test_what_cannot_be_done(
+def test_unusable_arguments_exit_with_code_2(
     check: Check, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
 ) -> None:
     check({"vm.yaml": vm()})
@@ -682,7 +682,7 @@ def test_what_cannot_be_done(
     assert capsys.readouterr().err.startswith(problem)
 
 
-def test_whatever_kubevirt_refuses_is_an_error() -> None:
+def test_everything_kubevirt_refuses_is_an_error() -> None:
     """By KubeVirt's own answers to VMs, recorded for the conformance tests."""
     refused = 0
     for case in json.loads(VALIDATED.read_text()):

@@ -150,7 +150,7 @@ items:
 """
 
 
-def test_objects_that_it_does_not_judge_are_counted(check: Check) -> None:
+def test_unchecked_objects_are_counted(check: Check) -> None:
     *notes, nothing, summary = check(OTHERS)
     assert [note.partition(": is not")[0] for note in notes] == [
         "x.yml:4: note: VirtualMachineInstancePreset small",

@@ -38,7 +38,7 @@ OBJECTS = (
 REPORT = reports.Report(FINDINGS, OBJECTS, "1.9")
 
 
-def test_text() -> None:
+def test_text_report_has_findings_and_summary() -> None:
     assert reports.text(REPORT).splitlines()[0] == (
         "a b/vm.yaml:7: error: VirtualMachine shop/web: spec.instancetype: conflicts, 100% [refused]"
     )

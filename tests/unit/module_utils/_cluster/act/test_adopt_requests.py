@@ -69,7 +69,7 @@ class Server:
             )[0]
 
 
-def test_nothing_is_written_unless_asked() -> None:
+def test_adopt_without_write_only_reads() -> None:
     server = Server()
     result = server.adopt(write=False)
     assert (result.changed, result.failed) == (True, None)
@@ -101,7 +101,7 @@ def test_write_with_lost_response_counts_as_done(lost: Any) -> None:
     assert (result.changed, result.failed) == (True, None)
 
 
-def test_what_the_cluster_refuses_fails_with_its_words() -> None:
+def test_refused_adoption_fails_with_the_server_message() -> None:
     cause = {"reason": "FieldValueInvalid", "field": "spec.x", "message": "no"}
     refusal = {"kind": "Status", "code": 422, "reason": "Invalid", "message": "no", "details": {"causes": [cause]}}
     assert Server((422, refusal)).adopt().failed == "no"
@@ -120,7 +120,7 @@ def test_adopt_skips_kinds_that_may_not_be_listed() -> None:
     assert without.failed == "no instancetype has the CPU, memory and devices of the VM"
 
 
-def test_a_pattern_that_fits_nothing_is_an_error() -> None:
+def test_pattern_without_a_match_is_an_error() -> None:
     assert Server().adopt(AdoptRequest(instancetypes=["sm*"]), write=False).changed
     with pytest.raises(
         NoMatch, match=r"^instancetypes: no instancetype that the namespace shop can use matches 'smal'$"

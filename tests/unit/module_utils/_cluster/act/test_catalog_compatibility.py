@@ -75,7 +75,7 @@ def test_fits_falls_back_to_the_openapi_description() -> None:
         (200, described("VirtualMachineInstancetype")),
     ],
 )
-def test_without_either_it_is_not_known(published: Any) -> None:
+def test_without_crd_and_openapi_fit_is_unknown(published: Any) -> None:
     result = compared(Store({}, {("GET", "instancetype.kubevirt.io"): forbidden("x"), ("GET", OPENAPI): published}))
     assert (result.manifests, result.lost_fields) == ([SIZE], [])
     assert result.warnings == [

@@ -31,7 +31,7 @@ def kubevirt(version: str | None) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("release", "version"), [("v1.9.2", "v3"), ("v1.8.4", "v2"), ("v1.6.6", "v2"), ("v1.5.3", "v1"), ("v1.2.0", "v1")]
 )
-def test_the_release_decides(release: str, version: str) -> None:
+def test_reported_release_chooses_the_version(release: str, version: str) -> None:
     store = Store({KUBEVIRTS: [kubevirt(release)]})
     assert chosen(store) == ChosenVersion(version, f"the cluster runs KubeVirt {release}")
     assert store.asked == [("GET", KUBEVIRTS)]
@@ -49,7 +49,7 @@ def test_unknown_release_is_derived_from_crd_fields(told: Any) -> None:
     assert chosen(store) == ChosenVersion("v2", "the cluster's API has all fields of KubeVirt 1.6")
 
 
-def test_where_nothing_is_told_it_is_the_newest() -> None:
+def test_unreported_release_gives_the_newest_version() -> None:
     result = chosen(Store({KUBEVIRTS: [], DEFINITIONS: []}))
     assert result == ChosenVersion("v3", "the newest version, because the cluster does not report its KubeVirt release")
 

@@ -105,7 +105,7 @@ def test_object_refused_by_dry_run_is_not_restarted() -> None:
         (status(400, 'admission webhook "audit" does not support dry run', "BadRequest"), "does not support dry run"),
     ],
 )
-def test_what_cannot_be_known_is_a_warning(answer: Any, told: str) -> None:
+def test_inconclusive_dry_run_is_a_warning(answer: Any, told: str) -> None:
     (result,) = check(empty(a=answer), "a")
     assert (result.failed, result.changed) == (None, True)
     (warning,) = result.warnings

@@ -74,7 +74,7 @@ FORBIDDEN = status(403, "forbidden", "Forbidden")
         ({"own": owned("own", "uid-own"), "foreign": owned("foreign")}, FORBIDDEN, ["foreign"]),
     ],
 )
-def test_what_is_kept(claims: Any, volumes: Any, expected: list[str]) -> None:
+def test_kept_claims_and_volumes_are_named(claims: Any, volumes: Any, expected: list[str]) -> None:
     assert names(claims, volumes) == expected
 
 
@@ -106,7 +106,7 @@ def test_failed_list_fails_vms_and_keeps_earlier_failures() -> None:
     assert result["b"].endswith('resources: ["controllerrevisions"], verbs: ["list"]}')
 
 
-def test_what_is_gone_in_time_is_no_failure() -> None:
+def test_dependent_deleted_in_time_is_no_failure() -> None:
     def answer(_method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
         if "watch" in query:
             return 200, [{"type": "DELETED", "object": owned("a-small-1", "1")}]
@@ -167,7 +167,7 @@ def test_dependents_of_a_live_vm_delay_nothing() -> None:
     assert list(left("a", [of_vm("a", "1")], {"a": "2"})) == ["a"]
 
 
-def test_what_cannot_be_listed_is_not_waited_for() -> None:
+def test_unlistable_dependents_are_not_awaited() -> None:
     assert left("a", FORBIDDEN, {}, status(404, "no CDI", "NotFound")) == {}
 
 

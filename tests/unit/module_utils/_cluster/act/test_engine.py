@@ -60,7 +60,7 @@ class Server:
 
 
 @pytest.mark.parametrize("answer", [None, UNAVAILABLE])
-def test_a_lost_answer(answer: Any) -> None:
+def test_lost_response_is_resolved_by_reading(answer: Any) -> None:
     freely = Server(answer)
     assert (freely.send(Repeat.FREELY, False), freely.told) == (True, ["PUT", "PUT"])
     taken_up = Server(answer)
@@ -173,7 +173,7 @@ class Numbered(Outcome):
 
 
 @pytest.mark.parametrize("fail_fast", [False, True])
-def test_a_failure_stops_the_rest_where_asked(fail_fast: bool) -> None:
+def test_fail_fast_stops_after_the_first_failure(fail_fast: bool) -> None:
     outcomes = [Numbered(number) for number in range(3)]
     jobs = (Job(outcome, outcome.do, "PATCH", BY_NAME["VirtualMachine"]) for outcome in outcomes)
     carry_out(jobs, Settings(fail_fast=fail_fast, concurrency=1), "virtual machine")

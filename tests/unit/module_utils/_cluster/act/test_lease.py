@@ -60,14 +60,14 @@ def test_take_creates_missing_and_updates_free_lease() -> None:
         assert (held.changed, held.holder, cluster.writes) == (True, "me", [method])
 
 
-def test_whoever_was_faster_has_it() -> None:
+def test_faster_holder_keeps_the_lease() -> None:
     for first in (None, ""):
         cluster = Cluster(first, "other", refusals=(CONFLICT,))
         held = cluster.take()
         assert (held.changed, held.holder, len(cluster.writes)) == (False, "other", 1)
 
 
-def test_one_that_was_deleted_meanwhile_is_made_again() -> None:
+def test_lease_deleted_meanwhile_is_created_again() -> None:
     cluster = Cluster("", None, refusals=(NOT_FOUND,))
     assert (cluster.take().changed, cluster.writes) == (True, ["PUT", "POST"])
 
@@ -86,7 +86,7 @@ def test_release_with_lost_response_is_a_change(monkeypatch: Any) -> None:
         assert (cluster.release(), cluster.writes) == (LeaseOutcome(changed, ""), ["PUT"])
 
 
-def test_what_else_a_lease_has_stays() -> None:
+def test_metadata_and_other_fields_stay() -> None:
     labels = {"labels": {"team": "web"}, "annotations": {"why": "upgrade"}}
     metadata = {"name": "turn", "namespace": "shop", "resourceVersion": "7", "uid": "one", **labels}
     live = {"metadata": metadata, "spec": {"holderIdentity": "me", "leaseTransitions": 3}}
@@ -112,7 +112,7 @@ def test_missing_namespace_is_reported_as_an_error() -> None:
         cluster.take()
 
 
-def test_release_only_of_the_own_lease() -> None:
+def test_release_leaves_leases_of_other_holders() -> None:
     cluster = Cluster("me", "me", refusals=(CONFLICT,))
     assert (cluster.release(), cluster.writes) == (LeaseOutcome(True, ""), ["PUT", "PUT"])
     expired = Cluster("me", "other", refusals=(CONFLICT,))

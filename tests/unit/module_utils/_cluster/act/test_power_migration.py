@@ -69,7 +69,7 @@ def test_migration_is_requested_and_awaited() -> None:
     assert cluster.watches == 1
 
 
-def test_a_migration_that_fails_says_why() -> None:
+def test_failed_migration_reports_its_reason() -> None:
     begun = {"migrationUid": "m", "targetNode": "n2"}
     cluster = Cluster(begun, {**begun, "completed": True, "failed": True, "failureReason": "no room on n2"})
     result = run(cluster, "migrated")[0]

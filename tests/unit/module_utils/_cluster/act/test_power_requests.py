@@ -66,7 +66,7 @@ def test_verb_without_effect_is_sent_again() -> None:
     assert (result.verb, result.failed, len(verbs)) == ("restart", None, 2)
 
 
-def test_the_first_failure_stops_the_rest_where_asked() -> None:
+def test_fail_fast_stops_after_the_first_failure() -> None:
     cluster = Cluster(status(409, "VM is busy", "Conflict"), lost=True)
     entries = [Entry("shop", "a", PowerRequest("stopped")), Entry("shop", "a", PowerRequest("paused"))]
     with session_with(cluster) as session:

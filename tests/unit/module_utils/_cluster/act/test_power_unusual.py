@@ -43,7 +43,7 @@ def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[PowerOut
         return power(session, entries, Settings(**{"wait": True, **settings}))
 
 
-def test_missing_vm_fails_alone() -> None:
+def test_missing_vm_does_not_fail_others() -> None:
     cluster = store([vm("a")], [guest("a")])
     cluster.answers[("PUT", "/stop")] = (202, {})
     gone, there = run(cluster, "stopped", "gone", "a", wait=False)
@@ -103,19 +103,19 @@ class Stopping:
         return 200, {"metadata": {"resourceVersion": "1"}, "items": [item] if item is not None else []}
 
 
-def test_one_that_stops_is_started_once_it_has() -> None:
+def test_stopping_vm_is_started_after_it_stopped() -> None:
     cluster = Stopping(vm("a", "Halted", printableStatus="Stopped"), None)
     (result,) = run(cluster, "started", "a", wait_timeout=60)
     assert (result.verb, result.failed, cluster.verbs) == ("start", None, ["start"])
 
 
-def test_one_that_was_deleted_while_it_stopped() -> None:
+def test_vm_deleted_while_stopping_fails() -> None:
     cluster = Stopping(None, None)
     (result,) = run(cluster, "started", "a", wait_timeout=60)
     assert (result.failed, cluster.verbs) == ("the VM was deleted", [])
 
 
-def test_one_that_somebody_else_started_and_stopped_meanwhile() -> None:
+def test_concurrent_power_change_fails() -> None:
     cluster = Stopping(vm("a", "Halted"), guest("a", "2"))
     (result,) = run(cluster, "started", "a", wait_timeout=60)
     assert (result.failed, cluster.verbs) == ("another client changed the VM at the same time; run the task again", [])

@@ -151,7 +151,7 @@ def test_prune_skips_revisions_of_running_restores() -> None:
 
 
 @pytest.mark.parametrize("path", [REVISIONS, f"{KUBEVIRT}/virtualmachines", CONTENTS, RESTORES])
-def test_what_cannot_be_seen_stops_it(path: str) -> None:
+def test_unreadable_referrers_prevent_pruning(path: str) -> None:
     server = Server(**{CONTENTS: [], RESTORES: [], path: status(403, "forbidden", "Forbidden")})
     with pytest.raises(Unreadable, match=rf'grant .*resources: \["{path.rpartition("/")[2]}"\], verbs: \["list"\]'):
         server.prunable()

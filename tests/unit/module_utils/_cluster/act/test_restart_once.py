@@ -198,7 +198,7 @@ def test_forbidden_generation_bump_warns_once(restart: str) -> None:
     assert "vm is forbidden" in reset[0]
 
 
-def test_virtual_machine_tells_it_too() -> None:
+def test_declared_vm_warns_of_forbidden_generation_bump() -> None:
     result, restarts = _settled(403)
     assert (result.restart, result.failed, restarts) == (True, None, 1)
     assert any(item.startswith("cannot reset the condition RestartRequired") for item in result.warnings)
@@ -301,7 +301,7 @@ def test_vm_that_could_not_start_gets_revision_back() -> None:
     assert reference == cluster.kept["old"]["metadata"]["name"]
 
 
-def test_virtual_machine_does_not_restart_it_either() -> None:
+def test_declared_vm_does_not_restart_guest_again() -> None:
     cluster = Stubborn()
     run(cluster)
     with session_with(cluster) as session:
@@ -312,7 +312,7 @@ def test_virtual_machine_does_not_restart_it_either() -> None:
     assert any("does not restart the guest again" in warning for warning in result.warnings)
 
 
-def test_virtual_machine_restarts_what_a_refresh_left() -> None:
+def test_declared_vm_restarts_guest_left_by_refresh() -> None:
     cluster = Stubborn()
     run(cluster, "never")
     with session_with(cluster) as session:

@@ -106,7 +106,7 @@ def test_one_watch_per_namespace_shows_which_vms_restart() -> None:
     assert not any(waits_for_restart(result) for result in results)
 
 
-def test_a_restart_that_kubevirt_does_not_ask_for() -> None:
+def test_restart_without_condition_needs_permission() -> None:
     cluster = Cluster("shop/a-l")
     result = changed(cluster, "shop/a-l", RESTART)
     result.impact = Impact(RESTART, without_condition=True)
@@ -260,7 +260,7 @@ def test_restart_pending_from_earlier_run_is_done() -> None:
     assert (result.restart, result.changed, cluster.restarted) == (True, True, ["shop/a-r"])
 
 
-def test_before_the_write_what_is_foreseen_counts() -> None:
+def test_predicted_impact_counts_before_the_write() -> None:
     cluster = Cluster("shop/a-l")
     for needs, waits in ((RESTART, True), (LIVE, False), (NOTHING, False)):
         planned = changed(cluster, "shop/a-l", needs)

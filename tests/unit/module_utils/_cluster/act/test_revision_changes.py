@@ -112,7 +112,7 @@ def test_many_vms_share_one_watch_per_namespace() -> None:
     assert cluster.asked["GET"] == cluster.asked["WATCH"] == 0
 
 
-def test_one_vm_is_asked_for_by_its_name() -> None:
+def test_single_vm_is_listed_by_field_selector() -> None:
     cluster = Cluster("shop/only")
     (result,) = refreshed(cluster)
     assert result.revisions == {"instancetype": "only-new"}
@@ -137,7 +137,7 @@ def test_check_mode_and_no_change_send_nothing() -> None:
     assert not cluster.asked
 
 
-def test_check_mode_sends_dry_runs_alone() -> None:
+def test_check_mode_sends_only_dry_runs() -> None:
     cluster = Cluster("shop/well", "shop/refused-x", "lab/denied-d")
     results = {result.before.name: result for result in refreshed(cluster, check=True)}
     assert {query.get("dryRun") for query in cluster.queries} == {"All"} and not cluster.released

@@ -18,11 +18,11 @@ def live(manager: str = "kubectl", operation: str = "Update", **labels: str) -> 
 
 @pytest.mark.parametrize("existing", ["apply", "keep"])
 @pytest.mark.parametrize("found", [live("virt-operator"), live(**{"app.kubernetes.io/managed-by": "virt-operator"})])
-def test_the_objects_of_virt_operator(found: dict[str, Any], existing: str) -> None:
+def test_objects_of_virt_operator_are_skipped(found: dict[str, Any], existing: str) -> None:
     assert "virt-operator" in str(skip_reason(found, existing))
 
 
-def test_the_objects_of_others_and_our_own() -> None:
+def test_foreign_objects_are_skipped_with_existing_keep() -> None:
     assert skip_reason(live(), "apply") is None
     assert skip_reason(live(), "keep") == "the object exists and was not declared by this collection"
     assert skip_reason(live("virtshape", "Apply"), "keep") is None

@@ -150,7 +150,7 @@ def test_equal_new_vms_are_checked_once(admitted: list[str]) -> None:
     assert admitted == ["vm0"]
 
 
-def test_new_vms_that_differ_otherwise_are_judged_each(admitted: list[str]) -> None:
+def test_different_new_vms_are_checked_separately(admitted: list[str]) -> None:
     requested = [declared(item, disk="hdd" if item in (1, 2) else "ssd") for item in NUMBERS]
     for vm in requested[4:]:
         vm["spec"]["instancetype"]["name"] = "smal"
@@ -167,14 +167,14 @@ def labelled(number: int) -> Manifest:
     return vm
 
 
-def test_vms_that_captured_the_same_are_judged_once(admitted: list[str]) -> None:
+def test_vms_with_equal_revisions_are_checked_once(admitted: list[str]) -> None:
     retained = [item for number in NUMBERS for item in revisions(number)]
     store = Store({VMS: [running(item) for item in NUMBERS], VMIS: [], REVISIONS: retained, TYPES: [SMALL]})
     assert [result.failed for result in change(store, *map(labelled, NUMBERS))] == [None] * len(NUMBERS)
     assert admitted == ["vm0"]
 
 
-def test_vms_that_captured_something_else_are_judged_each(admitted: list[str]) -> None:
+def test_vms_with_different_revisions_are_checked_separately(admitted: list[str]) -> None:
     retained = [item for number in NUMBERS for item in revisions(number)]
     larger = next(item for item in retained if item["metadata"]["name"] == "kept3")
     larger["data"]["spec"]["cpu"]["guest"] = 4
@@ -190,7 +190,7 @@ def test_vms_that_captured_something_else_are_judged_each(admitted: list[str]) -
     assert admitted == ["vm0", "vm3", "vm4", "vm5"]
 
 
-def test_limits_are_read_once_and_judge_each_namespace(admitted: list[str]) -> None:
+def test_limits_are_read_once_for_all_namespaces(admitted: list[str]) -> None:
     limit = Limit("lean", namespace_labels={"tier": "lean"}, instancetypes=["tiny"])
     [policy, _binding] = policies(limit, "common", "x")
     namespace = "/api/v1/namespaces"

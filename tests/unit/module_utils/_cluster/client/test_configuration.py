@@ -52,7 +52,7 @@ def test_options_override_the_kubeconfig() -> None:
     assert (result.host, authorization(result), result.verify_ssl) == ("https://127.0.0.1:3", "Bearer mine", False)
 
 
-def test_options_alone_are_enough() -> None:
+def test_options_suffice_without_kubeconfig() -> None:
     result = configure({"host": "https://127.0.0.1:3", "username": "u", "password": "p", "ca_cert": "~/ca.crt"})
     assert (result.host, result.username, result.password) == ("https://127.0.0.1:3", "u", "p")
     assert "~" not in result.ssl_ca_cert
@@ -86,7 +86,7 @@ def test_an_unknown_context() -> None:
         configure({"kubeconfig": KUBECONFIG, "context": "three"})
 
 
-def test_no_cluster_at_all() -> None:
+def test_missing_cluster_is_an_error() -> None:
     with pytest.raises(ConnectionFailed, match=r"no cluster is configured \(.*\); set kubeconfig, or host and api_key"):
         configure({})
 

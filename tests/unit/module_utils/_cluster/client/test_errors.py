@@ -55,7 +55,7 @@ VM = kinds.BY_NAME["VirtualMachine"]
         (500, b"", "GET", "HTTP 500"),
     ],
 )
-def test_explained(code: int, body: Any, verb: str, told: str) -> None:
+def test_errors_are_explained(code: int, body: Any, verb: str, told: str) -> None:
     assert explain(ApiError(code, body), verb, VM) == told
 
 
@@ -118,5 +118,5 @@ def test_missing_rule_comes_from_the_server_message() -> None:
     assert explain(ApiError(403, {"reason": "Forbidden", "message": "a webhook says no"}), "GET") == "a webhook says no"
 
 
-def test_a_lost_connection_speaks_for_itself() -> None:
+def test_lost_connection_keeps_its_message() -> None:
     assert explain(ConnectionFailed("gone"), "GET") == "gone"

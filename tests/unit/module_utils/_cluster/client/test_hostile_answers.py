@@ -90,7 +90,7 @@ PAGE = b"<!DOCTYPE html><html><head><title>Log in</title></head><body>" + b"x" *
         (raw(b'{"metadata": {}, "items": [{"metadata": {"name": 5}}]}'), "did not answer with a list of objects"),
     ],
 )
-def test_what_is_no_list(answer: bytes, told: str) -> None:
+def test_malformed_list_response_is_one_line_error(answer: bytes, told: str) -> None:
     with server(answer) as (session, _asked), pytest.raises(ConnectionFailed) as error:
         session.list(VM, "shop")
     assert told in str(error.value), str(error.value)
@@ -98,7 +98,7 @@ def test_what_is_no_list(answer: bytes, told: str) -> None:
 
 
 @pytest.mark.parametrize("items", ["[]", '[{"metadata": {"name": "web"}}]'], ids=["empty", "the same"])
-def test_pages_without_new_objects_have_an_end(items: str) -> None:
+def test_endless_pages_without_new_objects_are_stopped(items: str) -> None:
     page = raw(f'{{"metadata": {{"continue": "more"}}, "items": {items}}}'.encode())
     with server(page) as (session, requests), pytest.raises(ConnectionFailed) as error:
         session.list(VM, "shop")
@@ -108,7 +108,7 @@ def test_pages_without_new_objects_have_an_end(items: str) -> None:
     )
 
 
-def test_pages_of_new_objects_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_pages_of_new_objects_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "_PAGES", 20)
     numbers = itertools.count()
 
@@ -134,7 +134,7 @@ def test_an_empty_page_is_not_the_last() -> None:
     assert [item["metadata"]["name"] for item in items] == ["web"]
 
 
-def test_what_is_no_object() -> None:
+def test_malformed_object_response_is_not_retried() -> None:
     with server(raw(b'{"kind": "VirtualMachine"}')) as (session, requests):
         with pytest.raises(ConnectionFailed, match="did not answer with an object"):
             session.get(VM, "shop", "web")
@@ -152,7 +152,7 @@ def test_web_page_is_reported_by_its_title() -> None:
     assert explain(error.value, "LIST", VM).startswith("Log in (tried ")
 
 
-def test_an_answer_may_be_packed() -> None:
+def test_compressed_response_is_read() -> None:
     packed = gzip.compress(json.dumps({"metadata": {}, "items": []}).encode())
     with server(raw(packed, Content_Encoding="gzip")) as (session, _asked):
         assert session.list(VM, "shop") == ([], "")
@@ -165,7 +165,7 @@ def test_an_answer_may_be_packed() -> None:
         pytest.param(b"HTTP/1.1 200 OK\r\nX-Long: ", id="the headers"),
     ],
 )
-def test_a_byte_at_a_time_has_an_end(monkeypatch: pytest.MonkeyPatch, begun: bytes) -> None:
+def test_dripping_response_is_stopped(monkeypatch: pytest.MonkeyPatch, begun: bytes) -> None:
     monkeypatch.setattr(sessions, "_DEADLINE", 0.2)
     late = pytest.raises(ConnectionFailed, match="the server did not complete its answer in time")
     with server(begun, drip=b" ") as (session, _asked), late:
@@ -180,7 +180,7 @@ def test_oversized_response_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         session.list(VM, "shop")
 
 
-def test_events_that_are_none_end_a_watch() -> None:
+def test_malformed_events_end_a_watch() -> None:
     with server(raw(b'[]\n{"type": "ADDED", "object": []}\n')) as (session, _asked):
         assert list(session.watch(VM, "shop", "1", 1)) == []
 

@@ -41,7 +41,7 @@ def test_less_than_one_a_second() -> None:
     assert clock.naps == [2.0]
 
 
-def test_those_who_come_while_others_wait_queue_up() -> None:
+def test_waiting_requests_are_queued() -> None:
     clock = Clock()
     naps: list[float] = []
     bucket = TokenBucket(1, clock, naps.append)

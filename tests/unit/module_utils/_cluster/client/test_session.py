@@ -101,7 +101,7 @@ def status(code: int, reason: str = "", message: str = "") -> tuple[int, dict[st
     "first",
     [status(503), status(504), status(502), status(500), (429, {"Retry-After": "0"}, b""), None, (200, {}, b'{"cut')],
 )
-def test_a_passing_fault_is_tried_again(server: Server, first: Any) -> None:
+def test_temporary_fault_is_retried(server: Server, first: Any) -> None:
     server.answers = [OK, first, OK]
     way = session(server)
     way.request("GET", "/readyz")
@@ -138,7 +138,7 @@ def test_create_with_unknown_outcome_is_not_repeated(server: Server, answer: Any
     assert len(server.seen) == 1
 
 
-def test_a_create_that_was_not_taken_up_is(server: Server) -> None:
+def test_unprocessed_create_is_retried(server: Server) -> None:
     server.answers = [(429, {"Retry-After": "0"}, b""), OK]
     assert session(server).request("POST", "/x", body={}) == {}
 
@@ -193,7 +193,7 @@ def test_retry_after_is_honored_within_the_budget(server: Server) -> None:
     assert len(server.seen) == 3
 
 
-def test_a_failure_says_how_often_it_was_tried(server: Server) -> None:
+def test_failure_reports_the_number_of_tries(server: Server) -> None:
     server.answers = [status(503, message="busy")] * 100
     with pytest.raises(ApiError) as error:
         session(server, retry_timeout=0.5).request("GET", "/x")
@@ -289,7 +289,7 @@ def test_a_host_may_have_a_path(server: Server) -> None:
     assert server.seen == ["GET /k8s/clusters/c-1/x?limit=5"]
 
 
-def test_a_proxy_is_told_the_whole_address(server: Server) -> None:
+def test_proxy_receives_the_absolute_url(server: Server) -> None:
     way = session(server, host="http://cluster.example:6443", proxy=f"http://127.0.0.1:{server.server_port}")
     server.answers = [OK]
     way.request("GET", "/x")
@@ -298,7 +298,7 @@ def test_a_proxy_is_told_the_whole_address(server: Server) -> None:
 
 
 @pytest.mark.parametrize("host", ["https://[::1", "https://api.example:port", "https:"])
-def test_a_host_that_is_none(host: str) -> None:
+def test_invalid_host_is_reported(host: str) -> None:
     with pytest.raises(ConnectionFailed) as error:
         Session({"host": host, "api_key": "t"}).request("GET", "/x")
     assert str(error.value).startswith(f"cannot reach the API server {host}: ")
@@ -314,7 +314,7 @@ def test_a_host_that_is_none(host: str) -> None:
         ("localhost", "127.0.0.1", True),
     ],
 )
-def test_the_certificate_has_the_name_of_the_host(
+def test_certificate_is_checked_for_the_host_name(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str, name: str, refused: bool
 ) -> None:
     monkeypatch.setattr(pki, "SERVICE_NAMES", (name,))
@@ -424,7 +424,7 @@ def test_watch_reads_lines_and_raises_expired_version(server: Server) -> None:
     assert (received, error.value.code) == (events[:1], 410)
 
 
-def test_an_object_that_is_not_there(server: Server) -> None:
+def test_missing_object_is_none(server: Server) -> None:
     server.answers = [status(404, "NotFound", "gone"), status(404, "", "404 page not found")]
     way = session(server)
     assert way.get(VM, "shop", "web") is None
@@ -432,7 +432,7 @@ def test_an_object_that_is_not_there(server: Server) -> None:
         way.get(VM, "shop", "web")
 
 
-def test_nobody_listens() -> None:
+def test_refused_connection_is_reported() -> None:
     with Server() as closed:
         pass
     host = rf"http://127\.0\.0\.1:{closed.server_port}"
@@ -460,7 +460,7 @@ def test_an_answer_without_a_body_is_empty(server: Server) -> None:
     assert session(server).request("DELETE", "/x") == {}
 
 
-def test_a_refusal_that_was_cut_is_no_refusal(server: Server) -> None:
+def test_truncated_error_response_is_retried(server: Server) -> None:
     cut = (403, {"Content-Type": "application/json"}, b'{"kind": "Sta')
     server.answers = [cut, OK, cut]
     way = session(server)
@@ -471,7 +471,7 @@ def test_a_refusal_that_was_cut_is_no_refusal(server: Server) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "PATCH"])
-def test_who_is_asked_for_whom(server: Server, method: str) -> None:
+def test_request_has_credentials_and_impersonation_headers(server: Server, method: str) -> None:
     server.answers = [OK]
     options = {"api_key": None, "username": "me", "password": "secret"}
     way = session(server, **options, impersonate_user="you", impersonate_groups=["a", "b"])

@@ -67,7 +67,7 @@ def send(pool: Any, url: str, told: list[int] | None = None) -> upload_proxy.Ans
     return upload_proxy.send(pool, url, "secret", image(), SIZE, count.append)
 
 
-def test_a_file_is_sent_whole_with_its_length(server: Server) -> None:
+def test_file_is_sent_with_its_content_length(server: Server) -> None:
     result: list[int] = []
     answer = send(upload_proxy.connections(), f"http://{server.address}/v1beta1/upload", result)
     assert answer == upload_proxy.Answer(200, "said")
@@ -79,7 +79,7 @@ def test_a_file_is_sent_whole_with_its_length(server: Server) -> None:
     assert result == sorted(result)
 
 
-def test_another_code_is_an_answer_too(server: Server) -> None:
+def test_error_status_is_returned_as_response(server: Server) -> None:
     server.code = 503
     pool = upload_proxy.connections()
     assert send(pool, f"http://{server.address}/") == upload_proxy.Answer(503, "said")
@@ -112,7 +112,7 @@ def test_unreadable_ca_and_unreachable_proxy(server: Server) -> None:
     assert "refused" in answer.text
 
 
-def test_a_scheme_that_nobody_speaks() -> None:
+def test_unsupported_scheme_is_a_final_failure() -> None:
     assert not upload_proxy.takes_data(upload_proxy.connections(), "localhost:1/v1beta1/upload", "secret")
     answer = send(upload_proxy.connections(), "localhost:1/v1beta1/upload")
     assert (answer.code, answer.final) == (None, True)

@@ -54,7 +54,7 @@ def test_adoption_warns_once_about_needed_restarts(check: bool) -> None:
     assert warnings == [f"2 VMs {need} a restart for this; {remedy}"]
 
 
-def test_a_check_shows_why_vms_cannot_be_adopted() -> None:
+def test_check_mode_explains_refused_adoptions() -> None:
     nearest = Candidate({"name": "small"}, None, {}, (), ({"field": "domain.cpu.cores", "before": 2, "after": 1},))
     result = AdoptOutcome(vm("a"), Adoption(nearest=(nearest,), remedy="set accept: [domain.cpu]"))
     result.failed = "no instancetype"

@@ -32,7 +32,7 @@ def test_objects_with_the_same_reason_are_named_together() -> None:
     assert str(result).count("no room") == 1
 
 
-def test_what_the_message_lacks_is_in_the_results() -> None:
+def test_results_have_reasons_missing_from_the_message() -> None:
     long = "x" * 500
     result = failed(long, *(f"reason {number}" for number in range(7)))
     assert result["msg"].endswith("; and 3 more, see results")
@@ -42,5 +42,5 @@ def test_what_the_message_lacks_is_in_the_results() -> None:
     ]
 
 
-def test_all_results_are_whole() -> None:
+def test_every_result_can_have_its_message() -> None:
     assert [entry["msg"] for entry in failed("no room", "no room", every=True)["results"]] == ["no room", "no room"]

@@ -49,7 +49,7 @@ def warnings(*results: Result, check: bool = False, restart: str = "never") -> l
     return module._outcome(params, Mode(check=check), subject, list(results), [], {}).warnings
 
 
-def test_one_vm_is_named() -> None:
+def test_single_vm_is_named() -> None:
     grows, plugged, same = result("a", Impact(RESTART)), result("b", Impact(LIVE)), result("c", None, plan.NONE)
     assert warnings(grows, plugged, same) == [f"shop/a needs a restart for this; {REMEDY}"]
     assert warnings(grows, plugged, same, check=True) == [f"shop/a would need a restart for this; {REMEDY}"]

@@ -26,7 +26,7 @@ def inspected_vms(namespaces: int) -> list[Inspected]:
     return [Inspected(vm, UNKNOWN, RevisionIndex([item]), KubeVirt(NEWEST), Objects(())) for vm, item in zip(vms, idle)]
 
 
-def test_each_namespace_has_its_own() -> None:
+def test_unreferenced_revisions_are_found_per_namespace() -> None:
     message = virtual_machine_info._unreferenced(EVERYTHING, inspected_vms(2))
     assert [(item["namespace"], item["name"]) for item in message] == [("ns-0", "idle-ns-0"), ("ns-1", "idle-ns-1")]
 

@@ -108,7 +108,7 @@ def test_a_changed_file_is_refused_and_not_kept(web: Web, sources: Sources) -> N
     assert fetch(release(web), "", sources)[0][0] == TEXT
 
 
-def test_a_given_checksum_needs_no_list(web: Web, sources: Sources) -> None:
+def test_explicit_checksum_needs_no_list(web: Web, sources: Sources) -> None:
     web.files["/own.yaml"] = TEXT.encode()
     address = f"{web.address}/own.yaml"
     assert fetch([address], f"sha256:{DIGEST.upper()}", sources) == [(TEXT, DIGEST)]
@@ -118,13 +118,13 @@ def test_a_given_checksum_needs_no_list(web: Web, sources: Sources) -> None:
         fetch([address], "md5:abc", sources)
 
 
-def test_a_file_that_the_list_does_not_have(web: Web, sources: Sources) -> None:
+def test_file_missing_from_checksums_is_refused(web: Web, sources: Sources) -> None:
     web.publish("v1", TEXT)
     with pytest.raises(SourceError, match=r"does not list common-clusterpreferences-bundle-v1.yaml"):
         fetch(release_files(web.address, "v1", ("preference",)), "", sources)
 
 
-def test_a_damaged_cache_is_fetched_anew(web: Web, sources: Sources) -> None:
+def test_damaged_cached_file_is_downloaded_again(web: Web, sources: Sources) -> None:
     web.publish("v1", TEXT)
     fetch(release(web), "", sources)
     (sources.cache / DIGEST).write_text("kind: C\n")
@@ -132,7 +132,7 @@ def test_a_damaged_cache_is_fetched_anew(web: Web, sources: Sources) -> None:
     assert (sources.cache / DIGEST).read_text() == TEXT
 
 
-def test_a_busy_server_is_asked_again(web: Web, sources: Sources) -> None:
+def test_busy_server_is_retried(web: Web, sources: Sources) -> None:
     web.publish("v1", TEXT)
     web.failures = 2
     assert fetch(release(web), "", sources)[0][0] == TEXT
@@ -192,13 +192,13 @@ def test_server_with_private_ca_needs_download_ca_cert(web: Web, sources: Source
     assert fetch([address], DIGEST, sources._replace(ca_cert=str(own))) == [(TEXT, DIGEST)]
 
 
-def test_a_file_of_authorities_that_is_not_there(sources: Sources) -> None:
+def test_missing_ca_file_is_reported(sources: Sources) -> None:
     with pytest.raises(SourceError, match=r"download_ca_cert: cannot read the file /nowhere/ca.pem"):
         fetch(["https://127.0.0.1:9/own.yaml"], DIGEST, sources._replace(ca_cert="/nowhere/ca.pem"))
 
 
 @pytest.mark.parametrize("address", ["bundle.yaml", "ftp://example.com/a", "https:///a"])
-def test_what_is_no_address(address: str, sources: Sources) -> None:
+def test_invalid_url_is_refused(address: str, sources: Sources) -> None:
     with pytest.raises(SourceError, match="is not a web address"):
         fetch([address], DIGEST, sources)
 
@@ -229,14 +229,14 @@ def test_a_folder_has_one_list_of_checksums(web: Web, sources: Sources) -> None:
     assert web.asked.count("/CHECKSUMS.sha256") == 1
 
 
-def test_what_is_no_text(web: Web, sources: Sources) -> None:
+def test_binary_file_is_refused(web: Web, sources: Sources) -> None:
     web.files["/own.yaml"] = b"\xff\xfe"
     address = f"{web.address}/own.yaml"
     with pytest.raises(SourceError, match=r"own.yaml is not a text file: "):
         fetch([address], hashlib.sha256(b"\xff\xfe").hexdigest(), sources)
 
 
-def test_a_proxy_that_is_none(sources: Sources) -> None:
+def test_invalid_proxy_is_refused(sources: Sources) -> None:
     with pytest.raises(SourceError, match=r"download_proxy: 'socks9://x' cannot be used: "):
         fetch(["https://127.0.0.1:9/own.yaml"], DIGEST, sources._replace(proxy="socks9://x"))
 

@@ -73,7 +73,7 @@ MERGES = "a: &a {k: &k [1, 2]}\nb: {<<: *a, own: *k}\nc: {<<: [*a, {own: 3}], k:
         ("a: 1_000", 'line 1, column 4: 1_000 is 1000 in YAML; write 1000 or "1_000"'),
     ],
 )
-def test_what_is_refused(text: str, message: str) -> None:
+def test_invalid_documents_are_refused_on_one_line(text: str, message: str) -> None:
     with pytest.raises(TextError) as error:
         documents(text, "acme.yml")
     assert str(error.value).startswith("acme.yml") and message in str(error.value)
@@ -104,7 +104,7 @@ def test_bytes_that_are_no_text() -> None:
         "! a: ! 5\n",
     ],
 )
-def test_all_else_is_read_as_yaml(text: str) -> None:
+def test_other_text_is_read_as_yaml(text: str) -> None:
     assert documents(text, "acme.yml") == list(yaml.safe_load_all(text))
 
 

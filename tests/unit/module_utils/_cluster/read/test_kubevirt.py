@@ -33,7 +33,7 @@ def cluster(version: str = "v1.9.0", status: dict[str, Any] | None = None, **con
 NAMED = {"metadata": {"name": "kubevirt"}}
 
 
-def test_all_of_it_comes_from_one_list() -> None:
+def test_version_and_configuration_come_from_one_list() -> None:
     store = cluster(
         "v1.4.1",
         {"defaultArchitecture": "arm64"},
@@ -59,7 +59,7 @@ def test_all_of_it_comes_from_one_list() -> None:
         ),
     ],
 )
-def test_without_the_object_virt_api_says_the_release(answer: Answer, why: str) -> None:
+def test_virt_api_gives_release_without_kubevirt_object(answer: Answer, why: str) -> None:
     store = Store({}, {("GET", KUBEVIRTS): answer, ("GET", VERSION): (200, {"gitVersion": "v1.5.3"})})
     result = read(store)
     assert (result.release.version, result.configuration.architecture) == ((1, 5, 3), "amd64")
@@ -67,7 +67,7 @@ def test_without_the_object_virt_api_says_the_release(answer: Answer, why: str) 
     assert ASSUMED in result.assumption and why in result.assumption and "release" not in result.assumption
 
 
-def test_without_either_the_newest_release_is_assumed() -> None:
+def test_newest_release_is_assumed_without_any_source() -> None:
     result = read(Store({}, {("GET", KUBEVIRTS): forbidden("kubevirts"), ("GET", VERSION): forbidden("version")}))
     assert (result.release, result.live_updates) == (NEWEST, True)
     assert "the cluster does not report its KubeVirt release, so the task assumes 1.9" in result.assumption
@@ -109,6 +109,8 @@ def test_virt_api_gives_version_before_operator_reports() -> None:
         ("v1.4.1", None, ["VMLiveUpdateFeatures"], False),
     ],
 )
-def test_whether_changes_reach_running_guests(version: str, strategy: str | None, gates: list[str], live: bool) -> None:
+def test_live_updates_depend_on_strategy_and_gates(
+    version: str, strategy: str | None, gates: list[str], live: bool
+) -> None:
     rollout = {"vmRolloutStrategy": strategy} if strategy else {}
     assert read(cluster(version, developerConfiguration={"featureGates": gates}, **rollout)).live_updates is live

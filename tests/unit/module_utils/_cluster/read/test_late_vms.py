@@ -39,7 +39,7 @@ LATE = vm(
 )
 
 
-def test_each_thing_that_is_not_ready_is_named() -> None:
+def test_each_blocker_of_a_vm_is_named() -> None:
     scheduling = {"phase": "Pending", "conditions": [false("PodScheduled", "0/3 nodes are\navailable")]}
     pulling = {
         "phase": "Pending",
@@ -81,7 +81,7 @@ def test_each_thing_that_is_not_ready_is_named() -> None:
     assert len(store.asked) == 4
 
 
-def test_why_an_import_does_not_get_on() -> None:
+def test_stalled_import_is_explained() -> None:
     failing = {"phase": "ImportInProgress", "progress": "N/A", "conditions": [false("Running", "no such host")]}
     store = Store({VOLUMES: [named("web-boot", failing), named("web-done", {})]})
     with session_with(store) as session:
@@ -92,7 +92,7 @@ def test_why_an_import_does_not_get_on() -> None:
     ]
 
 
-def test_what_may_not_be_read_is_left_out() -> None:
+def test_unreadable_objects_are_left_out() -> None:
     answers = {("GET", end): forbidden(end) for end in ("datavolumes", "persistentvolumeclaims", "pods")}
     store = Store({VMIS: [named("web", {"phase": "Running"})]}, answers)
     with session_with(store) as session:

@@ -39,7 +39,7 @@ def test_the_fourth_single_read_is_a_list() -> None:
     assert [path.rpartition("/")[2] for _method, path in store.asked] == ["a", "b", "c", "persistentvolumeclaims"]
 
 
-def test_threads_that_share_it_ask_once() -> None:
+def test_threads_sharing_a_lookup_send_one_request() -> None:
     again = threading.Event()
     store = Store({ALL_INSTANCETYPES: [named("small", "")]})
 
@@ -83,7 +83,7 @@ def test_permitted_cluster_wide_list_serves_all_namespaces() -> None:
     assert (len(store.asked), lookup.problems) == (1, {})
 
 
-def test_what_was_gathered_takes_no_request() -> None:
+def test_gathered_objects_need_no_request() -> None:
     store = Store({ALL_REVISIONS: [named("a"), named("b", "lab")]})
     places = [("ControllerRevision", "shop"), ("ControllerRevision", "lab")]
     with session_with(store) as session:
@@ -113,7 +113,7 @@ def test_one_list_per_namespace_without_cluster_rights() -> None:
     assert isinstance(problem, Problem) and lookup.problems == {"ControllerRevision": problem}
 
 
-def test_what_else_goes_wrong_is_raised() -> None:
+def test_other_errors_are_raised() -> None:
     store = Store({}, {("GET", ALL_REVISIONS): status(500, "no"), ("GET", "/virtualmachines"): None})
     with session_with(store) as session:
         lookup = ListLookup(session, everywhere=True)

@@ -95,7 +95,7 @@ class Stuck:
             yield change("MODIFIED", vm(name, "stuck"))
 
 
-def test_what_gets_stuck_is_not_listed_again() -> None:
+def test_stuck_objects_are_not_listed_again() -> None:
     session: Any = Stuck(*"abcd")
     ended = wait_for(session, VM, "shop", list("abcd"), probe, 30)
     assert {name: waited.failure for name, waited in ended.items()} == dict.fromkeys("abcd", "it is stuck")
@@ -121,7 +121,7 @@ def test_next_probe_does_not_iterate_over_stuck_objects() -> None:
     assert (wait.next_probe, list(wait.open)) == (wait.deadline, ["a"])
 
 
-def test_what_was_stuck_may_heal() -> None:
+def test_stuck_object_may_recover() -> None:
     def answer(_method: str, _path: str, query: dict[str, str]) -> tuple[int, Any]:
         return 200, [change("MODIFIED", vm("a", "good"))] if "watch" in query else listed(vm("a", "stuck"))
 
@@ -224,7 +224,7 @@ def test_a_forbidden_watch_fails_all_objects() -> None:
     assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["watch"]}' in str(result["b"])
 
 
-def test_a_failure_of_before_a_write_is_doubted() -> None:
+def test_failure_from_before_the_write_has_grace() -> None:
     assert with_grace(State(failed="old")) == State(stuck="old", grace=STALE)
     assert with_grace(State(pending="it")) == State(pending="it")
 

@@ -33,7 +33,7 @@ def test_values_are_read_and_written_as_by_go(text: str, value: Any, written: st
 
 
 @pytest.mark.parametrize("text", ["", "yes", "05", "NaN", "-Infinity", "1e400", "'a'", "[" * 100_000])
-def test_what_go_does_not_accept_is_refused(text: str) -> None:
+def test_json_rejected_by_go_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         go_json.read(text)
 

@@ -162,7 +162,7 @@ def test_canonical_texts_are_unchanged(text: str, unchanged: bool) -> None:
         ("-12345678901234567890", -5097733591),
     ],
 )
-def test_value_is_that_of_go(text: str, value: int) -> None:
+def test_value_matches_go(text: str, value: int) -> None:
     assert quantity.parse(text).value == value
 
 
@@ -249,7 +249,7 @@ def test_nanos_are_rounded_away_from_zero() -> None:
     assert values == [1, 1, -1]
 
 
-def test_amounts_that_go_holds_alike() -> None:
+def test_identical_quantities_match_like_in_go() -> None:
     assert quantity.identical("0", "0") and quantity.identical("1Gi", "1Gi")
     # It compares pointers where an amount has too many digits.
     digits = "1234567890123456789012345"

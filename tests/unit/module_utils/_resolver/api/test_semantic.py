@@ -45,10 +45,10 @@ def both_ways(expression: str, left: Any, right: Any) -> list[bool]:
 
 
 @pytest.mark.parametrize(("expression", "left", "right"), SAME)
-def test_the_same(expression: str, left: Any, right: Any) -> None:
+def test_equal_values(expression: str, left: Any, right: Any) -> None:
     assert both_ways(expression, left, right) == [True, True]
 
 
 @pytest.mark.parametrize(("expression", "left", "right"), DIFFERENT)
-def test_different(expression: str, left: Any, right: Any) -> None:
+def test_different_values(expression: str, left: Any, right: Any) -> None:
     assert both_ways(expression, left, right) == [False, False]

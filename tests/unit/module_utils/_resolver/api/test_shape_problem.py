@@ -50,7 +50,7 @@ def test_number_options_reject_infinity(value: Any) -> None:
     assert shape_problem({"name": "inf"}, SPEC) is None
 
 
-def test_text_options_reject_what_yaml_makes_of_no() -> None:
+def test_text_options_reject_yaml_booleans() -> None:
     for options, place in (
         ({"name": False}, "name"),
         ({"users": ["a", True]}, "users"),

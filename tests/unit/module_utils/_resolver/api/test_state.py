@@ -45,7 +45,7 @@ def labelled(labels: dict[str, Any] | None, annotations: dict[str, Any] | None =
         ({"deprecated": None}, State(), "active"),
     ],
 )
-def test_what_options_declare_is_read_back(options: dict[str, Any], state: State, text: str) -> None:
+def test_declared_state_is_read_back(options: dict[str, Any], state: State, text: str) -> None:
     declared = marks(options)
     written = [{key: value for key, value in part.items() if value is not None} for part in declared]
     assert state_of(labelled(*written)) == state
@@ -107,7 +107,7 @@ def test_labels_of_others(labels: dict[str, Any] | None, state: str) -> None:
         ),
     ],
 )
-def test_mistakes(options: dict[str, Any], message: str) -> None:
+def test_invalid_states_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(FieldError) as error:
         marks(options)
     assert str(error.value) == message

@@ -117,7 +117,7 @@ def test_a_quantity_is_no_other_json(guest: Any) -> None:
         ("ResourceRequirements", {"limits": {"cpu": 1, "memory": "1Gi"}}),
     ],
 )
-def test_values_that_go_reads(type_name: str, value: Any) -> None:
+def test_accepted_values_have_no_error(type_name: str, value: Any) -> None:
     assert message(type_name, value) is None
 
 
@@ -141,12 +141,12 @@ def test_values_that_go_reads(type_name: str, value: Any) -> None:
         ("CPUInstancetype", {"guest": 1.5}, ("number 1.5", "CPUInstancetype.guest", "uint32")),
     ],
 )
-def test_values_that_go_does_not_read(type_name: str, value: Any, expected: tuple[str, str, str]) -> None:
+def test_rejected_values_have_the_error_of_go(type_name: str, value: Any, expected: tuple[str, str, str]) -> None:
     json_type, field, go_type = expected
     assert message(type_name, value) == f"{GO} {json_type} into Go struct field {field} of type {go_type}"
 
 
-def test_what_go_reads_has_no_error() -> None:
+def test_valid_spec_has_no_error() -> None:
     assert instancetype(cpu={"guest": 1}, memory={"guest": 1024}, schedulerName=None, unknown=[]) is None
 
 

@@ -32,7 +32,7 @@ EIGHT = Number("010", 8)
         ({"a": {"b": EIGHT}, "c": EIGHT}, ("a.b", '010 is 8 in YAML; write 8 or "010"')),
     ],
 )
-def test_what_is_found(value: Any, found: tuple[str, str] | None) -> None:
+def test_unquoted_values_are_found(value: Any, found: tuple[str, str] | None) -> None:
     assert problem(value) == found
 
 
@@ -50,5 +50,5 @@ def test_a_key_behind_repeated_parts_is_found() -> None:
     assert path == "third" and reason.startswith("YAML read a key as the number 1")
 
 
-def test_numbers_and_keys_stay_what_they_are() -> None:
+def test_numbers_and_keys_behave_like_plain_values() -> None:
     assert (EIGHT + 1, {Key("no", False): 1}) == (9, {"no": 1})

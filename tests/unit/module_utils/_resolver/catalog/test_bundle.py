@@ -122,7 +122,7 @@ def test_the_labels_of_the_catalog() -> None:
         ),
     ],
 )
-def test_labels_that_cannot_be(options: dict[str, Any], result: str) -> None:
+def test_invalid_labels_are_refused(options: dict[str, Any], result: str) -> None:
     with pytest.raises(CatalogError) as raised:
         with_catalog_labels([manifest("a")], **options)
     assert str(raised.value) == result

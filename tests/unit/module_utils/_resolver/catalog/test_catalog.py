@@ -153,7 +153,7 @@ def test_builtin_equals_the_upstream_bundle_before_canonicalization() -> None:
 
 
 @pytest.mark.parametrize("version", NUMBERS)
-def test_builtin_prose_is_there_for_every_object(version: str) -> None:
+def test_every_builtin_object_has_name_and_description(version: str) -> None:
     builtin = expand_catalog(*load(BUILTIN, "*.yml"), version=version)
     for manifest in builtin:
         annotations = manifest["metadata"]["annotations"]
@@ -350,7 +350,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("message", MISTAKES)
-def test_mistakes_are_reported_in_one_line(message: str) -> None:
+def test_invalid_definitions_are_reported_on_one_line(message: str) -> None:
     with pytest.raises(CatalogError) as caught:
         expand_catalog(*MISTAKES[message])
 
@@ -407,7 +407,7 @@ def test_manifests_are_taken_once_as_cluster_wide_kinds() -> None:
     ]
 
 
-def test_select(builtin: list[dict[str, Any]]) -> None:
+def test_select_filters_by_role_series_size_name(builtin: list[dict[str, Any]]) -> None:
     assert select(builtin) == builtin
     assert len(select(builtin, role=INSTANCETYPE)) == 65
     assert len(select(builtin, role=PREFERENCE, series=[])) == 54
@@ -430,7 +430,7 @@ def test_select(builtin: list[dict[str, Any]]) -> None:
         ({"role": PREFERENCE, "series": ["u1"]}, "series: nothing in the catalog matches 'u1'"),
     ],
 )
-def test_a_selection_of_nothing_is_a_mistake(
+def test_selection_without_a_match_is_refused(
     builtin: list[dict[str, Any]], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(CatalogError) as caught:
@@ -439,7 +439,7 @@ def test_a_selection_of_nothing_is_a_mistake(
     assert str(caught.value).startswith(message)
 
 
-def test_adapt(builtin: list[dict[str, Any]]) -> None:
+def test_adapt_sets_namespace_labels_and_prefix(builtin: list[dict[str, Any]]) -> None:
     before = copy.deepcopy(builtin)
     vendor = f"{PREFIX}vendor"
 
@@ -462,7 +462,7 @@ def test_adapt(builtin: list[dict[str, Any]]) -> None:
         ({"name_prefix": "A_"}, "instancetype A_u1.nano: name: 'A_u1.nano' must consist of a-z, 0-9, '-' and '.'"),
     ],
 )
-def test_adapt_refuses(builtin: list[dict[str, Any]], options: dict[str, Any], message: str) -> None:
+def test_adapt_refuses_invalid_options(builtin: list[dict[str, Any]], options: dict[str, Any], message: str) -> None:
     with pytest.raises(CatalogError) as caught:
         adapt(builtin, **options)
 

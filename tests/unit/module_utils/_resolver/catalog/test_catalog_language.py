@@ -21,5 +21,5 @@ TWENTY = [f"a{number}" for number in range(20)]
         ([], "; check the spelling"),
     ],
 )
-def test_names_that_are_near(existing: Sequence[str], result: str) -> None:
+def test_nearest_suggests_a_similar_name(existing: Sequence[str], result: str) -> None:
     assert nearest("siz", existing) == result

@@ -134,7 +134,7 @@ def test_preferences_that_nothing_satisfies() -> None:
     assert unsatisfied(compatibility_matrix(builtin())) == []
 
 
-def test_labels_say_what_the_object_gives() -> None:
+def test_wrong_labels_are_found() -> None:
     assert compatibility_matrix(builtin()).wrong_labels == []
     sizes = {"one": {"cpu": 1, "memory": "4Gi"}}
     objects = expand_catalog({"series": {"a": {"sizes": sizes}}, "families": OWN["families"]})
@@ -164,7 +164,7 @@ def test_labels_say_what_the_object_gives() -> None:
         assert "a.one: instancetype.kubevirt.io/hugepages is 2Mi, spec.memory.hugepages.pageSize is not set" in page
 
 
-def test_facts() -> None:
+def test_facts_of_builtin_objects() -> None:
     by_name = {item["metadata"]["name"]: facts(item) for item in builtin()}
     cx1 = by_name["cx1.large1gi"]
     assert (cx1["vcpus"], cx1["memory_bytes"], cx1["series"], cx1["size"]) == (2, 4 * 2**30, "cx1", "large1gi")
@@ -276,7 +276,7 @@ def test_well_formed_picture_titles_every_pair() -> None:
         assert float(node.get("y", "0")) + float(node.get("height", "0")) <= height
 
 
-def test_the_page_needs_nothing_else() -> None:
+def test_page_is_self_contained() -> None:
     page = html(compatibility_matrix(builtin()), "<Catalog>")
     assert "&lt;Catalog&gt;" in page and "<Catalog>" not in page
     for word in ("<script", "src=", "href=", "url(", "@import"):

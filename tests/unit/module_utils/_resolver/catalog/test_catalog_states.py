@@ -82,7 +82,7 @@ def test_a_version_may_have_another_state() -> None:
     assert states(expand_catalog(definition)) == {"m.a": State("obsolete")}
 
 
-def test_a_mistake_names_its_place() -> None:
+def test_invalid_state_names_its_place() -> None:
     definition = {
         "series": {"m": {"sizes": {"a": {"cpu": 1, "memory": "1Gi", "deprecated": {"obsolete_from": "soon"}}}}}
     }

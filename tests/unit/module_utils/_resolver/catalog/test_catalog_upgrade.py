@@ -56,7 +56,7 @@ def test_references_normalize_the_kind_of_the_matcher() -> None:
     assert references({**item, "spec": {"instancetype": {"inferFromVolume": "x"}}}) == []
 
 
-def test_a_prediction_drops_only_fields_that_we_own() -> None:
+def test_prediction_drops_only_owned_fields() -> None:
     live = size("a", 2, nodeSelector={"ours": "1"}, schedulerName="theirs")
     owner = {path for path in ownership.declared(live) if path[-1] not in ("schedulerName",)}
     spec = predicted(size("a", 4), live, owner)
@@ -73,7 +73,7 @@ def test_another_spelling_is_no_change() -> None:
     assert changes(live, predicted(desired, live, set())) == []
 
 
-def test_the_vms_that_are_affected_and_how() -> None:
+def test_affected_vms_are_listed_with_their_changes() -> None:
     now = Cluster(Objects([size("a"), size("b")]), KubeVirt(NEWEST))
     after = {key_of(size("a")): size("a", 2), key_of(size("c")): None}
     result = affected([vm("one", "a"), vm("two", "b"), vm("three", "c")], after, now)
@@ -97,7 +97,7 @@ def test_a_new_object_is_predicted_as_declared() -> None:
     }
 
 
-def test_a_prediction_is_about_the_spec_alone() -> None:
+def test_prediction_covers_only_the_spec() -> None:
     """Labels that we owned go as well, but these are none of it; nor is a spec that was declared as an empty one."""
     live = size("a", 2)
     live["metadata"]["labels"]["old"] = "1"
@@ -112,7 +112,7 @@ def test_empty_declared_object_keeps_fields_of_others() -> None:
     assert spec["devices"] == {"preferredTPM": {"persistent": True}, "preferredRng": {}}
 
 
-def test_objects_that_lose_all_of_their_fields_go() -> None:
+def test_emptied_objects_are_removed() -> None:
     live = preference(clock={"preferredTimer": {"hpet": {"present": False}}}, preferredSubdomain="x")
     owner = set(ownership.declared(live)) | {("spec", "machine", "preferredMachineType")}
     assert predicted(preference(preferredSubdomain="x"), live, owner) == {"preferredSubdomain": "x"}

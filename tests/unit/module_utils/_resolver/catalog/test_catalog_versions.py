@@ -95,7 +95,7 @@ def test_series_changes_apply_in_their_own_document() -> None:
     assert len(actual) == 7
 
 
-def test_objects_go_by_their_names() -> None:
+def test_without_removes_objects_by_name_pattern() -> None:
     assert list(by_name(catalog({"without": ["d1.*"]}), "v2")) == ["m1.small", "acme"]
     assert list(by_name(catalog({"without": ["d1.[!s]*", "acme"]}), "v2")) == ["m1.small", "d1.small"]
 
@@ -153,13 +153,13 @@ def test_input_documents_are_not_modified() -> None:
         ),
     ],
 )
-def test_mistakes(versions: Any, result: str) -> None:
+def test_invalid_versions_are_refused(versions: Any, result: str) -> None:
     with pytest.raises(CatalogError) as raised:
         at_version([SIZES, SYSTEMS, {"versions": versions}])
     assert str(raised.value) == result
 
 
-def test_versions_that_there_are_not() -> None:
+def test_unknown_version_is_refused() -> None:
     for documents, result in (
         (catalog({}), "version: the catalog has no 'v9'; choose from v3, v2"),
         ([SIZES], "version: the catalog has no versions, so 'v9' is unknown; remove version"),

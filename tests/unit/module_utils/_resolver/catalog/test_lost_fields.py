@@ -67,7 +67,7 @@ def on(version: str, name: str) -> LostFields | None:
     [("1.0", "1.0"), ("1.1", "1.1"), ("1.2", "1.1"), ("1.3", "1.3"), ("1.4", "1.4"), ("1.5", "1.4"), ("1.6", "1.6")]
     + [("1.7", "1.7"), ("1.8", "1.8"), ("1.9", "1.9")],
 )
-def test_the_fields_tell_the_release(version: str, result: str) -> None:
+def test_release_is_derived_from_the_fields(version: str, result: str) -> None:
     assert release_of(cluster(version)).version == release.of(result).version
 
 

@@ -206,7 +206,7 @@ def test_launch_security_of_an_instancetype_remains() -> None:
         ({"preferredUseBios": True, "preferredUseEfi": True}, {"preferredUseBios": True, "preferredEfi": {}}, False),
     ],
 )
-def test_firmware(firmware: Manifest, modern: Manifest, remaining: bool) -> None:
+def test_firmware_fields_are_modernized(firmware: Manifest, modern: Manifest, remaining: bool) -> None:
     result = modernize(preference({"firmware": firmware}))
 
     assert result.manifest["spec"]["firmware"] == modern
@@ -331,7 +331,7 @@ def test_old_preferences_give_the_same_vmi(spec: Manifest, api_version: str) -> 
     assert modern.get("volumes") == (read or {}).get("volumes")
 
 
-def test_modernizing_twice_changes_nothing_more() -> None:
+def test_modernizing_is_idempotent() -> None:
     old = preference(
         {
             "cpu": {"preferredCPUTopology": "preferSpread"},

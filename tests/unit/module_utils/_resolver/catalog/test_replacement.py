@@ -128,7 +128,7 @@ def test_only_combinable_objects_are_compared() -> None:
     assert len(replacements([old, new, preference])[0].problems) == 1
 
 
-def test_what_cannot_be_read_fits_nothing() -> None:
+def test_unreadable_preference_is_not_compared() -> None:
     preference = {"kind": "VirtualMachineClusterPreference", "metadata": {"name": "acme"}, "spec": {"cpu": "x"}}
     old, *_rest = replacements([*expand_catalog({"series": CATALOG["series"]}), preference])
     assert not [problem for problem in as_facts(old)["problems"] if "acme" in problem]

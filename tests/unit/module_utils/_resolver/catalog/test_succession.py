@@ -114,7 +114,7 @@ def test_presets_that_conflict() -> None:
         converted(vm(**SMALL), *presets)
 
 
-def test_chance_is_told() -> None:
+def test_random_choice_between_presets_is_reported() -> None:
     presets = preset("a", REQUESTS), preset("b", {"resources": {"requests": {"cpu": "1"}}})
     (left,) = converted(vm(**SMALL), *presets).left
     assert "one of the presets a and b, by chance" in left.note
@@ -126,7 +126,7 @@ def test_firmware_of_a_preset_never_reaches_a_vm() -> None:
     assert "firmware" not in found.manifest["spec"]["template"]["spec"]["domain"]
 
 
-def test_a_preset_beside_an_instancetype_is_told() -> None:
+def test_preset_matching_a_typed_vm_is_reported() -> None:
     given = vm(**SMALL, instancetype={"name": "u1.small"})
     found = converted(given, preset("a", REQUESTS))
     assert found.manifest == given and "labels that match presets (a)" in found.left[0].note
@@ -147,13 +147,13 @@ def test_a_template() -> None:
     assert succeed(found.manifest, Sources((), CATALOG)).manifest == found.manifest
 
 
-def test_the_nearest() -> None:
+def test_nearest_instancetype_is_chosen_with_its_differences() -> None:
     found = converted(template(memory="1536Mi"))
     assert found.manifest["spec"]["virtualMachine"]["spec"]["instancetype"]["name"] == "u1.small"
     assert found.differences == ({"field": "domain.memory.guest", "before": "1536Mi", "after": "2Gi"},)
 
 
-def test_parameters_of_removed_fields_go() -> None:
+def test_parameters_of_removed_fields_are_removed() -> None:
     sizes = ({"name": "MEMORY", "value": "2Gi"}, {"name": "CPUS", "value": "1"}, {"name": "LATER", "value": "x"})
     found = converted(template(cpu="${{CPUS}}", memory="${MEMORY}", parameters=sizes))
     assert [one["name"] for one in found.manifest["spec"]["parameters"]] == ["NAME", "LATER"]
@@ -199,7 +199,7 @@ def test_presets_that_conflict_in_a_template() -> None:
         converted(given, *presets)
 
 
-def test_what_an_instancetype_annotates_goes() -> None:
+def test_annotations_set_by_the_instancetype_are_removed() -> None:
     kind = {"apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": "VirtualMachineClusterInstancetype"}
     spec = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}, "annotations": {"acme/tier": "gold"}}
     catalog = [
@@ -213,7 +213,7 @@ def test_what_an_instancetype_annotates_goes() -> None:
     assert "annotations" not in found.manifest["spec"]["template"]["metadata"]
 
 
-def test_a_parameter_alone_goes_with_its_field() -> None:
+def test_last_parameter_is_removed_with_its_field() -> None:
     given = template(memory="${MEMORY}")
     given["parameters"] = [{"name": "MEMORY", "value": "2Gi"}]
     given["objects"][0]["metadata"] = {"name": "web"}
@@ -233,7 +233,7 @@ def test_shortened_list_replaces_the_old_list() -> None:
     assert _carried_over(["${A}", "x"], ["a", "x"], ["a"]) == ["a"]
 
 
-def test_a_path_that_a_template_spells_otherwise() -> None:
+def test_value_of_a_missing_path_is_none() -> None:
     template = {"spec": {"domain": {"cpu": {"cores": 2}}, "volumes": [{"name": "root"}]}}
     assert _value(template, "domain.cpu.cores") == 2 and _value(template, "volumes[0].name") == "root"
     assert _value(template, "domain.memory.guest") is None

@@ -30,7 +30,7 @@ def names(manifests: Any, **constraints: Any) -> list[str]:
     return [manifest["metadata"]["name"] for manifest in fitting(manifests, Constraints(**constraints), NEWEST)]
 
 
-def test_order() -> None:
+def test_instancetypes_are_ordered_by_the_documented_rule() -> None:
     """Each differs from the one before in the one point that is next in the rule."""
     in_order = [
         instancetype("z.series", 8),
@@ -118,7 +118,7 @@ def test_invalid_instancetypes_fit_nothing() -> None:
     assert names([{"metadata": {"name": "a"}, "spec": {"cpu": 1}}, instancetype("b")]) == ["b"]
 
 
-def test_series() -> None:
+def test_series_is_the_name_before_the_dot() -> None:
     assert [series_of(name) for name in ("u1.small", "my.u1.small", "small")] == ["u1", "my.u1", ""]
 
 
@@ -131,5 +131,5 @@ def test_series() -> None:
         ("web", {"instancetype.kubevirt.io/size": "medium"}, "medium"),
     ],
 )
-def test_size(name: str, labels: dict[str, str], expected: str) -> None:
+def test_size_comes_from_label_or_name(name: str, labels: dict[str, str], expected: str) -> None:
     assert size_of({"metadata": {"name": name, "labels": labels}}) == expected

@@ -164,7 +164,7 @@ def test_vm_without_template_suits_every_instancetype() -> None:
     assert [manifest["metadata"]["name"] for manifest in best] == ["small", "large"]
 
 
-def test_another_way_for_a_container_disk() -> None:
+def test_container_disk_remedy_names_infer_from_registry() -> None:
     volume = {"name": "root", "containerDisk": {"image": "quay.io/containerdisks/fedora:latest"}}
     spec = {"instancetype": {"inferFromVolume": "root"}, "template": {"spec": {"domain": {}, "volumes": [volume]}}}
     vm = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": {"name": "web"}, "spec": spec}

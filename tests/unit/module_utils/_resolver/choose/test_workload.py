@@ -93,7 +93,9 @@ def answer(choice: Choice) -> tuple[str, str, str]:
         ({"workload": "fedora", "performance": "dedicated.vcpu"}, ("golden/fedora", "fedora", "d1.small")),
     ],
 )
-def test_choice(request_: dict[str, Any], expected: tuple[str, str, str]) -> None:
+def test_workload_chooses_preference_source_and_instancetype(
+    request_: dict[str, Any], expected: tuple[str, str, str]
+) -> None:
     assert answer(choose(sources=SOURCES, **request_)) == expected
 
 
@@ -101,7 +103,7 @@ def test_no_boot_source_unless_data_sources_are_given() -> None:
     assert answer(choose("fedora")) == ("", "fedora", "u1.small")
 
 
-def test_reasons_and_what_else_would_do() -> None:
+def test_choice_has_reasons_and_alternatives() -> None:
     choice = choose("fedora", [*SOURCES, data_source("golden/rawhide", preference="fedora")])
     assert choice.reasons == [
         "preference fedora: has the name of the workload",
@@ -187,7 +189,7 @@ def test_equally_small_instancetypes_are_ambiguous() -> None:
     assert answer(choose("fedora", types=types, size="large1gi")) == ("", "fedora", "m1.large1gi")
 
 
-def test_one_size_of_several_series_is_ambiguous() -> None:
+def test_size_in_several_series_is_ambiguous() -> None:
     types = [
         instancetype(f"{series}.medium", 2, memory, "general.purpose")
         for series, memory in (("a", "4Gi"), ("b", "8Gi"))
@@ -249,7 +251,7 @@ def test_performance_of_several_classes_is_ambiguous() -> None:
         choose("fedora", types=types, performance="dedicated")
 
 
-def test_preference_that_cannot_be_read() -> None:
+def test_unreadable_preference_is_refused() -> None:
     unreadable = {**preference("fedora"), "spec": {"requirements": {"memory": {"guest": "lots"}}}}
     with pytest.raises(Rejected, match=re.escape("preference fedora: spec.requirements.memory.guest: ")):
         resolve(Request("fedora"), Offer([unreadable], TYPES, None, {}), NEWEST)

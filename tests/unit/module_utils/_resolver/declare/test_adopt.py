@@ -91,7 +91,7 @@ def template(candidate: Candidate) -> Manifest:
     return result
 
 
-def test_an_instancetype_alone_if_no_preference_helps() -> None:
+def test_instancetype_is_chosen_without_a_useful_preference() -> None:
     result = chosen(adopted(vm()))
     assert (result.instancetype, result.preference) == ({"kind": CLUSTER_TYPE, "name": "u1.medium"}, None)
     assert template(result) == {"domain": {"devices": {}}}
@@ -162,7 +162,7 @@ def test_the_preference_that_removes_most_is_chosen() -> None:
         ({"cpu": {"sockets": 2, "features": [{"name": "vmx"}]}}, {"cpu": {"features": [{"name": "vmx"}]}}),
     ],
 )
-def test_other_spellings_of_the_same(domain: Manifest, remaining: Manifest) -> None:
+def test_equivalent_spellings_are_adopted(domain: Manifest, remaining: Manifest) -> None:
     result = chosen(adopted(vm(**domain)))
     assert result.instancetype["name"] == "u1.medium"
     assert template(result)["domain"] == {"devices": {}, **remaining}
@@ -328,7 +328,7 @@ def test_the_nearest_in_size_where_none_is_exact() -> None:
     assert adopted(vm(), types=[]) == Adoption()
 
 
-def test_one_of_the_namespace_is_taken_too() -> None:
+def test_namespaced_instancetype_can_be_chosen() -> None:
     own = size("own", 2, "4Gi", kind="VirtualMachineInstancetype")
     assert chosen(adopted(vm(), types=[own])).instancetype == {"kind": "VirtualMachineInstancetype", "name": "own"}
 
@@ -343,7 +343,7 @@ def test_the_rewritten_vm_has_the_same_vmi() -> None:
     assert vmi.build(result.vm, lookup).spec == vmi.build(machine, lookup).spec
 
 
-def test_the_patch_is_of_this_generation_alone() -> None:
+def test_patch_tests_the_generation() -> None:
     machine = vm()
     result = chosen(adopted(machine))
     assert adopt.patch(machine, result.vm) == [
@@ -353,7 +353,7 @@ def test_the_patch_is_of_this_generation_alone() -> None:
     ]
 
 
-def test_annotations_that_the_instancetype_sets_otherwise_go() -> None:
+def test_accepted_differing_annotations_are_removed() -> None:
     noted = [size("noted", 2, "4Gi", annotations={"a.b/c": "theirs"})]
     machine = vm(metadata={"annotations": {"a.b/c": "mine", "d": "2"}})
     changed = {"field": "annotations.a.b/c", "before": "mine", "after": "theirs"}
@@ -383,7 +383,7 @@ def test_pair_that_crashes_kubevirt_is_not_chosen() -> None:
     assert (refused.nearest[0].removed, refused.nearest[0].differences) == ((), ())
 
 
-def test_matchers_that_admission_does_not_take() -> None:
+def test_vm_with_invalid_matchers_is_refused() -> None:
     machine = vm()
     # Stored by a release that let it pass.
     machine["spec"]["preference"] = {"name": "cores", "inferFromVolume": "root"}
@@ -395,7 +395,7 @@ def test_matchers_that_admission_does_not_take() -> None:
 OLD_CORES = preference("old.cores", cpu={"preferredCPUTopology": "preferCores"})
 
 
-def test_the_clusters_release_decides_what_a_preference_means() -> None:
+def test_cluster_release_decides_the_meaning_of_topology() -> None:
     """Up to KubeVirt 1.3 a topology is called otherwise, and one that is not known gives a single vCPU."""
     machine = vm(cpu={"sockets": 1, "cores": 2, "threads": 1})
     for version, name in (("1.9", "cores"), ("1.3", "old.cores")):
@@ -414,7 +414,7 @@ def test_a_vm_keeps_its_own_preference() -> None:
     assert adopted(machine, release=of("1.3")).chosen is None
 
 
-def test_the_settings_of_the_cluster_count_for_both() -> None:
+def test_cluster_settings_apply_to_both_sides() -> None:
     """A VM without networks gets the cluster's interface, before and after."""
     settings = Configuration(network_interface="masquerade", machine_type="pc")
     result = chosen(adopted(vm(), configuration=settings))
@@ -431,7 +431,7 @@ def test_data_volume_templates_must_stay_equal() -> None:
     assert result.differences == ()
 
 
-def test_all_spellings_of_the_guests_memory_are_one() -> None:
+def test_all_spellings_of_guest_memory_are_equal() -> None:
     sized = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi", "maxGuest": "8Gi"}}
     machine = vm(
         memory={"guest": "4294967296", "maxGuest": "8589934592"}, resources={"requests": {"memory": "4294967296"}}

@@ -166,7 +166,7 @@ def _full(expression: str, names: str) -> Any:
 
 
 @pytest.mark.parametrize("type_name", SPECS)
-def test_every_option_comes_back_as_its_field(type_name: str) -> None:
+def test_every_option_maps_to_its_field(type_name: str) -> None:
     params, errors = validate(type_name, full(type_name, "option"))
 
     assert errors == []
@@ -245,7 +245,7 @@ def test_every_list_of_choices_is_in_use() -> None:
         (INSTANCETYPE, {"gpus": [{"deviceName": "nvidia.com/A400"}]}, "missing required arguments: name"),
     ],
 )
-def test_a_mistake_is_refused(type_name: str, params: dict[str, Any], complaint: str) -> None:
+def test_invalid_options_are_refused(type_name: str, params: dict[str, Any], complaint: str) -> None:
     _values, errors = validate(type_name, params)
 
     assert len(errors) == 1

@@ -40,7 +40,7 @@ def test_shorthand(options: dict[str, Any], expected: dict[str, Any]) -> None:
     assert expand_shorthand(options, SPEC) == expected
 
 
-def test_shorthand_is_for_objects_alone() -> None:
+def test_shorthand_applies_only_to_objects() -> None:
     assert expand_shorthand({"size": "30Gi"}, {"size": {"type": "str"}}) == {"size": "30Gi"}
 
 
@@ -83,6 +83,6 @@ def test_an_entry_over_its_defaults(below: dict[str, Any], above: dict[str, Any]
     assert repr(below) == retained
 
 
-def test_options_that_exclude_each_other_at_the_top() -> None:
+def test_exclusive_options_of_entry_override_the_top() -> None:
     assert merge_options({"a": 1, "c": 3}, {"b": 2}, {}, [("a", "b")]) == {"b": 2, "c": 3}
     assert merge_options({"a": 1}, {"b": None}, {}, [("a", "b")]) == {"a": 1}

@@ -183,7 +183,7 @@ def test_a_volume_that_migrates(live: bool, needs: str) -> None:
         (LOADED, EMPTY, "volumes.iso"),
     ],
 )
-def test_volumes_where_kubevirt_plugs_none(before: Manifest, after: Manifest, field: str) -> None:
+def test_volumes_need_a_restart_without_declarative_hotplug(before: Manifest, after: Manifest, field: str) -> None:
     instance = {**running(), "spec": before["spec"]["template"]["spec"]}
     result = foreseen(before, after, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, plugs_volumes=False)))
     assert (result.needs, result.without_condition) == (RESTART, True)
@@ -221,7 +221,7 @@ def test_a_preference_applies_to_unlisted_disks() -> None:
     assert foreseen(preferring("sata"), preferring("virtio"), instance, cluster).needs == NOTHING
 
 
-def test_memory_that_is_only_requested() -> None:
+def test_requested_memory_counts_without_guest_memory() -> None:
     """Without memory.guest, which KubeVirt does not compare with the guest's, the pod's memory counts."""
     before = requesting(guest="2Gi")
     instance = {**running(), "spec": before["spec"]["template"]["spec"]}
@@ -314,7 +314,7 @@ def test_a_guest_that_ends_takes_no_change() -> None:
     assert of(vm("large"), ending).needs == NOTHING
 
 
-def test_memory_that_was_plugged_in_is_there() -> None:
+def test_plugged_memory_is_the_memory_before() -> None:
     grown = running()
     grown["spec"]["domain"]["memory"]["guest"] = "2Gi"
     result = of(vm("large"), grown)

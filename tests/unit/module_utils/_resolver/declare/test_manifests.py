@@ -26,7 +26,7 @@ API = "instancetype.kubevirt.io/v1beta1"
         ({"kind": "VirtualMachineClusterInstancetype"}, "VirtualMachineClusterInstancetype", {"name": "a"}),
     ],
 )
-def test_kind_and_namespace_go_together(place: dict[str, str], kind: str, metadata: dict[str, str]) -> None:
+def test_namespace_decides_the_kind(place: dict[str, str], kind: str, metadata: dict[str, str]) -> None:
     assert manifests.instancetype({"name": "a", **place, **SIZE}) == {
         "apiVersion": API,
         "kind": kind,
@@ -75,7 +75,7 @@ def test_spec_is_merged_and_annotations_are_the_objects() -> None:
     assert manifest["spec"]["annotations"] == {"of": "vms"}
 
 
-def test_options_declare_a_state() -> None:
+def test_state_options_become_labels_and_annotations() -> None:
     options = {"name": "a", "labels": {"team": "a"}, **SIZE}
     state = {"deprecated": {"replacement": "b", "obsolete_from": None}, "obsolete": None}
     assert manifests.instancetype({**options, **state})["metadata"] == {

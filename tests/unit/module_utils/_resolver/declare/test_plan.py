@@ -30,7 +30,7 @@ def test_a_missing_object_is_created() -> None:
     assert manifest.after == {"metadata": {"labels": {"team": "a"}}, "spec": MANIFEST["spec"]}
 
 
-def test_the_same_by_meaning_is_unchanged() -> None:
+def test_semantically_equal_value_is_unchanged() -> None:
     assert plan.present(MANIFEST, live(memory={"guest": "1024Mi"}), OWNER).action == plan.NONE
 
 
@@ -45,7 +45,7 @@ def test_formerly_declared_field_is_removed() -> None:
     assert (manifest.action, manifest.before, manifest.after) == (plan.APPLY, {"spec": {"schedulerName": "old"}}, {})
 
 
-def test_a_field_of_somebody_else_is_none() -> None:
+def test_field_of_another_manager_is_no_change() -> None:
     assert plan.present(MANIFEST, live(schedulerName="theirs"), OWNER).action == plan.NONE
 
 
@@ -136,7 +136,7 @@ def test_the_merge_patch_leaves_a_valid_object() -> None:
     assert plan.present(vm({"rng": {}}), retained, set(ownership.declared(retained))).merge_patch == {}
 
 
-def test_absent() -> None:
+def test_absent_deletes_an_existing_object() -> None:
     assert plan.absent(MANIFEST, None).action == plan.NONE
     manifest = plan.absent(MANIFEST, live())
     assert (manifest.action, manifest.after) == (plan.DELETE, {})

@@ -81,7 +81,7 @@ TABLE: list[tuple[str, Manifest, Any, tuple[Decision, ...]]] = [
 @pytest.mark.parametrize(
     ("observed", "instance", "decisions"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
 )
-def test_what_is_sent(observed: Manifest, instance: Any, decisions: tuple[Decision, ...]) -> None:
+def test_power_state_decides_the_request(observed: Manifest, instance: Any, decisions: tuple[Decision, ...]) -> None:
     states = ("started", "stopped", "restarted", "paused", "unpaused")
     assert tuple(decide(PowerRequest(state), observed, instance) for state in states) == decisions
 
@@ -173,11 +173,11 @@ def test_the_request(desired: PowerRequest, sent: SubresourceRequest) -> None:
         ("started", None, Readiness(failed="the VM was deleted")),
     ],
 )
-def test_when_the_state_is_reached(state: str, observed: Any, result: Readiness) -> None:
+def test_state_is_reached_when_the_guest_matches(state: str, observed: Any, result: Readiness) -> None:
     assert reached(PowerRequest(state), observed) == result
 
 
-def test_how_far_a_migration_is() -> None:
+def test_migration_progress_is_derived_from_its_state() -> None:
     old = {"migrationUid": "old", "completed": True}
     before = vmi(migrationState=old)
     for instance, result in (

@@ -35,7 +35,7 @@ NOT_READY = condition("Ready")
         ({"spec": {"running": True}}, False),
     ],
 )
-def test_which_vms_have_a_guest(observed: dict[str, Any], runs: bool) -> None:
+def test_status_shows_whether_a_guest_exists(observed: dict[str, Any], runs: bool) -> None:
     assert has_guest(observed) is runs
 
 

@@ -124,7 +124,7 @@ def test_atomic_lists_and_objects_are_moved_completely() -> None:
     assert managed["value"][0]["fieldsV1"] == complete
 
 
-def test_the_last_applied_configuration_goes_with_its_owner() -> None:
+def test_last_applied_configuration_is_removed_with_its_owner() -> None:
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{}"}
     live = vm(entry("kubectl-client-side-apply", KUBECTL_FIELDS), **annotations)
     *_others, removed = take_over.patch(live, FIELDS, "virtshape", ("kubectl-client-side-apply",))

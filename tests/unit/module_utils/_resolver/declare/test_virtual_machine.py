@@ -197,7 +197,7 @@ def test_ordinary_virt_controller_fields_are_no_expansion() -> None:
     assert not vms.expanded(as_vm(without_preference), disks)
 
 
-def test_a_preference_alone_is_expanded() -> None:
+def test_vm_with_only_a_preference_can_be_expanded() -> None:
     plain = {"name": "web", "namespace": "shop", "memory": "2Gi"}
     live = written_by_controller(applied(created(plain)), {"f:spec": {"f:domain": {"f:devices": {"f:disks": {}}}}})
     assert vms.expanded(as_vm({**plain, "preference": {"name": "fedora"}}), live)
@@ -346,7 +346,7 @@ def test_run_strategy_replaces_running_in_one_patch() -> None:
         assert (manifest.refusal, manifest.merge_patch, manifest.before) == (None, first, {"spec": {"running": True}})
 
 
-def test_the_pin_of_what_others_declare_stays() -> None:
+def test_pin_of_a_foreign_matcher_stays() -> None:
     live = applied(created(PLAIN))
     live["spec"]["instancetype"] = {"name": "x", "revisionName": "a-x-1"}
     manifest = plan_with_merge_patch({**PLAIN, "labels": {"tier": "db"}}, live)

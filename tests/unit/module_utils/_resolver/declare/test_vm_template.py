@@ -34,7 +34,7 @@ def options(*parameters: Manifest, spec: Manifest | None = None, vmi: Manifest |
     }
 
 
-def test_manifest_has_what_was_set() -> None:
+def test_manifest_has_the_declared_fields() -> None:
     found = manifest(options({**SIZE, "display_name": "Size"}, spec={"instancetype": {"name": "${SIZE}"}}))
     assert (found["apiVersion"], found["kind"]) == ("template.kubevirt.io/v1beta1", "VirtualMachineTemplate")
     assert found["metadata"] == {"name": "linux", "namespace": "shop"}
@@ -77,7 +77,7 @@ def test_warnings_and_findings() -> None:
     assert findings(broken)[0].startswith("spec.virtualMachine: references undefined parameter X")
 
 
-def test_only_what_parameters_leave_fixed_is_checked() -> None:
+def test_only_resolved_values_are_checked() -> None:
     matchers = {"instancetype": {"name": "${SIZE}"}, "preference": {"name": "${OS}"}}
     source = manifest(options(SIZE, {"name": "OS"}, spec=matchers))
     vm = checkable(source) or {}
@@ -89,5 +89,5 @@ def test_only_what_parameters_leave_fixed_is_checked() -> None:
     assert (vm["spec"]["preference"], vm["spec"]["runStrategy"]) == ({"name": "fedora"}, "Halted")
 
 
-def test_nothing_to_say_of_what_makes_no_vm() -> None:
+def test_template_with_unresolved_vm_is_not_checked() -> None:
     assert checkable({"metadata": {"name": "a"}, "spec": {"virtualMachine": {"spec": {"a": "${B}"}}}}) is None

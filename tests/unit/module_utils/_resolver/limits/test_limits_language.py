@@ -34,7 +34,7 @@ def limit(**fields: Any) -> Limit:
     return only
 
 
-def test_what_is_not_limited_is_permitted() -> None:
+def test_unlimited_fields_are_permitted() -> None:
     assert limit(require=["instancetype"]) == Limit("a", require=["instancetype"])
 
 
@@ -79,11 +79,13 @@ def test_an_unreadable_instancetype_is_not_permitted() -> None:
         ({"namespace_labels": {"tier": "gold"}, "except_namespaces": ["shop"]}, "shop", {"tier": "gold"}, False),
     ],
 )
-def test_where_a_limit_applies(where: dict[str, Any], namespace: str, labels: dict[str, str], applies: bool) -> None:
+def test_limit_applies_to_selected_namespaces(
+    where: dict[str, Any], namespace: str, labels: dict[str, str], applies: bool
+) -> None:
     assert limit(gpus=False, **where).applies(namespace, labels) is applies
 
 
-def test_a_limit_outlives_json() -> None:
+def test_limit_survives_a_json_round_trip() -> None:
     for one in (limit(max_cpu=2, namespaces=["shop"], action="warn"), limit(require=["preference"])):
         assert of_data(json.loads(json.dumps(as_data(one)))) == one
     assert of_data({"name": "a", "colour": "red"}) is None
@@ -163,13 +165,13 @@ def test_a_limit_outlives_json() -> None:
         ),
     ],
 )
-def test_bad_limits(entries: Any, message: str) -> None:
+def test_invalid_limits_are_refused(entries: Any, message: str) -> None:
     with pytest.raises(CatalogError) as caught:
         limits(entries, CATALOG)
     assert str(caught.value).startswith(message)
 
 
-def test_words_and_names_of_a_limit() -> None:
+def test_limit_describes_namespaces_and_permitted_names() -> None:
     limit = Limit("a", namespaces=["x", "y"], namespace_labels={"tier": "b"}, except_namespaces=["z"])
     assert limit.where == "namespaces x, y with tier=b but z"
     assert limit.permits("VirtualMachineClusterPreference", "linux") and limit.permits(

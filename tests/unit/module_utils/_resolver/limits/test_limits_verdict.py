@@ -42,7 +42,7 @@ def test_instancetypes(matcher: Manifest, permitted: bool) -> None:
     assert (not said(STANDARD, instancetype(**matcher))) is permitted
 
 
-def test_messages_name_what_is_permitted() -> None:
+def test_messages_name_the_permitted_objects() -> None:
     assert said(STANDARD, instancetype(name="u1.large")) == [
         "spec.instancetype.name: u1.large is not permitted here; choose from u1.small (limit standard)"
     ]
@@ -57,7 +57,7 @@ def test_instancetypes_of_the_namespace_may_be_permitted() -> None:
     assert "u1.small, or an instancetype of the namespace (limit" in said(limit, instancetype(name="big"))[0]
 
 
-def test_what_was_so_before_stays_permitted() -> None:
+def test_unchanged_values_stay_permitted() -> None:
     limit = STANDARD._replace(max_cpu=2, gpus=False, require=["instancetype", "preference"])
     old = vm({"cpu": {"cores": 8}, "devices": {"gpus": [{"name": "a"}]}})
     assert not said(limit, old, old)
@@ -68,7 +68,7 @@ def test_what_was_so_before_stays_permitted() -> None:
     assert said(STANDARD, instancetype(name="x", kind=OWN), instancetype(name="x"))
 
 
-def test_what_is_required() -> None:
+def test_required_matchers_must_be_set() -> None:
     limit = Limit("whole", require=["instancetype", "preference"])
     assert said(limit, vm()) == [
         "spec.instancetype: missing; write the name of one in a VirtualMachine (limit whole)",
@@ -97,7 +97,7 @@ def test_what_is_required() -> None:
         ({"memory": {"guest": "much"}}, ""),
     ],
 )
-def test_sizes_of_a_vm_of_its_own(domain: Manifest, fields: str) -> None:
+def test_own_size_of_a_vm_is_limited(domain: Manifest, fields: str) -> None:
     found = said(Limit("small", max_cpu=2, max_memory="2Gi"), vm(domain))
     assert [text.partition(": ")[0].removeprefix("spec.template.spec.domain.") for text in found] == fields.split()
 

@@ -82,7 +82,7 @@ def test_existing_sources(manifest: dict[str, Any]) -> None:
     assert missing_lines(manifest) == []
 
 
-def test_copied_sources_may_be_gone() -> None:
+def test_copied_sources_may_be_missing() -> None:
     assert missing_lines(source("fedora"), live=source("fedora")) == []
 
 

@@ -147,7 +147,7 @@ def test_obsolete_object_is_only_for_existing_users() -> None:
     assert issue.text.startswith("spec.instancetype.name: gone is obsolete")
 
 
-def test_suggestions_leave_out_what_is_not_active() -> None:
+def test_suggestions_leave_out_inactive_objects() -> None:
     text = issue_text(vm(preference={"name": "windows"}), there=[*OLD_OBJECTS[7:], *CLUSTER_OBJECTS[5:]])
     assert "for example" not in text
 
@@ -334,7 +334,7 @@ def test_bus_of_the_vmi_counts() -> None:
     assert "IOThreads are not supported for disks on a sata bus" in issue_text(manifest)
 
 
-def test_failures_of_the_controller_have_its_words() -> None:
+def test_controller_failures_keep_the_message_of_kubevirt() -> None:
     own = {"kubevirt.io/cluster-instancetype-name": "other"}
     odd = instancetype("odd", 1, "1Gi")
     odd["spec"]["annotations"] = own

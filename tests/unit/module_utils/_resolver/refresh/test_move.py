@@ -124,7 +124,7 @@ def test_a_patch_changes_the_template() -> None:
     )
 
 
-def test_what_needs_nothing_is_no_change() -> None:
+def test_unaffected_vm_is_not_changed() -> None:
     world = World(instancetype("large"), machine={"type": "pc-q35-rhel9.4.0"})
     assert world.move({"other": "large", "small": "small"}) == RevisionChange()
     assert world.move("deprecated") == RevisionChange()
@@ -151,7 +151,7 @@ def test_deprecated_objects_name_their_replacements() -> None:
         ({"linux": "choosy"}, "KubeVirt would reject the VM: insufficient CPU resources of 1 vCPU"),
     ],
 )
-def test_refused_moves_say_why(replace: Manifest, refusal: str) -> None:
+def test_refused_moves_give_the_reason(replace: Manifest, refusal: str) -> None:
     change = World(instancetype("old", state="obsolete"), preference("choosy", 2)).move(replace)
     assert not change.due and change.spec is None
     assert str(change.refusal).startswith(refusal)
@@ -162,7 +162,7 @@ def test_a_conflict_of_the_patch_is_refused() -> None:
     assert "spec.template.spec.domain.memory" in str(change.refusal)
 
 
-def test_a_lost_revision_has_no_way_back() -> None:
+def test_lost_revision_prevents_a_move() -> None:
     world = World(instancetype("large"))
     world.revisions.clear()
     assert "no way back; refresh it first" in str(world.move({"small": "large"}).refusal)
@@ -203,7 +203,7 @@ def test_rollback_restores_the_former_vm_exactly(style: str, pinned: bool) -> No
     assert not world.restore(change.former).due
 
 
-def test_a_way_back_without_its_revision_is_refused() -> None:
+def test_rollback_without_its_revision_is_refused() -> None:
     had = {"spec": {"instancetype": {"name": "small"}}, "revisions": {"instancetype": "pruned"}}
     assert "the former revision pruned does not exist" in str(World().restore(had).refusal)
 
@@ -243,7 +243,7 @@ class Forbidden(World):
         return Hidden(self.live)
 
 
-def test_revisions_that_cannot_be_read() -> None:
+def test_unreadable_revisions_refuse_the_move() -> None:
     large = instancetype("large", "4Gi")
     assert "small cannot be read: no" in str(Forbidden(large).move({"small": "large"}).refusal)
     world = World(large)

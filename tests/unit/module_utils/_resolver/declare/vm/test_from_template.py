@@ -74,7 +74,7 @@ def test_secrets_are_named() -> None:
     assert second.secrets == {first.parameters["PASSWORD"], "other"}
 
 
-def test_options_beside_win() -> None:
+def test_options_override_the_template() -> None:
     spec = {
         "instancetype": {"name": "u1.small", "kind": "VirtualMachineInstancetype"},
         "template": {"spec": {**DOMAIN, "nodeSelector": {"a": "b"}, "tolerations": [{"key": "x"}]}},

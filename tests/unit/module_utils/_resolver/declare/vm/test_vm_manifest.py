@@ -78,7 +78,7 @@ BOOT = {
 
 
 @pytest.mark.parametrize("case", BOOT)
-def test_boot_from_a_disk_of_its_own(case: str) -> None:
+def test_boot_creates_a_data_volume(case: str) -> None:
     boot, source = BOOT[case]
     spec = manifest({"name": "web", "boot": boot})["spec"]
     template = spec["dataVolumeTemplates"][0]
@@ -119,7 +119,7 @@ def test_boot_from_a_disk_without_labels_warns() -> None:
     assert "neither a PVC nor a DataVolume" in refused(boot={"container_disk": "x"}, preference={"infer": "required"})
 
 
-def test_inference_that_may_come_to_nothing() -> None:
+def test_automatic_inference_ignores_failure() -> None:
     both = {"instancetype": {"infer": "auto"}, "preference": {"infer": "auto"}}
     spec = manifest({"name": "a", "boot": {"pvc": "disk"}, **both})["spec"]
     assert spec["instancetype"] == {"inferFromVolume": "boot", "inferFromVolumeFailurePolicy": "Ignore"}
@@ -230,11 +230,11 @@ def test_placement() -> None:
         ({"sysprep": {}}, "volumes[0].sysprep: requires exactly one of "),
     ],
 )
-def test_a_volume_that_cannot_be(volume: dict[str, Any], result: str) -> None:
+def test_invalid_volume_is_refused(volume: dict[str, Any], result: str) -> None:
     assert refused(volumes=[volume]).startswith(result)
 
 
-def test_options_are_not_changed() -> None:
+def test_input_options_are_not_modified() -> None:
     options = {
         "name": "a",
         "boot": {"data_source": "x"},
@@ -269,7 +269,7 @@ def test_naming_a_volume_without_labels_is_an_error() -> None:
         ),
     ],
 )
-def test_a_credential_that_cannot_be(options: dict[str, Any], result: str) -> None:
+def test_invalid_credential_is_refused(options: dict[str, Any], result: str) -> None:
     assert refused(access_credentials=[options]) == result
 
 
@@ -289,5 +289,5 @@ def test_boot_needs_a_disk() -> None:
         ),
     ],
 )
-def test_an_import_that_cannot_be(source: dict[str, Any], result: str) -> None:
+def test_invalid_import_is_refused(source: dict[str, Any], result: str) -> None:
     assert refused(volumes=[{"import": {"size": "1Gi", **source}}]).startswith(result)

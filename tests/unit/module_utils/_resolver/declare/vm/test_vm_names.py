@@ -32,7 +32,7 @@ def test_a_name_depends_only_on_its_seed() -> None:
 
 
 @pytest.mark.parametrize("name", ["a", "root-disk", "0", "a" * 63])
-def test_names_that_are_taken_once(name: str) -> None:
+def test_duplicate_volume_name_is_refused(name: str) -> None:
     names = Names()
     assert names.take("volumes[0].name", name) == name
     with pytest.raises(FieldError) as error:
@@ -52,7 +52,7 @@ def test_names_that_are_taken_once(name: str) -> None:
         (".".join(["a" * 62] * 4) + "a", f"{LONG} and has dots"),
     ],
 )
-def test_names_that_cannot_be(name: str, faults: str) -> None:
+def test_invalid_names_are_refused(name: str, faults: str) -> None:
     with pytest.raises(FieldError) as error:
         Names().take("name", name)
     assert str(error.value) == f"name: {name!r} {faults}; use a name such as root-disk"

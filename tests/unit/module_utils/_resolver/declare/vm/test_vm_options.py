@@ -19,7 +19,7 @@ def paths(spec: dict[str, Any], above: str = "") -> Iterator[str]:
         yield from paths(option.get("options", {}), f"{above}{name}{'[]' if option['type'] == 'list' else ''}.")
 
 
-def test_references_to_options_lead_somewhere() -> None:
+def test_option_references_point_to_existing_options() -> None:
     result = set(re.findall(r"\bO\(([^)=]+)\)", FIELDS + virtual_machine.DOCUMENTATION)) - {"virtual_machines"}
     assert result
     assert result <= set(paths(virtual_machine.MODULE.argument_spec))

@@ -32,11 +32,11 @@ CHOICE = {
 }
 
 
-def test_request() -> None:
+def test_request_is_derived_from_the_options() -> None:
     assert request_of(OPTIONS) == ("fedora", None, 2, "6Gi", None)
 
 
-def test_same_manifest_from_what_the_vm_keeps() -> None:
+def test_recorded_choice_gives_the_same_manifest() -> None:
     new = manifest(with_choice(OPTIONS, CHOICE, size_of(OPTIONS)))
     assert new["metadata"]["annotations"].keys() == {"team", ANNOTATION}
     assert new["spec"]["instancetype"] == CHOICE["instancetype"]
@@ -53,7 +53,7 @@ def test_record_stays_small_in_a_large_catalog() -> None:
     assert recorded is not None and recorded.choice["others"]["instancetype"] == [f"u1.{index}" for index in range(10)]
 
 
-def test_boot_of_the_task_wins() -> None:
+def test_boot_of_the_task_overrides_the_choice() -> None:
     options = with_choice({**OPTIONS, "boot": {"pvc": "disk"}}, CHOICE, {})
     assert options["boot"] == {"pvc": "disk"}
 
@@ -75,6 +75,6 @@ def test_vm_without_a_workload() -> None:
         '"instancetype": {"name": "b"}}',
     ],
 )
-def test_annotation_of_somebody_else(text: str) -> None:
+def test_foreign_annotation_is_refused(text: str) -> None:
     with pytest.raises(FieldError, match="is not what this collection wrote"):
         kept({"metadata": {"annotations": {ANNOTATION: text}}})
