@@ -22,8 +22,8 @@ CASES = {"env-to-label": 36, "image-upload": 219, "schedule": 44, "webhook": 150
 @pytest.mark.parametrize("group", groups(VECTORS))
 def test_group(group: str) -> None:
     cases = load(VECTORS, group)
-    found = list(failures(group, cases))
-    assert not found, told(found, len(cases))
+    result = list(failures(group, cases))
+    assert not result, told(result, len(cases))
 
 
 def test_no_case_is_missing() -> None:
@@ -70,11 +70,11 @@ def test_changed_upload_request_object_or_error_is_reported() -> None:
     case["expect"]["objects"][0]["object"]["spec"]["accessModes"] = ["ReadWriteMany"]
     case["expect"]["requests"].pop()
     case["expect"]["error"] = "no"
-    found = reasons(group, case)
-    assert 'error: expected "no", got null' in found
-    assert any("accessModes[0]" in reason for reason in found)
-    assert any("default-preference: expected nothing" in reason for reason in found)
-    assert any(reason.startswith("requests[9]: expected nothing") for reason in found)
+    result = reasons(group, case)
+    assert 'error: expected "no", got null' in result
+    assert any("accessModes[0]" in reason for reason in result)
+    assert any("default-preference: expected nothing" in reason for reason in result)
+    assert any(reason.startswith("requests[9]: expected nothing") for reason in result)
 
 
 def test_upload_without_labels_matches_the_recording() -> None:
@@ -89,7 +89,7 @@ def test_virtctl_flags_are_options_of_the_module() -> None:
     documentation = re.search(r'DOCUMENTATION = r"""(.*?)"""', MODULE.read_text(), re.DOTALL)
     assert documentation
     options = yaml.safe_load(documentation[1])["options"]
-    given = wish(["dv", "golden", "--image-path", "a", "--default-instancetype", "b"], "default").options
-    assert given.keys() <= options.keys()
+    requested = wish(["dv", "golden", "--image-path", "a", "--default-instancetype", "b"], "default").options
+    assert requested.keys() <= options.keys()
     for name in ("upload", "upload_proxy", "instancetype"):
-        assert given[name].keys() <= options[name]["suboptions"].keys()
+        assert requested[name].keys() <= options[name]["suboptions"].keys()

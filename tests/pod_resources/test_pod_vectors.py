@@ -25,8 +25,8 @@ CASES = {
 @pytest.mark.parametrize("group", groups(VECTORS))
 def test_group(group: str) -> None:
     cases = load(VECTORS, group)
-    found = list(failures(cases))
-    assert not found, told(found, len(cases))
+    result = list(failures(cases))
+    assert not result, told(result, len(cases))
 
 
 def test_no_case_is_missing() -> None:
@@ -43,10 +43,10 @@ def test_wrong_amount_place_or_order_is_reported() -> None:
     case["expect"]["containers"].reverse()
     case["expect"]["nodeSelector"]["zone"] = "a"
     case["expect"]["totalRequests"]["cpu"] = "207m"
-    found = reasons(case)
-    assert 'containers[0].name: expected "volumeroot", got "compute"' in found
-    assert 'nodeSelector.zone: expected "a", got nothing' in found
-    assert "totalRequests.cpu: expected 207000000, got 206000000" in found
+    result = reasons(case)
+    assert 'containers[0].name: expected "volumeroot", got "compute"' in result
+    assert 'nodeSelector.zone: expected "a", got nothing' in result
+    assert "totalRequests.cpu: expected 207000000, got 206000000" in result
 
 
 def test_another_spelling_of_an_amount_is_equal() -> None:

@@ -11,7 +11,7 @@ SAID, TRIED = (recorded()[part] for part in ("created", "tried"))
 
 
 def test_nothing_is_missing() -> None:
-    verdicts = Counter(one["verdict"] for said in SAID for one in said["objects"])
+    verdicts = Counter(item["verdict"] for said in SAID for item in said["objects"])
 
     assert len(SAID) == NAMESPACES
     assert sum(verdicts.values()) >= 500
@@ -34,8 +34,8 @@ def test_contradictory_limit_ranges_are_recorded_often_enough() -> None:
 
     assert len(TRIED) == CONTRADICTORY
     # The API server said different things of the same pod.
-    assert sum(len(one) > 1 for one in answers) >= 30
-    assert sum(len({answer["verdict"] for answer in one}) > 1 for one in answers) >= 10
+    assert sum(len(item) > 1 for item in answers) >= 30
+    assert sum(len({answer["verdict"] for answer in item}) > 1 for item in answers) >= 10
 
 
 def test_all_answers_of_contradictory_limit_ranges_are_predicted() -> None:
@@ -46,5 +46,5 @@ def test_all_answers_of_contradictory_limit_ranges_are_predicted() -> None:
 
     assert not wrong, "\n".join(wrong[:5])
     # There is no order that does not come up, except among three LimitRanges and by chance.
-    missed = sum(len(got) > len(said) for one, answers in zip(known, TRIED) for got, said in zip(one, answers))
+    missed = sum(len(got) > len(said) for item, answers in zip(known, TRIED) for got, said in zip(item, answers))
     assert missed <= 8

@@ -18,8 +18,8 @@ CASES = {"convert": 100, "generate": 107, "process": 562, "process-random": 310,
 @pytest.mark.parametrize("group", groups(VECTORS))
 def test_group(group: str) -> None:
     cases = load(VECTORS, group)
-    found = list(failures(cases))
-    assert not found, told(found, len(cases))
+    result = list(failures(cases))
+    assert not result, told(result, len(cases))
 
 
 def test_no_case_is_missing() -> None:
@@ -38,9 +38,9 @@ def test_different_vm_warning_or_error_is_reported() -> None:
     case = case_of("process", "syntax-001")
     case["expect"]["substituted"]["metadata"]["annotations"]["x"] = "other"
     case["expect"]["warnings"] = []
-    found = reasons(case)
-    assert found[0] == 'substituted.metadata.annotations.x: expected "other", got "va"'
-    assert found[1].startswith("warnings[0]: expected nothing")
+    result = reasons(case)
+    assert result[0] == 'substituted.metadata.annotations.x: expected "other", got "va"'
+    assert result[1].startswith("warnings[0]: expected nothing")
     case = case_of("process", "params-016")
     case["expect"]["error"]["errors"][0]["detail"] = "no"
     case["expect"]["status"]["code"] = 400

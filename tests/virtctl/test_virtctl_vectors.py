@@ -19,8 +19,8 @@ CASES = {"instancetype": 70, "preference": 36, "vm": 951}
 @pytest.mark.parametrize("group", groups(VECTORS))
 def test_group(group: str) -> None:
     cases = load(VECTORS, group)
-    found = list(failures(group, cases))
-    assert not found, told(found, len(cases))
+    result = list(failures(group, cases))
+    assert not result, told(result, len(cases))
 
 
 def test_no_case_is_missing() -> None:

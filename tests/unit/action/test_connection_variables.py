@@ -19,8 +19,8 @@ VMS = "/apis/kubevirt.io/v1/virtualmachines"
 def cluster(name: str) -> Store:
     """A cluster with one instancetype, which has its name."""
     spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
-    found = {"kind": "VirtualMachineClusterInstancetype", "metadata": {"name": name}, "spec": spec}
-    return Store({PATH: [found], VMS: []})
+    manifest = {"kind": "VirtualMachineClusterInstancetype", "metadata": {"name": name}, "spec": spec}
+    return Store({PATH: [manifest], VMS: []})
 
 
 def read(folder: Path, options: dict[str, Any], hosts: dict[str, dict[str, Any]], **play: Any) -> dict[str, Any]:

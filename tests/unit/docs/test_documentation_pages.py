@@ -130,14 +130,14 @@ def test_migration_page_lists_every_flag_of_virtctl() -> None:
         command_line = load(CHECKOUT / "tests" / "virtctl" / "command_line.py")
     finally:
         sys.path.pop(0)
-    told: dict[str, set[str]] = {}
+    documented: dict[str, set[str]] = {}
     kind = ""
     for first, *_rest in rows("migrating.md"):
         if first.startswith("virtctl create "):
             kind = first.removeprefix("virtctl create ")
-        told.setdefault(kind, set()).update(re.findall(r"--([a-z-]+)", first))
+        documented.setdefault(kind, set()).update(re.findall(r"--([a-z-]+)", first))
     for kind, known in command_line._KNOWN.items():
-        assert set(known) <= told[kind], kind
+        assert set(known) <= documented[kind], kind
 
 
 def test_migration_page_names_only_existing_options() -> None:
@@ -154,8 +154,8 @@ def test_migration_page_names_only_existing_options() -> None:
 def test_compatibility_page_names_the_tested_versions() -> None:
     page = (DOCS / "compatibility.md").read_text(encoding="utf-8")
     locked = (CHECKOUT / "requirements" / "dev.txt").read_text(encoding="utf-8")
-    found = re.search(r"^ansible-core==(\d+\.\d+)", locked, re.MULTILINE)
-    assert found is not None and found[1] in page
+    core = re.search(r"^ansible-core==(\d+\.\d+)", locked, re.MULTILINE)
+    assert core is not None and core[1] in page
     go_mod = (CHECKOUT / "roles/local_cluster/files/control_plane/go.mod").read_text(encoding="utf-8")
     kubernetes = re.search(r"k8s\.io/kubernetes v([\d.]+)", go_mod)
     assert kubernetes is not None and kubernetes[1] in page

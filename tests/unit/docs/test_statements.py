@@ -51,11 +51,11 @@ def test_results_of_any_object_are_documented(module: str) -> None:
     owners: dict[str, Any] = {"taken_from": ("kubectl",), "owners": {}}
     result = Result(Entry("a", Key("A", "b", "a"), "present", {}, problem="x"), plan.APPLY, skip_reason="x", **owners)
     result.warn("x")
-    told = output_of(Subject(module), result)
-    assert {"left", "taken_over", "owned_by_others"} < set(told)
+    returned = output_of(Subject(module), result)
+    assert {"left", "taken_over", "owned_by_others"} < set(returned)
     # Ownership of the parts of a boot source is not told.
     unknown = {"taken_over_from", "owned_by_others"} if module == "boot_source" else set()
-    assert set(told) - unknown <= set(documented(module)["results"]["contains"])
+    assert set(returned) - unknown <= set(documented(module)["results"]["contains"])
 
 
 def test_success_messages_are_documented() -> None:
@@ -97,12 +97,12 @@ def test_reliability_page_lists_every_request_rate_limit() -> None:
 def test_version_added_is_never_above_the_next_release() -> None:
     version = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())["version"]
     added = {
-        found
+        text
         for path in PLUGINS
-        for found in re.findall(r"version_added: [\"']?([0-9.]+)", path.read_text(encoding="utf-8"))
+        for text in re.findall(r"version_added: [\"']?([0-9.]+)", path.read_text(encoding="utf-8"))
     }
     assert added
-    assert all(tuple(map(int, one.split("."))) <= tuple(map(int, version.split("."))) for one in added)
+    assert all(tuple(map(int, item.split("."))) <= tuple(map(int, version.split("."))) for item in added)
 
 
 def test_changelog_fragments_have_no_module_documentation_markup() -> None:

@@ -30,7 +30,7 @@ def test_pages_and_role_options_avoid_stumbling_words(path: Path) -> None:
 
 @pytest.mark.parametrize("path", DOCUMENTED, ids=lambda path: str(path.relative_to(CHECKOUT)))
 def test_options_and_results_avoid_stumbling_words(path: Path) -> None:
-    assert [found for text in descriptions(path) for found in STUMBLING.findall(text)] == []
+    assert [word for text in descriptions(path) for word in STUMBLING.findall(text)] == []
 
 
 def test_no_comment_cites_a_rule_by_its_number() -> None:

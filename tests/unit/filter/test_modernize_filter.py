@@ -89,9 +89,9 @@ def test_a_vm_of_a_preset() -> None:
         "metadata": {"name": "all", "namespace": "shop"},
         "spec": {"selector": {}, "domain": {"resources": {"requests": {"memory": "2Gi"}}}},
     }
-    (found,) = modernize([VM], presets=[preset], catalog="builtin")
-    assert found["manifest"]["spec"]["instancetype"]["name"] == "u1.small"
-    assert found["differences"] == [] and found["guest_before"] == found["guest_after"]
+    (result,) = modernize([VM], presets=[preset], catalog="builtin")
+    assert result["manifest"]["spec"]["instancetype"]["name"] == "u1.small"
+    assert result["differences"] == [] and result["guest_before"] == result["guest_after"]
     assert "guest_before" not in modernize(VM, presets=preset)
     with pytest.raises(
         AnsibleFilterError, match=r"^modernize: catalog: expected builtin or a list of manifests, found"

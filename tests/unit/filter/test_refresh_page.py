@@ -94,12 +94,12 @@ def test_the_page_shows_why_a_run_stopped() -> None:
 
 
 def test_vms_differing_only_by_name_share_one_row() -> None:
-    told = result()
-    (vm,) = told["virtual_machines"]
+    report = result()
+    (vm,) = report["virtual_machines"]
     other = {**vm, "name": "other", "msg": "shop/other: as <asked>", "before": state(1, "2Gi")}
     other["before"]["instancetype"]["revision"] = "other-1"
-    told["virtual_machines"] += [other, {**vm, "name": "odd", "restarted": False}]
-    shown = words(refresh_page(told))
+    report["virtual_machines"] += [other, {**vm, "name": "odd", "restarted": False}]
+    shown = words(refresh_page(report))
     assert "2 shop/web, shop/other refreshed restarted as" in shown and "1 shop/odd refreshed takes effect" in shown
 
 

@@ -72,34 +72,34 @@ VM = {
 
 
 def test_values_of_yaml_become_texts_and_json() -> None:
-    given = template(NAME, {"name": "CORES", "value": "1"}, WORD, message="${NAME}: ${WORD}", **GUEST)
-    found = call("process", given, {"NAME": 5, "CORES": 4})
-    vm = found["virtual_machine"]
+    manifest = template(NAME, {"name": "CORES", "value": "1"}, WORD, message="${NAME}: ${WORD}", **GUEST)
+    result = call("process", manifest, {"NAME": 5, "CORES": 4})
+    vm = result["virtual_machine"]
     assert (vm["kind"], vm["metadata"]["name"]) == ("VirtualMachine", "5")
     assert vm["spec"]["template"]["spec"]["domain"] == {"cpu": {"cores": 4}, "memory": {"guest": "1Gi"}}
-    assert re.fullmatch("[a-z]{12}", found["generated"]["WORD"])
-    assert found["message"] == f"5: {found['generated']['WORD']}"
-    assert found["warnings"] == []
+    assert re.fullmatch("[a-z]{12}", result["generated"]["WORD"])
+    assert result["message"] == f"5: {result['generated']['WORD']}"
+    assert result["warnings"] == []
 
 
 def test_null_parameter_counts_as_missing() -> None:
-    given = template({**NAME, "value": "a"}, WORD, message="${WORD}")
+    manifest = template({**NAME, "value": "a"}, WORD, message="${WORD}")
     with pytest.raises(AnsibleFilterError, match="parameter 'NAME' is required"):
-        call("process", given, {"NAME": None})
+        call("process", manifest, {"NAME": None})
 
 
 def test_generated_values_are_random_without_a_seed() -> None:
-    given = template(NAME, WORD, message="${WORD}")
+    manifest = template(NAME, WORD, message="${WORD}")
 
     def word(**options: Any) -> str:
-        return str(call("process", given, {"NAME": "a"}, **options)["generated"]["WORD"])
+        return str(call("process", manifest, {"NAME": "a"}, **options)["generated"]["WORD"])
 
     assert word() != word()
     assert word(seed="web1") == word(seed="web1") != word(seed="web2")
 
 
 @pytest.mark.parametrize(
-    ("given", "parameters", "message"),
+    ("manifest", "parameters", "message"),
     [
         (template(NAME), {"NAM": "a"}, "rhel9: parameter NAM not found in template; did you mean NAME?"),
         (
@@ -139,24 +139,24 @@ def test_generated_values_are_random_without_a_seed() -> None:
         ({"kind": "VirtualMachineTemplate"}, {}, "VirtualMachineTemplate: spec.virtualMachine: virtualMachine is"),
     ],
 )
-def test_errors_name_the_problem_and_the_remedy(given: Any, parameters: Any, message: str) -> None:
+def test_errors_name_the_problem_and_the_remedy(manifest: Any, parameters: Any, message: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
-        call("process", given, parameters)
+        call("process", manifest, parameters)
     assert str(error.value).startswith(f"template_process: {message}")
 
 
 def test_secrets_are_in_no_message() -> None:
     init = {"template": {"spec": {"volumes": [{"name": 5, "cloudInitNoCloud": {"userData": SECRET}}]}}}
-    for given in (template(NAME, **init), template(NAME, {"name": "P", "value": SECRET}, WORD, WORD)):
+    for manifest in (template(NAME, **init), template(NAME, {"name": "P", "value": SECRET}, WORD, WORD)):
         with pytest.raises(AnsibleFilterError) as error:
-            call("process", given, {"NAME": SECRET})
+            call("process", manifest, {"NAME": SECRET})
         assert SECRET not in str(error.value)
 
 
 def test_accepted_unknown_field_is_kept() -> None:
-    given = template(NAME, template={"spec": {"domain": {"cpuu": {"a": 1}}}})
-    found = call("process", given, {"NAME": "a"}, accept_unknown_fields=True)
-    assert found["virtual_machine"]["spec"]["template"]["spec"]["domain"]["cpuu"] == {"a": 1}
+    manifest = template(NAME, template={"spec": {"domain": {"cpuu": {"a": 1}}}})
+    result = call("process", manifest, {"NAME": "a"}, accept_unknown_fields=True)
+    assert result["virtual_machine"]["spec"]["template"]["spec"]["domain"]["cpuu"] == {"a": 1}
 
 
 def openshift(*objects: Any, **fields: Any) -> dict[str, Any]:
@@ -165,14 +165,14 @@ def openshift(*objects: Any, **fields: Any) -> dict[str, Any]:
 
 def test_openshift_template_is_converted_with_its_labels() -> None:
     vm = {"metadata": {"name": "${NAME}"}, "spec": {"runStrategy": "Halted"}}
-    given = openshift(vm, labels={"app": "shop"}, parameters=[NAME])
-    found = call("convert", given)
-    assert found["spec"]["virtualMachine"]["metadata"]["labels"] == {"app": "shop"}
-    assert call("process", found, {"NAME": "a"})["virtual_machine"]["metadata"]["name"] == "a"
+    manifest = openshift(vm, labels={"app": "shop"}, parameters=[NAME])
+    result = call("convert", manifest)
+    assert result["spec"]["virtualMachine"]["metadata"]["labels"] == {"app": "shop"}
+    assert call("process", result, {"NAME": "a"})["virtual_machine"]["metadata"]["name"] == "a"
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("manifest", "message"),
     [
         (openshift(), "t: template must contain exactly one object, found 0"),
         (openshift({"metadata": {"name": "${NAME}"}}), "t: spec.virtualMachine: references undefined parameter NAME"),
@@ -181,24 +181,24 @@ def test_openshift_template_is_converted_with_its_labels() -> None:
         ({"kind": "VirtualMachine"}, "kind: expected Template, found 'VirtualMachine'"),
     ],
 )
-def test_templates_refused_by_kubevirt_are_not_converted(given: Any, message: str) -> None:
+def test_templates_refused_by_kubevirt_are_not_converted(manifest: Any, message: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
-        call("convert", given)
+        call("convert", manifest)
     assert str(error.value).startswith(f"template_convert: {message}")
 
 
 def test_template_from_vm_keeps_instancetype_and_preference() -> None:
     before = deepcopy(VM)
-    found = call("from_vm", VM)
+    result = call("from_vm", VM)
     assert before == VM
-    assert found["metadata"] == {"name": "web1", "namespace": "shop"}
-    assert {entry["name"]: entry.get("value") for entry in found["spec"]["parameters"]} == {
+    assert result["metadata"] == {"name": "web1", "namespace": "shop"}
+    assert {entry["name"]: entry.get("value") for entry in result["spec"]["parameters"]} == {
         "NAME": None,
         "INSTANCETYPE": "u1.medium",
         "PREFERENCE": "fedora",
         "DOLLAR_": "$",
     }
-    vm = call("process", found, {"NAME": "web2", "INSTANCETYPE": "u1.large"})["virtual_machine"]
+    vm = call("process", result, {"NAME": "web2", "INSTANCETYPE": "u1.large"})["virtual_machine"]
     assert vm["metadata"] == {"name": "web2"}
     spec, guest = vm["spec"], vm["spec"]["template"]["spec"]
     assert spec["instancetype"] == {"name": "u1.large"}
@@ -226,9 +226,9 @@ def test_template_from_vm_keeps_instancetype_and_preference() -> None:
 
 def test_minimal_vm_gives_a_minimal_template() -> None:
     guest = {"spec": {"domain": {"devices": {}}}}
-    found = call("from_vm", {"metadata": {"name": "a"}, "spec": {"runStrategy": "Halted", "template": guest}})
-    assert [entry["name"] for entry in found["spec"]["parameters"]] == ["NAME"]
-    assert found["spec"]["virtualMachine"]["spec"]["runStrategy"] == "Halted"
+    result = call("from_vm", {"metadata": {"name": "a"}, "spec": {"runStrategy": "Halted", "template": guest}})
+    assert [entry["name"] for entry in result["spec"]["parameters"]] == ["NAME"]
+    assert result["spec"]["virtualMachine"]["spec"]["runStrategy"] == "Halted"
     with pytest.raises(AnsibleFilterError, match=r"^template_from_vm: a: spec.template.spec: is missing"):
         call("from_vm", {"metadata": {"name": "a"}, "spec": {}})
 
@@ -236,7 +236,7 @@ def test_minimal_vm_gives_a_minimal_template() -> None:
 def test_template_keeps_inference_and_omits_empty_data_volumes() -> None:
     guest = {"spec": {"domain": {"devices": {}}, "volumes": [{"name": "d", "memoryDump": {"claimName": "d"}}]}}
     spec = {"runStrategy": "Halted", "instancetype": {"inferFromVolume": "root"}, "template": guest}
-    found = call("from_vm", {"metadata": {"name": "a"}, "spec": spec})["spec"]["virtualMachine"]["spec"]
-    assert found["instancetype"] == {"inferFromVolume": "root"}
-    assert "dataVolumeTemplates" not in found
-    assert "volumes" not in found["template"]["spec"]
+    result = call("from_vm", {"metadata": {"name": "a"}, "spec": spec})["spec"]["virtualMachine"]["spec"]
+    assert result["instancetype"] == {"inferFromVolume": "root"}
+    assert "dataVolumeTemplates" not in result
+    assert "volumes" not in result["template"]["spec"]

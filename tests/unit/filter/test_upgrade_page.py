@@ -103,18 +103,18 @@ def test_a_vm_that_does_not_start() -> None:
 
 
 def test_vms_differing_only_by_name_share_one_row() -> None:
-    told = result()
-    told["virtual_machines"].append({**told["virtual_machines"][0], "name": "twin"})
-    assert "2 shop/web, shop/twin 1 vCPU" in re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", upgrade_page(told)))
+    report = result()
+    report["virtual_machines"].append({**report["virtual_machines"][0], "name": "twin"})
+    assert "2 shop/web, shop/twin 1 vCPU" in re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", upgrade_page(report)))
 
 
 def test_added_objects_are_folded() -> None:
-    told = result()
-    (named,) = told["objects"]
+    report = result()
+    (named,) = report["objects"]
     nothing = {"changes": [], "lost": [], "effects": [], "used_by": []}
-    told["objects"] += [{**named, **nothing, "name": f"new.{number}", "becomes": "new"} for number in range(119)]
-    told["objects"] += [{**named, **nothing, "name": "old", "becomes": "gone"}]
-    shown = upgrade_page(told).partition("<h2>Instancetypes and preferences</h2>")[2]
+    report["objects"] += [{**named, **nothing, "name": f"new.{number}", "becomes": "new"} for number in range(119)]
+    report["objects"] += [{**named, **nothing, "name": "old", "becomes": "gone"}]
+    shown = upgrade_page(report).partition("<h2>Instancetypes and preferences</h2>")[2]
     assert shown.partition("<details>")[0].count("<tr>") == 2
     assert "<summary>119 would be new; no VM names them</summary>" in shown
     assert "<summary>1 would be gone; no VM names it</summary>" in shown

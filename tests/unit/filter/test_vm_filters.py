@@ -394,9 +394,9 @@ def test_explain_shows_why_a_workload_has_its_instancetype() -> None:
         "others": {"boot": [], "instancetype": ["u1.large", "u1.xlarge"]},
     }
     options = {"name": "web", "namespace": "shop", "workload": "fedora"}
-    made = manifest(with_choice(options, choice, {"name": "medium"}))
-    assert load("explain")(made)["workload"] == {"workload": "fedora", "size": {"name": "medium"}, **choice}
-    assert load("explain")(made, form="table")[:2] == [
+    declared = manifest(with_choice(options, choice, {"name": "medium"}))
+    assert load("explain")(declared)["workload"] == {"workload": "fedora", "size": {"name": "medium"}, **choice}
+    assert load("explain")(declared, form="table")[:2] == [
         "workload fedora: instancetype u1.medium: is the smallest",
         "workload fedora: other instancetype: u1.large, u1.xlarge",
     ]

@@ -14,8 +14,8 @@ PATCH = request.read("PATCH", "/apis/kubevirt.io/v1/namespaces/shop/virtualmachi
 WATCH = request.read("GET", "/api/v1/pods?watch=1")
 
 
-def _met(rules: list[dict[str, Any]], asked: request.Request = GET) -> str | None:
-    rule = Faults(rules).choose(asked).rule
+def _met(rules: list[dict[str, Any]], received: request.Request = GET) -> str | None:
+    rule = Faults(rules).choose(received).rule
     return rule and rule.fault
 
 
@@ -44,8 +44,8 @@ def _met(rules: list[dict[str, Any]], asked: request.Request = GET) -> str | Non
 def test_request_is_classified_by_verb_and_resource(
     method: str, target: str, content_type: str, verb: str, resource: str, writes: bool
 ) -> None:
-    asked = request.read(method, target, content_type)
-    assert (asked.verb, asked.resource, asked.writes) == (verb, resource, writes)
+    received = request.read(method, target, content_type)
+    assert (received.verb, received.resource, received.writes) == (verb, resource, writes)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_the_first_rule_decides_and_latencies_add_up() -> None:
             {"fault": "latency", "seconds": 2},
         ]
     )
-    for asked, fault in ((GET, "status"), (PATCH, "reset")):
-        chosen = faults.choose(asked)
+    for received, fault in ((GET, "status"), (PATCH, "reset")):
+        chosen = faults.choose(received)
         assert chosen.latency == 1
         assert chosen.rule is not None
         assert chosen.rule.fault == fault
@@ -98,12 +98,12 @@ def test_the_first_rule_decides_and_latencies_add_up() -> None:
 
 def test_a_rule_with_times_ends() -> None:
     faults = Faults([{"fault": "reset", "times": 2, "methods": ["GET"]}])
-    assert [bool(faults.choose(asked).rule) for asked in (GET, PATCH, GET, GET)] == [True, False, True, False]
+    assert [bool(faults.choose(received).rule) for received in (GET, PATCH, GET, GET)] == [True, False, True, False]
 
 
 def test_a_rule_that_skips_begins_later() -> None:
     faults = Faults([{"fault": "hold", "skip": 1, "times": 1, "methods": ["GET"]}])
-    assert [bool(faults.choose(asked).rule) for asked in (GET, PATCH, GET, GET)] == [False, False, True, False]
+    assert [bool(faults.choose(received).rule) for received in (GET, PATCH, GET, GET)] == [False, False, True, False]
 
 
 def test_rate_is_the_share_and_seed_repeats_draws() -> None:

@@ -102,11 +102,11 @@ def test_role_offers_versions_that_have_module_files(which: str) -> None:
 
 @pytest.mark.parametrize("version", ["1.2.3", "1.34", "1.34.4-rc.1", "main"])
 def test_a_version_without_module_file_is_refused(version: str) -> None:
-    told = f"kubernetes_version: {version} cannot be built; use one of {KUBERNETES}"
-    with pytest.raises(LauncherError, match=f"^{re.escape(told)}"):
+    message = f"kubernetes_version: {version} cannot be built; use one of {KUBERNETES}"
+    with pytest.raises(LauncherError, match=f"^{re.escape(message)}"):
         Built(version)
-    told = f"kubevirt_version: {version} cannot be built; use one of {KUBEVIRT}"
-    with pytest.raises(LauncherError, match=f"^{re.escape(told)}"):
+    message = f"kubevirt_version: {version} cannot be built; use one of {KUBEVIRT}"
+    with pytest.raises(LauncherError, match=f"^{re.escape(message)}"):
         Built(KUBERNETES, version)
 
 
@@ -246,9 +246,9 @@ def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 
 
 def test_failed_build_reports_error_and_leaves_no_program(failing: Callable[[str], str], cache: Path) -> None:
-    told = failing("internal/cpu\n# virtshape.dev/local-cluster/control-plane\n./main.go:3:1: syntax error\n")
+    message = failing("internal/cpu\n# virtshape.dev/local-cluster/control-plane\n./main.go:3:1: syntax error\n")
     assert re.fullmatch(
-        r"building the API server and KubeVirt failed: \./main\.go:3:1: syntax error \(log: .*build\.log\)", told
+        r"building the API server and KubeVirt failed: \./main\.go:3:1: syntax error \(log: .*build\.log\)", message
     )
     broken = Built(KUBERNETES, KUBEVIRT)
     assert {file.name for file in Path(broken.folders()[0]).iterdir()} == {"build.log", "build.lock"}
@@ -270,10 +270,10 @@ def test_failed_build_reports_error_and_leaves_no_program(failing: Callable[[str
 def test_failed_build_names_the_setting_to_change(
     failing: Callable[[str], str], cache: Path, printed: str, remedy: str
 ) -> None:
-    told = failing(printed)
-    assert printed in told
-    assert remedy in told
-    assert "\n" not in told
+    message = failing(printed)
+    assert printed in message
+    assert remedy in message
+    assert "\n" not in message
 
 
 def test_unavailable_go_modules_are_reported_with_remedy(

@@ -32,16 +32,16 @@ def test_base_installation_omits_operator_containers_and_authorities() -> None:
         _manifest(kind)
         for kind in ("Deployment", "DaemonSet", "ServiceMonitor", "Secret", "ConfigMap", "Service", "ClusterRole")
     ]
-    found = installation.base(printed, installation.KUBEVIRT, "the CA", SERVICES)
-    assert _names(found) == [
+    result = installation.base(printed, installation.KUBEVIRT, "the CA", SERVICES)
+    assert _names(result) == [
         ("ClusterRole", "one"),
         *(("ConfigMap", name) for name in ("kubevirt-ca", "kubevirt-export-ca", "kubevirt-backup-ca")),
         ("ConfigMap", "kubevirt-external-ca"),
         ("Service", "virt-api"),
     ]
-    assert {item["data"]["ca-bundle"] for item in found if item["kind"] == "ConfigMap"} == {"the CA"}
+    assert {item["data"]["ca-bundle"] for item in result if item["kind"] == "ConfigMap"} == {"the CA"}
     # kube-apiserver refuses endpoints on loopback addresses, not names.
-    assert found[-1]["spec"] == {
+    assert result[-1]["spec"] == {
         "type": "ExternalName",
         "externalName": "localhost",
         "ports": [{"name": "https", "port": 1234}],
@@ -49,26 +49,26 @@ def test_base_installation_omits_operator_containers_and_authorities() -> None:
 
 
 def test_cdi_has_authorities_for_uploads() -> None:
-    found = installation.base([], installation.CDI, "the CA", {})
-    assert [item["data"] for item in found] == [{"ca-bundle.crt": "the CA"}] * 2
+    result = installation.base([], installation.CDI, "the CA", {})
+    assert [item["data"] for item in result] == [{"ca-bundle.crt": "the CA"}] * 2
 
 
 def test_crds_are_installed_without_status() -> None:
     printed = [_manifest("CustomResourceDefinition", status={"conditions": None}), _manifest("ClusterRole")]
-    found = installation.kinds(printed)
-    assert found == [{"apiVersion": "v1", "kind": "CustomResourceDefinition", "metadata": {"name": "one"}}]
+    result = installation.kinds(printed)
+    assert result == [{"apiVersion": "v1", "kind": "CustomResourceDefinition", "metadata": {"name": "one"}}]
     assert "status" in printed[0]
 
 
 def test_registrations_point_to_local_ports() -> None:
     api = _manifest("APIService", spec={"service": {"name": "virt-api", "namespace": "kubevirt"}})
-    found = installation.registrations([_webhooks("virt-api"), api], "the CA", SERVICES)
+    result = installation.registrations([_webhooks("virt-api"), api], "the CA", SERVICES)
     bundle = base64.b64encode(b"the CA").decode()
-    webhooks, service = found
+    webhooks, service = result
     assert webhooks["webhooks"][0]["clientConfig"]["service"]["port"] == 1234
     assert webhooks["webhooks"][0]["clientConfig"]["caBundle"] == service["spec"]["caBundle"] == bundle
     assert service["spec"]["service"]["port"] == 1234
-    assert [item["apiVersion"] for item in found] == ["admissionregistration.k8s.io/v1", "apiregistration.k8s.io/v1"]
+    assert [item["apiVersion"] for item in result] == ["admissionregistration.k8s.io/v1", "apiregistration.k8s.io/v1"]
 
 
 @pytest.mark.parametrize("services", [("virt-operator",), ("virt-api", "virt-operator")])
@@ -77,9 +77,9 @@ def test_webhooks_of_absent_servers_are_left_out(services: tuple[str, ...]) -> N
 
 
 def test_the_catalog_is_labelled_as_the_operator_s() -> None:
-    found = installation.catalog([_manifest("VirtualMachineClusterPreference"), _manifest("ClusterRole")])
-    assert _names(found) == [("VirtualMachineClusterPreference", "one")]
-    assert found[0]["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "virt-operator"
+    result = installation.catalog([_manifest("VirtualMachineClusterPreference"), _manifest("ClusterRole")])
+    assert _names(result) == [("VirtualMachineClusterPreference", "one")]
+    assert result[0]["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "virt-operator"
 
 
 def test_kubevirt_is_reported_as_deployed() -> None:

@@ -16,9 +16,9 @@ from local_cluster.paths import Layout
 
 @pytest.fixture
 def layout(tmp_path: Path) -> Layout:
-    made = Layout(tmp_path)
-    made.create_folders()
-    return made
+    result = Layout(tmp_path)
+    result.create_folders()
+    return result
 
 
 def _start(layout: Layout, code: str) -> None:

@@ -35,9 +35,9 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
 
 def test_running_process_is_found_by_its_record(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
     processes.record(tmp_path / "record", sleeper.pid)
-    found = processes.recorded(tmp_path / "record")
-    assert found is not None
-    assert found.pid == sleeper.pid
+    process = processes.recorded(tmp_path / "record")
+    assert process is not None
+    assert process.pid == sleeper.pid
 
 
 def test_zombie_process_is_not_running(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
@@ -75,23 +75,23 @@ def _spawn(folder: Path, code: str) -> processes.Process:
         cwd=folder,
         env=dict(os.environ),
     )
-    found = processes.recorded(folder / "record")
-    assert found is not None
-    return found
+    process = processes.recorded(folder / "record")
+    assert process is not None
+    return process
 
 
 def test_spawned_process_has_record_session_and_private_log(tmp_path: Path) -> None:
     code = "import pathlib,time; print('hello', flush=True); pathlib.Path('file').touch(); time.sleep(600)"
-    found = _spawn(tmp_path, code)
+    process = _spawn(tmp_path, code)
     try:
         _until((tmp_path / "file").exists)
-        assert os.getsid(found.pid) == found.pid != os.getsid(0)
+        assert os.getsid(process.pid) == process.pid != os.getsid(0)
         assert (tmp_path / "log").read_text() == "hello\n"
         for name in ("record", "log", "file"):
             assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
     finally:
         assert processes.stop(tmp_path / "record", grace=10)
-    assert processes.started(found.pid) is None
+    assert processes.started(process.pid) is None
 
 
 def test_temporary_files_stay_in_the_cluster(tmp_path: Path) -> None:
@@ -107,11 +107,11 @@ def test_process_ignoring_sigterm_is_killed_with_children(tmp_path: Path) -> Non
         "pathlib.Path('child.tmp').write_text(str(child.pid)); os.rename('child.tmp', 'child')\n"
         "time.sleep(600)\n"
     )
-    found = _spawn(tmp_path, code)
+    process = _spawn(tmp_path, code)
     _until((tmp_path / "child").exists)
     child = int((tmp_path / "child").read_text())
     assert processes.stop(tmp_path / "record", grace=0.3)
-    assert processes.started(found.pid) is None
+    assert processes.started(process.pid) is None
     _until(lambda: processes.started(child) is None)
 
 

@@ -69,8 +69,8 @@ def test_check_mode_sends_a_dry_run(run: Run, choice: str) -> None:
     result = deploy(run, store, choice, check=True)
     assert not store.writes and ("PATCH", OBJECT) in store.rehearsed
     assert result[OPTION]["changed"] and "; virt-operator would " in result["msg"]
-    told = "virt-operator deletes its 1 objects first; check mode shows them as left alone" in result["warnings"]
-    assert told == (choice == "disable")
+    warned = "virt-operator deletes its 1 objects first; check mode shows them as left alone" in result["warnings"]
+    assert warned == (choice == "disable")
     store = cluster(choice == "disable")
     deploy(run, store, choice, check=True, server_dry_run=False)
     assert not store.writes and ("PATCH", OBJECT) not in store.rehearsed
@@ -78,17 +78,17 @@ def test_check_mode_sends_a_dry_run(run: Run, choice: str) -> None:
 
 def test_deploys_after_virt_operator_has_deleted(run: Run) -> None:
     store = cluster(True, OPERATED)
-    asked: list[str] = []
+    requests: list[str] = []
 
     def answer(method: str, path: str, query: dict[str, str]) -> Any:
         if path == SIZES and method == "GET" and ("PATCH", OBJECT) in store.writes:
-            asked.append(path)
-            return 200, listed(*([OPERATED] if len(asked) < 3 else []))
+            requests.append(path)
+            return 200, listed(*([OPERATED] if len(requests) < 3 else []))
         return store(method, path, query)
 
     result = deploy(run, answer, "disable")
     assert result["counts"]["created"] == 1 and not result["counts"]["kept"], result
-    assert len(asked) == 4
+    assert len(requests) == 4
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_refusals_deploy_nothing(
     monkeypatch.setattr(common_instancetypes, "_PATIENCE", 0)
     result = deploy(run, store, choice)
     assert result["failed"] and message in result["msg"] and result["msg"].startswith(f"{OPTION}: ")
-    assert not [one for one in store.writes if one != ("PATCH", OBJECT)]
+    assert not [item for item in store.writes if item != ("PATCH", OBJECT)]
 
 
 def test_missing_rights_are_one_clear_line(run: Run) -> None:

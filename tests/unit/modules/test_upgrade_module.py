@@ -70,16 +70,16 @@ def test_another_release_and_another_catalog(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "told"),
+    ("version", "message"),
     [
         ("1.99", "this collection does not know KubeVirt 1.99; write 1.0 to 1.9, or a patch of these"),
         ("1.8.3", "1.8.3 is older than v1.8.4, which the cluster runs, and KubeVirt has no downgrade; write a later"),
         ("1.8", "1.8 is older than v1.8.4"),
     ],
 )
-def test_releases_that_it_cannot_rehearse(run: Run, version: str, told: str) -> None:
+def test_releases_that_it_cannot_rehearse(run: Run, version: str, message: str) -> None:
     result = run("upgrade_info", store(), kubevirt_version=version)
-    assert result["failed"] and result["msg"].startswith(f"kubevirt_version: {told}")
+    assert result["failed"] and result["msg"].startswith(f"kubevirt_version: {message}")
 
 
 def test_nothing_changes_without_an_upgrade(run: Run) -> None:

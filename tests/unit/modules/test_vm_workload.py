@@ -92,7 +92,7 @@ def test_many_vms_read_the_cluster_once(run: Run) -> None:
     entries = [{"name": "a"}, {"name": "b"}, {"name": "c", "size": "large"}, {"name": "d", "instancetype": "u1.x"}]
     options = {"namespace": "shop", "preflight": "off", "workload": "fedora"}
     result = run("virtual_machine", cluster, **options, virtual_machines=entries)
-    sizes = [one.get("choice", {}).get("instancetype", {}).get("name") for one in result["results"]]
+    sizes = [item.get("choice", {}).get("instancetype", {}).get("name") for item in result["results"]]
     assert sizes == ["u1.small", "u1.small", "u1.large", None]
     assert [cluster.asked.count(("GET", path)) for path in (TYPES, PREFERENCES, SOURCES)] == [1, 1, 1]
 

@@ -25,8 +25,8 @@ DEFAULT = "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_INSTANCETYPE"
 
 @pytest.fixture(name="registry")
 def _registry() -> Iterator[LoopbackRegistry]:
-    with loopback_registry() as made:
-        yield made
+    with loopback_registry() as result:
+        yield result
 
 
 def importer(**values: str) -> Manifest:
@@ -35,9 +35,9 @@ def importer(**values: str) -> Manifest:
 
 
 def component(name: str, **container: Any) -> Manifest:
-    found = pod(containers=[{"name": "main", "image": "cdi", **container}])
-    found["metadata"]["labels"] = {"cdi.kubevirt.io": name}
-    return found
+    manifest = pod(containers=[{"name": "main", "image": "cdi", **container}])
+    manifest["metadata"]["labels"] = {"cdi.kubevirt.io": name}
+    return manifest
 
 
 def ran(manifest: Manifest, api: Api | None = None) -> Outcome:
@@ -53,9 +53,9 @@ def ran(manifest: Manifest, api: Api | None = None) -> Outcome:
 
 def test_an_imported_image_gives_its_labels(registry: LoopbackRegistry) -> None:
     registry.push("fedora", "1", {"amd64": [f"{DEFAULT}=u1.small", "PATH=/"]})
-    found = ran(importer(source="registry", endpoint=f"docker://{registry.address}/fedora:1", image_size="1Gi"))
-    message = json.loads(found.message)
-    assert found.code == 0
+    result = ran(importer(source="registry", endpoint=f"docker://{registry.address}/fedora:1", image_size="1Gi"))
+    message = json.loads(result.message)
+    assert result.code == 0
     assert message["labels"] == {"instancetype.kubevirt.io/default-instancetype": "u1.small"}
     assert message["message"] == "Import Complete" and message["scratchSpaceRequired"] is False
 
@@ -78,15 +78,15 @@ def test_an_image_that_the_node_pulls(registry: LoopbackRegistry) -> None:
 def test_an_import_fails(registry: LoopbackRegistry, tag: str, size: str, architecture: str, text: str) -> None:
     registry.push("fedora", "1", {"amd64": []}, size=2048)
     endpoint = f"docker://{registry.address}/fedora:{tag}"
-    found = ran(
+    result = ran(
         importer(source="registry", endpoint=endpoint, image_size=size, registry_image_architecture=architecture)
     )
-    assert found.code == 1 and found.message.startswith("Unable to process data: ") and text in found.message
+    assert result.code == 1 and result.message.startswith("Unable to process data: ") and text in result.message
 
 
 def test_a_registry_that_is_not_there() -> None:
-    found = ran(importer(source="registry", endpoint="docker://127.0.0.1:9/x:1"))
-    assert found.message.endswith("dial tcp 127.0.0.1:9: connect: connection refused")
+    result = ran(importer(source="registry", endpoint="docker://127.0.0.1:9/x:1"))
+    assert result.message.endswith("dial tcp 127.0.0.1:9: connect: connection refused")
 
 
 def test_a_url_is_read(registry: LoopbackRegistry) -> None:
@@ -135,8 +135,8 @@ def test_poller_records_the_digest(registry: LoopbackRegistry) -> None:
     assert annotations["cdi.kubevirt.io/storage.import.sourceDesiredDigest"] == digest
     assert "cdi.kubevirt.io/storage.import.lastCronTime" in annotations
     command[-1] += "2"
-    found = ran(pod(containers=[{"name": "p", "image": "cdi", "command": command}]), api)
-    assert found.code == 1 and found.message.startswith("Failed to get image digest: ")
+    result = ran(pod(containers=[{"name": "p", "image": "cdi", "command": command}]), api)
+    assert result.code == 1 and result.message.startswith("Failed to get image digest: ")
 
 
 def test_pod_reports_the_digest_of_its_image(registry: LoopbackRegistry) -> None:
@@ -189,8 +189,8 @@ def test_invalid_image_name_is_refused() -> None:
 
 
 def test_labels_of_an_environment() -> None:
-    found = image.labels(["A_B_KUBEVIRT_IO_C_D=1", "KUBEVIRT_IO_X=2", "OTHER=3", "_KUBEVIRT_IO_Y=4", "KUBEVIRT_IO_Z"])
-    assert found == {"a.b.kubevirt.io/c-d": "1", "kubevirt.io/x": "2", "kubevirt.io/y": "4"}
+    result = image.labels(["A_B_KUBEVIRT_IO_C_D=1", "KUBEVIRT_IO_X=2", "OTHER=3", "_KUBEVIRT_IO_Y=4", "KUBEVIRT_IO_Z"])
+    assert result == {"a.b.kubevirt.io/c-d": "1", "kubevirt.io/x": "2", "kubevirt.io/y": "4"}
 
 
 @pytest.mark.parametrize(

@@ -61,24 +61,26 @@ def test_each_node_gets_virt_handler_with_token() -> None:
     async def run() -> None:
         api = Requests()
         api.refused = 1
-        found = agents(api)
+        handlers = agents(api)
         key = ("kubevirt", "virt-handler-node01")
         with pytest.raises(NotYet):
-            found.client("node01")
+            handlers.client("node01")
         with pytest.raises(NotYet):
-            await found.sync(key)
-        assert not found.ready.is_set()
-        await found.sync(key)
-        assert found.ready.is_set() and found.client("node01")
-        made = api.objects[POD.path(*key)]
-        assert made["spec"]["nodeName"] == "node01" and made["metadata"]["labels"] == {"kubevirt.io": "virt-handler"}
-        _method, path, asked = api.sent[-1]
+            await handlers.sync(key)
+        assert not handlers.ready.is_set()
+        await handlers.sync(key)
+        assert handlers.ready.is_set() and handlers.client("node01")
+        created = api.objects[POD.path(*key)]
+        assert created["spec"]["nodeName"] == "node01" and created["metadata"]["labels"] == {
+            "kubevirt.io": "virt-handler"
+        }
+        _method, path, body = api.sent[-1]
         assert path.endswith("/namespaces/kubevirt/serviceaccounts/kubevirt-handler/token")
-        assert asked["spec"]["boundObjectRef"]["uid"] == made["metadata"]["uid"]
-        await found.sync(key)
+        assert body["spec"]["boundObjectRef"]["uid"] == created["metadata"]["uid"]
+        await handlers.sync(key)
         assert len(api.sent) == 2
-        api.add(POD, {**made, "metadata": {**made["metadata"], "uid": "another"}})
-        await found.sync(key)
+        api.add(POD, {**created, "metadata": {**created["metadata"], "uid": "another"}})
+        await handlers.sync(key)
         assert len(api.sent) == 3
 
     asyncio.run(run())

@@ -53,9 +53,9 @@ def played(scenario: Callable[[], Awaitable[None]]) -> None:
 
 
 def deleted(phase: str = "Running", grace: int = 30) -> Manifest:
-    found = vmi(phase, terminationGracePeriodSeconds=grace)
-    found["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    return found
+    guest = vmi(phase, terminationGracePeriodSeconds=grace)
+    guest["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    return guest
 
 
 def test_vmi_runs_with_its_pods_address() -> None:
@@ -142,7 +142,7 @@ def test_a_command_is_written_on_the_newest_vmi() -> None:
     async def scenario() -> None:
         cluster = Cluster()
         cluster.api.add(VMI, vmi("Running"))
-        await cluster.handler.insist(KEY, lambda found: steps.pause(found["status"]))
+        await cluster.handler.insist(KEY, lambda current: steps.pause(current["status"]))
         assert conditions.has(cluster.api.objects[PATH]["status"], "Paused")
 
     played(scenario)

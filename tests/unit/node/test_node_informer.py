@@ -45,46 +45,46 @@ def after(lists: list[list[Manifest]], watches: list[list[tuple[str, Manifest]]]
     async def scenario() -> tuple[Informer, list[Any]]:
         server = Server(lists, watches)
         informer = Informer(server, VMI)  # type: ignore[arg-type]
-        told: list[Any] = []
-        informer.on_change(told.append)
+        notified: list[Any] = []
+        informer.on_change(notified.append)
         running = asyncio.create_task(informer.run())
         await asyncio.wait_for(server.exhausted.wait(), 10)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-        return informer, told
+        return informer, notified
 
     return asyncio.run(scenario())
 
 
 def test_lists_and_watches() -> None:
-    informer, told = after([[vm(1)]], [[("MODIFIED", vm(2, spec={"x": 1}))]])
-    found = informer.get(KEY)
-    assert found is not None and found["spec"] == {"x": 1}
-    assert "managedFields" not in found["metadata"]
-    assert told == [KEY, KEY]
+    informer, notified = after([[vm(1)]], [[("MODIFIED", vm(2, spec={"x": 1}))]])
+    result = informer.get(KEY)
+    assert result is not None and result["spec"] == {"x": 1}
+    assert "managedFields" not in result["metadata"]
+    assert notified == [KEY, KEY]
 
 
 def test_deleted_object_is_removed_and_notified() -> None:
-    informer, told = after([[vm(1)]], [[("DELETED", vm(2))]])
+    informer, notified = after([[vm(1)]], [[("DELETED", vm(2))]])
     assert informer.get(KEY) is None
-    assert told == [KEY, KEY]
+    assert notified == [KEY, KEY]
 
 
 def test_relist_notifies_of_deleted_objects() -> None:
-    informer, told = after([[vm(1)], []], [])
+    informer, notified = after([[vm(1)], []], [])
     assert informer.get(KEY) is None
-    assert told == [KEY, KEY]
+    assert notified == [KEY, KEY]
 
 
 def test_observed_write_counts_immediately_and_notifies_once() -> None:
     informer, _unused = after([[vm(1)]], [])
-    told: list[Any] = []
-    informer.on_change(told.append)
+    notified: list[Any] = []
+    informer.on_change(notified.append)
     informer.observe(vm(3))
     informer.observe(vm(2))
-    found = informer.get(KEY)
-    assert found is not None and found["metadata"]["resourceVersion"] == "3"
-    assert told == [KEY]
+    result = informer.get(KEY)
+    assert result is not None and result["metadata"]["resourceVersion"] == "3"
+    assert notified == [KEY]
 
 
 def test_late_response_does_not_revive_deleted_object() -> None:

@@ -15,9 +15,9 @@ Manifest = dict[str, Any]
 
 
 def moved(**state: Any) -> Manifest:
-    found = vmi("Running")
-    found["status"]["migrationState"] = {"sourcePod": "a", "targetPod": "b", **state}
-    return found
+    guest = vmi("Running")
+    guest["status"]["migrationState"] = {"sourcePod": "a", "targetPod": "b", **state}
+    return guest
 
 
 @pytest.mark.parametrize(
@@ -49,20 +49,20 @@ def test_pods_and_vmis_know_each_other() -> None:
     api = Api()
     pods, vmis = api.cache(POD), api.cache(VMI)
     launchers = Launchers(pods, vmis)
-    told: list[Any] = []
-    launchers.tell_of_pods(told.append)
-    launchers.tell_of_vmis(told.append)
+    notified: list[Any] = []
+    launchers.tell_of_pods(notified.append)
+    launchers.tell_of_vmis(notified.append)
     guest = vmi("Running")
     api.add(VMI, guest)
     pod = launcher("a", guest)
     api.add(POD, pod)
-    assert told == [key_of(guest)]
+    assert notified == [key_of(guest)]
     api.add(VMI, guest)
-    assert told == [key_of(guest), key_of(pod)]
+    assert notified == [key_of(guest), key_of(pod)]
     assert guest_of(pod) == guest["metadata"]["uid"]
     assert [entry["metadata"]["name"] for entry in launchers.of(guest)] == ["a"]
-    found = launchers.vmi(pod)
-    assert found is not None and key_of(found) == key_of(guest)
+    result = launchers.vmi(pod)
+    assert result is not None and key_of(result) == key_of(guest)
     other = {**guest, "metadata": {**guest["metadata"], "uid": "another"}}
     api.add(VMI, other)
     assert launchers.vmi(pod) is None

@@ -24,10 +24,10 @@ def claim(name: str = "c", size: str = "1Gi", **spec: Any) -> Manifest:
 
 
 def bound(name: str = "c", size: str = "1Gi") -> Manifest:
-    found = claim(name, size)
-    found["spec"]["volumeName"] = volume_name(found)
-    found["status"] = {"phase": "Bound", "capacity": {"storage": "1Gi"}}
-    return found
+    manifest = claim(name, size)
+    manifest["spec"]["volumeName"] = volume_name(manifest)
+    manifest["status"] = {"phase": "Bound", "capacity": {"storage": "1Gi"}}
+    return manifest
 
 
 def provisioned(*claims: Manifest, storage_class: Manifest | None = None, api: Api | None = None) -> Api:

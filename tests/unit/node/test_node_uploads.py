@@ -127,8 +127,8 @@ def test_data_ends_the_server(path: str, method: str) -> None:
 def test_a_form(field: str, status: int) -> None:
     form = FormData()
     form.add_field(field, b"data", filename="disk.img")
-    found = asyncio.run(uploaded(Cluster(**{"pod.ready": "true"}), form, "/v1alpha1/upload-form"))
-    assert (found[0], found[2]) == (status, status == 200)
+    result = asyncio.run(uploaded(Cluster(**{"pod.ready": "true"}), form, "/v1alpha1/upload-form"))
+    assert (result[0], result[2]) == (status, status == 200)
 
 
 def test_too_much_data() -> None:
@@ -153,9 +153,9 @@ def test_an_upload_waits_until_the_server_runs() -> None:
         await asyncio.sleep(0)
         cluster.claim["metadata"]["annotations"][MARK + "pod.ready"] = "true"
         cluster.api.add(CLAIM, cluster.claim)
-        found = await asyncio.wait_for(sending, 10)
+        result = await asyncio.wait_for(sending, 10)
         await serving
-        return found
+        return result
 
     assert asyncio.run(run()) == (200, "")
 
@@ -170,9 +170,9 @@ def test_a_populator_fills_another_claim() -> None:
         cluster.api.add(CLAIM, prime)
         serving = asyncio.create_task(cluster.uploads.serve(cluster.server))
         await asyncio.sleep(0)
-        found = await cluster.sent(b"data")
+        result = await cluster.sent(b"data")
         await serving
-        return found
+        return result
 
     assert asyncio.run(run()) == (200, "")
 
@@ -205,8 +205,8 @@ def test_unauthorized_or_invalid_uploads_are_refused() -> None:
     async def run() -> list[int]:
         cluster = Cluster(**{"pod.ready": "true"})
         cluster.api.add(CLAIM, cluster.claim)
-        found = [(await cluster.sent(b"", iss="another"))[0], (await cluster.sent(b"", operation="Clone"))[0]]
-        found += [(await cluster.sent(b"", method="DELETE"))[0], (await cluster.sent(b""))[0]]
-        return found
+        statuses = [(await cluster.sent(b"", iss="another"))[0], (await cluster.sent(b"", operation="Clone"))[0]]
+        statuses += [(await cluster.sent(b"", method="DELETE"))[0], (await cluster.sent(b""))[0]]
+        return statuses
 
     assert asyncio.run(run()) == [401, 400, 404, 409]

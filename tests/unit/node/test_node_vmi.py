@@ -98,8 +98,8 @@ def test_removed_volume_is_unmounted() -> None:
 
 def test_disk_targets_beyond_z_have_two_letters() -> None:
     disks = [{"name": str(number), "disk": {"bus": "virtio"}} for number in range(28)]
-    found = guest.targets({"domain": {"devices": {"disks": disks}}})
-    assert (found["0"], found["25"], found["26"], found["27"]) == ("vda", "vdz", "vdaa", "vdab")
+    result = guest.targets({"domain": {"devices": {"disks": disks}}})
+    assert (result["0"], result["25"], result["26"], result["27"]) == ("vda", "vdz", "vdaa", "vdab")
 
 
 def networked() -> Manifest:
@@ -140,8 +140,8 @@ def test_absent_interface_is_unplugged_then_removed() -> None:
     sources = "domain, multus-status"
     manifest["status"].update(phase="Running", interfaces=[{"name": "blue", "infoSource": sources}])
     manifest["spec"]["domain"]["devices"]["interfaces"][0]["state"] = "absent"
-    found = {entry["name"]: entry["infoSource"] for entry in stepped(manifest)["interfaces"]}
-    assert found == {"default": "domain", "blue": "multus-status"}
+    result = {entry["name"]: entry["infoSource"] for entry in stepped(manifest)["interfaces"]}
+    assert result == {"default": "domain", "blue": "multus-status"}
     manifest["status"]["interfaces"] = [entry for entry in manifest["status"]["interfaces"] if entry["name"] != "blue"]
     assert [entry["name"] for entry in stepped(manifest)["interfaces"]] == ["default"]
 

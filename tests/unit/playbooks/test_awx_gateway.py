@@ -22,7 +22,7 @@ def test_api_path_follows_the_configured_prefix(monkeypatch: pytest.MonkeyPatch,
     if prefix:
         monkeypatch.setenv("CONTROLLER_OPTIONAL_API_URLPATTERN_PREFIX", prefix)
     controller = Controller("Bearer x")
-    asked: list[str] = []
-    monkeypatch.setattr(controller, "get", lambda path: asked.append(path) or {"results": [{"name": "a"}]})
+    paths: list[str] = []
+    monkeypatch.setattr(controller, "get", lambda path: paths.append(path) or {"results": [{"name": "a"}]})
     controller.named("job_templates", "a b")
-    assert asked == [f"{path}/job_templates/?name=a%20b"]
+    assert paths == [f"{path}/job_templates/?name=a%20b"]

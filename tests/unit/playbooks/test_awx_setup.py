@@ -40,8 +40,8 @@ def test_setup_creates_credential_inventory_and_templates(awx: Awx) -> None:
     assert (CHECKOUT / "plugins" / "inventory" / f"{plugin.rpartition('.')[2]}.py").exists()
     assert source["source"] == "scm" and source["overwrite"]
 
-    templates = {one["name"].removeprefix("KubeVirt: "): one for one in awx.given("job_template")}
-    assert {name: (one["playbook"], one["job_slice_count"]) for name, one in templates.items()} == {
+    templates = {item["name"].removeprefix("KubeVirt: "): item for item in awx.given("job_template")}
+    assert {name: (item["playbook"], item["job_slice_count"]) for name, item in templates.items()} == {
         "deploy catalog": ("playbooks/deploy_catalog.yml", 1),
         "fleet report": ("playbooks/fleet_report.yml", 1),
         "refresh": ("playbooks/refresh_revisions.yml", 4),
@@ -50,9 +50,9 @@ def test_setup_creates_credential_inventory_and_templates(awx: Awx) -> None:
     assert templates["declare VMs"]["inventory"] == "Fleet"
     assert templates["refresh"]["extra_vars"] == {"revision_refresh_group": "all", "job_slices": 4}
     assert templates["declare VMs"]["extra_vars"] == {"job_slices": 4}
-    for one in templates.values():
-        assert (CHECKOUT / one["playbook"]).is_file()
-        assert one["survey_spec"]["spec"] and one["survey_enabled"]
+    for item in templates.values():
+        assert (CHECKOUT / item["playbook"]).is_file()
+        assert item["survey_spec"]["spec"] and item["survey_enabled"]
 
     (schedule,) = awx.given("schedule")
     assert schedule["unified_job_template"] == templates["fleet report"]["name"]
@@ -67,10 +67,10 @@ def test_notifications(awx: Awx) -> None:
     configuration = {"url": "https://hooks.example.com", "http_method": "POST"}
     code, output = awx.run(notification="Drift", notification_type="webhook", notification_configuration=configuration)
     assert code == 0, output
-    (made,) = awx.given("notification_template")
-    assert (made["name"], made["notification_type"]) == ("Drift", "webhook")
-    assert made["notification_configuration"] == configuration
-    assert [one["notification_templates_error"] for one in awx.given("job_template")] == [["Drift"]] * 3
+    (result,) = awx.given("notification_template")
+    assert (result["name"], result["notification_type"]) == ("Drift", "webhook")
+    assert result["notification_configuration"] == configuration
+    assert [item["notification_templates_error"] for item in awx.given("job_template")] == [["Drift"]] * 3
     (workflow,) = awx.given("workflow_job_template")
     assert workflow["notification_templates_approvals"] == ["Drift"]
 
@@ -94,7 +94,7 @@ def test_the_workflow(awx: Awx) -> None:
     (approval,) = [node["approval_node"] for node in nodes if "approval_node" in node]
     # AWX compares it with a number.
     assert approval["timeout"] == 86400
-    templates = {one["name"] for one in awx.given("job_template")}
+    templates = {item["name"] for item in awx.given("job_template")}
     used = {node["unified_job_template"] for node in nodes if "unified_job_template" in node}
     assert used <= templates and len(used) == 3
     assert awx.given("job_template")[0]["name"] == "Production: deploy catalog"
@@ -102,7 +102,7 @@ def test_the_workflow(awx: Awx) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variables", "told"),
+    ("variables", "message"),
     [
         (
             {"cluster_host": ""},
@@ -120,9 +120,9 @@ def test_the_workflow(awx: Awx) -> None:
         ({"slices": "many"}, "awx_setup_slices: is many; write a whole number, 1 or more"),
     ],
 )
-def test_bad_input(awx: Awx, variables: Told, told: str) -> None:
+def test_bad_input(awx: Awx, variables: Told, message: str) -> None:
     code, output = awx.run(**variables)
-    assert code == 2 and told in output
+    assert code == 2 and message in output
     assert not awx.log.exists()
 
 
@@ -134,7 +134,9 @@ def test_tasks_use_options_that_there_are() -> None:
         for key in [key for key in task if key.startswith("awx.awx.")]:
             spec = RECORD["modules"][key.rpartition(".")[2]]
             seen.add(key.rpartition(".")[2])
-            assert set(task[key]) <= {*spec, *(alias for one in spec.values() for alias in one.get("aliases", []))}, key
+            assert set(task[key]) <= {*spec, *(alias for item in spec.values() for alias in item.get("aliases", []))}, (
+                key
+            )
     assert seen == set(RECORD["modules"])
 
 
@@ -201,10 +203,10 @@ def test_job_playbooks_prompt_nothing_and_set_artifacts() -> None:
         limit, play = yaml.safe_load(text)
         assert limit["ansible.builtin.import_playbook"] == "plays/limit.yml"
         assert "vars_prompt" not in play and "ansible.builtin.pause" not in text
-        where, told = "['localhost']", limit.get("vars") or {}
-        if told.get("limit_chooses"):
+        where, variables = "['localhost']", limit.get("vars") or {}
+        if variables.get("limit_chooses"):
             where = f"groups['playbook_host'] | default({where})"
-        if "limit_clusters" in told:
+        if "limit_clusters" in variables:
             where = f"groups['playbook_clusters'] | default({where})"
         assert play["hosts"] == f"{{{{ {where} }}}}" and play["gather_facts"] is False
         *before, last = play["tasks"]

@@ -44,7 +44,7 @@ PREFIXES = {"deploy_catalog": "common_instancetypes", "fleet_report": "fleet_rep
 
 @pytest.mark.parametrize("playbook", PREFIXES)
 @pytest.mark.parametrize(
-    ("group", "limit", "told"),
+    ("group", "limit", "message"),
     [
         ("cluster", "", "clusters: cluster is no group of the inventory that has hosts; its hosts are the clusters"),
         ("empty", "", "clusters: empty is no group of the inventory that has hosts"),
@@ -52,26 +52,26 @@ PREFIXES = {"deploy_catalog": "common_instancetypes", "fleet_report": "fleet_rep
         ("strangers", "", "south: has no virtshape_kubeconfig, virtshape_context or virtshape_host; one of these"),
     ],
 )
-def test_host_without_a_cluster_is_refused(tmp_path: Path, playbook: str, group: str, limit: str, told: str) -> None:
+def test_host_without_a_cluster_is_refused(tmp_path: Path, playbook: str, group: str, limit: str, message: str) -> None:
     arguments = ["--limit", limit] if limit else []
-    assert told in play(tmp_path, playbook, *arguments, **{f"{PREFIXES[playbook]}_clusters": group})
+    assert message in play(tmp_path, playbook, *arguments, **{f"{PREFIXES[playbook]}_clusters": group})
 
 
 def test_each_cluster_fails_for_itself(tmp_path: Path) -> None:
-    told = play(tmp_path, "deploy_catalog", common_instancetypes_clusters="clusters")
+    output = play(tmp_path, "deploy_catalog", common_instancetypes_clusters="clusters")
     reason = "cannot reach the API server http://127.0.0.1:9"
-    assert "CLUSTER KUBEVIRT CATALOG CHANGED FAILED" in told and f"east - - - {reason}" in told
-    assert f'"common_instancetypes_msg": "east: {reason}' in told.partition("CUSTOM STATS")[2]
-    assert '"common_instancetypes_failed": true' in told
+    assert "CLUSTER KUBEVIRT CATALOG CHANGED FAILED" in output and f"east - - - {reason}" in output
+    assert f'"common_instancetypes_msg": "east: {reason}' in output.partition("CUSTOM STATS")[2]
+    assert '"common_instancetypes_failed": true' in output
     for name in ("east", "west"):
-        assert f'fatal: [{name}]: FAILED! => {{"changed": false, "msg": "{reason}' in told.partition("Fail with")[2]
+        assert f'fatal: [{name}]: FAILED! => {{"changed": false, "msg": "{reason}' in output.partition("Fail with")[2]
     limited = play(tmp_path, "deploy_catalog", "-l", "west", common_instancetypes_clusters="clusters")
     assert "fatal: [west]" in limited and "[east]" not in limited
 
 
 def test_without_a_cluster_there_is_no_report(tmp_path: Path) -> None:
-    told = play(tmp_path, "fleet_report", fleet_report_clusters="clusters")
+    output = play(tmp_path, "fleet_report", fleet_report_clusters="clusters")
     reason = "cannot reach the API server http://127.0.0.1:9"
-    assert f'"fleet_report_msg": "east: {reason}' in told.partition("CUSTOM STATS")[2]
-    assert f'fatal: [west]: FAILED! => {{"changed": false, "msg": "{reason}' in told.partition("Fail with")[2]
+    assert f'"fleet_report_msg": "east: {reason}' in output.partition("CUSTOM STATS")[2]
+    assert f'fatal: [west]: FAILED! => {{"changed": false, "msg": "{reason}' in output.partition("Fail with")[2]
     assert not (tmp_path / "fleet-report").exists()

@@ -20,7 +20,7 @@ def definition() -> str:
 
 
 def test_a_definition_with_the_collection(tmp_path: Path) -> None:
-    told = yaml.safe_load(definition())
+    result = yaml.safe_load(definition())
     (tmp_path / "execution-environment.yml").write_text(definition())
     done = subprocess.run(
         [str(BUILDER), "create", "--context", str(tmp_path / "context"), "--output-filename", "Containerfile"],
@@ -31,9 +31,9 @@ def test_a_definition_with_the_collection(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     steps = (tmp_path / "context" / "Containerfile").read_text()
-    assert told["images"]["base_image"]["name"] in steps
+    assert result["images"]["base_image"]["name"] in steps
     galaxy = yaml.safe_load((tmp_path / "context" / "_build" / "requirements.yml").read_text())
-    assert "virtshape.instancetypes" in [one["name"] for one in galaxy["collections"]]
+    assert "virtshape.instancetypes" in [item["name"] for item in galaxy["collections"]]
 
 
 def test_the_collection_itself_as_a_definition(tmp_path: Path) -> None:
@@ -56,6 +56,6 @@ def test_builder_finds_the_python_requirements(tmp_path: Path) -> None:
     shutil.copytree(CHECKOUT / "meta", place / "meta")
     shutil.copy(CHECKOUT / "galaxy.yml", place)
     done = subprocess.run([str(BUILDER), "introspect", str(tmp_path)], capture_output=True, text=True, check=True)
-    found = yaml.safe_load(done.stdout)
-    assert [one.partition(" ")[0] for one in found["python"]] == ["kubernetes>=24.2.0"]
-    assert not found["system"]
+    result = yaml.safe_load(done.stdout)
+    assert [item.partition(" ")[0] for item in result["python"]] == ["kubernetes>=24.2.0"]
+    assert not result["system"]

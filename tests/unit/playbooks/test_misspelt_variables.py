@@ -54,8 +54,8 @@ def play(folder: Path, playbook: str | list[Any], **variables: Any) -> str:
 @pytest.mark.parametrize(("playbook", "of", "wrong", "right"), PLAYBOOKS)
 def test_playbooks(tmp_path: Path, playbook: str, of: str, wrong: str, right: str) -> None:
     prefix = of.split()[1]
-    told = play(tmp_path, f"virtshape.instancetypes.{playbook}", **{f"{prefix}_{wrong}": "x"})
-    assert f'"msg": "{prefix}_{wrong} is not a variable of the {of}; did you mean {prefix}_{right}' in told
+    output = play(tmp_path, f"virtshape.instancetypes.{playbook}", **{f"{prefix}_{wrong}": "x"})
+    assert f'"msg": "{prefix}_{wrong} is not a variable of the {of}; did you mean {prefix}_{right}' in output
 
 
 def test_roles(tmp_path: Path) -> None:
@@ -67,10 +67,10 @@ def test_roles(tmp_path: Path) -> None:
             {"block": [included], "rescue": [{"ansible.builtin.debug": {"msg": "{{ ansible_failed_result.msg }}"}}]}
         )
     tasks.append({"ansible.builtin.fail": {}})
-    told = play(tmp_path, [{"hosts": "localhost", "gather_facts": False, "tasks": tasks}])
+    output = play(tmp_path, [{"hosts": "localhost", "gather_facts": False, "tasks": tasks}])
     for role in ROLES:
-        assert f"{role}_stat is not a variable of the role {role}; " in told
-        assert f"{role}_own is not a variable of the role {role}; " in told
+        assert f"{role}_stat is not a variable of the role {role}; " in output
+        assert f"{role}_own is not a variable of the role {role}; " in output
 
 
 def test_unknown_variable_is_named_with_a_suggestion() -> None:
@@ -87,7 +87,7 @@ def test_unknown_variable_is_named_with_a_suggestion() -> None:
 
 def facts(text: str) -> set[str]:
     """Names in the list of facts that a role or playbook may have set before."""
-    return {name for found in re.findall(r"facts: \[([^\]]*)\]", text) for name in found.split(", ")}
+    return {name for names in re.findall(r"facts: \[([^\]]*)\]", text) for name in names.split(", ")}
 
 
 def walked(value: Any) -> Iterator[dict[str, Any]]:
@@ -127,5 +127,5 @@ def test_variables_of_the_role_are_permitted(role: str) -> None:
     assert set(yaml.safe_load((folder / "defaults" / "main.yml").read_text())) <= known
     known |= {"revision_refresh_group", "revision_refresh_host_prefix", "virtual_machines_group"}
     surveys = [json.loads(file.read_text()) for file in (CHECKOUT / "playbooks" / "awx" / "surveys").glob("*.json")]
-    asked = {question["variable"] for survey in surveys for question in survey["spec"]}
-    assert {variable for variable in asked if variable.startswith(f"{role}_")} <= known
+    questions = {question["variable"] for survey in surveys for question in survey["spec"]}
+    assert {variable for variable in questions if variable.startswith(f"{role}_")} <= known

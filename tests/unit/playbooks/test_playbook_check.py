@@ -17,7 +17,7 @@ spec: {runStrategy: Always, instancetype: {name: INSTANCETYPE}, template: {spec:
 
 
 @pytest.mark.parametrize(
-    ("instancetype", "options", "code", "told"),
+    ("instancetype", "options", "code", "message"),
     [
         ("u1.medium", "[]", 0, "1 object checked for KubeVirt 1.9: nothing found"),
         ("u1.none", "[--kubevirt-version, v1.6.2]", 2, "1 object checked for KubeVirt 1.6: 1 error"),
@@ -25,11 +25,11 @@ spec: {runStrategy: Always, instancetype: {name: INSTANCETYPE}, template: {spec:
         ("u1.medium", "[--format, x]", 2, "invalid choice: 'x'"),
     ],
 )
-def test_the_playbook(tmp_path: Path, instancetype: str, options: str, code: int, told: str) -> None:
+def test_the_playbook(tmp_path: Path, instancetype: str, options: str, code: int, message: str) -> None:
     (tmp_path / "vm.yaml").write_text(VM.replace("INSTANCETYPE", instancetype))
     variables = f"{{check_paths: [{tmp_path}], check_options: {options}}}"
     program = str(Path(sys.executable).with_name("ansible-playbook"))
     command = [program, "virtshape.instancetypes.check", "-e", variables]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     output = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode == code and told in output.replace("''", "'"), output
+    assert done.returncode == code and message in output.replace("''", "'"), output

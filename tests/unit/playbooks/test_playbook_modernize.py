@@ -50,22 +50,22 @@ def run(folder: Path, *options: str, **variables: object) -> tuple[int, str]:
 def test_a_vm_of_a_preset(tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "vms.yml").write_text(OLD)
-    code, told = run(tmp_path, "--check", modernize_paths=["old"])
-    assert code == 0 and "1 guest: 1 equal" in told and not (tmp_path / "modernized").exists(), told
+    code, output = run(tmp_path, "--check", modernize_paths=["old"])
+    assert code == 0 and "1 guest: 1 equal" in output and not (tmp_path / "modernized").exists(), output
     # The second time, what the first has written is not read.
     for _time in range(2):
-        code, told = run(tmp_path, modernize_paths=["."])
-        assert code == 0 and "VirtualMachine shop/web" in told, told
-        assert "1 guest: 1 equal; 1 file in modernized" in told
+        code, output = run(tmp_path, modernize_paths=["."])
+        assert code == 0 and "VirtualMachine shop/web" in output, output
+        assert "1 guest: 1 equal; 1 file in modernized" in output
     documents = list(yaml.safe_load_all((tmp_path / "modernized" / "old" / "vms.yml").read_text()))
-    assert [one["kind"] for one in documents] == ["VirtualMachineInstancePreset", "VirtualMachine", "Service"]
+    assert [item["kind"] for item in documents] == ["VirtualMachineInstancePreset", "VirtualMachine", "Service"]
     assert documents[1]["metadata"] == {"name": "web", "namespace": "shop"} and "status" not in documents[1]
     assert documents[1]["spec"]["instancetype"]["name"] == "u1.small"
     assert documents[1]["spec"]["runStrategy"] == "Always"
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "told"),
+    ("text", "options", "message"),
     [
         (
             OLD.replace("memory: 2Gi", "memory: x"),
@@ -77,7 +77,7 @@ def test_a_vm_of_a_preset(tmp_path: Path) -> None:
         (OLD.replace("uid: 1b0f8b2e", "uid: {"), [], "old.yml:"),
     ],
 )
-def test_invalid_input_fails_the_playbook(tmp_path: Path, text: str, options: list[str], told: str) -> None:
+def test_invalid_input_fails_the_playbook(tmp_path: Path, text: str, options: list[str], message: str) -> None:
     (tmp_path / "old.yml").write_text(text)
     code, output = run(tmp_path, modernize_paths="old.yml", modernize_options=options)
-    assert code == 2 and told in " ".join(output.split()).replace("''", "'"), output
+    assert code == 2 and message in " ".join(output.split()).replace("''", "'"), output

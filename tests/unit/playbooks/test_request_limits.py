@@ -45,9 +45,9 @@ def tasks(node: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_every_task_has_the_limit(name: str) -> None:
-    found = [task for path in TASKS[name] for task in tasks(yaml.safe_load(path.read_text()))]
-    assert found
-    for module, options in found:
+    result = [task for path in TASKS[name] for task in tasks(yaml.safe_load(path.read_text()))]
+    assert result
+    for module, options in result:
         limit = options.get("qps", "")
         assert f"{name}_qps" in limit and "omit" in limit, module
 
@@ -81,6 +81,6 @@ def test_the_module_gets_it(name: str, tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    told = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode == 2, told
-    assert "qps: expected more than 0 requests a second, found -1.5; leave it out for no limit" in told
+    output = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode == 2, output
+    assert "qps: expected more than 0 requests a second, found -1.5; leave it out for no limit" in output

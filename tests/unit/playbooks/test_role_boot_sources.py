@@ -26,15 +26,15 @@ DEFAULTS = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text())
 @pytest.fixture(scope="module")
 def catalog() -> dict[tuple[str, str], dict[str, Any]]:
     files = sorted((ROLES / "common_instancetypes" / "files" / "catalog").glob("*.yml"))
-    made = bundle([yaml.safe_load(path.read_text()) for path in files]).objects
-    return {(one["kind"], one["metadata"]["name"]): one for one in made}
+    objects = bundle([yaml.safe_load(path.read_text()) for path in files]).objects
+    return {(item["kind"], item["metadata"]["name"]): item for item in objects}
 
 
 def options(name: str) -> dict[str, Any]:
     template = jinja2.Environment().from_string(yaml.safe_dump(KNOWN[name]))
-    given: dict[str, Any] = yaml.safe_load(template.render(DEFAULTS))
-    upload = {} if given.get("image") else {"upload": {"path": "disk.qcow2"}}
-    return {"namespace": "golden", "state": "present", "keep": 3, **given, **upload}
+    values: dict[str, Any] = yaml.safe_load(template.render(DEFAULTS))
+    upload = {} if values.get("image") else {"upload": {"path": "disk.qcow2"}}
+    return {"namespace": "golden", "state": "present", "keep": 3, **values, **upload}
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -48,12 +48,12 @@ def test_known_image_names_objects_of_builtin_catalog(name: str, catalog: dict[t
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_known_image_gives_a_valid_boot_source(name: str) -> None:
-    given = options(name)
+    values = options(name)
 
-    assert source.representative(given)["metadata"]["name"] == name
-    if given.get("image"):
-        assert reference(given["image"]).registry == "quay.io" and given["schedule"] == "0 */12 * * *"
-        cron = source.cron(given, source.defaults(given, []))
+    assert source.representative(values)["metadata"]["name"] == name
+    if values.get("image"):
+        assert reference(values["image"]).registry == "quay.io" and values["schedule"] == "0 */12 * * *"
+        cron = source.cron(values, source.defaults(values, []))
         assert len(cron["metadata"]["labels"]) == 4
 
 
@@ -65,7 +65,7 @@ def test_the_readme_names_all_images() -> None:
 def test_table_has_a_line_per_boot_source() -> None:
     label = "instancetype.kubevirt.io/default-"
     labels = {f"{label}instancetype": "u1.medium", f"{label}preference": "fedora"}
-    made = {
+    created = {
         "namespace": "golden",
         "name": "fedora",
         "action": "create",
@@ -79,7 +79,7 @@ def test_table_has_a_line_per_boot_source() -> None:
     def lines(**result: Any) -> list[str]:
         return [" ".join(line.split()) for line in template.render(boot_sources_result=result).splitlines()]
 
-    assert lines(msg="1 of 2 boot sources failed", results=[{**made, "labels": labels}, lost]) == [
+    assert lines(msg="1 of 2 boot sources failed", results=[{**created, "labels": labels}, lost]) == [
         "NAMESPACE BOOT SOURCE ACTION READY INSTANCETYPE PREFERENCE",
         "golden fedora create yes u1.medium fedora",
         "golden lost none failed - -",

@@ -36,10 +36,10 @@ def runs(judged: bool, fits: bool, problem: str = "") -> dict[str, Any]:
 
 
 def test_without_questions_there_is_no_column() -> None:
-    found = table(
+    result = table(
         msg="2 virtual machines: 1 created, 1 unchanged", results=[line("a", status="Running"), line("b", "none")]
     )
-    assert found == [
+    assert result == [
         "NAMESPACE VM ACTION STATUS",
         "shop a create Running",
         "",
@@ -75,8 +75,8 @@ def refreshed(name: str, **more: Any) -> dict[str, Any]:
         of = {"instancetype": {"generation": generation}, "preference": {"generation": 1}}
         return {"status": "Running", "guest": {"vcpus": 4, "memory": memory}, **of}
 
-    told = {"outcome": "refreshed", "restarted": False, "restart_required": False, "needs": "restart"}
-    return {"namespace": "shop", "name": name, "before": state("4Gi", 1), "after": state("8Gi", 2), **told, **more}
+    outcome = {"outcome": "refreshed", "restarted": False, "restart_required": False, "needs": "restart"}
+    return {"namespace": "shop", "name": name, "before": state("4Gi", 1), "after": state("8Gi", 2), **outcome, **more}
 
 
 def refresh_table(*machines: dict[str, Any], check_mode: bool = False) -> list[str]:

@@ -21,8 +21,8 @@ def given(variables: dict[str, Any], folder: Path) -> dict[str, Any]:
     """What ansible-core reads from the file that AWX writes."""
     path = folder / "extravars"
     path.write_text(extra_vars_file(variables, {}))
-    found: dict[str, Any] = DataLoader().load_from_file(str(path))
-    return found
+    result: dict[str, Any] = DataLoader().load_from_file(str(path))
+    return result
 
 
 @pytest.mark.parametrize("path", SURVEYS, ids=lambda path: path.stem)

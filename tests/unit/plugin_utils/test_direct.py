@@ -32,10 +32,10 @@ class Here(ModuleAction):
     """An action as Ansible makes one for a task of localhost."""
 
     def __init__(self, **task: Any) -> None:
-        asked = {"async_val": 0, "delegate_to": None, "environment": [], "check_mode": True, "diff": False, **task}
+        attributes = {"async_val": 0, "delegate_to": None, "environment": [], "check_mode": True, "diff": False, **task}
         shell = mock.Mock(tmpdir=None, get_option=lambda _name: "/tmp", env_prefix=lambda **_environment: "")
         super().__init__(
-            task=mock.Mock(**{"no_log": False, **asked}),
+            task=mock.Mock(**{"no_log": False, **attributes}),
             connection=mock.Mock(transport="local", become=None, socket_path=None, _shell=shell),
             play_context=mock.Mock(executable="/bin/sh"),
             loader=mock.Mock(),
@@ -70,8 +70,8 @@ def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: An
 
 
 def test_a_module_is_executed_here() -> None:
-    told = execute(Here(), text=date(2026, 1, 2), key="secret")
-    assert {name: told[name] for name in ("changed", "text", "check", "flavour", "pair", "key")} == {
+    result = execute(Here(), text=date(2026, 1, 2), key="secret")
+    assert {name: result[name] for name in ("changed", "text", "check", "flavour", "pair", "key")} == {
         "changed": True,
         "text": "2026-01-02",
         "check": True,
@@ -82,9 +82,9 @@ def test_a_module_is_executed_here() -> None:
 
 
 def test_a_failure_hides_secrets() -> None:
-    told = execute(Here(), text="fail", key="secret")
-    assert (told["failed"], told["msg"]) == (True, "failed with ********")
-    assert "secret" not in str(told)
+    result = execute(Here(), text="fail", key="secret")
+    assert (result["failed"], result["msg"]) == (True, "failed with ********")
+    assert "secret" not in str(result)
 
 
 def test_state_of_the_worker_is_restored() -> None:
@@ -122,9 +122,9 @@ def test_direct_execution_is_logged_and_can_be_disabled() -> None:
 
 
 def test_an_invalid_option_fails() -> None:
-    told = execute(Here(), txt="a")
-    assert told["failed"] is True
-    assert "txt" in told["msg"]
+    result = execute(Here(), txt="a")
+    assert result["failed"] is True
+    assert "txt" in result["msg"]
 
 
 def test_output_of_a_module_is_displayed_immediately() -> None:
@@ -139,8 +139,8 @@ def test_output_of_a_module_is_displayed_immediately() -> None:
 def test_kubeconfig_is_hidden_from_the_invocation(monkeypatch: pytest.MonkeyPatch) -> None:
     # From ansible-core 2.21 on, results have the options on request.
     monkeypatch.setenv("ANSIBLE_INJECT_INVOCATION", "1")
-    told = execute(Here(), text="a", kubeconfig={"users": []})["invocation"]["module_args"]
-    assert (told["text"], told["kubeconfig"]) == ("a", "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER")
+    result = execute(Here(), text="a", kubeconfig={"users": []})["invocation"]["module_args"]
+    assert (result["text"], result["kubeconfig"]) == ("a", "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER")
 
 
 def test_the_environment_is_the_tasks_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,14 +169,14 @@ def test_remote_and_become_tasks_are_not_direct() -> None:
     remote._connection.transport = "ssh"
     other_user = Here()
     other_user._connection.become = mock.Mock()
-    assert [execute(one, text="a") for one in (remote, other_user)] == [None, None]
+    assert [execute(item, text="a") for item in (remote, other_user)] == [None, None]
 
 
 def test_the_interpreter_counts() -> None:
-    found = {"ansible_facts": {"discovered_interpreter_python": sys.executable}}
+    facts = {"ansible_facts": {"discovered_interpreter_python": sys.executable}}
     assert execute(Here(), {"ansible_python_interpreter": "/usr/bin/python3"}, text="a") is None
     assert execute(Here(), {}, text="a") is None
-    assert execute(Here(), found, text="a")["changed"]
+    assert execute(Here(), facts, text="a")["changed"]
     assert execute(Here(delegate_to="localhost"), {"ansible_delegated_vars": {"localhost": HERE}}, text="a")["changed"]
 
 

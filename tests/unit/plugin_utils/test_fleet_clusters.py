@@ -113,14 +113,14 @@ def test_the_page_has_a_column_and_a_filter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         ("east", "_fleet_clusters: expected a list of clusters, found 'east'"),
         ([], "_fleet_clusters: expected at least one cluster"),
         ([{"cluster": "east"}], "_fleet_clusters: [0]: kubevirt_version is missing"),
     ],
 )
-def test_bad_input(value: Any, told: str) -> None:
+def test_bad_input(value: Any, message: str) -> None:
     with pytest.raises(AnsibleFilterError) as caught:
         fleet_clusters(value)
-    assert str(caught.value) == told
+    assert str(caught.value) == message

@@ -285,7 +285,7 @@ def test_any_large_fleet_prints_on_few_pages(seed: int) -> None:
     assert shown.rows <= 220
     # Folded, nothing is lost.
     table = shown.text.partition("Restart required")[2].partition("Lost in a snapshot")[0]
-    assert [one["name"] for one in vms if one["restart_required"] and one["name"] not in table] == []
+    assert [item["name"] for item in vms if item["restart_required"] and item["name"] not in table] == []
 
 
 def test_required_restarts_are_grouped_by_namespace_and_reason() -> None:
@@ -306,11 +306,11 @@ def test_states_by_team_and_namespace_come_first() -> None:
         vm("e", status=""),
     ]
     result = fleet(vms, now=NOW)
-    assert [(one["team"], one["virtual_machines"], one["states"]) for one in result["teams"]] == [
+    assert [(item["team"], item["virtual_machines"], item["states"]) for item in result["teams"]] == [
         ("web", 3, {"Stopped": 2, "Running": 1}),
         ("", 2, {"Running": 1, "not known": 1}),
     ]
-    assert [(one["namespace"], one["teams"], one["drifted"]) for one in result["namespaces"]] == [
+    assert [(item["namespace"], item["teams"], item["drifted"]) for item in result["namespaces"]] == [
         ("shop", ["web"], 1),
         ("office", ["web"], 0),
     ]
@@ -318,7 +318,7 @@ def test_states_by_team_and_namespace_come_first() -> None:
     assert shown.index("VMs by team") < shown.index("For how long") < shown.index("VMs by instancetype")
     assert "web 3 0 1 3 6 GiB 2 Stopped, 1 Running no team 2" in shown
     owners = fleet(vms, now=NOW, team_label="owner")["teams"]
-    assert [(one["team"], one["virtual_machines"]) for one in owners] == [("x", 1), ("", 4)]
+    assert [(item["team"], item["virtual_machines"]) for item in owners] == [("x", 1), ("", 4)]
     # Without the label there is no table of teams.
     bare = page([vm("a")]).text
     assert "VMs by namespace Namespace VMs" in bare and "no team" not in bare

@@ -111,7 +111,7 @@ class Server:
             return status(403, f"{plural} is forbidden", "Forbidden")
         if plural == "version":
             return 200, {"gitVersion": "v1.9.0"}
-        result = [one for one in CLUSTER[plural] if one["metadata"].get("namespace") == namespace or not namespace]
+        result = [item for item in CLUSTER[plural] if item["metadata"].get("namespace") == namespace or not namespace]
         return 200, listed(*result)
 
     def hosts(self, **options: Any) -> Hosts:
@@ -173,7 +173,7 @@ def test_only_running_lists_running_vms() -> None:
 def test_kind_forbidden_cluster_wide_is_listed_per_namespace() -> None:
     server = Server("*/controllerrevisions", "office/controllerrevisions")
     result = server.hosts()
-    assert [server.requests[f"{one}controllerrevisions"] for one in ("", "office/", "shop/")] == [1, 1, 1]
+    assert [server.requests[f"{item}controllerrevisions"] for item in ("", "office/", "shop/")] == [1, 1, 1]
     assert result.hosts["vm-1.shop"]["vm_instancetype"]["state"] == "drifted"
     assert result.hosts["vm-1.office"]["vm_instancetype"]["state"] == "unknown"
 

@@ -79,7 +79,7 @@ def test_invalid_object_stays_while_others_are_converted(tmp_path: Path, capsys:
     assert code == 1 and "not converted: spec: spec.virtualMachine: references undefined parameter NAEM" in lines[2]
     assert "rendered.yml: not read: " in lines[3]
     documents = list(yaml.safe_load_all((tmp_path / "new" / "old.yml").read_text()))
-    assert [one["kind"] for one in documents] == ["VirtualMachineTemplate", "Template"]
+    assert [item["kind"] for item in documents] == ["VirtualMachineTemplate", "Template"]
 
 
 def test_invalid_arguments_exit_with_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

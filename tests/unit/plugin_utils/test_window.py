@@ -83,14 +83,14 @@ def test_work_has_to_end_in_the_window() -> None:
 
 
 def test_deadline_is_the_first_after_the_start() -> None:
-    told = "the deadline is Sat 2026-05-02 06:00 Europe/Berlin, and a batch may take 60 s"
-    for now, said in (("2026-05-02 03:59", ""), ("2026-05-02 03:59:01", told), ("2026-05-02 05:00", told)):
+    message = "the deadline is Sat 2026-05-02 06:00 Europe/Berlin, and a batch may take 60 s"
+    for now, said in (("2026-05-02 03:59", ""), ("2026-05-02 03:59:01", message), ("2026-05-02 05:00", message)):
         assert refusal([], now, zone=BERLIN, deadline="06:00", start="2026-05-01 22:00") == said
     assert refusal(ALL_DAY, "2026-05-02 04:00", zone=BERLIN, deadline="06:00") == ""
 
 
 @pytest.mark.parametrize(
-    ("windows", "deadline", "zone", "told"),
+    ("windows", "deadline", "zone", "message"),
     [
         ("[", "", "", "windows: is not YAML; write a list of windows"),
         ("fri", "", "", "windows: is 'fri'; write a list of windows"),
@@ -147,16 +147,16 @@ def test_deadline_is_the_first_after_the_start() -> None:
         ),
     ],
 )
-def test_invalid_input_is_one_line(windows: Any, deadline: str, zone: str, told: str) -> None:
+def test_invalid_input_is_one_line(windows: Any, deadline: str, zone: str, message: str) -> None:
     with pytest.raises(WindowError) as error:
         schedule(windows, deadline, zone)
-    assert str(error.value) == told
-    assert window(windows, deadline, zone) == {"bad_input": told, "refusal": ""}
+    assert str(error.value) == message
+    assert window(windows, deadline, zone) == {"bad_input": message, "refusal": ""}
 
 
 def test_the_filter_takes_times_as_texts() -> None:
-    found = window(DAILY, None, None, start="2026-05-01 12:00:00", now="2026-05-01 12:00:00", seconds="60")
-    assert found == {
+    result = window(DAILY, None, None, start="2026-05-01 12:00:00", now="2026-05-01 12:00:00", seconds="60")
+    assert result == {
         "bad_input": "",
         "refusal": "no maintenance window is open; the next one begins Fri 2026-05-01 22:00 UTC",
     }

@@ -40,7 +40,7 @@ def found(tmp_path: Path, capsys: pytest.CaptureFixture[str], *documents: Any, o
         options = ["--objects", str(tmp_path / "objects.yaml")]
     main(["--format", "json", *options, str(tmp_path / "a.yml")])
     report = json.loads(capsys.readouterr().out)
-    return [f"{one['level']}: {one['field']}: {one['message']} [{one['rule']}]" for one in report["findings"]]
+    return [f"{item['level']}: {item['field']}: {item['message']} [{item['rule']}]" for item in report["findings"]]
 
 
 @pytest.mark.parametrize(

@@ -134,9 +134,9 @@ def test_values_of_parameters() -> None:
         {"name": "E", "value": "not: json"},
     ]
     item = {"${A}": ["${A}-${B}-${D}", "${{C}}", "${{E}}", "${UNKNOWN}", "${{UNKNOWN}}", 5]}
-    ((index, made, missing),) = objects({"parameters": parameters, "objects": [item]})
+    ((index, result, missing),) = objects({"parameters": parameters, "objects": [item]})
     assert (index, missing) == (0, "")
-    assert made == {"x": ["x--aa-0-A", True, "not: json", "${UNKNOWN}", "${{UNKNOWN}}", 5]}
+    assert result == {"x": ["x--aa-0-A", True, "not: json", "${UNKNOWN}", "${{UNKNOWN}}", 5]}
 
 
 OTHERS = """\
