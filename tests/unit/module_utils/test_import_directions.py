@@ -113,12 +113,12 @@ def imported(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
 
 def reached(path: Path) -> set[Path]:
     """The file and all that it imports, directly or by way of others."""
-    found: set[Path] = set()
+    result: set[Path] = set()
     due = {path}
     while due:
-        found |= due
-        due = {PLUGINS.joinpath(*parts).with_suffix(".py") for one in due for _line, parts in imported(one)} - found
-    return found
+        result |= due
+        due = {PLUGINS.joinpath(*parts).with_suffix(".py") for item in due for _line, parts in imported(item)} - result
+    return result
 
 
 @pytest.mark.parametrize("path", sorted(PLUGINS.rglob("*.py")), ids=lambda path: str(path.relative_to(PLUGINS)))
@@ -146,6 +146,6 @@ def test_the_table_has_no_circle() -> None:
 
 @pytest.mark.parametrize("path", sorted(PLUGINS.glob("modules/*_info.py")), ids=lambda path: path.stem)
 def test_a_module_that_reads_reaches_nothing_that_writes(path: Path) -> None:
-    rooms = {room_of(found.relative_to(PLUGINS).parts[:-1]) for found in reached(path)}
+    rooms = {room_of(module.relative_to(PLUGINS).parts[:-1]) for module in reached(path)}
     assert "_cluster.entry" in rooms
     assert not rooms & {"_cluster.act", "_cluster.act.boot"}

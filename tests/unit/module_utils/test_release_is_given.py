@@ -43,12 +43,12 @@ def optional(function: ast.FunctionDef) -> Parameter | None:
 
 def asking() -> dict[tuple[str, str], Parameter]:
     """Functions whose release may be left out, by module and name."""
-    found = {}
+    result = {}
     for path in (UTILS / "_resolver").rglob("*.py"):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and (parameter := optional(node)) is not None:
-                found[path.stem, node.name] = parameter
-    return found
+                result[path.stem, node.name] = parameter
+    return result
 
 
 ASKING = asking()

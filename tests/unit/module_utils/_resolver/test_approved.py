@@ -110,8 +110,8 @@ def a_fleet() -> dict[str, Any]:
 
 
 def read(name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = yaml.safe_load((approved.FOLDER / name).read_text(encoding="utf-8"))
-    return found
+    result: list[dict[str, Any]] = yaml.safe_load((approved.FOLDER / name).read_text(encoding="utf-8"))
+    return result
 
 
 # Read once and not in the tests: PyYAML takes longer than what is tested.
@@ -154,41 +154,41 @@ def test_an_empty_fleet_as_a_page() -> None:
 
 
 def test_a_catalog_as_data_table_picture_and_page() -> None:
-    found = compatibility_matrix([*reversed(expand_catalog(CATALOG)), {"kind": "ConfigMap"}])
-    approved.check("catalog.json", shown(as_data(found)))
-    approved.check("catalog.md", markdown(found, "A catalog"))
-    approved.check("catalog.svg", unstyled(svg(found, "A <catalog>")))
-    approved.check("catalog.html", unstyled(html(found, "A <catalog>")))
+    result = compatibility_matrix([*reversed(expand_catalog(CATALOG)), {"kind": "ConfigMap"}])
+    approved.check("catalog.json", shown(as_data(result)))
+    approved.check("catalog.md", markdown(result, "A catalog"))
+    approved.check("catalog.svg", unstyled(svg(result, "A <catalog>")))
+    approved.check("catalog.html", unstyled(html(result, "A <catalog>")))
 
 
 def test_modernized_manifests_are_approved() -> None:
     """Each entry of the file is an old manifest's name, what is made of it, and what is told about that."""
-    told = {f"{one['kind']} {one['metadata']['name']}": modernize(one) for one in OLD}
-    approved.check("modernize.json", shown(told))
+    results = {f"{item['kind']} {item['metadata']['name']}": modernize(item) for item in OLD}
+    approved.check("modernize.json", shown(results))
 
 
 @pytest.mark.parametrize("name", FILTERS)
 def test_filter_results_of_vms_are_approved(name: str) -> None:
     """Each entry of the file is a VM's name and a filter's answer, and that of KubeVirt 1.3 where it is another."""
-    told: dict[str, Any] = {}
-    for asked in (one for one in OBJECTS if one["kind"] == "VirtualMachine"):
-        now, old = (answer(name, asked, version) for version in (None, "1.3"))
-        told[asked["metadata"]["name"]] = now
+    results: dict[str, Any] = {}
+    for machine in (item for item in OBJECTS if item["kind"] == "VirtualMachine"):
+        now, old = (answer(name, machine, version) for version in (None, "1.3"))
+        results[machine["metadata"]["name"]] = now
         if old != now:
-            told[f"{asked['metadata']['name']} in 1.3"] = old
-    approved.check(f"filter_{name}.json", shown(told))
+            results[f"{machine['metadata']['name']} in 1.3"] = old
+    approved.check(f"filter_{name}.json", shown(results))
 
 
-def answer(name: str, asked: dict[str, Any], version: str | None) -> Any:
+def answer(name: str, machine: dict[str, Any], version: str | None) -> Any:
     """What a filter answers, or what it says instead."""
     objects = {"current" if name == "drift" else "objects": OBJECTS}
     try:
-        return load(name)(asked, **objects, kubevirt_version=version, **FILTERS[name])
+        return load(name)(machine, **objects, kubevirt_version=version, **FILTERS[name])
     except AnsibleFilterError as error:
         return str(error)
 
 
 def test_explain_table_is_approved() -> None:
-    web = next(one for one in OBJECTS if one["metadata"]["name"] == "web")
+    web = next(item for item in OBJECTS if item["metadata"]["name"] == "web")
     table = load("explain")(web, objects=OBJECTS, form="table")
     approved.check("filter_explain.txt", "\n".join([*table, ""]))

@@ -20,29 +20,32 @@ VMIS = {name: case for name, case in CASES.items() if name not in VMS}
 
 def checked(case: Case, version: str) -> list[str]:
     kubevirt = kubevirt_of({"spec": {"configuration": case.configuration}}, f"v{version}")
-    found = errors(case.manifest("default"), kubevirt)
-    told = [f"{one.field}: {one.message}" for one in found]
+    result = errors(case.manifest("default"), kubevirt)
+    lines = [f"{item.field}: {item.message}" for item in result]
     # Where the form is wrong, the check reads no further.
-    malformed = any(one.rule == "invalid" for one in found)
-    return [*told, *(f"KubeVirt: {text}" for text in (causes(case.manifest("default"), kubevirt) if malformed else ()))]
+    malformed = any(item.rule == "invalid" for item in result)
+    return [
+        *lines,
+        *(f"KubeVirt: {text}" for text in (causes(case.manifest("default"), kubevirt) if malformed else ())),
+    ]
 
 
 def foreseen(case: Case, version: str = NEWEST) -> list[str]:
     """What preflight is sure of; the cluster has none of the objects that a VM may name."""
     kubevirt = kubevirt_of({"spec": {"configuration": case.configuration}}, f"v{version}")
-    found = issues(case.manifest("default"), kubevirt)
-    return [issue.text for issue in found if issue.certain and not issue.missing]
+    result = issues(case.manifest("default"), kubevirt)
+    return [issue.text for issue in result if issue.certain and not issue.missing]
 
 
 def test_check_findings_of_each_release_are_approved() -> None:
     """Each entry is a VM's name and what is wrong with it, and what it is in another release where that differs."""
-    told: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for name, case in VMS.items():
-        told[name] = checked(case, NEWEST)
+        results[name] = checked(case, NEWEST)
         for version in OTHERS:
-            if checked(case, version) != told[name]:
-                told[f"{name} in {version}"] = checked(case, version)
-    approved.check("admission.json", shown(told))
+            if checked(case, version) != results[name]:
+                results[f"{name} in {version}"] = checked(case, version)
+    approved.check("admission.json", shown(results))
 
 
 def test_preflight_findings_of_unstartable_vms_are_approved() -> None:
@@ -51,5 +54,5 @@ def test_preflight_findings_of_unstartable_vms_are_approved() -> None:
     approved.check("starts.json", shown({name: foreseen(case) for name, case in {**started, **PODS}.items()}))
 
 
-def shown(told: dict[str, list[str]]) -> str:
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+def shown(results: dict[str, list[str]]) -> str:
+    return json.dumps(results, indent=1, ensure_ascii=False) + "\n"

@@ -36,5 +36,5 @@ def test_only_the_standard_library_is_imported(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_code_reads_the_clock(path: Path) -> None:
-    asked = [node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)]
-    assert not CLOCK & set(asked)
+    attributes = [node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)]
+    assert not CLOCK & set(attributes)

@@ -37,14 +37,14 @@ def test_reported_release_chooses_the_version(release: str, version: str) -> Non
     assert store.asked == [("GET", KUBEVIRTS)]
 
 
-@pytest.mark.parametrize("told", [kubevirt("devel"), kubevirt(None), None])
-def test_unknown_release_is_derived_from_crd_fields(told: Any) -> None:
+@pytest.mark.parametrize("kubevirt_object", [kubevirt("devel"), kubevirt(None), None])
+def test_unknown_release_is_derived_from_crd_fields(kubevirt_object: Any) -> None:
     changed = [copy.deepcopy(item) for item in definitions() if "preferences" in item["metadata"]["name"]]
     for definition in changed:
         for version in definition["spec"]["versions"]:
             del version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["preferredArchitecture"]
-    store = Store({KUBEVIRTS: [told] if told else [], DEFINITIONS: changed})
-    if told is None:
+    store = Store({KUBEVIRTS: [kubevirt_object] if kubevirt_object else [], DEFINITIONS: changed})
+    if kubevirt_object is None:
         store.answers["GET", KUBEVIRTS] = forbidden("kubevirts")
     assert chosen(store) == ChosenVersion("v2", "the cluster's API has all fields of KubeVirt 1.6")
 

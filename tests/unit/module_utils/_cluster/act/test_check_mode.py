@@ -93,7 +93,7 @@ def test_object_refused_by_dry_run_is_not_restarted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (status(404, 'namespaces "shop" not found', "NotFound"), UNKNOWN),
         (status(422, 'Failure to find instancetype: x.y "small" not found', "Invalid"), UNKNOWN),
@@ -105,11 +105,11 @@ def test_object_refused_by_dry_run_is_not_restarted() -> None:
         (status(400, 'admission webhook "audit" does not support dry run', "BadRequest"), "does not support dry run"),
     ],
 )
-def test_inconclusive_dry_run_is_a_warning(answer: Any, told: str) -> None:
+def test_inconclusive_dry_run_is_a_warning(answer: Any, message: str) -> None:
     (result,) = check(empty(a=answer), "a")
     assert (result.failed, result.changed) == (None, True)
     (warning,) = result.warnings
-    assert told in warning
+    assert message in warning
 
 
 def test_unreachable_server_fails_the_check() -> None:

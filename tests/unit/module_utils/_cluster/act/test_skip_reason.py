@@ -17,9 +17,9 @@ def live(manager: str = "kubectl", operation: str = "Update", **labels: str) -> 
 
 
 @pytest.mark.parametrize("existing", ["apply", "keep"])
-@pytest.mark.parametrize("found", [live("virt-operator"), live(**{"app.kubernetes.io/managed-by": "virt-operator"})])
-def test_objects_of_virt_operator_are_skipped(found: dict[str, Any], existing: str) -> None:
-    assert "virt-operator" in str(skip_reason(found, existing))
+@pytest.mark.parametrize("manifest", [live("virt-operator"), live(**{"app.kubernetes.io/managed-by": "virt-operator"})])
+def test_objects_of_virt_operator_are_skipped(manifest: dict[str, Any], existing: str) -> None:
+    assert "virt-operator" in str(skip_reason(manifest, existing))
 
 
 def test_foreign_objects_are_skipped_with_existing_keep() -> None:

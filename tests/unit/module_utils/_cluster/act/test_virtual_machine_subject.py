@@ -200,8 +200,8 @@ def test_limits_are_read_once_for_all_namespaces(admitted: list[str]) -> None:
         "spec.instancetype.name: small is not permitted here; choose from tiny, or an instancetype of the namespace"
         " (limit lean)"
     }
-    asked = [path for _method, path in store.asked]
-    assert (asked.count(POLICIES), asked.count(f"{namespace}/shop"), admitted) == (1, 1, ["vm0"])
+    paths = [path for _method, path in store.asked]
+    assert (paths.count(POLICIES), paths.count(f"{namespace}/shop"), admitted) == (1, 1, ["vm0"])
 
 
 def test_limit_with_unreadable_namespace_labels_is_not_judged() -> None:

@@ -59,7 +59,7 @@ def test_options_suffice_without_kubeconfig() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{ this is: [no yaml", "cannot be used: "),
         ("just text", "cannot be used: "),
@@ -67,12 +67,12 @@ def test_options_suffice_without_kubeconfig() -> None:
         ("", "cannot be used: "),
     ],
 )
-def test_a_broken_kubeconfig_is_one_line(tmp_path: Path, text: str, told: str) -> None:
+def test_a_broken_kubeconfig_is_one_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "kubeconfig"
     path.write_text(text)
     with pytest.raises(ConnectionFailed) as error:
         configure({"kubeconfig": str(path)})
-    assert str(error.value).startswith(f"kubeconfig {path} {told}")
+    assert str(error.value).startswith(f"kubeconfig {path} {message}")
     assert "\n" not in str(error.value)
 
 
@@ -99,8 +99,10 @@ def with_plugin(command: Path, body: str, *args: str) -> dict[str, Any]:
 
 
 def test_an_exec_plugin_gives_the_token(tmp_path: Path) -> None:
-    told = '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t"}}'
-    assert authorization(configure({"kubeconfig": with_plugin(tmp_path / "login", f"echo '{told}'")})) == "Bearer t"
+    credential = '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t"}}'
+    assert (
+        authorization(configure({"kubeconfig": with_plugin(tmp_path / "login", f"echo '{credential}'")})) == "Bearer t"
+    )
 
 
 def test_hanging_exec_plugin_is_stopped_and_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

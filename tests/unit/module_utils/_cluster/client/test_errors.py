@@ -17,7 +17,7 @@ VM = kinds.BY_NAME["VirtualMachine"]
 
 
 @pytest.mark.parametrize(
-    ("code", "body", "verb", "told"),
+    ("code", "body", "verb", "message"),
     [
         (
             401,
@@ -55,8 +55,8 @@ VM = kinds.BY_NAME["VirtualMachine"]
         (500, b"", "GET", "HTTP 500"),
     ],
 )
-def test_errors_are_explained(code: int, body: Any, verb: str, told: str) -> None:
-    assert explain(ApiError(code, body), verb, VM) == told
+def test_errors_are_explained(code: int, body: Any, verb: str, message: str) -> None:
+    assert explain(ApiError(code, body), verb, VM) == message
 
 
 def test_a_conflict_names_managers_and_fields() -> None:
@@ -92,7 +92,7 @@ def test_argo_cd_conflict_explains_the_revert() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             "x=1,a in (b",
@@ -103,10 +103,10 @@ def test_argo_cd_conflict_explains_the_revert() -> None:
         ("a=1,", "label_selectors: 'a=1,' is not a label selector (unable to parse requirement: why)"),
     ],
 )
-def test_a_malformed_label_selector(text: str, told: str) -> None:
+def test_a_malformed_label_selector(text: str, message: str) -> None:
     error = ApiError(400, {"reason": "BadRequest", "message": "unable to parse requirement: why"})
     error.selector = text
-    assert explain(error, "LIST", VM) == told
+    assert explain(error, "LIST", VM) == message
 
 
 def test_missing_rule_comes_from_the_server_message() -> None:

@@ -72,7 +72,7 @@ PAGE = b"<!DOCTYPE html><html><head><title>Log in</title></head><body>" + b"x" *
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (raw(b"[]"), f"answered with [] instead of an object; {ASKS}"),
         (raw(b'"hello"'), f"answered with 'hello' instead of an object; {ASKS}"),
@@ -90,10 +90,10 @@ PAGE = b"<!DOCTYPE html><html><head><title>Log in</title></head><body>" + b"x" *
         (raw(b'{"metadata": {}, "items": [{"metadata": {"name": 5}}]}'), "did not answer with a list of objects"),
     ],
 )
-def test_malformed_list_response_is_one_line_error(answer: bytes, told: str) -> None:
+def test_malformed_list_response_is_one_line_error(answer: bytes, message: str) -> None:
     with server(answer) as (session, _asked), pytest.raises(ConnectionFailed) as error:
         session.list(VM, "shop")
-    assert told in str(error.value), str(error.value)
+    assert message in str(error.value), str(error.value)
     assert "\n" not in str(error.value) and "secret" not in str(error.value) and len(str(error.value)) < 300
 
 

@@ -62,8 +62,8 @@ def image() -> io.BytesIO:
     return io.BytesIO(b"v" * SIZE)
 
 
-def send(pool: Any, url: str, told: list[int] | None = None) -> upload_proxy.Answer:
-    count = [] if told is None else told
+def send(pool: Any, url: str, progress: list[int] | None = None) -> upload_proxy.Answer:
+    count = [] if progress is None else progress
     return upload_proxy.send(pool, url, "secret", image(), SIZE, count.append)
 
 

@@ -39,7 +39,7 @@ def test_json_rejected_by_go_is_refused(text: str) -> None:
 
 
 def test_numbers_become_floats_and_oversized_are_refused() -> None:
-    given = {"a": [2**63, 1.0, True, "1"]}
-    assert go_json.write(go_json.numbers(given)) == '{"a":[9223372036854775808,1,true,"1"]}'.replace("775808", "776000")
+    value = {"a": [2**63, 1.0, True, "1"]}
+    assert go_json.write(go_json.numbers(value)) == '{"a":[9223372036854775808,1,true,"1"]}'.replace("775808", "776000")
     with pytest.raises(OverflowError):
         go_json.numbers(10**400)

@@ -56,7 +56,7 @@ def test_values_of_secret_parameters_are_hidden() -> None:
     before, after = redact(declared, changed)
     assert [entry["value"] for entry in before["parameters"]] == ["(hidden)", "shown"]
     assert [entry["value"] for entry in after["parameters"]] == ["(hidden, another value)", "shown"]
-    given = {
+    options = {
         "from_template": {"parameters": {"API_TOKEN": "a", "PIN_SECRET": 1234, "PASSWORD_LOGIN": True, "NAME": "b"}}
     }
-    assert secret_texts([declared, given]) == {"old", "a", "1234"}
+    assert secret_texts([declared, options]) == {"old", "a", "1234"}

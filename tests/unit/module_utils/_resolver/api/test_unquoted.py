@@ -17,7 +17,7 @@ EIGHT = Number("010", 8)
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
+    ("value", "expected"),
     [
         ({"a": [1, "no", None, True, {"b": 1.5}]}, None),
         ({"labels": {Key("no", False): "x"}}, ("labels.no", "the key no is false in YAML; put it in quotes")),
@@ -32,8 +32,8 @@ EIGHT = Number("010", 8)
         ({"a": {"b": EIGHT}, "c": EIGHT}, ("a.b", '010 is 8 in YAML; write 8 or "010"')),
     ],
 )
-def test_unquoted_values_are_found(value: Any, found: tuple[str, str] | None) -> None:
-    assert problem(value) == found
+def test_unquoted_values_are_found(value: Any, expected: tuple[str, str] | None) -> None:
+    assert problem(value) == expected
 
 
 def test_values_with_repeated_parts_or_themselves() -> None:

@@ -61,9 +61,9 @@ def template(cpu: Any = 1, memory: str = "2Gi", os: str = "ubuntu", parameters: 
 
 def converted(manifest: Manifest, *presets: Manifest, catalog: Any = CATALOG) -> Succession:
     original = copy.deepcopy(manifest)
-    found = succeed(manifest, Sources(presets, catalog))
+    result = succeed(manifest, Sources(presets, catalog))
     assert manifest == original
-    return found
+    return result
 
 
 SMALL = {"labels": {"size": "small"}}
@@ -71,30 +71,30 @@ REQUESTS = {"resources": {"requests": {"memory": "2048Mi"}}}
 
 
 def test_a_vm_of_a_preset() -> None:
-    found = converted(vm(**SMALL), preset("small", {**REQUESTS, "ioThreadsPolicy": "shared"}))
-    assert found.differences == () and found.guest_before == found.guest_after
-    assert found.guest_after is not None and found.guest_after["memory"] == "2Gi"
-    spec = found.manifest["spec"]
+    result = converted(vm(**SMALL), preset("small", {**REQUESTS, "ioThreadsPolicy": "shared"}))
+    assert result.differences == () and result.guest_before == result.guest_after
+    assert result.guest_after is not None and result.guest_after["memory"] == "2Gi"
+    spec = result.manifest["spec"]
     assert spec["instancetype"]["name"] == "u1.small"
     assert spec["template"]["spec"]["domain"] == {"devices": {}, "ioThreadsPolicy": "shared"}
     assert spec["template"]["metadata"] == {"labels": {"size": "small"}, "annotations": {EXCLUDE: "true"}}
-    (removed,) = (change for change in found.changes if not change.now_path)
+    (removed,) = (change for change in result.changes if not change.now_path)
     assert removed.path == "spec.template.spec.domain.resources.requests.memory" and removed.was == "2Gi"
 
 
 def test_a_preset_of_no_effect_is_kept_away() -> None:
     """Without the VM's own requests, KubeVirt would give it those of the preset."""
     own = {"resources": {"requests": {"memory": "4Gi"}}}
-    found = converted(vm(own, **SMALL), preset("small", REQUESTS))
-    assert found.guest_after is not None and found.guest_after["memory"] == "4Gi"
-    assert found.manifest["spec"]["template"]["metadata"]["annotations"] == {EXCLUDE: "true"}
+    result = converted(vm(own, **SMALL), preset("small", REQUESTS))
+    assert result.guest_after is not None and result.guest_after["memory"] == "4Gi"
+    assert result.manifest["spec"]["template"]["metadata"]["annotations"] == {EXCLUDE: "true"}
 
 
 def test_preset_without_catalog_is_inlined_into_vm() -> None:
-    found = converted(vm(**SMALL), preset("small", {**REQUESTS, "cpu": {"cores": 2}}), catalog=None)
-    domain = found.manifest["spec"]["template"]["spec"]["domain"]
+    result = converted(vm(**SMALL), preset("small", {**REQUESTS, "cpu": {"cores": 2}}), catalog=None)
+    domain = result.manifest["spec"]["template"]["spec"]["domain"]
     assert domain == {"devices": {}, "cpu": {"cores": 2}, "resources": {"requests": {"memory": "2Gi"}}}
-    assert found.differences is None
+    assert result.differences is None
 
 
 @pytest.mark.parametrize(
@@ -122,20 +122,20 @@ def test_random_choice_between_presets_is_reported() -> None:
 
 def test_firmware_of_a_preset_never_reaches_a_vm() -> None:
     """virt-controller gives each VMI of a VM the UUID of its firmware before."""
-    found = converted(vm(**SMALL), preset("a", {"firmware": {"bootloader": {"efi": {}}}}), catalog=None)
-    assert "firmware" not in found.manifest["spec"]["template"]["spec"]["domain"]
+    result = converted(vm(**SMALL), preset("a", {"firmware": {"bootloader": {"efi": {}}}}), catalog=None)
+    assert "firmware" not in result.manifest["spec"]["template"]["spec"]["domain"]
 
 
 def test_preset_matching_a_typed_vm_is_reported() -> None:
-    given = vm(**SMALL, instancetype={"name": "u1.small"})
-    found = converted(given, preset("a", REQUESTS))
-    assert found.manifest == given and "labels that match presets (a)" in found.left[0].note
+    source = vm(**SMALL, instancetype={"name": "u1.small"})
+    result = converted(source, preset("a", REQUESTS))
+    assert result.manifest == source and "labels that match presets (a)" in result.left[0].note
 
 
 def test_a_template() -> None:
-    found = converted(template())
-    spec = found.manifest["spec"]
-    assert found.manifest["kind"] == "VirtualMachineTemplate" and found.differences == ()
+    result = converted(template())
+    spec = result.manifest["spec"]
+    assert result.manifest["kind"] == "VirtualMachineTemplate" and result.differences == ()
     assert spec["virtualMachine"]["spec"]["instancetype"]["name"] == "u1.small"
     assert spec["virtualMachine"]["spec"]["preference"]["name"] == "ubuntu"
     assert spec["virtualMachine"]["metadata"] == {"name": "${NAME}"}
@@ -143,21 +143,21 @@ def test_a_template() -> None:
         "domain": {"devices": {"autoattachPodInterface": False}},
         "hostname": "${NAME}",
     }
-    assert not process.review(found.manifest).faults
-    assert succeed(found.manifest, Sources((), CATALOG)).manifest == found.manifest
+    assert not process.review(result.manifest).faults
+    assert succeed(result.manifest, Sources((), CATALOG)).manifest == result.manifest
 
 
 def test_nearest_instancetype_is_chosen_with_its_differences() -> None:
-    found = converted(template(memory="1536Mi"))
-    assert found.manifest["spec"]["virtualMachine"]["spec"]["instancetype"]["name"] == "u1.small"
-    assert found.differences == ({"field": "domain.memory.guest", "before": "1536Mi", "after": "2Gi"},)
+    result = converted(template(memory="1536Mi"))
+    assert result.manifest["spec"]["virtualMachine"]["spec"]["instancetype"]["name"] == "u1.small"
+    assert result.differences == ({"field": "domain.memory.guest", "before": "1536Mi", "after": "2Gi"},)
 
 
 def test_parameters_of_removed_fields_are_removed() -> None:
     sizes = ({"name": "MEMORY", "value": "2Gi"}, {"name": "CPUS", "value": "1"}, {"name": "LATER", "value": "x"})
-    found = converted(template(cpu="${{CPUS}}", memory="${MEMORY}", parameters=sizes))
-    assert [one["name"] for one in found.manifest["spec"]["parameters"]] == ["NAME", "LATER"]
-    gone = {change.path for change in found.changes if change.path.startswith("spec.parameters")}
+    result = converted(template(cpu="${{CPUS}}", memory="${MEMORY}", parameters=sizes))
+    assert [item["name"] for item in result.manifest["spec"]["parameters"]] == ["NAME", "LATER"]
+    gone = {change.path for change in result.changes if change.path.startswith("spec.parameters")}
     assert gone == {"spec.parameters[MEMORY]", "spec.parameters[CPUS]"}
 
 
@@ -176,14 +176,14 @@ def test_templates_that_are_not_converted() -> None:
 
 
 def test_an_empty_catalog() -> None:
-    found = converted(vm(), catalog=[])
-    assert found.manifest == vm() and found.left[0].note == "No instancetype fits: the catalog has none"
+    result = converted(vm(), catalog=[])
+    assert result.manifest == vm() and result.left[0].note == "No instancetype fits: the catalog has none"
 
 
 def test_preferences_of_an_operating_system() -> None:
     def names(os: str) -> set[str]:
-        objects = [one for one in CATALOG if one["kind"].endswith("Preference")]
-        return {one["metadata"]["name"] for one in preferences_of(os, objects)}
+        objects = [item for item in CATALOG if item["kind"].endswith("Preference")]
+        return {item["metadata"]["name"] for item in preferences_of(os, objects)}
 
     assert names("rhel9") >= {"rhel.9", "rhel.9.desktop", "rhel.9.s390x"} and "rhel.8" not in names("rhel9")
     assert names("centos-stream9") >= {"centos.stream9", "centos.stream9.desktop"}
@@ -192,11 +192,11 @@ def test_preferences_of_an_operating_system() -> None:
 
 
 def test_presets_that_conflict_in_a_template() -> None:
-    given = template()
-    given["objects"][0]["spec"]["template"]["metadata"]["labels"] = {"size": "small"}
+    source = template()
+    source["objects"][0]["spec"]["template"]["metadata"]["labels"] = {"size": "small"}
     presets = preset("a", {"cpu": {"cores": 1}}), preset("b", {"cpu": {"cores": 2}})
     with pytest.raises(FieldError, match=r"spec\.virtualMachine.*presets that conflict"):
-        converted(given, *presets)
+        converted(source, *presets)
 
 
 def test_annotations_set_by_the_instancetype_are_removed() -> None:
@@ -206,26 +206,26 @@ def test_annotations_set_by_the_instancetype_are_removed() -> None:
         {**kind, "metadata": {"name": "old", "labels": {"instancetype.kubevirt.io/deprecated": "true"}}, "spec": spec},
         {**kind, "metadata": {"name": "gold"}, "spec": spec},
     ]
-    given = vm({"memory": {"guest": "2Gi"}})
-    given["spec"]["template"]["metadata"]["annotations"] = {"acme/tier": "gold"}
-    found = converted(given, catalog=catalog)
-    assert found.manifest["spec"]["instancetype"]["name"] == "gold"
-    assert "annotations" not in found.manifest["spec"]["template"]["metadata"]
+    source = vm({"memory": {"guest": "2Gi"}})
+    source["spec"]["template"]["metadata"]["annotations"] = {"acme/tier": "gold"}
+    result = converted(source, catalog=catalog)
+    assert result.manifest["spec"]["instancetype"]["name"] == "gold"
+    assert "annotations" not in result.manifest["spec"]["template"]["metadata"]
 
 
 def test_last_parameter_is_removed_with_its_field() -> None:
-    given = template(memory="${MEMORY}")
-    given["parameters"] = [{"name": "MEMORY", "value": "2Gi"}]
-    given["objects"][0]["metadata"] = {"name": "web"}
-    del given["objects"][0]["spec"]["template"]["spec"]["hostname"]
-    assert "parameters" not in converted(given).manifest["spec"]
+    source = template(memory="${MEMORY}")
+    source["parameters"] = [{"name": "MEMORY", "value": "2Gi"}]
+    source["objects"][0]["metadata"] = {"name": "web"}
+    del source["objects"][0]["spec"]["template"]["spec"]["hostname"]
+    assert "parameters" not in converted(source).manifest["spec"]
 
 
 def test_lists_keep_their_references() -> None:
-    given = template(parameters=({"name": "BUS", "value": "virtio"},))
+    source = template(parameters=({"name": "BUS", "value": "virtio"},))
     disks = [{"name": "root", "disk": {"bus": "${BUS}"}}, {"name": "${NAME}", "disk": {"bus": "sata"}}]
-    given["objects"][0]["spec"]["template"]["spec"]["domain"]["devices"]["disks"] = disks
-    inside = converted(given).manifest["spec"]["virtualMachine"]["spec"]["template"]["spec"]
+    source["objects"][0]["spec"]["template"]["spec"]["domain"]["devices"]["disks"] = disks
+    inside = converted(source).manifest["spec"]["virtualMachine"]["spec"]["template"]["spec"]
     assert inside["domain"]["devices"]["disks"][1]["name"] == "${NAME}"
 
 

@@ -76,7 +76,7 @@ def test_obsolete_is_never_chosen_deprecated_only_on_request() -> None:
     ]
     manifests[1]["metadata"]["labels"] = {"instancetype.kubevirt.io/deprecated": "true"}
     manifests[2]["metadata"]["labels"] = {"instancetypes.virtshape.io/state": "obsolete"}
-    chosen = {flag: [one["metadata"]["name"] for one in choose(manifests, deprecated=flag)] for flag in (False, True)}
+    chosen = {flag: [item["metadata"]["name"] for item in choose(manifests, deprecated=flag)] for flag in (False, True)}
     assert chosen == {False: ["active"], True: ["active", "old"]}
 
 

@@ -169,5 +169,5 @@ def test_container_disk_remedy_names_infer_from_registry() -> None:
     spec = {"instancetype": {"inferFromVolume": "root"}, "template": {"spec": {"domain": {}, "volumes": [volume]}}}
     vm = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": {"name": "web"}, "spec": spec}
     cluster = Cluster(Objects([]), KubeVirt(NEWEST))
-    told = suggestions.matcher_remedy(suggestions.INSTANCETYPE, vm, cluster, lambda _kind, _namespace: [])
-    assert told == "add instancetype.name, or set infer_from_registry"
+    remedy = suggestions.matcher_remedy(suggestions.INSTANCETYPE, vm, cluster, lambda _kind, _namespace: [])
+    assert remedy == "add instancetype.name, or set infer_from_registry"

@@ -73,7 +73,7 @@ def choose(workload: str, sources: Any = None, types: Any = None, refused: Any =
 
 
 def answer(choice: Choice) -> tuple[str, str, str]:
-    names = [one["metadata"]["name"] for one in (choice.preference, choice.instancetype)]
+    names = [item["metadata"]["name"] for item in (choice.preference, choice.instancetype)]
     return (choice.data_source, *names)
 
 
@@ -261,10 +261,10 @@ def test_every_builtin_preference_is_a_workload() -> None:
     """Some need another class than the general one; none is ambiguous."""
     objects = _builtin_catalog.objects(NEWEST)
     offer = Offer(
-        [one for one in objects if one["kind"].endswith("Preference")],
-        [one for one in objects if one["kind"].endswith("Instancetype")],
+        [item for item in objects if item["kind"].endswith("Preference")],
+        [item for item in objects if item["kind"].endswith("Instancetype")],
     )
-    for one in offer.preferences:
-        name = one["metadata"]["name"]
-        assert resolve(Request(name), offer, NEWEST).preference is one
-        assert resolve(Request(name.replace(".", "")), offer, NEWEST).preference is one
+    for item in offer.preferences:
+        name = item["metadata"]["name"]
+        assert resolve(Request(name), offer, NEWEST).preference is item
+        assert resolve(Request(name.replace(".", "")), offer, NEWEST).preference is item

@@ -35,14 +35,14 @@ def options(*parameters: Manifest, spec: Manifest | None = None, vmi: Manifest |
 
 
 def test_manifest_has_the_declared_fields() -> None:
-    found = manifest(options({**SIZE, "display_name": "Size"}, spec={"instancetype": {"name": "${SIZE}"}}))
-    assert (found["apiVersion"], found["kind"]) == ("template.kubevirt.io/v1beta1", "VirtualMachineTemplate")
-    assert found["metadata"] == {"name": "linux", "namespace": "shop"}
-    assert found["spec"]["parameters"] == [NAME, {**SIZE, "displayName": "Size"}]
-    assert found["spec"]["virtualMachine"]["metadata"] == {"name": "${NAME}"}
+    result = manifest(options({**SIZE, "display_name": "Size"}, spec={"instancetype": {"name": "${SIZE}"}}))
+    assert (result["apiVersion"], result["kind"]) == ("template.kubevirt.io/v1beta1", "VirtualMachineTemplate")
+    assert result["metadata"] == {"name": "linux", "namespace": "shop"}
+    assert result["spec"]["parameters"] == [NAME, {**SIZE, "displayName": "Size"}]
+    assert result["spec"]["virtualMachine"]["metadata"] == {"name": "${NAME}"}
     assert manifest({"name": "linux", "namespace": "shop", "state": "absent"})["metadata"]["name"] == "linux"
-    spec = found["spec"]
-    assert manifest({"name": "linux", "namespace": "shop", "spec": spec}) == found
+    spec = result["spec"]
+    assert manifest({"name": "linux", "namespace": "shop", "spec": spec}) == result
 
 
 @pytest.mark.parametrize(

@@ -86,8 +86,8 @@ def test_limit_applies_to_selected_namespaces(
 
 
 def test_limit_survives_a_json_round_trip() -> None:
-    for one in (limit(max_cpu=2, namespaces=["shop"], action="warn"), limit(require=["preference"])):
-        assert of_data(json.loads(json.dumps(as_data(one)))) == one
+    for item in (limit(max_cpu=2, namespaces=["shop"], action="warn"), limit(require=["preference"])):
+        assert of_data(json.loads(json.dumps(as_data(item)))) == item
     assert of_data({"name": "a", "colour": "red"}) is None
     assert of_data([]) is None
 

@@ -21,7 +21,7 @@ def vm(domain: Manifest | None = None, **spec: Any) -> Manifest:
 
 
 def said(limit: Limit, manifest: Manifest, before: Manifest | None = None) -> list[str]:
-    return [one.text for one in violations([limit], manifest, before, "shop", {})]
+    return [item.text for item in violations([limit], manifest, before, "shop", {})]
 
 
 def instancetype(**matcher: str) -> Manifest:
@@ -98,8 +98,8 @@ def test_required_matchers_must_be_set() -> None:
     ],
 )
 def test_own_size_of_a_vm_is_limited(domain: Manifest, fields: str) -> None:
-    found = said(Limit("small", max_cpu=2, max_memory="2Gi"), vm(domain))
-    assert [text.partition(": ")[0].removeprefix("spec.template.spec.domain.") for text in found] == fields.split()
+    result = said(Limit("small", max_cpu=2, max_memory="2Gi"), vm(domain))
+    assert [text.partition(": ")[0].removeprefix("spec.template.spec.domain.") for text in result] == fields.split()
 
 
 def test_devices() -> None:

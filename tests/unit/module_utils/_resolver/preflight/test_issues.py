@@ -123,8 +123,8 @@ def test_deprecated_instancetype_is_a_warning_naming_its_replacement() -> None:
 
 def test_obsolete_object_is_only_for_existing_users() -> None:
     both = vm(instancetype={"name": "gone"}, preference={"name": "windows.7"})
-    found = issues(both, there=OLD_OBJECTS)
-    assert [(issue.text, issue.certain, issue.state) for issue in found] == [
+    result = issues(both, there=OLD_OBJECTS)
+    assert [(issue.text, issue.certain, issue.state) for issue in result] == [
         (
             "spec.instancetype.name: gone is obsolete, so only VMs that already have it may use it; use u1.large",
             True,

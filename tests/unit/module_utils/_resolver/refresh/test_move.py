@@ -220,8 +220,8 @@ def test_rollback_without_its_revision_is_refused() -> None:
     ],
 )
 def test_a_wrong_patch_names_its_field(patch: Manifest, problem: str) -> None:
-    found = move.patch_problem(patch, NEWEST)
-    assert found.startswith(problem) and bool(found) == bool(problem)
+    result = move.patch_problem(patch, NEWEST)
+    assert result.startswith(problem) and bool(result) == bool(problem)
 
 
 def test_a_patch_must_fit_the_vm() -> None:
@@ -250,6 +250,6 @@ def test_unreadable_revisions_refuse_the_move() -> None:
     change = world.move({"small": "large"})
     assert change.former is not None
     world.carry_out(change)
-    for one in world.revisions:
-        one["data"] = {"kind": "Other"}
+    for item in world.revisions:
+        item["data"] = {"kind": "Other"}
     assert str(world.restore(change.former).refusal).startswith("cannot read the revision ")

@@ -36,9 +36,9 @@ def given(**parameters: Any) -> dict[str, Any]:
 
 def test_name_and_namespace_are_those_of_the_options() -> None:
     vm = {"metadata": {"name": "${NAME}", "namespace": "${NS}", "labels": {"of": "${NS}.${NAME}"}}}
-    found = made(template(vm, {"name": "NAME", "value": "other"}, {"name": "NS", "required": True}))
-    assert found.manifest["metadata"] == {"name": "web", "namespace": "shop", "labels": {"of": "shop.web"}}
-    assert found.parameters == {"NAME": "web", "NS": "shop"}
+    result = made(template(vm, {"name": "NAME", "value": "other"}, {"name": "NS", "required": True}))
+    assert result.manifest["metadata"] == {"name": "web", "namespace": "shop", "labels": {"of": "shop.web"}}
+    assert result.parameters == {"NAME": "web", "NS": "shop"}
     fixed = made(template({"metadata": {"generateName": "vm-", "labels": {"a": "b"}}}))
     assert fixed.manifest["metadata"] == {"name": "web", "namespace": "shop", "labels": {"a": "b"}}
     assert fixed.message == "hello"
@@ -82,12 +82,12 @@ def test_options_override_the_template() -> None:
     }
     source = template({"metadata": {"labels": {"a": "b", "c": "d"}}, "spec": spec})
     options: dict[str, Any] = {"labels": {"a": "e"}, "instancetype": {"name": "u1.large"}, "node_selector": {"c": "d"}}
-    found = made(source, tolerations=[{"key": "y"}], **options).manifest
-    assert found["metadata"]["labels"] == {"a": "e", "c": "d"}
-    assert found["spec"]["instancetype"] == {"name": "u1.large"}
-    assert found["spec"]["template"]["spec"]["nodeSelector"] == {"a": "b", "c": "d"}
-    assert found["spec"]["template"]["spec"]["tolerations"] == [{"key": "y"}]
-    assert found["spec"]["runStrategy"] == "Halted"
+    result = made(source, tolerations=[{"key": "y"}], **options).manifest
+    assert result["metadata"]["labels"] == {"a": "e", "c": "d"}
+    assert result["spec"]["instancetype"] == {"name": "u1.large"}
+    assert result["spec"]["template"]["spec"]["nodeSelector"] == {"a": "b", "c": "d"}
+    assert result["spec"]["template"]["spec"]["tolerations"] == [{"key": "y"}]
+    assert result["spec"]["runStrategy"] == "Halted"
 
 
 def test_an_existing_vm_keeps_its_run_strategy() -> None:

@@ -100,9 +100,9 @@ def test_fields_that_are_rejected(name: str) -> None:
 
 def test_messages_of_nulls_have_their_types() -> None:
     metadata = {"name": None, "generation": None, "finalizers": None, "labels": None}
-    found = causes({"template": {"metadata": metadata}}, NEWEST)
+    result = causes({"template": {"metadata": metadata}}, NEWEST)
     ends = [f'in body must be of type {kind}: "null"' for kind in ("string", "integer", "object", "array")]
-    assert all(cause.message.endswith(end) for cause, end in zip(found, ends, strict=True))
+    assert all(cause.message.endswith(end) for cause, end in zip(result, ends, strict=True))
 
 
 def test_messages_are_those_of_virt_api() -> None:
@@ -116,15 +116,15 @@ def test_messages_are_those_of_virt_api() -> None:
 
 def test_required_only_in_some_releases() -> None:
     spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, "gpus": [{"name": "a"}]}
-    found = object_causes("VirtualMachineInstancetypeSpec", spec, release.of("v1.4.0"))
-    assert [cause.field for cause in found] == ["spec.gpus[0].deviceName"]
+    result = object_causes("VirtualMachineInstancetypeSpec", spec, release.of("v1.4.0"))
+    assert [cause.field for cause in result] == ["spec.gpus[0].deviceName"]
     assert object_causes("VirtualMachineInstancetypeSpec", spec, NEWEST) == []
     new = vm({"volumes": [{"name": "a", "containerPath": {"path": "a"}}]})
     assert len(causes(new, NEWEST)) == 1 and causes(new, release.of("v1.4.0")) == []
 
 
 def test_instancetypes_and_preferences() -> None:
-    found = object_causes("VirtualMachineInstancetypeSpec", {"cpu": {}, "memory": None}, NEWEST)
-    assert [cause.field for cause in found] == ["spec.memory", "spec.cpu.guest"]
-    found = object_causes("VirtualMachinePreferenceSpec", {"requirements": {"memory": {}}}, NEWEST)
-    assert [cause.field for cause in found] == ["spec.requirements.memory.guest"]
+    result = object_causes("VirtualMachineInstancetypeSpec", {"cpu": {}, "memory": None}, NEWEST)
+    assert [cause.field for cause in result] == ["spec.memory", "spec.cpu.guest"]
+    result = object_causes("VirtualMachinePreferenceSpec", {"requirements": {"memory": {}}}, NEWEST)
+    assert [cause.field for cause in result] == ["spec.requirements.memory.guest"]

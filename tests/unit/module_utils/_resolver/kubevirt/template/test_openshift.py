@@ -16,8 +16,8 @@ def test_labels_for_all_objects_go_to_the_vm(metadata: dict[str, dict[str, str]]
         "labels": {"app": "${NAME}"},
         "objects": [{"kind": "VirtualMachine", "metadata": metadata}],
     }
-    found = convert(template, object_labels=True)["spec"]["virtualMachine"]
-    assert found["metadata"]["labels"] == {**metadata.get("labels", {}), "app": "${NAME}"}
+    result = convert(template, object_labels=True)["spec"]["virtualMachine"]
+    assert result["metadata"]["labels"] == {**metadata.get("labels", {}), "app": "${NAME}"}
     assert convert(template)["spec"]["virtualMachine"]["metadata"] == metadata
 
 

@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "known", "values"),
+    ("text", "actual", "known", "values"),
     [
         ("${A}", "web", {}, {"A": "web"}),
         ("root-${A}-disk", "root-web-disk", {}, {"A": "web"}),
@@ -39,8 +39,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
         ("${A}", "web", {"A": "db"}, None),
     ],
 )
-def test_values_that_someone_gave(text: str, found: str, known: dict[str, str], values: dict[str, str] | None) -> None:
-    assert given_in(text, found, known) == values
+def test_values_that_someone_gave(text: str, actual: str, known: dict[str, str], values: dict[str, str] | None) -> None:
+    assert given_in(text, actual, known) == values
 
 
 def test_generated_values_are_told_apart_by_their_expressions() -> None:
@@ -53,9 +53,9 @@ def test_generated_values_are_told_apart_by_their_expressions() -> None:
 
 @pytest.mark.parametrize("expression", ["vm-[a-z0-9]{5}", r"[\w]{9}.[\A]{20}", r"a+b[\d]{1}[A-Z]{2}", "fixed"])
 def test_pattern_is_that_of_what_is_generated(expression: str) -> None:
-    found = generate(expression, "seed")
-    assert generated_in("${X}", found, {}, {"X": expression}) == {"X": found}
-    assert generated_in("${X}", f"{found}!", {}, {"X": expression}) is None
+    result = generate(expression, "seed")
+    assert generated_in("${X}", result, {}, {"X": expression}) == {"X": result}
+    assert generated_in("${X}", f"{result}!", {}, {"X": expression}) is None
     assert pattern(expression)
 
 

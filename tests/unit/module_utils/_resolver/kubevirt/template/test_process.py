@@ -10,23 +10,23 @@ TEMPLATE = {"spec": {"virtualMachine": {"metadata": {"name": "${NAME}-${WORD}"}}
 
 
 def test_seed_reproduces_a_distinct_value_per_parameter() -> None:
-    found = process(TEMPLATE, {}, "secret").generated or {}
-    assert process(TEMPLATE, {}, "secret").generated == found
-    assert found["NAME"] != found["WORD"]
-    assert process(TEMPLATE, {}, "other").generated != found
+    result = process(TEMPLATE, {}, "secret").generated or {}
+    assert process(TEMPLATE, {}, "secret").generated == result
+    assert result["NAME"] != result["WORD"]
+    assert process(TEMPLATE, {}, "other").generated != result
 
 
 def test_a_given_value_is_not_generated() -> None:
-    found = process(TEMPLATE, {"NAME": "web"}, "secret")
-    assert list(found.generated or {}) == ["WORD"]
-    assert (found.substituted or {})["metadata"]["name"].startswith("web-vm-")
+    result = process(TEMPLATE, {"NAME": "web"}, "secret")
+    assert list(result.generated or {}) == ["WORD"]
+    assert (result.substituted or {})["metadata"]["name"].startswith("web-vm-")
 
 
 def test_vmi_fields_ignore_case_and_drop_unknown_ones() -> None:
     spec = {"Domain": {"cpu": {"CORES": 2}}, "nope": 1}
-    found = process({"spec": {"virtualMachine": {"spec": {"template": {"spec": spec}}}}}, {}, "").vm or {}
-    assert found["spec"]["template"]["spec"]["domain"]["cpu"] == {"cores": 2}
-    assert "nope" not in found["spec"]["template"]["spec"]
+    result = process({"spec": {"virtualMachine": {"spec": {"template": {"spec": spec}}}}}, {}, "").vm or {}
+    assert result["spec"]["template"]["spec"]["domain"]["cpu"] == {"cores": 2}
+    assert "nope" not in result["spec"]["template"]["spec"]
 
 
 def test_a_number_that_is_no_float_is_refused() -> None:
@@ -41,5 +41,5 @@ def test_minus_zero_is_zero_in_a_field() -> None:
             "parameters": [{"name": "S", "value": "-0"}],
         }
     }
-    found = process(template, {}, "")
-    assert (found.vm or {})["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 0
+    result = process(template, {}, "")
+    assert (result.vm or {})["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 0

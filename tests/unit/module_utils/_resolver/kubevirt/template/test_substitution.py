@@ -18,6 +18,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     ["a ${A} ${A}${B}", "${{A}}", "x${{A}}", "$${A}", "$A $(A)", {"${A}": ["${B}", 5, None, True]}, "${A} ${{A}}"],
 )
 def test_what_is_escaped_comes_back(value: Any) -> None:
-    made = escaped(value, "DOLLAR")
-    assert set(references(made)) <= {"DOLLAR"}
-    assert substitute(made, {"DOLLAR": "$"}) == value
+    result = escaped(value, "DOLLAR")
+    assert set(references(result)) <= {"DOLLAR"}
+    assert substitute(result, {"DOLLAR": "$"}) == value

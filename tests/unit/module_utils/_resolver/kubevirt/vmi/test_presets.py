@@ -14,11 +14,11 @@ from preset_cases import CASES, CPU, GIB, Case, requests
 @pytest.mark.parametrize("name", CASES)
 def test_as_the_server_answers(name: str) -> None:
     case = CASES[name]
-    found = case.answer(name)
-    assert bool(found.conflicts) == case.refused
-    marks = {key for key in found.annotations if key.startswith("virtualmachinepreset.")}
+    result = case.answer(name)
+    assert bool(result.conflicts) == case.refused
+    marks = {key for key in result.annotations if key.startswith("virtualmachinepreset.")}
     assert marks == {f"virtualmachinepreset.kubevirt.io/{name}" for name in case.applied}
-    assert found.domain == {"resources": {}, "devices": {}, **case.domain, **case.changes}
+    assert result.domain == {"resources": {}, "devices": {}, **case.domain, **case.changes}
 
 
 def preset(selector: dict[str, Any], **spec: Any) -> dict[str, Any]:
@@ -36,15 +36,15 @@ def preset(selector: dict[str, Any], **spec: Any) -> dict[str, Any]:
     ],
 )
 def test_selectors(selector: dict[str, Any], matches: bool) -> None:
-    found = presets.apply({"labels": {"size": "small"}}, {}, [preset(selector)])
-    assert (found.matching == ("one",)) == matches == ("cpu" in found.domain)
+    result = presets.apply({"labels": {"size": "small"}}, {}, [preset(selector)])
+    assert (result.matching == ("one",)) == matches == ("cpu" in result.domain)
 
 
 def test_chance_decides_between_requests() -> None:
     """KubeVirt takes the requests of one as a whole, and its order of presets is arbitrary."""
     both = {"b": requests(cpu="1"), "a": GIB}
-    found = Case(both).answer("x")
-    assert found.chance and found.domain["resources"] == GIB["resources"]
+    result = Case(both).answer("x")
+    assert result.chance and result.domain["resources"] == GIB["resources"]
     assert not Case(both, requests(memory="4Gi")).answer("x").chance
 
 
