@@ -54,8 +54,8 @@ def run(
     return 1 if failed else 0
 
 
-def told(failed: Sequence[Any], total: int) -> str:
-    """What a test says of the failed cases of a group."""
+def failure_summary(failed: Sequence[Any], total: int) -> str:
+    """The number of failed cases of a group, and the first of them."""
     return "\n\n".join([f"{len(failed)} of {total} cases failed", *map(str, failed[:_SHOWN])])
 
 

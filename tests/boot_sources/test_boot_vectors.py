@@ -11,7 +11,7 @@ import pytest
 import yaml
 from boot_cases import failures, groups, load
 from upload_flags import wish
-from vector_run import counted, told
+from vector_run import counted, failure_summary
 
 VECTORS = Path(__file__).parent / "vectors"
 MODULE = Path(__file__).parents[2] / "plugins" / "modules" / "boot_source.py"
@@ -23,7 +23,7 @@ CASES = {"env-to-label": 36, "image-upload": 219, "schedule": 44, "webhook": 150
 def test_group(group: str) -> None:
     cases = load(VECTORS, group)
     result = list(failures(group, cases))
-    assert not result, told(result, len(cases))
+    assert not result, failure_summary(result, len(cases))
 
 
 def test_no_case_is_missing() -> None:

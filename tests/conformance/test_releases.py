@@ -9,7 +9,7 @@ from bundles import Bundles
 from cases import groups
 from releases import load
 from report import failures
-from vector_run import counted, told
+from vector_run import counted, failure_summary
 
 VECTORS = Path(__file__).parent / "vectors-versions"
 # Of all releases; with the cases of the main set whose results are the same.
@@ -25,8 +25,8 @@ def built_in() -> Bundles:
 @pytest.mark.parametrize("group", groups(VECTORS))
 def test_group(group: str, built_in: Bundles) -> None:
     cases = load(VECTORS, group)
-    found = list(failures(cases, built_in))
-    assert not found, told(found, len(cases))
+    result = list(failures(cases, built_in))
+    assert not result, failure_summary(result, len(cases))
 
 
 def test_no_case_is_missing() -> None:

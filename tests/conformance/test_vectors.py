@@ -8,7 +8,7 @@ import pytest
 from bundles import Bundles
 from cases import groups, load
 from report import failures
-from vector_run import counted, told
+from vector_run import counted, failure_summary
 
 VECTORS = Path(__file__).parent / "vectors"
 # What KubeVirt's own code was asked; a copy that lacks some would prove less.
@@ -35,8 +35,8 @@ def built_in() -> Bundles:
 @pytest.mark.parametrize("group", groups(VECTORS))
 def test_group(group: str, built_in: Bundles) -> None:
     cases = load(VECTORS, group)
-    found = list(failures(cases, built_in))
-    assert not found, told(found, len(cases))
+    result = list(failures(cases, built_in))
+    assert not result, failure_summary(result, len(cases))
 
 
 def test_no_case_is_missing() -> None:

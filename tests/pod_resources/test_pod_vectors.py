@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pod_cases import failures, groups, load
-from vector_run import counted, told
+from vector_run import counted, failure_summary
 
 VECTORS = Path(__file__).parent / "vectors"
 # What KubeVirt's own code was asked; a copy that lacks some would prove less.
@@ -26,7 +26,7 @@ CASES = {
 def test_group(group: str) -> None:
     cases = load(VECTORS, group)
     result = list(failures(cases))
-    assert not result, told(result, len(cases))
+    assert not result, failure_summary(result, len(cases))
 
 
 def test_no_case_is_missing() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from template_cases import failures, groups, load
-from vector_run import counted, told
+from vector_run import counted, failure_summary
 
 VECTORS = Path(__file__).parent / "vectors"
 # What virt-template and virtctl were asked; a copy that lacks some would prove less.
@@ -19,7 +19,7 @@ CASES = {"convert": 100, "generate": 107, "process": 562, "process-random": 310,
 def test_group(group: str) -> None:
     cases = load(VECTORS, group)
     result = list(failures(cases))
-    assert not result, told(result, len(cases))
+    assert not result, failure_summary(result, len(cases))
 
 
 def test_no_case_is_missing() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from command_line import Syntax, parse
-from vector_run import counted, told
+from vector_run import counted, failure_summary
 from virtctl_cases import failures, groups, load
 
 VECTORS = Path(__file__).parent / "vectors"
@@ -20,7 +20,7 @@ CASES = {"instancetype": 70, "preference": 36, "vm": 951}
 def test_group(group: str) -> None:
     cases = load(VECTORS, group)
     result = list(failures(group, cases))
-    assert not result, told(result, len(cases))
+    assert not result, failure_summary(result, len(cases))
 
 
 def test_no_case_is_missing() -> None:

@@ -228,9 +228,9 @@ def test_each_module_file_names_a_supported_go(name: str) -> None:
 
 @pytest.fixture
 def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
-    """failing(text): how the failure of a build is told whose Go prints this."""
+    """failing(text): the message of a failed build whose Go prints this."""
 
-    def told(text: str) -> str:
+    def build_failure(text: str) -> str:
         folder = tmp_path / "go"
         folder.mkdir(exist_ok=True)
         (folder / "printed").write_text(text)
@@ -242,7 +242,7 @@ def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
             build.build(Built(KUBERNETES, KUBEVIRT), lambda line: None)
         return str(refused.value)
 
-    return told
+    return build_failure
 
 
 def test_failed_build_reports_error_and_leaves_no_program(failing: Callable[[str], str], cache: Path) -> None:

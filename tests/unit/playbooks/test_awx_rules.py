@@ -32,7 +32,7 @@ def test_files_are_written_as_recorded(path: Path) -> None:
     assert extra_vars_file(yaml.load(text, Loader), trusted) == text
 
 
-def asked(name: str) -> list[dict[str, Any]]:
+def survey_spec(name: str) -> list[dict[str, Any]]:
     """A survey as it was when the answers were recorded: with required questions."""
     spec = json.loads((SURVEYS / f"{name}.json").read_text())["spec"]
     optional = ("fleet_report_label_selectors", "fleet_report_fail_if", "revision_refresh_label_selectors")
@@ -53,7 +53,7 @@ def asked(name: str) -> list[dict[str, Any]]:
 def test_requests_are_answered_as_recorded(case: dict[str, Any]) -> None:
     body, answer = case["body"], case["answer"]
     sent = body.get("extra_vars", body.get("extra_data"))
-    spec = asked("refresh_revisions" if "refresh" in case["what"] else "fleet_report")
+    spec = survey_spec("refresh_revisions" if "refresh" in case["what"] else "fleet_report")
     decide = schedule if case["request"].endswith("/schedules/") else launch
     if case["status"] == 400:
         with pytest.raises(Refused) as error:

@@ -17,7 +17,7 @@ SURVEYS = sorted((Path(__file__).resolve().parents[3] / "playbooks" / "awx" / "s
 SYNTAX = ("*", "&", "!", "=", "<<")
 
 
-def given(variables: dict[str, Any], folder: Path) -> dict[str, Any]:
+def extra_vars_of(variables: dict[str, Any], folder: Path) -> dict[str, Any]:
     """What ansible-core reads from the file that AWX writes."""
     path = folder / "extravars"
     path.write_text(extra_vars_file(variables, {}))
@@ -29,7 +29,7 @@ def given(variables: dict[str, Any], folder: Path) -> dict[str, Any]:
 def test_a_launch_by_the_api_needs_no_variables(path: Path, tmp_path: Path) -> None:
     spec = json.loads(path.read_text())["spec"]
     variables = launch(spec, {})
-    read = given(variables, tmp_path)
+    read = extra_vars_of(variables, tmp_path)
     assert list(read) == list(variables)
     for question in spec:
         name, default = question["variable"], question["default"]
@@ -44,4 +44,4 @@ def test_a_launch_by_the_api_needs_no_variables(path: Path, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("answer", ["", "0", "1.7", "20%", "*,shop", "shop, office", "2026-01-31", "v1.7.0", "{{ x }}"])
 def test_answers(answer: str, tmp_path: Path) -> None:
-    assert survey(given({"answer": answer}, tmp_path)["answer"]) == answer
+    assert survey(extra_vars_of({"answer": answer}, tmp_path)["answer"]) == answer

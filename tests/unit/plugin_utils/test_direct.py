@@ -46,7 +46,7 @@ class Here(ModuleAction):
         self._display = mock.Mock()
 
     @property
-    def told(self) -> list[str]:
+    def messages(self) -> list[str]:
         """What it says at verbosity 4."""
         return [call.args[0] for call in self._display.vvvv.call_args_list]
 
@@ -114,9 +114,9 @@ def test_timeout_restores_the_state_of_the_worker() -> None:
 def test_direct_execution_is_logged_and_can_be_disabled() -> None:
     direct, alone, wrong = Here(), Here(), Here()
     assert execute(direct, text="a")["changed"]
-    assert direct.told[0].startswith(f"{MODULE} is executed directly")
+    assert direct.messages[0].startswith(f"{MODULE} is executed directly")
     assert execute(alone, ALONE, text="a") is None
-    assert alone.told == [f"{MODULE} is sent to a process of its own: virtshape_direct_execution is false"]
+    assert alone.messages == [f"{MODULE} is sent to a process of its own: virtshape_direct_execution is false"]
     with pytest.raises(AnsibleActionFail, match=r"virtshape_direct_execution: .*maybe"):
         execute(wrong, {**HERE, "virtshape_direct_execution": "maybe"}, text="a")
 

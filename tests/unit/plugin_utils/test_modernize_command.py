@@ -34,7 +34,7 @@ def template(name: str, memory: str) -> str:
     return TEMPLATE.replace("NAMED", name).replace("MEMORY", memory)
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
+def run_command(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
     code = modernize.main(arguments)
     printed = capsys.readouterr()
     return code, printed.out.splitlines(), printed.err
@@ -42,7 +42,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list
 
 def test_command_prints_a_table_of_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "old.yml").write_text(f"{template('a', '2Gi')}---\n{template('b', '1536Mi')}")
-    code, lines, _error = told(capsys, str(tmp_path))
+    code, lines, _error = run_command(capsys, str(tmp_path))
     assert code == 0
     assert lines == [
         "OBJECT      INSTANCETYPE  PREFERENCE  BEFORE          AFTER        GUEST",
@@ -51,7 +51,7 @@ def test_command_prints_a_table_of_changes(tmp_path: Path, capsys: pytest.Captur
         "2 guests: 1 equal, 1 different",
     ]
     (tmp_path / "sizes.json").write_text(yaml.safe_dump(yaml.safe_load(SIZE), default_flow_style=True))
-    _code, lines, _error = told(capsys, str(tmp_path), "--output", str(tmp_path / "new"))
+    _code, lines, _error = run_command(capsys, str(tmp_path), "--output", str(tmp_path / "new"))
     assert "  own " in lines[2] and lines[2].endswith("equal")
     # With an own catalog, which is converted, too.
     assert {file.name for file in (tmp_path / "new").iterdir()} == {"old.yml", "sizes.yml"}
@@ -60,12 +60,12 @@ def test_command_prints_a_table_of_changes(tmp_path: Path, capsys: pytest.Captur
 
 def test_without_a_catalog(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "old.yml").write_text(template("a", "2Gi"))
-    _code, lines, _error = told(capsys, str(tmp_path), "--catalog", "none", "--output", str(tmp_path / "new"))
+    _code, lines, _error = run_command(capsys, str(tmp_path), "--catalog", "none", "--output", str(tmp_path / "new"))
     assert lines[1].endswith("no instancetype") and lines[-1].startswith("1 guest: 1 unchanged in size; 1 file in ")
     (new,) = yaml.safe_load_all((tmp_path / "new" / "old.yml").read_text())
     assert new["spec"]["virtualMachine"]["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
     (tmp_path / "sizes.yml").write_text(SIZE)
-    _code, lines, _error = told(
+    _code, lines, _error = run_command(
         capsys, str(tmp_path / "old.yml"), "--catalog", "none", "--objects", str(tmp_path / "sizes.yml")
     )
     assert lines[1].split()[2] == "own"
@@ -75,7 +75,7 @@ def test_invalid_object_stays_while_others_are_converted(tmp_path: Path, capsys:
     bad = template("b", "2Gi").replace("${NAME}", "${NAEM}")
     (tmp_path / "old.yml").write_text(f"{template('a', '2Gi')}---\n{bad}")
     (tmp_path / "rendered.yml").write_text("{{ no }} yaml: {{ at all }}")
-    code, lines, _error = told(capsys, str(tmp_path), "--output", str(tmp_path / "new"))
+    code, lines, _error = run_command(capsys, str(tmp_path), "--output", str(tmp_path / "new"))
     assert code == 1 and "not converted: spec: spec.virtualMachine: references undefined parameter NAEM" in lines[2]
     assert "rendered.yml: not read: " in lines[3]
     documents = list(yaml.safe_load_all((tmp_path / "new" / "old.yml").read_text()))
@@ -86,6 +86,6 @@ def test_invalid_arguments_exit_with_code_2(tmp_path: Path, capsys: pytest.Captu
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "vm.yml").write_text(template("a", "2Gi"))
-    code, _lines, error = told(capsys, str(tmp_path / "a" / "vm.yml"), str(tmp_path / "b" / "vm.yml"))
+    code, _lines, error = run_command(capsys, str(tmp_path / "a" / "vm.yml"), str(tmp_path / "b" / "vm.yml"))
     assert code == 2 and error.endswith("would be the same file; name their folder\n")
-    assert told(capsys, str(tmp_path), "--kubevirt-version", "9.9")[2].startswith("error: --kubevirt-version: ")
+    assert run_command(capsys, str(tmp_path), "--kubevirt-version", "9.9")[2].startswith("error: --kubevirt-version: ")

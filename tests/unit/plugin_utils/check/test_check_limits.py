@@ -31,7 +31,7 @@ def namespace(**labels: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "labels": labels}}
 
 
-def found(tmp_path: Path, capsys: pytest.CaptureFixture[str], *documents: Any, objects: Any = None) -> list[str]:
+def findings(tmp_path: Path, capsys: pytest.CaptureFixture[str], *documents: Any, objects: Any = None) -> list[str]:
     """`level: message [rule]` of each finding."""
     (tmp_path / "a.yml").write_text(yaml.safe_dump_all(documents))
     options = []
@@ -53,29 +53,29 @@ def found(tmp_path: Path, capsys: pytest.CaptureFixture[str], *documents: Any, o
     ],
 )
 def test_limits_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str], limits: Any) -> None:
-    assert found(tmp_path, capsys, limits, vm()) == [f"error: {REFUSED} (limit standard) [limit]"]
-    assert found(tmp_path, capsys, limits, vm("u1.small")) == []
+    assert findings(tmp_path, capsys, limits, vm()) == [f"error: {REFUSED} (limit standard) [limit]"]
+    assert findings(tmp_path, capsys, limits, vm("u1.small")) == []
 
 
 def test_limits_of_other_tools_are_not_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert found(tmp_path, capsys, {"resources": {"limits": ["cpu"]}}, vm()) == []
+    assert findings(tmp_path, capsys, {"resources": {"limits": ["cpu"]}}, vm()) == []
 
 
 def test_limits_of_the_clusters_policies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     limit = Limit("standard", instancetypes=["u1.small"], own_instancetypes=False, action="warn")
-    assert found(tmp_path, capsys, vm(), objects=policies(limit, "common", "x")) == [
+    assert findings(tmp_path, capsys, vm(), objects=policies(limit, "common", "x")) == [
         "warning: spec.instancetype.name: u1.large is not permitted here; choose from u1.small (limit standard) [limit]"
     ]
 
 
 def test_labels_of_namespaces_must_be_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gold = {"limits": [{"name": "gold", "namespace_labels": {"tier": "gold"}, "series": ["u1"], "max_cpu": 1}]}
-    assert found(tmp_path, capsys, gold, vm()) == [
+    assert findings(tmp_path, capsys, gold, vm()) == [
         "note: : the limit gold depends on the labels of the namespace shop, which is not among the checked files; pass"
         " its manifest with --objects [unchecked]"
     ]
-    assert found(tmp_path, capsys, gold, vm(), objects=[namespace(tier="silver")]) == []
-    assert found(tmp_path, capsys, gold, vm(), namespace(tier="gold")) == [f"error: {REFUSED} (limit gold) [limit]"]
+    assert findings(tmp_path, capsys, gold, vm(), objects=[namespace(tier="silver")]) == []
+    assert findings(tmp_path, capsys, gold, vm(), namespace(tier="gold")) == [f"error: {REFUSED} (limit gold) [limit]"]
 
 
 def test_instancetypes_of_a_namespace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,11 +85,11 @@ def test_instancetypes_of_a_namespace(tmp_path: Path, capsys: pytest.CaptureFixt
         "metadata": {"name": "own", "namespace": "shop"},
         "spec": {"cpu": {"guest": 4}, "memory": {"guest": "1Gi"}},
     }
-    assert found(tmp_path, capsys, {"limits": [{"name": "small", "max_cpu": 2}]}, own) == [
+    assert findings(tmp_path, capsys, {"limits": [{"name": "small", "max_cpu": 2}]}, own) == [
         "error: spec.cpu.guest: 4 is more than 2 vCPUs (limit small) [limit]"
     ]
 
 
 def test_bad_limits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    [text] = found(tmp_path, capsys, {"limits": [{"name": "a", "series": ["u9"]}]}, vm())
+    [text] = findings(tmp_path, capsys, {"limits": [{"name": "a", "series": ["u9"]}]}, vm())
     assert text.startswith("error: : limits: 'a': series: nothing in the catalog matches 'u9'")

@@ -50,12 +50,12 @@ CATALOG: dict[str, Any] = {
 }
 
 
-def found() -> dict[str, dict[str, Any]]:
+def compared() -> dict[str, dict[str, Any]]:
     return {facts["name"]: facts for facts in map(as_facts, replacements(expand_catalog(CATALOG)))}
 
 
 def test_fitting_replacement_shows_its_guest_changes() -> None:
-    assert found()["m.old"] == {
+    assert compared()["m.old"] == {
         "kind": "VirtualMachineClusterInstancetype",
         "namespace": "",
         "name": "m.old",
@@ -65,11 +65,11 @@ def test_fitting_replacement_shows_its_guest_changes() -> None:
         "problems": [],
         "changes": [{"field": "domain.memory.guest", "before": "4Gi", "after": "8Gi"}],
     }
-    assert (found()["m.same"]["problems"], found()["m.same"]["changes"]) == ([], [])
+    assert (compared()["m.same"]["problems"], compared()["m.same"]["changes"]) == ([], [])
 
 
 def test_problems_of_replacements() -> None:
-    problems = {name: facts["problems"] for name, facts in found().items() if facts["problems"]}
+    problems = {name: facts["problems"] for name, facts in compared().items() if facts["problems"]}
     assert problems == {
         "m.shrunk": [
             "the replacement m.small does not fit the preferences any.0, any.1, any.2, any.3, any.4 and 2 more, which"
@@ -83,11 +83,11 @@ def test_problems_of_replacements() -> None:
             " more, which acme.8 fits"
         ],
     }
-    assert found()["m.plain"]["changes"] == []
+    assert compared()["m.plain"]["changes"] == []
 
 
 def test_a_preference_changes_devices_and_no_size() -> None:
-    assert [change["field"] for change in found()["acme.8"]["changes"]] == ["domain.devices.disks"]
+    assert [change["field"] for change in compared()["acme.8"]["changes"]] == ["domain.devices.disks"]
 
 
 def test_replacement_may_already_exist_in_the_cluster() -> None:

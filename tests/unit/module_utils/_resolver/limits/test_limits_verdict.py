@@ -20,7 +20,7 @@ def vm(domain: Manifest | None = None, **spec: Any) -> Manifest:
     return {"kind": "VirtualMachine", "metadata": {"name": "web"}, "spec": {"template": template, **spec}}
 
 
-def said(limit: Limit, manifest: Manifest, before: Manifest | None = None) -> list[str]:
+def violation_texts(limit: Limit, manifest: Manifest, before: Manifest | None = None) -> list[str]:
     return [item.text for item in violations([limit], manifest, before, "shop", {})]
 
 
@@ -39,47 +39,49 @@ def instancetype(**matcher: str) -> Manifest:
     ],
 )
 def test_instancetypes(matcher: Manifest, permitted: bool) -> None:
-    assert (not said(STANDARD, instancetype(**matcher))) is permitted
+    assert (not violation_texts(STANDARD, instancetype(**matcher))) is permitted
 
 
 def test_messages_name_the_permitted_objects() -> None:
-    assert said(STANDARD, instancetype(name="u1.large")) == [
+    assert violation_texts(STANDARD, instancetype(name="u1.large")) == [
         "spec.instancetype.name: u1.large is not permitted here; choose from u1.small (limit standard)"
     ]
     many = Limit("many", preferences=[f"p{number:02}" for number in range(23)])
-    [text] = said(many, vm(preference={"name": "x"}))
+    [text] = violation_texts(many, vm(preference={"name": "x"}))
     assert text.endswith(" p18, p19 and 3 more (limit many)")
 
 
 def test_instancetypes_of_the_namespace_may_be_permitted() -> None:
     limit = STANDARD._replace(own_instancetypes=True)
-    assert not said(limit, instancetype(name="big", kind=OWN))
-    assert "u1.small, or an instancetype of the namespace (limit" in said(limit, instancetype(name="big"))[0]
+    assert not violation_texts(limit, instancetype(name="big", kind=OWN))
+    assert "u1.small, or an instancetype of the namespace (limit" in violation_texts(limit, instancetype(name="big"))[0]
 
 
 def test_unchanged_values_stay_permitted() -> None:
     limit = STANDARD._replace(max_cpu=2, gpus=False, require=["instancetype", "preference"])
     old = vm({"cpu": {"cores": 8}, "devices": {"gpus": [{"name": "a"}]}})
-    assert not said(limit, old, old)
-    assert said(limit, vm({"cpu": {"cores": 9}}), old) == [
+    assert not violation_texts(limit, old, old)
+    assert violation_texts(limit, vm({"cpu": {"cores": 9}}), old) == [
         "spec.template.spec.domain.cpu: 1 x 9 x 1 (sockets x cores x threads) are more than 2 vCPUs (limit standard)"
     ]
-    assert not said(STANDARD, instancetype(name="x", kind="VirtualMachineClusterInstancetype"), instancetype(name="x"))
-    assert said(STANDARD, instancetype(name="x", kind=OWN), instancetype(name="x"))
+    assert not violation_texts(
+        STANDARD, instancetype(name="x", kind="VirtualMachineClusterInstancetype"), instancetype(name="x")
+    )
+    assert violation_texts(STANDARD, instancetype(name="x", kind=OWN), instancetype(name="x"))
 
 
 def test_required_matchers_must_be_set() -> None:
     limit = Limit("whole", require=["instancetype", "preference"])
-    assert said(limit, vm()) == [
+    assert violation_texts(limit, vm()) == [
         "spec.instancetype: missing; write the name of one in a VirtualMachine (limit whole)",
         "spec.preference: missing; write the name of one in a VirtualMachine (limit whole)",
     ]
     both = vm(instancetype={"name": "a"}, preference={"name": "b"})
-    assert not said(limit, both)
-    assert len(said(limit, vm(), both)) == 2
+    assert not violation_texts(limit, both)
+    assert len(violation_texts(limit, vm(), both)) == 2
     vmi = {"kind": "VirtualMachineInstance", "metadata": {"name": "web"}, "spec": {"domain": {}}}
-    assert len(said(limit, vmi)) == 2
-    assert not said(limit, {"kind": OWN, "metadata": {"name": "own"}, "spec": {}})
+    assert len(violation_texts(limit, vmi)) == 2
+    assert not violation_texts(limit, {"kind": OWN, "metadata": {"name": "own"}, "spec": {}})
 
 
 @pytest.mark.parametrize(
@@ -98,31 +100,31 @@ def test_required_matchers_must_be_set() -> None:
     ],
 )
 def test_own_size_of_a_vm_is_limited(domain: Manifest, fields: str) -> None:
-    result = said(Limit("small", max_cpu=2, max_memory="2Gi"), vm(domain))
+    result = violation_texts(Limit("small", max_cpu=2, max_memory="2Gi"), vm(domain))
     assert [text.partition(": ")[0].removeprefix("spec.template.spec.domain.") for text in result] == fields.split()
 
 
 def test_devices() -> None:
     limit = Limit("plain", gpus=False, host_devices=False)
     devices = {"gpus": [{"name": "a"}], "hostDevices": [{"name": "b"}]}
-    assert said(limit, vm({"devices": devices})) == [
+    assert violation_texts(limit, vm({"devices": devices})) == [
         "spec.template.spec.domain.devices.gpus: GPUs are not permitted here; remove them (limit plain)",
         "spec.template.spec.domain.devices.hostDevices: host devices are not permitted here; remove them (limit plain)",
     ]
     vmi = {"kind": "VirtualMachineInstance", "metadata": {"name": "a"}, "spec": {"domain": {"devices": devices}}}
-    assert said(limit, vmi)[0].startswith("spec.domain.devices.gpus: ")
+    assert violation_texts(limit, vmi)[0].startswith("spec.domain.devices.gpus: ")
 
 
 def test_instancetypes_of_a_namespace_by_their_size() -> None:
     limit = Limit("small", max_cpu=2, max_memory="2Gi", gpus=False)
     spec = {"cpu": {"guest": 4}, "memory": {"guest": "4Gi"}, "gpus": [{"name": "a"}]}
     large = {"kind": OWN, "metadata": {"name": "large"}, "spec": spec}
-    assert said(limit, large) == [
+    assert violation_texts(limit, large) == [
         "spec.cpu.guest: 4 is more than 2 vCPUs (limit small)",
         "spec.memory.guest: 4Gi is more than 2Gi (limit small)",
         "spec.gpus: GPUs are not permitted here; remove them (limit small)",
     ]
-    assert not said(limit, large, large)
+    assert not violation_texts(limit, large, large)
 
 
 @pytest.mark.parametrize(
@@ -140,9 +142,9 @@ def test_instancetypes_of_a_namespace_by_their_size() -> None:
 )
 def test_only_revisions_of_same_object_are_pinnable(revision: str, permitted: bool) -> None:
     pinned = instancetype(name="u1.small", revisionName=revision)
-    assert (not said(STANDARD, pinned)) is permitted
-    assert not said(STANDARD, pinned, pinned)
+    assert (not violation_texts(STANDARD, pinned)) is permitted
+    assert not violation_texts(STANDARD, pinned, pinned)
 
 
 def test_other_namespaces_are_not_judged() -> None:
-    assert not said(STANDARD._replace(namespaces=["office"]), instancetype(name="u1.large"))
+    assert not violation_texts(STANDARD._replace(namespaces=["office"]), instancetype(name="u1.large"))

@@ -30,7 +30,7 @@ def made(source: Manifest, live: Manifest | None = None, seed: str = "1", **opti
     return make(source, options, manifest(options), live, seed)
 
 
-def given(**parameters: Any) -> dict[str, Any]:
+def reference(**parameters: Any) -> dict[str, Any]:
     return {"name": "t", "parameters": parameters}
 
 
@@ -47,10 +47,10 @@ def test_name_and_namespace_are_those_of_the_options() -> None:
 def test_a_given_parameter_must_fit_the_name() -> None:
     vm = {"metadata": {"name": "${APP}-${N}"}}
     parameters = ({"name": "APP"}, {"name": "N"})
-    fitting = made(template(vm, *parameters), from_template=given(APP="my-web"), name="my-web-1")
+    fitting = made(template(vm, *parameters), from_template=reference(APP="my-web"), name="my-web-1")
     assert fitting.parameters["N"] == "1"
     with pytest.raises(FieldError, match=r"^from_template: shop/t: from_template.parameters do not fit name: web, "):
-        made(template(vm, *parameters), from_template=given(APP="db"))
+        made(template(vm, *parameters), from_template=reference(APP="db"))
 
 
 def test_generated_values_stay() -> None:
@@ -59,7 +59,7 @@ def test_generated_values_stay() -> None:
     again = made(source, first.manifest, seed="2")
     assert again.manifest == first.manifest
     assert made(source, seed="2").manifest != first.manifest
-    changed = made(source, first.manifest, from_template=given(ID="mine"))
+    changed = made(source, first.manifest, from_template=reference(ID="mine"))
     assert changed.manifest["metadata"]["labels"] == {"id": "mine"}
     with pytest.raises(FieldError, match="generated for ID cannot be read from the existing VM; set from"):
         made(source, {"metadata": {"name": "web"}, "spec": {}})
@@ -70,7 +70,7 @@ def test_secrets_are_named() -> None:
     source = template({"metadata": {"annotations": annotations}}, PASSWORD, {"name": "ID", "value": "plain"})
     first = made(source)
     assert first.secrets == {first.parameters["PASSWORD"]}
-    second = made(source, first.manifest, from_template=given(PASSWORD="other"))
+    second = made(source, first.manifest, from_template=reference(PASSWORD="other"))
     assert second.secrets == {first.parameters["PASSWORD"], "other"}
 
 
