@@ -35,13 +35,13 @@ options:
     default: []
   instancetypes:
     description:
-      - C(instancetypes) from the result of M(virtshape.instancetypes.instancetype_info).
+      - C(instancetypes) from the result of M(virtshape.instancetypes.catalog_info).
     type: list
     elements: dict
     default: []
   preferences:
     description:
-      - C(preferences) from the result of M(virtshape.instancetypes.preference_info).
+      - C(preferences) from the result of M(virtshape.instancetypes.catalog_info).
     type: list
     elements: dict
     default: []

@@ -18,7 +18,7 @@ options:
     description:
       - A catalog, or the manifest of an instancetype or preference, or a list of these, as for the filter
         P(virtshape.instancetypes.catalog_objects#filter).
-      - Or C(matrix) from the result of M(virtshape.instancetypes.catalog_info).
+      - Or the result of M(virtshape.instancetypes.catalog_info).
     type: raw
     required: true
   version:
@@ -42,12 +42,11 @@ options:
     default: []
   limits:
     description:
-      - Limits of namespaces, as O(virtshape.instancetypes.catalog#module:limits) takes them. With C(matrix) from
-        M(virtshape.instancetypes.catalog_info) those that it returned as C(limits). Tables and pictures then show what
-        each of them permits.
+      - Limits of namespaces, as O(virtshape.instancetypes.catalog#module:limits) takes them. Tables and pictures then
+        show what each of them permits. Default is none, or with the result of M(virtshape.instancetypes.catalog_info)
+        those of the cluster.
     type: list
     elements: dict
-    default: []
   title:
     description: Heading of a table or page.
     type: str
@@ -76,21 +75,16 @@ EXAMPLES = r"""
 
 - name: Tell which sizes do for Windows 11
   ansible.builtin.debug:
-    msg: "{{ matrix.fits | dict2items | selectattr('value', 'contains', 'windows.11') | map(attribute='key') }}"
+    msg: "{{ acme.matrix.fits | dict2items | selectattr('value', 'contains', 'windows.11') | map(attribute='key') }}"
   vars:
-    matrix: "{{ lookup('ansible.builtin.file', 'acme.yml') | from_yaml | virtshape.instancetypes.catalog }}"
+    acme: "{{ lookup('ansible.builtin.file', 'acme.yml') | from_yaml | virtshape.instancetypes.catalog }}"
 """
 
 RETURN = r"""
 _value:
   description:
-    - Text, or with O(form=data) a dictionary. Its C(instancetypes) and C(preferences) are lists of facts, such as
-      C(name), C(vcpus), C(memory), C(memory_bytes), C(class), C(os) and C(features). C(fits) has the names of the
-      preferences that each instancetype satisfies, C(misses) the pairs that do not fit, with C(instancetype),
-      C(preference), C(sign) (V(c) too few vCPUs, V(m) too little memory, V(b) both, V(s) vCPUs not divisible as
-      preferred) and C(reasons). C(unsatisfied) has the names of the preferences that no instancetype satisfies,
-      C(wrong_labels) the labels that differ from the spec, with C(kind), C(name), C(label), C(value), C(field) and
-      C(actual).
+    - Text, or with O(form=data) a dictionary with C(instancetypes), C(preferences) and C(matrix), as
+      M(virtshape.instancetypes.catalog_info) returns them.
   type: raw
 """
 

@@ -1,6 +1,6 @@
 """Figures of a fleet of VMs: promised resources, drift and its age, unused objects.
 
-The input is what virtual_machine_info, instancetype_info and preference_info return.
+The input is what virtual_machine_info and catalog_info return.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def summary(
     """The fleet in plain values; see the RETURN of the filter `_fleet`.
 
     vms: from virtual_machine_info. revisions, unreferenced: `virtual_machines` and `unreferenced` from it
-    with `include: [refresh]`. instancetypes, preferences: from instancetype_info and preference_info.
+    with `include: [refresh]`. instancetypes, preferences: from catalog_info.
     now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: `instancetypes` from capacity_info.
     team_label: key of the label that names the team of a VM. Raises FleetError for other input.
     """

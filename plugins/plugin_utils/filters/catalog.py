@@ -9,12 +9,14 @@ from ansible.errors import AnsibleFilterError
 
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.catalog.bundle import bundle
+from ...module_utils._resolver.catalog.facts import manifest_of
 from ...module_utils._resolver.catalog.matrix import Matrix, as_data, compatibility_matrix, from_data
 from ...module_utils._resolver.limits.language import Limit, of_data
 from ...module_utils._resolver.limits.language import limits as parse
 from .._catalog_matrix import html, markdown, svg
 from .._fleet_summary import FleetError, capacities
 
+_NOT_A_RESULT = "catalog: expected a result of catalog_info; pass it as the module returned it"
 FORMS = {"markdown": markdown, "html": html, "svg": svg}
 
 
@@ -39,8 +41,8 @@ def catalog(
         checked_capacity = capacities(capacity)
     except FleetError as error:
         raise AnsibleFilterError(f"catalog: {error}") from error
-    if isinstance(value, Mapping) and "misses" in value:
-        return _render(from_data(value), form, title, checked_capacity, _read(limits))
+    if isinstance(value, Mapping) and "matrix" in value:
+        return _render(*_of_result(value, limits), form, title, checked_capacity)
     if isinstance(value, Mapping):
         value = [value]
     if not isinstance(value, Iterable) or isinstance(value, str):
@@ -51,20 +53,26 @@ def catalog(
         matrix, checked_limits = compatibility_matrix(objects), parse(limits or [], objects)
     except (CatalogError, FieldError) as error:
         raise AnsibleFilterError(f"catalog: {error}") from error
-    return _render(matrix, form, title, checked_capacity, checked_limits)
+    return _render(matrix, checked_limits, form, title, checked_capacity)
 
 
-def _read(values: Any) -> list[Limit]:
-    """The limits that catalog_info has returned."""
-    found = [of_data(value) for value in (values if isinstance(values, list) else [values] if values else [])]
-    if None in found:
-        raise AnsibleFilterError(
-            "catalog: limits: expected limits of catalog_info; pass them as the module returned them"
-        )
-    return [limit for limit in found if limit is not None]
+def _of_result(result: Mapping[str, Any], limits: Any) -> tuple[Matrix, list[Limit]]:
+    """The matrix of what catalog_info has returned, and its limits unless there are others."""
+    try:
+        matrix = from_data(result)
+        if limits:
+            return matrix, parse(limits, map(manifest_of, (*matrix.instancetypes, *matrix.preferences)))
+        read = [of_data(limit) for limit in result.get("limits") or []]
+    except CatalogError as error:
+        raise AnsibleFilterError(f"catalog: {error}") from error
+    except (FieldError, KeyError, TypeError) as error:
+        raise AnsibleFilterError(f"{_NOT_A_RESULT} ({error!r})") from error
+    if None in read:
+        raise AnsibleFilterError(_NOT_A_RESULT)
+    return matrix, [limit for limit in read if limit is not None]
 
 
-def _render(matrix: Matrix, form: str, title: str, capacity: list[dict[str, Any]], limits: list[Limit]) -> Any:
+def _render(matrix: Matrix, limits: list[Limit], form: str, title: str, capacity: list[dict[str, Any]]) -> Any:
     if form == "html":
         return html(matrix, title, limits, capacity)
     return as_data(matrix) if form == "data" else FORMS[form](matrix, title, limits)

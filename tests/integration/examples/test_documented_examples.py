@@ -79,12 +79,10 @@ NEEDS_NO_VMS = {
         "boot_source_info",
         "instancetype",
         "catalog",
-        "instancetype_info",
         "lease",
         "preference",
         "virtual_machine_template",
         "virtual_machine_template_info",
-        "preference_info",
     )
 }
 

@@ -161,7 +161,7 @@ def test_ssh_keys_that_change(place: Place) -> None:
 
 def test_sizes_for_three_teams(place: Place) -> None:
     place.play("Sizes for three teams")
-    found = {(one["namespace"], one["name"]) for one in place.run("instancetype_info")["instancetypes"]}
+    found = {(one["namespace"], one["name"]) for one in place.run("catalog_info")["instancetypes"]}
     assert {("shop", "web"), ("office", "desktop"), ("lab", "test")} <= found
 
 

@@ -102,7 +102,7 @@ def test_a_missing_namespace(run: Run, shop: str) -> None:
         ("virtual_machine_info", {}),
         ("virtual_machine_power", {"state": "stopped"}),
         ("controller_revision", {"state": "refreshed"}),
-        ("instancetype_info", {"scope": "namespaced"}),
+        ("catalog_info", {"scope": "namespaced"}),
         ("catalog", {"source": "definitions", "definitions": [CATALOG]}),
     ],
 )

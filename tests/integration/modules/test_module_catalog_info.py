@@ -1,4 +1,4 @@
-"""instancetype_info, preference_info, catalog_info; what an edit and a deletion say of the VMs that use an object."""
+"""catalog_info; what an edit and a deletion say of the VMs that use an object."""
 
 from __future__ import annotations
 
@@ -21,66 +21,49 @@ def used(run: Run, shop: str) -> str:
 
 
 def names(found: dict[str, Any]) -> list[str]:
-    [plural] = [name for name in ("instancetypes", "preferences") if name in found]
-    return [one["name"] for one in found[plural]]
+    return [one["name"] for plural in ("instancetypes", "preferences") for one in found[plural]]
 
 
-def test_figures_and_users_of_instancetypes(run: Run, used: str) -> None:
-    found = run("instancetype_info", namespace=used, scope="namespaced")
-    assert names(found) == ["medium", "small", "tiny"]
-    small = found["instancetypes"][1]
+def test_figures_and_users(run: Run, used: str) -> None:
+    found = run("catalog_info", namespace=used, scope="namespaced", used_by=True)
+    assert names(found) == ["medium", "small", "tiny", "linux"]
+    users = {one["name"]: one["used_by"] for one in (*found["instancetypes"], *found["preferences"])}
+    assert users == {"medium": [], "small": [f"{used}/web"], "tiny": [], "linux": [f"{used}/web"]}
+    small, [linux] = found["instancetypes"][1], found["preferences"]
     assert (small["vcpus"], small["memory"], small["memory_bytes"]) == (1, "2Gi", 2 * 2**30)
-    assert small["used_by"] == [f"{used}/web"]
+    assert small["spec"]["memory"] == {"guest": "2Gi"}
+    assert (linux["vcpus"], linux["memory"]) == (0, "2Gi")
+    everywhere = run("catalog_info", used_by=True)["instancetypes"]
+    assert [one["used_by"] for one in everywhere if one["namespace"] == used] == [[], [f"{used}/web"], []]
 
 
 @pytest.mark.parametrize(
     ("options", "chosen"),
     [
-        ({"vcpus_min": 2}, ["medium"]),
-        ({"memory_max": "2048Mi"}, ["small", "tiny"]),
-        ({"memory_min": "1Gi", "vcpus_max": 1}, ["small"]),
-        ({"names": ["tiny", "none"]}, ["tiny"]),
-        ({"in_use": True}, ["small"]),
-        ({"in_use": False}, ["medium", "tiny"]),
-        ({"features": ["gpus"]}, []),
+        ({"names": ["tiny", "linux", "none"]}, ["tiny", "linux"]),
+        ({"name": "tiny"}, ["tiny"]),
         ({"label_selectors": ["team=x"]}, []),
+        ({"label_selectors": ["team in (y, z)"]}, ["g.b"]),
         ({"catalog": "acme"}, []),
+        ({"scope": "cluster", "names": ["tiny"]}, []),
     ],
 )
-def test_choosing_instancetypes(run: Run, used: str, options: dict[str, Any], chosen: list[str]) -> None:
-    assert names(run("instancetype_info", namespace=used, scope="namespaced", **options)) == chosen
-
-
-def test_select_by_vm_and_class(run: Run, used: str) -> None:
-    read = {"namespace": used, "scope": "namespaced"}
-    assert names(run("instancetype_info", used_by=[f"{used}/web", "no/where"], **read)) == ["small"]
-    assert names(run("preference_info", used_by=[f"{used}/web"], **read)) == ["linux"]
-    assert names(run("instancetype_info", used_by=["web"], **read)) == []
-    sized = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}
-    for name, labels in (("g.a", {"instancetype.kubevirt.io/class": "general"}), ("g.b", {"team": "x"})):
-        assert run("instancetype", namespace=used, name=name, labels=labels, **sized)["changed"]
-    assert names(run("instancetype_info", **{"class": "general"}, **read)) == ["g.a"]
-    assert names(run("instancetype_info", series="g", label_selectors=["team in (x, y)"], **read)) == ["g.b"]
-
-
-def test_preferences(run: Run, used: str) -> None:
-    [linux] = run("preference_info", namespace=used, scope="namespaced", memory_min="2Gi")["preferences"]
-    assert (linux["name"], linux["vcpus"], linux["memory"], linux["used_by"]) == ("linux", 0, "2Gi", [f"{used}/web"])
-    assert names(run("preference_info", namespace=used, scope="namespaced", memory_max="1Gi")) == []
+def test_selection(run: Run, shop: str, options: dict[str, Any], chosen: list[str]) -> None:
+    sized = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}, "labels": {"team": "y"}}
+    assert run("instancetype", namespace=shop, name="g.b", **sized)["changed"]
+    found = run("catalog_info", **{"namespace": shop, "scope": "namespaced", **options})
+    assert names(found) == chosen
+    assert set(found["matrix"]["fits"]) == {f"{shop}/{one['name']}" for one in found["instancetypes"]}
 
 
 def test_without_the_right_to_list_vms(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
     read = {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["list"]}
     user = someone(read)
-    found = run("instancetype_info", namespace=shop, scope="namespaced", **user)
-    assert {one["used_by"] for one in found["instancetypes"]} == {None}
-    assert 'resources: ["virtualmachines"]' in str(found["warnings"])
-    refused = run("instancetype_info", namespace=shop, scope="namespaced", in_use=True, **user)
-    assert refused["msg"].startswith("in_use: ")
-
-
-def test_a_wrong_quantity(run: Run, shop: str) -> None:
-    assert "memory_min: '4GB' is not a quantity" in run("instancetype_info", namespace=shop, memory_min="4GB")["msg"]
+    found = run("catalog_info", namespace=shop, scope="namespaced", **user)
+    assert names(found) == ["medium", "small", "tiny", "linux"] and "used_by" not in found["instancetypes"][0]
+    refused = run("catalog_info", namespace=shop, scope="namespaced", used_by=True, **user)
+    assert refused["failed"] and refused["msg"].startswith("used_by: ") and "\n" not in refused["msg"]
+    assert 'resources: ["virtualmachines"]' in refused["msg"]
 
 
 def test_the_matrix_of_a_cluster(run: Run, shop: str) -> None:

@@ -205,19 +205,9 @@ def catalog(play: Play) -> None:
             play.prepare("catalog", **options, state="absent", force=True)
 
 
-def instancetype_info(play: Play) -> None:
-    play.stock()
-    play.step(namespace=play.namespace)
-
-
-def preference_info(play: Play) -> None:
-    play.stock()
-    play.step(namespace=play.namespace)
-
-
 def catalog_info(play: Play) -> None:
     play.stock()
-    play.step(namespace=play.namespace)
+    play.step(namespace=play.namespace, used_by=True)
 
 
 def lease(play: Play) -> None:
@@ -331,8 +321,6 @@ PLAYS = {
         instancetype,
         preference,
         catalog,
-        instancetype_info,
-        preference_info,
         catalog_info,
         lease,
         virtual_machine_adopt,

@@ -74,7 +74,8 @@ def test_the_life_of_an_instancetype(run: Run, shop: str, api: Any) -> None:
     found = run("virtual_machine_info", namespace=shop)["virtual_machines"]
     states = {one["name"]: one["instancetype"]["object_state"] for one in found}
     assert states == {"first": "obsolete", "second": "obsolete", "third": "active", "fourth": "obsolete"}
-    [small] = run("instancetype_info", namespace=shop, scope="namespaced", names=["m.small"])["instancetypes"]
+    read = {"namespace": shop, "scope": "namespaced", "names": ["m.small"], "used_by": True}
+    [small] = run("catalog_info", **read)["instancetypes"]
     assert (small["state"], small["replacement"], small["deprecated"]) == ("obsolete", "m.large", True)
     assert sorted(small["used_by"]) == [f"{shop}/{name}" for name in ("first", "fourth", "second")]
 
@@ -100,13 +101,13 @@ def test_a_module_declares_a_state(run: Run, shop: str) -> None:
     state = {"replacement": "small", "obsolete_from": "2027-03-31"}
     assert run("instancetype", deprecated=state, **size)["changed"] is True
     assert run("instancetype", deprecated=state, **size)["changed"] is False
-    [tiny] = run("instancetype_info", namespace=shop, scope="namespaced", names=["tiny"])["instancetypes"]
+    [tiny] = run("catalog_info", namespace=shop, scope="namespaced", names=["tiny"])["instancetypes"]
     assert {key: tiny[key] for key in ("state", *state)} == {"state": "deprecated", **state}
     # An entry's own state replaces that of the task.
     size.pop("name")
     listed = [{"name": "tiny", "obsolete": {}}]
     assert run("instancetype", deprecated=state, instancetypes=listed, **size)["changed"] is True
-    [tiny] = run("instancetype_info", namespace=shop, scope="namespaced", names=["tiny"])["instancetypes"]
+    [tiny] = run("catalog_info", namespace=shop, scope="namespaced", names=["tiny"])["instancetypes"]
     assert (tiny["state"], tiny["replacement"]) == ("obsolete", "")
     wrong = run("preference", name="linux", namespace=shop, deprecated={"obsolete_from": "tomorrow"})
     assert "deprecated.obsolete_from: 'tomorrow' is not a date; write a day such as 2027-03-31" in wrong["msg"]

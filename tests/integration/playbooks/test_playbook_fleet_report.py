@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from ansible_environment import surroundings
 from kubernetes import client, config
 
 from fleet_support import Fleet, flat
+from modules_support import await_right
 
 Report = Callable[..., tuple[int, str]]
 
@@ -108,6 +109,39 @@ def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path)
     assert "<title>Half</title>" in page and kept.read_text() == "somebody else's"
     assert [(one["team"], one["virtual_machines"]) for one in after["teams"]] == [("0", 2)]
     assert f"namespaces {fleet.namespace}; half=0" in page
+
+
+@pytest.fixture
+def wide(fleet: Fleet) -> Iterator[str]:
+    """A cluster-wide instancetype that nobody uses."""
+    size = {"name": f"{fleet.namespace}-wide", "namespace": None}
+    made = fleet.run("instancetype", **size, cpu={"guest": 1}, memory={"guest": "1Gi"})
+    assert made["changed"], made
+    yield str(size["name"])
+    fleet.run("instancetype", **size, state="absent")
+
+
+def test_report_without_the_right_to_list_all_vms(
+    fleet: Fleet, report: Report, wide: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet.create(1)
+    assert fleet.run("instancetype", name="unused", cpu={"guest": 1}, memory={"guest": "1Gi"})["changed"]
+    name, group = f"{fleet.namespace}-user", "rbac.authorization.k8s.io"
+    binding = {
+        "metadata": {"name": name},
+        "roleRef": {"kind": "ClusterRole", "name": "view", "apiGroup": group},
+        "subjects": [{"kind": "User", "name": name, "apiGroup": group}],
+    }
+    with config.new_client_from_config(str(fleet.kubeconfig)) as connection:
+        client.RbacAuthorizationV1Api(connection).create_namespaced_role_binding(fleet.namespace, binding)
+        read = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["list"]}
+        await_right(client.AuthorizationV1Api(connection), fleet.namespace, name, read)
+    monkeypatch.setenv("K8S_AUTH_IMPERSONATE_USER", name)
+    code, output = report()
+    assert code == 0, output
+    assert "cluster-wide: used_by: virtualmachines.kubevirt.io is forbidden" in output
+    unused = [one["name"] for one in written(tmp_path / "report")["unused"]]
+    assert "unused" in unused and wide not in unused
 
 
 @pytest.mark.parametrize(

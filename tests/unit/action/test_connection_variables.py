@@ -13,21 +13,21 @@ from ansible_environment import surroundings
 from scripted_server import Store, session_with
 
 PATH = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
-VMS = "/apis/kubevirt.io/v1/virtualmachines"
+PREFERENCES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterpreferences"
 
 
 def cluster(name: str) -> Store:
     """A cluster with one instancetype, which has its name."""
     spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
     manifest = {"kind": "VirtualMachineClusterInstancetype", "metadata": {"name": name}, "spec": spec}
-    return Store({PATH: [manifest], VMS: []})
+    return Store({PATH: [manifest], PREFERENCES: []})
 
 
 def read(folder: Path, options: dict[str, Any], hosts: dict[str, dict[str, Any]], **play: Any) -> dict[str, Any]:
     """The instancetype that a task with the options finds from each host."""
     task = {"scope": "cluster", **options}
     tasks: list[dict[str, Any]] = [
-        {"virtshape.instancetypes.instancetype_info": task, "register": "found"},
+        {"virtshape.instancetypes.catalog_info": task, "register": "found"},
         {
             "ansible.builtin.copy": {
                 "dest": f"{folder}/{{{{ inventory_hostname }}}}",

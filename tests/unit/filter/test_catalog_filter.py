@@ -73,12 +73,24 @@ def test_pictures_show_permitted_objects_of_limits() -> None:
     assert "Limits" not in catalog(SIZES, "html")
 
 
-def test_limits_read_from_a_cluster_are_accepted() -> None:
-    read = [{"name": "standard", "instancetypes": ["web.small"], "namespaces": ["shop"]}]
-    drawn = catalog(catalog(SIZES), "svg", limits=read)
-    assert "web.large in namespaces shop: not permitted (deny)" in drawn
-    assert "in namespaces shop" not in catalog(catalog(SIZES), "svg", limits=None)
-    with pytest.raises(AnsibleFilterError, match="limits: expected limits of catalog_info"):
-        catalog(catalog(SIZES), "svg", limits=[{**read[0], "series": ["web"]}])
+def test_a_result_has_its_limits_unless_others_are_given() -> None:
+    limit = {"name": "standard", "instancetypes": ["web.small"], "namespaces": ["shop"]}
+    result = {**catalog(SIZES), "limits": [limit]}
+    assert "web.large in namespaces shop: not permitted (deny)" in catalog(result, "svg")
+    drawn = catalog(result, "svg", limits=[LIMIT])
+    assert "web.large in all namespaces but lab: not permitted (warn)" in drawn and "in namespaces shop" not in drawn
+    assert "not permitted" not in catalog({**result, "limits": None}, "svg", limits=[])
+    with pytest.raises(AnsibleFilterError, match="catalog: limits: 'standard': max_cpu: expected a number"):
+        catalog(result, "svg", limits=[{**LIMIT, "max_cpu": "4"}])
+    for changed in (
+        {"limits": [{**limit, "series": ["web"]}]},
+        {"instancetypes": ["web.small"]},
+        {"preferences": None},
+    ):
+        with pytest.raises(AnsibleFilterError, match="catalog: expected a result of catalog_info; pass it as"):
+            catalog({**result, **changed}, "svg")
+
+
+def test_wrong_limits_are_an_error() -> None:
     with pytest.raises(AnsibleFilterError, match="catalog: limits: 'standard': max_cpu: expected a number"):
         catalog(SIZES, "svg", limits=[{**LIMIT, "max_cpu": "4"}])

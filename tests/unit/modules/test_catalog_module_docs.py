@@ -12,7 +12,7 @@ from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import au
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
 
 
-@pytest.mark.parametrize("name", ["catalog", "instancetype_info", "preference_info", "catalog_info"])
+@pytest.mark.parametrize("name", ["catalog", "catalog_info"])
 def test_the_documentation_agrees_with_the_options(name: str) -> None:
     spec = importlib.import_module(f"{PLUGINS}.module_utils._cluster.entry.{name}").MODULE.argument_spec
     documented = yaml.safe_load(importlib.import_module(f"{PLUGINS}.modules.{name}").DOCUMENTATION)["options"]

@@ -77,14 +77,30 @@ def test_missing_names_are_a_warning(run: Run) -> None:
     warnings = run("virtual_machine_info", store(), namespace="shop", names=["web-1", "web-2"])["warnings"]
     assert warnings == ["names: no such virtual machine in shop: web-1, web-2"]
     assert run("virtual_machine_info", store(), names=["web-1"], **SHOPP)["warnings"] == [NO_SHOPP]
-    assert run("instancetype_info", store(), names=["smal"])["warnings"][0] == "names: no such instancetype: smal"
 
 
-@pytest.mark.parametrize("module", ["instancetype_info", "preference_info", "catalog_info"])
-def test_instancetypes_and_preferences(run: Run, module: str) -> None:
-    warnings = run(module, store(), **SHOPP)["warnings"]
-    assert warnings.count(NO_SHOPP) == 1
-    assert NO_SHOPP not in run(module, store(), namespace="shop")["warnings"]
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (SHOPP, [NO_SHOPP]),
+        ({"namespace": "shop"}, []),
+        ({"names": ["small", "smal"]}, ["names: no such instancetype or preference: smal"]),
+        (
+            {"namespace": "shop", "scope": "namespaced", "label_selectors": ["team=x"]},
+            ["label_selectors: no instancetype or preference matches team=x"],
+        ),
+        (
+            {"namespace": "shop", "scope": "namespaced", "catalog": "acme"},
+            ["catalog: no instancetype or preference belongs to acme"],
+        ),
+    ],
+)
+def test_instancetypes_and_preferences(run: Run, options: dict[str, Any], expected: list[str]) -> None:
+    server = store()
+    for kind in ("Instancetype", "Preference"):
+        small = {**named("small"), "kind": f"VirtualMachineCluster{kind}", "spec": {}}
+        server.lists[f"{TYPES}/virtualmachinecluster{kind.lower()}s"] = [small]
+    assert run("catalog_info", server, **options)["warnings"] == expected
 
 
 @pytest.mark.parametrize(("options", "expected"), [(SHOPP, NO_SHOPP), (BY_LABEL, NO_LABEL)])

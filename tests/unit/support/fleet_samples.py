@@ -62,7 +62,7 @@ def captured(name: str, namespace: str = "shop", *, drifted: bool = True, **more
 
 
 def entry(name: str, kind: str = f"{LABEL}Instancetype", namespace: str = "", **more: Any) -> Told:
-    """An instancetype or preference as instancetype_info and preference_info return it."""
+    """An instancetype or preference as catalog_info returns it."""
     told = {"catalog": "common", "catalog_version": "v1.8.0", "deprecated": False, "used_by": []}
     return {"kind": kind, "namespace": namespace, "name": name, **told, **more}
 

@@ -2,37 +2,130 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..._resolver.api.errors import CatalogError, FieldError
+from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
+from ..._resolver.catalog.facts import facts
+from ..._resolver.catalog.labels import CATALOG_LABEL, check_name
 from ..._resolver.catalog.matrix import as_data, compatibility_matrix
+from ..._resolver.catalog.object_key import ObjectKey
 from ..._resolver.catalog.operator import deploys, is_deployed
 from ..._resolver.limits.language import as_data as data_of
+from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.session import Session
+from ..read.catalog_users import Users, label
 from ..read.kubevirt import kubevirt
 from ..read.limits import limits_of
+from ..read.unmatched import missing_namespace, unmatched
 from .argument_spec import AUTH, REQUESTS
-from .catalog_objects import WHERE, Facts, listed, readable, session_of
-from .outcome import Mode, Module, Outcome, Params
+from .outcome import Mode, Module, Outcome, Params, TaskFailed
+
+Manifest = dict[str, Any]
+Facts = dict[str, Any]
+
+_KINDS = {
+    "all": [kind for role in ROLES for kind in (role.cluster_kind, role.kind)],
+    "cluster": [role.cluster_kind for role in ROLES],
+    "namespaced": [role.kind for role in ROLES],
+}
+_NOUN = "instancetype or preference"
+_SPEC: dict[str, dict[str, Any]] = {
+    **AUTH,
+    **REQUESTS,
+    "names": {"type": "list", "elements": "str", "aliases": ["name"]},
+    "namespace": {"type": "str"},
+    "scope": {"type": "str", "choices": list(_KINDS), "default": "all"},
+    "label_selectors": {"type": "list", "elements": "str", "default": []},
+    "catalog": {"type": "str"},
+    "used_by": {"type": "bool", "default": False},
+}
 
 
 def _run(params: Params, _mode: Mode) -> Outcome:
-    session = session_of(params)
+    try:
+        session = Session(params)
+    except ConnectionFailed as error:
+        raise TaskFailed(str(error)) from error
     warnings: list[str] = []
-    manifests = [manifest for role in ROLES for manifest in listed(params, session, role, warnings)]
-    combinations = compatibility_matrix([manifest for manifest, _facts in readable(manifests, warnings)])
+    manifests = _selected(params, session, warnings)
+    data = as_data(compatibility_matrix(_readable(manifests, warnings)))
+    objects = [*data["instancetypes"], *data["preferences"]]
+    if params["used_by"]:
+        _add_users(session, objects, warnings)
     limits = limits_of(session)
     result = {
         "changed": False,
-        "catalogs": _catalogs([*combinations.instancetypes, *combinations.preferences]),
+        **data,
+        "catalogs": _catalogs(objects),
         "common_instancetypes_deployment": {
             "enabled": deploys(kubevirt(session)),
             "objects": sum(map(is_deployed, manifests)),
         },
-        "matrix": as_data(combinations),
         "limits": None if limits is None else [data_of(limit) for limit in limits],
     }
-    return Outcome(result, warnings=list(dict.fromkeys(warnings)))
+    return Outcome(result, warnings=warnings)
 
 
-MODULE = Module({**AUTH, **REQUESTS, **WHERE}, _run)
+MODULE = Module(_SPEC, _run)
+
+
+def _selected(params: Params, session: Session, warnings: list[str]) -> list[Manifest]:
+    """The selected objects, with one LIST for each kind. Options that select nothing add a warning."""
+    selectors = [*params["label_selectors"]]
+    if params["catalog"]:
+        try:
+            check_name(params["catalog"])
+        except CatalogError as error:
+            raise TaskFailed(str(error)) from error
+        selectors.append(f"{CATALOG_LABEL}={params['catalog']}")
+    query = {"labelSelector": ",".join(selectors)} if selectors else {}
+    manifests: list[Manifest] = []
+    for name in _KINDS[params["scope"]]:
+        kind = BY_NAME[name]
+        try:
+            items, _version = session.list(kind, params["namespace"] if kind.namespaced else None, **query)
+        except (ApiError, ConnectionFailed) as error:
+            raise TaskFailed(explain(error, "LIST", kind)) from error
+        manifests += items
+    names = params["names"]
+    missing = set(names or ()) - {manifest["metadata"]["name"] for manifest in manifests}
+    if (
+        params["namespace"]
+        and params["scope"] != "cluster"
+        and not any(manifest["metadata"].get("namespace") for manifest in manifests)
+    ):
+        warnings += filter(None, [missing_namespace(session, params["namespace"])])
+    if not manifests and params["label_selectors"]:
+        warnings.append(unmatched(session, None, _NOUN, selector=",".join(params["label_selectors"])))
+    elif not manifests and params["catalog"]:
+        warnings.append(f"catalog: no {_NOUN} belongs to {params['catalog']}")
+    elif missing:
+        warnings.append(unmatched(session, None, _NOUN, sorted(missing)))
+    return [manifest for manifest in manifests if names is None or manifest["metadata"]["name"] in names]
+
+
+def _readable(manifests: Iterable[Manifest], warnings: list[str]) -> Iterator[Manifest]:
+    """The objects without those that cannot be read, which add a warning."""
+    for manifest in manifests:
+        try:
+            facts(manifest)
+        except FieldError as error:
+            warnings.append(f"{manifest['kind']} {manifest['metadata']['name']} cannot be read: {error}")
+        else:
+            yield manifest
+
+
+def _add_users(session: Session, objects: list[Facts], warnings: list[str]) -> None:
+    users = Users(session)
+    try:
+        # Cluster-wide objects first: their VMs are those of all namespaces, which the others then need not list.
+        for item in sorted(objects, key=lambda item: str(item["namespace"])):
+            item["used_by"] = [label(vm) for vm in users.of(ObjectKey(item["kind"], item["namespace"], item["name"]))]
+    except (ApiError, ConnectionFailed) as error:
+        raise TaskFailed(f"used_by: {explain(error, 'LIST', BY_NAME['VirtualMachine'])}", warnings) from error
 
 
 def _catalogs(objects: list[Facts]) -> list[Facts]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final
 
 from ..api import schema
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND
@@ -52,16 +52,6 @@ PREFERENCE_FEATURES: Final = {
 }
 
 
-class Range(NamedTuple):
-    """least, most: inclusive; None for no limit."""
-
-    least: int | None = None
-    most: int | None = None
-
-    def holds(self, value: int) -> bool:
-        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
-
-
 def facts(manifest: Manifest) -> dict[str, Any]:
     """The facts about an instancetype or preference, with memory as a quantity and in bytes.
 
@@ -105,18 +95,11 @@ def facts(manifest: Manifest) -> dict[str, Any]:
     return result
 
 
-def select_facts(
-    objects: Iterable[dict[str, Any]], vcpus: Range, memory: Range, features: Iterable[str]
-) -> list[dict[str, Any]]:
-    """The facts whose figures are in the ranges (memory in bytes) and that have all features."""
-    required = set(features)
-    return [
-        object_facts
-        for object_facts in objects
-        if vcpus.holds(object_facts["vcpus"])
-        and memory.holds(object_facts["memory_bytes"])
-        and required <= set(object_facts["features"])
-    ]
+def manifest_of(object_facts: Mapping[str, Any]) -> Manifest:
+    """The instancetype or preference that has these facts."""
+    parts = ("name", "namespace", "labels", "annotations", "generation")
+    metadata = {part: object_facts[part] for part in parts}
+    return {"kind": object_facts["kind"], "metadata": metadata, "spec": object_facts["spec"]}
 
 
 def _features(spec: Manifest, paths: dict[str, str]) -> list[str]:

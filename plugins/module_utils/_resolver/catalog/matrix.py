@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..api import schema
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from .described import wrong_labels
-from .facts import facts
+from .facts import facts, manifest_of
 from .pair import Cell, cell_of
 from .replacement import as_facts, replacements
 
@@ -66,22 +66,19 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
 
 
 def as_data(matrix: Matrix) -> dict[str, Any]:
-    """{instancetypes, preferences, fits, misses, unsatisfied, wrong_labels, states}: the facts without specs;
-    instancetype → preferences that it satisfies; the pairs that do not fit, with the reasons; the preferences that
-    nothing satisfies.
+    """{instancetypes, preferences, matrix}: the facts, sorted by namespace and name; about the pairs
+    {fits, misses, unsatisfied, wrong_labels, states}: instancetype → preferences that it satisfies; the pairs that do
+    not fit, with the reasons; the preferences that nothing satisfies.
     """
     names = [label(object_facts) for object_facts in matrix.preferences]
-    rows = list(zip(matrix.instancetypes, matrix.cells))
-    return {
-        "instancetypes": [_without_spec(object_facts) for object_facts in matrix.instancetypes],
-        "preferences": [_without_spec(object_facts) for object_facts in matrix.preferences],
+    rows = list(zip(map(label, matrix.instancetypes), matrix.cells))
+    pairs = {
         "fits": {
-            label(object_facts): [name for name, cell in zip(names, cells) if not cell.sign]
-            for object_facts, cells in rows
+            instancetype: [name for name, cell in zip(names, cells) if not cell.sign] for instancetype, cells in rows
         },
         "misses": [
-            {"instancetype": label(object_facts), "preference": name, "sign": cell.sign, "reasons": list(cell.reasons)}
-            for object_facts, cells in rows
+            {"instancetype": instancetype, "preference": name, "sign": cell.sign, "reasons": list(cell.reasons)}
+            for instancetype, cells in rows
             for name, cell in zip(names, cells)
             if cell.sign
         ],
@@ -89,17 +86,16 @@ def as_data(matrix: Matrix) -> dict[str, Any]:
         "wrong_labels": matrix.wrong_labels,
         "states": matrix.states,
     }
+    return {
+        "instancetypes": sorted(matrix.instancetypes, key=_place),
+        "preferences": sorted(matrix.preferences, key=_place),
+        "matrix": pairs,
+    }
 
 
 def from_data(data: Mapping[str, Any]) -> Matrix:
-    """The matrix from the result of `as_data`, without specs."""
-    misses = {
-        (miss["instancetype"], miss["preference"]): Cell(miss["sign"], tuple(miss["reasons"]))
-        for miss in data["misses"]
-    }
-    rows, columns = list(data["instancetypes"]), list(data["preferences"])
-    cells = [[misses.get((label(row), label(column)), Cell()) for column in columns] for row in rows]
-    return Matrix(rows, columns, cells, list(data.get("wrong_labels", ())), list(data.get("states", ())))
+    """The matrix from the result of `as_data`. Raises schema.FieldError."""
+    return compatibility_matrix(map(manifest_of, (*data["instancetypes"], *data["preferences"])))
 
 
 def unsatisfied(matrix: Matrix) -> list[str]:
@@ -137,6 +133,5 @@ def _order(instancetype: Facts) -> tuple[Any, ...]:
     )
 
 
-def _without_spec(object_facts: Facts) -> Facts:
-    omitted = ("spec", "labels", "annotations", "generation")
-    return {name: value for name, value in object_facts.items() if name not in omitted}
+def _place(object_facts: Facts) -> tuple[str, str]:
+    return object_facts["namespace"], object_facts["name"]

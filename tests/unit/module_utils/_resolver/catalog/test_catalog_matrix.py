@@ -16,9 +16,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.facts import (
     INSTANCETYPE_FEATURES,
     PREFERENCE_FEATURES,
-    Range,
     facts,
-    select_facts,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     LEGEND,
@@ -67,7 +65,7 @@ def builtin() -> list[dict[str, Any]]:
 
 
 def test_cells_have_signs_and_reasons() -> None:
-    result = catalog([OWN])
+    result = catalog([OWN])["matrix"]
     assert result["fits"] == {
         # KubeVirt refuses to spread a single vCPU.
         "a.one": ["any"],
@@ -105,24 +103,6 @@ def test_a_spread_that_crashes_kubevirt_fits_nothing() -> None:
     assert cells == {("s", ("a spread ratio of 0 divides by zero",))}
 
 
-@pytest.mark.parametrize(
-    ("vcpus", "memory", "features", "names"),
-    [
-        (Range(), Range(), [], ["a.one", "a.three", "a.four"]),
-        (Range(least=3), Range(), [], ["a.three", "a.four"]),
-        (Range(most=3), Range(), [], ["a.one", "a.three"]),
-        (Range(2, 3), Range(), [], ["a.three"]),
-        (Range(), Range(least=2**30 + 1), [], ["a.three", "a.four"]),
-        (Range(), Range(most=2**30), [], ["a.one"]),
-        (Range(), Range(8 * 2**30, 8 * 2**30), ["hugepages"], ["a.four"]),
-        (Range(), Range(), ["hugepages", "numa"], []),
-    ],
-)
-def test_figures_within_a_range(vcpus: Range, memory: Range, features: list[str], names: list[str]) -> None:
-    result = map(facts, expand_catalog({"series": OWN["series"]}))
-    assert [item["name"] for item in select_facts(result, vcpus, memory, features)] == names
-
-
 def test_preferences_that_nothing_satisfies() -> None:
     sizes, systems = OWN["series"], OWN["families"]
     small = {"a": {"sizes": {"one": sizes["a"]["sizes"]["one"]}}}
@@ -151,13 +131,15 @@ def test_wrong_labels_are_found() -> None:
     large = next(item for item in objects if item["metadata"]["name"] == "large")
     large["metadata"]["labels"] = {"instancetype.kubevirt.io/required-memory": "much"}
     data = as_data(compatibility_matrix(objects))
-    assert [(wrong["name"], wrong["label"].partition("/")[2], wrong["actual"]) for wrong in data["wrong_labels"]] == [
+    assert [
+        (wrong["name"], wrong["label"].partition("/")[2], wrong["actual"]) for wrong in data["matrix"]["wrong_labels"]
+    ] == [
         ("a.one", "cpu", "1"),
         ("a.one", "hugepages", ""),
         ("a.one", "dedicatedCPUPlacement", ""),
         ("large", "required-memory", "4Gi"),
     ]
-    assert data["unsatisfied"] == ["large", "spread"]
+    assert data["matrix"]["unsatisfied"] == ["large", "spread"]
     for page in (html(from_data(data), "Own"), markdown(from_data(data), "Own")):
         assert "No instancetype satisfies: large, spread." in page
         assert "a.one: instancetype.kubevirt.io/cpu is 2, spec.cpu.guest is 1" in page
@@ -264,7 +246,7 @@ def test_well_formed_picture_titles_every_pair() -> None:
     space = "{http://www.w3.org/2000/svg}"
     result = {title.text for title in root.iter(f"{space}title")}
     pairs = {text for text in result if text and " and " in text and "needs" not in text.split(":")[0]}
-    misses = as_data(actual)["misses"]
+    misses = as_data(actual)["matrix"]["misses"]
     for miss in misses:
         text = f"{miss['instancetype']} and {miss['preference']}: {'; '.join(miss['reasons'])}"
         assert text in pairs
