@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: virtual_machine_info
-short_description: Read VMs with their captured revisions, drift, resources and expansion
+short_description: Read VMs with their captured revisions, drift, resources and expansion, and export them
 version_added: 1.0.0
 description:
   - Returns for each VM its state and conditions, its instancetype and preference with the captured revisions and their
@@ -15,6 +15,7 @@ description:
   - Sends one list request each for VMs, VMIs, revisions, instancetypes and preferences.
   - A VM keeps copies of its instancetype and preference in ControllerRevisions. When an instancetype or preference
     changes later, the VM drifts from it. O(include=refresh) shows the effect of a refresh on the guest.
+  - With O(export), also returns manifests that give the VMs the same guests on another cluster or in another namespace.
   - The expansion of a VM replaces its instancetype and preference by their values. KubeVirt expands on request
     (C(expand-spec)), and this collection without a cluster. O(include=expansion) shows both, with every field that
     differs. Usually nothing differs. A difference means that this collection computes something else than the
@@ -47,6 +48,28 @@ options:
     elements: str
     choices: [resources, refresh, expansion]
     default: [resources]
+  export:
+    description:
+      - Returns RV(manifests) that give the VMs the same guests on another cluster or in another namespace, whatever
+        their instancetypes and preferences contain there, and also if they do not exist there. V({}) exports the VMs as
+        they are.
+      - Each VM comes with the ControllerRevisions that it uses. It names them in C(spec.instancetype.revisionName) and
+        C(spec.preference.revisionName).
+      - Leaves out what the cluster adds - status, owner references, UIDs, managed fields and finalizers.
+      - Revisions that KubeVirt before 1.0 wrote are converted, because KubeVirt 1.7 and later do not read them.
+      - The task fails if a VM cannot be exported, or if one of O(names) does not exist.
+    type: dict
+    suboptions:
+      target_namespace:
+        description:
+          - Namespace of the manifests. Default is the namespace of the VM.
+        type: str
+      run_strategy:
+        description:
+          - Run strategy of the exported VMs, such as V(Halted) until their volumes are there. Default is the run
+            strategy of the VM.
+        type: str
+        choices: [Always, Halted, Manual, Once, RerunOnFailure]
   concurrency:
     description:
       - Maximum number of concurrent requests, from 1 to 256.
@@ -59,7 +82,11 @@ extends_documentation_fragment:
   - virtshape.instancetypes.attributes
 notes:
   - KubeVirt answers with 500 if a VM cannot be expanded. The module does not retry this answer.
-  - Values that may be secret, such as cloud-init data, are hidden.
+  - Values that may be secret, such as cloud-init data, are hidden, except in RV(manifests).
+  - Apply RV(manifests) in their order, because KubeVirt up to 1.5 rejects a VM whose revisions do not exist. They do
+    not include volumes, Secrets and ConfigMaps.
+  - Exported revisions have no owner. Once no VM refers to them, delete them with
+    M(virtshape.instancetypes.controller_revision) and C(state=pruned).
 seealso:
   - module: virtshape.instancetypes.controller_revision
   - plugin: virtshape.instancetypes.expand
@@ -99,6 +126,21 @@ EXAMPLES = r"""
   loop: "{{ drifted.virtual_machines }}"
   loop_control:
     label: "{{ item.name }}"
+
+- name: Export the VMs of a namespace, stopped until their volumes are there
+  virtshape.instancetypes.virtual_machine_info:
+    namespace: shop
+    export:
+      run_strategy: Halted
+  register: shop
+
+# Cloud-init data may contain passwords: only the owner may read the file, and no diff shows it.
+- name: Write them for kubectl apply
+  ansible.builtin.copy:
+    content: "{{ shop.manifests | map('to_nice_yaml', sort_keys=false) | join('---\n') }}"
+    dest: "{{ playbook_dir }}/shop.yml"
+    mode: "0600"
+  diff: false
 
 - name: Does this collection know how this cluster expands VMs?
   virtshape.instancetypes.virtual_machine_info:
@@ -395,6 +437,24 @@ virtual_machines:
               description: Value of this collection, null if not set.
               type: raw
               returned: always
+    export:
+      description: What the VM adds to RV(manifests), or why it cannot be exported.
+      type: dict
+      returned: with O(export)
+      contains:
+        revisions:
+          description: Names of the exported revisions by C(instancetype) and C(preference).
+          type: dict
+          returned: when the VM can be exported
+        problem:
+          description: Why the VM cannot be exported, such as a deleted revision.
+          type: str
+          returned: when it cannot
+manifests:
+  description: The revisions, then the VMs, to be applied in this order. Empty if a VM cannot be exported.
+  returned: with O(export)
+  type: list
+  elements: dict
 unmatched:
   description: Which option selects no VM, or which of the names do not exist. Empty if all select something. The
     task warns of it.

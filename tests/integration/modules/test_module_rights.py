@@ -132,13 +132,7 @@ def virtual_machine_power(play: Play) -> None:
 
 def virtual_machine_info(play: Play) -> None:
     names = play.declare("a")
-    play.step(namespace=play.namespace, names=names, include=["resources", "refresh", "expansion"])
-
-
-def virtual_machine_export(play: Play) -> None:
-    names = play.declare("a", "b", "c")
-    play.step(namespace=play.namespace, names=names[:1])
-    play.step(namespace=play.namespace, names=names)
+    play.step(namespace=play.namespace, names=names, include=["resources", "refresh", "expansion"], export={})
 
 
 def upgrade_info(play: Play) -> None:
@@ -314,7 +308,6 @@ PLAYS = {
         virtual_machine_template,
         virtual_machine_template_info,
         virtual_machine_info,
-        virtual_machine_export,
         upgrade_info,
         capacity_info,
         controller_revision,

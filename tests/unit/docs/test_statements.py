@@ -63,7 +63,7 @@ def test_success_messages_are_documented() -> None:
     success = re.compile(r'Outcome\(\{\*\*\w+, "msg": (?!.*failed=True)|^        "msg": f"', re.MULTILINE)
     saying = [path.stem for path in entries.glob("*.py") if success.search(path.read_text(encoding="utf-8"))]
     modules = [name for name in saying if name not in ("objects", "outcome")]
-    assert len(modules) > 4
+    assert len(modules) > 3
     assert [name for name in modules if "msg" not in documented(name)] == []
 
 

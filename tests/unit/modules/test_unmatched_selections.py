@@ -20,7 +20,6 @@ NO_LABEL = "label_selectors: no virtual machine in shop matches tier=wbe"
 BY_LABEL = {"namespace": "shop", "label_selectors": ["tier=wbe"]}
 READERS: dict[str, Any] = {
     "virtual_machine_info": {},
-    "virtual_machine_export": {},
     "virtual_machine_adopt": {},
     "controller_revision": {},
     "upgrade_info": {},
@@ -77,6 +76,13 @@ def test_missing_names_are_a_warning(run: Run) -> None:
     warnings = run("virtual_machine_info", store(), namespace="shop", names=["web-1", "web-2"])["warnings"]
     assert warnings == ["names: no such virtual machine in shop: web-1, web-2"]
     assert run("virtual_machine_info", store(), names=["web-1"], **SHOPP)["warnings"] == [NO_SHOPP]
+
+
+def test_names_to_export_must_exist(run: Run) -> None:
+    refused = run("virtual_machine_info", store(), namespace="shop", names=["web-1"], export={})
+    assert refused["failed"] and refused["msg"] == "names: no such virtual machine in shop: web-1"
+    nothing = run("virtual_machine_info", store(), namespace="shop", export={})
+    assert nothing["manifests"] == [] and not nothing.get("failed")
 
 
 @pytest.mark.parametrize(

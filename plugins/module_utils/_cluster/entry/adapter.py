@@ -129,7 +129,6 @@ def _answer(ansible: _AnsibleModule, module: Module, provided: dict[str, Any]) -
         diff=bool(ansible._diff),
         provided=frozenset(name for name, value in provided.items() if value is not None),
         secrets=set(ansible.secrets),
-        replace_file=ansible.atomic_move,
     )
     outcome = module.run(ansible.params, mode)
     ansible.hide(mode.secrets)

@@ -6,7 +6,6 @@ is, through `plugin_utils/_direct.py`.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -33,14 +32,12 @@ class Mode:
     check: whether it only foretells what it would do. diff: whether its result has diffs.
     provided: the options that the user set; the others have their defaults.
     secrets: texts to keep out of the result, to which a module adds those in options that Ansible cannot know.
-    replace_file: moves a file to another path, in place of the file there.
     """
 
     check: bool = False
     diff: bool = False
     provided: frozenset[str] = frozenset()
     secrets: set[str] = field(default_factory=set)
-    replace_file: Callable[[str, str], Any] = shutil.move
 
 
 @dataclass(frozen=True)

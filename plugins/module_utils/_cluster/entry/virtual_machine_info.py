@@ -9,13 +9,14 @@ from typing import Any, Final
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.refresh.controller_revisions import unreferenced
+from ..._resolver.refresh.export import VMExport, export_vms, manifests
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.expansion import Expansion, expand_vms
 from ..read.kubevirt import kubevirt
 from ..read.revisions import Inspected, inspect
 from .argument_spec import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params, TaskFailed
+from .outcome import Mode, Module, Outcome, Params, TaskFailed, amount, reasons
 from .selection import SELECTION, check_selection, selector, unselected
 from .vm_results import refresh_result, vm_result
 
@@ -38,11 +39,19 @@ _INCLUDE: dict[str, Any] = {
     "choices": [RESOURCES, REFRESH, EXPANSION],
     "default": [RESOURCES],
 }
+_EXPORT: dict[str, Any] = {
+    "type": "dict",
+    "options": {
+        "target_namespace": {"type": "str"},
+        "run_strategy": {"type": "str", "choices": ["Always", "Halted", "Manual", "Once", "RerunOnFailure"]},
+    },
+}
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,
     **SELECTION,
     **_FILTERS,
     "include": _INCLUDE,
+    "export": _EXPORT,
     "concurrency": {"type": "int", "default": 16},
     **REQUESTS,
 }
@@ -80,6 +89,8 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         problem = unselected(params, session, {vm.name for vm in inspected})
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
+    if problem and params["names"] and params["export"] is not None:
+        raise TaskFailed(problem)
     vms = [vm for vm in inspected if matching.takes(vm)]
     results = [_result(vm, params["include"]) for vm in vms]
     if EXPANSION in params["include"]:
@@ -88,11 +99,20 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         except (ApiError, ConnectionFailed) as error:
             raise TaskFailed(explain(error, "GET", _EXPAND)) from error
         results = [{**vm, EXPANSION: _expansion(expansion)} for vm, expansion in zip(results, expansions)]
+    exports = _exports(params["export"], vms)
+    results = [{**vm, "export": _export(export)} for vm, export in zip(results, exports)] if exports else results
     assumption = vms[0].kubevirt.assumption if vms else ""
     more = {"unreferenced": _unreferenced(params, inspected)} if REFRESH in params["include"] else {}
     version = kubevirt(session).version
     result = {"changed": False, "kubevirt_version": version, "virtual_machines": results, "unmatched": problem, **more}
-    return Outcome(result, warnings=[text for text in (assumption, problem) if text])
+    warnings = [text for text in (assumption, problem) if text]
+    if params["export"] is not None:
+        failures = [(vm.label, export.problem) for vm, export in zip(vms, exports) if export.problem]
+        result["manifests"] = [] if failures else manifests(exports)
+        if failures:
+            count = f"{len(failures)} of {amount(len(vms), 'virtual machines')} cannot be exported"
+            return Outcome({**result, "msg": f"{count}: {reasons(failures)[0]}"}, failed=True, warnings=warnings)
+    return Outcome(result, warnings=warnings)
 
 
 MODULE = Module(_SPEC, _run)
@@ -101,6 +121,20 @@ MODULE = Module(_SPEC, _run)
 def _result(vm: Inspected, include: list[str]) -> Result:
     result = vm_result(vm, with_resources=RESOURCES in include)
     return {**result, **refresh_result(vm)} if REFRESH in include else result
+
+
+def _exports(options: Params | None, vms: list[Inspected]) -> list[VMExport]:
+    """Those of the VMs; none without the option."""
+    if options is None or not vms:
+        return []
+    release, place, run_strategy = vms[0].kubevirt.release, options["target_namespace"], options["run_strategy"]
+    return export_vms(((vm.vm, vm.objects) for vm in vms), release, place or "", run_strategy or "")
+
+
+def _export(export: VMExport) -> Result:
+    if export.problem:
+        return {"problem": export.problem}
+    return {"revisions": {role: revision["metadata"]["name"] for role, revision in export.revisions.items()}}
 
 
 def _expansion(expansion: Expansion) -> Result:

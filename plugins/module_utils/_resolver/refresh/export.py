@@ -6,6 +6,7 @@ KubeVirt 1.5 virt-api rejects a VM whose revision does not exist. They have no o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -68,6 +69,22 @@ def export_vm(vm: Manifest, objects: Lookup, release: Release, namespace: str = 
     kind = BY_NAME["VirtualMachine"]
     manifest = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": _metadata(vm, target), "spec": spec}
     return VMExport(manifest, revisions)
+
+
+def export_vms(
+    vms: Iterable[tuple[Manifest, Lookup]], release: Release, namespace: str = "", run_strategy: str = ""
+) -> list[VMExport]:
+    """Exports VMs, each with its lookup, as `export_vm` does. VMs that would have the same name have a problem."""
+    exports = [export_vm(vm, objects, release, namespace, run_strategy) for vm, objects in vms]
+    counts = Counter(_key(export.vm) for export in exports if export.vm is not None)
+    return [
+        VMExport(
+            problem=f"another selected VM would have the same name in {_key(export.vm)[0]}; export them separately"
+        )
+        if export.vm is not None and counts[_key(export.vm)] > 1
+        else export
+        for export in exports
+    ]
 
 
 def manifests(exports: Iterable[VMExport]) -> list[Manifest]:

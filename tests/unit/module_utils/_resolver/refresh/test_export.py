@@ -19,6 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.export import (
     export_vm,
+    export_vms,
     manifests,
 )
 
@@ -179,6 +180,17 @@ def test_vm_without_instancetype_is_exported_unchanged() -> None:
     (only,) = manifests([export_vm(plain, Objects([]), NEWEST)])
     assert only["spec"]["running"] is True
     assert copies_without_revisions(plain, NEWEST) == []
+
+
+def test_vms_with_one_name_in_the_target_are_not_exported() -> None:
+    plain, other, third = vm(), vm(), vm()
+    for machine, (namespace, name) in ((plain, ("shop", "web")), (other, ("office", "web")), (third, ("lab", "db"))):
+        machine["metadata"] = {"name": name, "namespace": namespace}
+        del machine["spec"]["instancetype"]
+    pairs = [(machine, Objects([])) for machine in (plain, other, third)]
+    problem = "another selected VM would have the same name in archive; export them separately"
+    assert [export.problem for export in export_vms(pairs, NEWEST, "archive")] == [problem, problem, ""]
+    assert [export.problem for export in export_vms(pairs, NEWEST)] == ["", "", ""]
 
 
 def test_lost_revisions_prevent_the_export() -> None:

@@ -1,16 +1,14 @@
-"""virtual_machine_export: the same guest in another namespace, on another cluster, and on an older KubeVirt."""
+"""virtual_machine_info, export: the same guest in another namespace, on another cluster, and on an older KubeVirt."""
 
 from __future__ import annotations
 
 import contextlib
-import stat
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from kubernetes import client, config, dynamic
 
 from modules_support import execute, server_side_apply, vm
@@ -58,22 +56,20 @@ def declare(run: Run, namespace: str) -> None:
     assert changed["changed"], changed
 
 
-def test_namespace_with_different_instancetype_of_same_name(run: Run, api: Any, shop: str, tmp_path: Path) -> None:
+def test_namespace_with_different_instancetype_of_same_name(run: Run, api: Any, shop: str) -> None:
     other = f"{shop}-other"
     spaces = api.resources.get(api_version="v1", kind="Namespace")
     spaces.create({"metadata": {"name": other}})
     try:
         declare(run, shop)
         before = expanded(run, shop)
-        file = tmp_path / "shop.yml"
-        options = {"namespace": shop, "target_namespace": other, "dest": str(file)}
-        assert run("virtual_machine_export", check=True, **options)["changed"] and not file.exists()
-        found = run("virtual_machine_export", **options)
-        assert (found["changed"], stat.S_IMODE(file.stat().st_mode)) == (True, 0o600), found
-        assert not run("virtual_machine_export", **options)["changed"]
+        found = run("virtual_machine_info", namespace=shop, export={"target_namespace": other})
+        assert not found["changed"]
+        exports = {one["name"]: one["export"]["revisions"] for one in found["virtual_machines"]}
+        assert set(exports["db"]) == {"instancetype", "preference"} and set(exports["plain"]) == {"instancetype"}
         run("instancetype", namespace=other, name="medium", cpu={"guest": 8}, memory={"guest": "16Gi"})
-        written = list(yaml.safe_load_all(file.read_text(encoding="utf-8")))
-        assert written == found["manifests"]
+        written = found["manifests"]
+        assert [one["kind"] for one in written[-3:]] == ["VirtualMachine"] * 3
 
         # Stopped VMs are not written by virt-controller in between.
         still = [one for one in written if one["metadata"]["name"] != "db"]
@@ -113,7 +109,7 @@ def test_vms_without_snapshot_copies(run: Run, shop: str) -> None:
 def test_target_cluster_without_the_instancetype(run: Run, shop: str, oldest_cluster: Path) -> None:
     declare(run, shop)
     place = f"there-{uuid.uuid4().hex[:8]}"
-    found = run("virtual_machine_export", namespace=shop, target_namespace=place, run_strategy="Halted")
+    found = run("virtual_machine_info", namespace=shop, export={"target_namespace": place, "run_strategy": "Halted"})
     with contextlib.ExitStack() as stack:
         connection = stack.enter_context(config.new_client_from_config(str(oldest_cluster)))
         client.CoreV1Api(connection).create_namespace({"metadata": {"name": place}})
@@ -137,8 +133,11 @@ def test_target_cluster_without_the_instancetype(run: Run, shop: str, oldest_clu
 def test_vms_that_cannot_be_exported(run: Run, api: Any, shop: str) -> None:
     declare(run, shop)
     revisions = api.resources.get(api_version="apps/v1", kind="ControllerRevision")
-    web = run("virtual_machine_export", namespace=shop, names=["web"])["results"][0]["revisions"]["instancetype"]
-    revisions.delete(name=web, namespace=shop)
-    failed = run("virtual_machine_export", namespace=shop)
-    assert failed["msg"].startswith(f"1 of 3 virtual machines failed: {shop}/web: instancetype: "), failed
+    [web] = run("virtual_machine_info", namespace=shop, names=["web"], export={})["virtual_machines"]
+    revisions.delete(name=web["export"]["revisions"]["instancetype"], namespace=shop)
+    failed = run("virtual_machine_info", namespace=shop, export={})
+    assert failed["msg"].startswith(f"1 of 3 virtual machines cannot be exported: {shop}/web: instancetype: "), failed
     assert (failed["failed"], failed["manifests"]) == (True, [])
+    exports = {one["name"]: one["export"] for one in failed["virtual_machines"]}
+    assert set(exports["web"]) == {"problem"} and set(exports["db"]) == {"revisions"}
+    assert run("virtual_machine_info", namespace=shop, names=["db"], export={})["manifests"]
