@@ -7,9 +7,10 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: lease
-short_description: Acquire or release a Lease, to run tasks one at a time
+short_description: Internal - acquire or release a Lease, to run tasks one at a time
 version_added: 1.0.0
 description:
+  - For the role C(virtshape.instancetypes.revision_refresh) only; it may change in any release.
   - A Lease is an object of the cluster with one holder. Runs that share a limit, such as the VMs that may be down,
     acquire the Lease before they count, and release it when their changes are visible in the cluster.
   - Waits for another holder. A Lease that its holder does not renew expires after O(duration), counted from the first
