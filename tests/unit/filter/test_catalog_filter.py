@@ -73,7 +73,7 @@ def test_pictures_show_permitted_objects_of_limits() -> None:
     assert "Limits" not in catalog(SIZES, "html")
 
 
-def test_a_result_has_its_limits_unless_others_are_given() -> None:
+def test_limits_of_the_result_apply_by_default() -> None:
     limit = {"name": "standard", "instancetypes": ["web.small"], "namespaces": ["shop"]}
     result = {**catalog(SIZES), "limits": [limit]}
     assert "web.large in namespaces shop: not permitted (deny)" in catalog(result, "svg")

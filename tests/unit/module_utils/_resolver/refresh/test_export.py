@@ -182,7 +182,7 @@ def test_vm_without_instancetype_is_exported_unchanged() -> None:
     assert copies_without_revisions(plain, NEWEST) == []
 
 
-def test_vms_with_one_name_in_the_target_are_not_exported() -> None:
+def test_equal_names_in_the_target_are_not_exported() -> None:
     plain, other, third = vm(), vm(), vm()
     for machine, (namespace, name) in ((plain, ("shop", "web")), (other, ("office", "web")), (third, ("lab", "db"))):
         machine["metadata"] = {"name": name, "namespace": namespace}
