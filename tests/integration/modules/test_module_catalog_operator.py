@@ -51,8 +51,8 @@ def test_one_owner_at_a_time(own_cluster: Path) -> None:
         assert deploy("fail")["failed"]
         kept = deploy("keep")
         assert not kept["changed"] and kept["counts"]["kept"] == kept["counts"]["instancetypes"] + 1
-        rehearsed = deploy("disable", check=True)
-        assert rehearsed[OPTION] == {"enabled": False, "changed": True} and info()["enabled"]
+        checked = deploy("disable", check=True)
+        assert checked[OPTION] == {"enabled": False, "changed": True} and info()["enabled"]
         operator = threading.Thread(target=delete_once_disabled, args=(api,))
         operator.start()
         taken = deploy("disable")

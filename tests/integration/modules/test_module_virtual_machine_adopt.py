@@ -92,14 +92,14 @@ def test_check_mode_reports_and_changes_nothing(run: Run, adopt: Run, shop: str,
 def test_adoption_leaves_the_guest_unchanged(run: Run, adopt: Run, shop: str, live: Any) -> None:
     declared(run, shop, explicit("web"), explicit("off", run_strategy="Halted"))
     guest = live("VirtualMachineInstance", "web")
-    rehearsed = run("virtual_machine_adopt", check=True, namespace=shop, **OWN)
-    assert (rehearsed["changed"], [one["changed"] for one in rehearsed["results"]]) == (True, [True, True])
-    assert rehearsed["msg"].startswith("2 virtual machines: 2 would be adopted")
+    checked = run("virtual_machine_adopt", check=True, namespace=shop, **OWN)
+    assert (checked["changed"], [one["changed"] for one in checked["results"]]) == (True, [True, True])
+    assert checked["msg"].startswith("2 virtual machines: 2 would be adopted")
     assert "instancetype" not in live("VirtualMachine", "web")["spec"]
     done = adopt()
     assert done["changed"], done
     assert "hunter2" not in str(done)
-    assert done["diff"] == rehearsed["diff"]
+    assert done["diff"] == checked["diff"]
     assert "instancetype" in done["diff"][0]["after"]["spec"]
     again = adopt()
     assert (again["changed"], again["msg"]) == (

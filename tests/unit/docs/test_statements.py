@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result, Subject
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.kind_handler import (
+    DeclareOutcome,
+    Entry,
+    KindHandler,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import output_of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
@@ -49,9 +53,11 @@ def documented(module: str) -> dict[str, Any]:
 @pytest.mark.parametrize("module", ["virtual_machine", "instancetype", "preference", "boot_source"])
 def test_results_of_any_object_are_documented(module: str) -> None:
     owners: dict[str, Any] = {"taken_from": ("kubectl",), "owners": {}}
-    result = Result(Entry("a", Key("A", "b", "a"), "present", {}, problem="x"), plan.APPLY, skip_reason="x", **owners)
+    result = DeclareOutcome(
+        Entry("a", Key("A", "b", "a"), "present", {}, problem="x"), plan.APPLY, skip_reason="x", **owners
+    )
     result.warn("x")
-    returned = output_of(Subject(module), result)
+    returned = output_of(KindHandler(module), result)
     assert {"left", "taken_over", "owned_by_others"} < set(returned)
     # Ownership of the parts of a boot source is not told.
     unknown = {"taken_over_from", "owned_by_others"} if module == "boot_source" else set()

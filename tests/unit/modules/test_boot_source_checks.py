@@ -262,7 +262,7 @@ def polled(**spec: Any) -> Manifest:
 def test_cron_stays_if_cdi_refuses_the_new_one(boot: Run, preflight: str, check: bool) -> None:
     store = cluster(crons=[polled()])
     result = boot(store, check=check, preflight=preflight, **{**POLLED, "schedule": "0 25 * * *"})
-    assert result["failed"] and store.writes == store.rehearsed == []
+    assert result["failed"] and store.writes == store.dry_runs == []
     assert "CDI refuses the object: Illegal cron schedule; the DataImportCron stays as it was" in result["msg"]
 
 
@@ -310,7 +310,7 @@ def test_cron_that_deletes_its_images_stays(boot: Run) -> None:
     store = cluster(crons=[polled(retentionPolicy="None")])
     result = boot(store, **POLLED)
     assert "the DataImportCron fedora has the retentionPolicy None: CDI would delete its images" in result["msg"]
-    assert store.writes == store.rehearsed == []
+    assert store.writes == store.dry_runs == []
 
 
 def test_check_mode_predicts_deleted_volumes(boot: Run) -> None:
@@ -320,8 +320,8 @@ def test_check_mode_predicts_deleted_volumes(boot: Run) -> None:
     store.lists[f"{CDI}/datavolumes"] = [outdated]
     result = boot(store, check=True, wait=True, keep=1, **IMAGE)
     assert not result.get("failed"), result
-    assert ("DELETE", f"{GOLDEN}/datavolumes/fedora-old") in store.rehearsed
+    assert ("DELETE", f"{GOLDEN}/datavolumes/fedora-old") in store.dry_runs
     # Without a wait, the volume is not filled when the task is over.
-    store.rehearsed.clear()
+    store.dry_runs.clear()
     boot(store, check=True, keep=1, **IMAGE)
-    assert "DELETE" not in {method for method, _path in store.rehearsed}
+    assert "DELETE" not in {method for method, _path in store.dry_runs}

@@ -67,13 +67,13 @@ def test_operator_option_decides_who_deploys(
 def test_check_mode_sends_a_dry_run(run: Run, choice: str) -> None:
     store = cluster(choice == "disable", OPERATED)
     result = deploy(run, store, choice, check=True)
-    assert not store.writes and ("PATCH", OBJECT) in store.rehearsed
+    assert not store.writes and ("PATCH", OBJECT) in store.dry_runs
     assert result[OPTION]["changed"] and "; virt-operator would " in result["msg"]
     warned = "virt-operator deletes its 1 objects first; check mode shows them as left alone" in result["warnings"]
     assert warned == (choice == "disable")
     store = cluster(choice == "disable")
     deploy(run, store, choice, check=True, server_dry_run=False)
-    assert not store.writes and ("PATCH", OBJECT) not in store.rehearsed
+    assert not store.writes and ("PATCH", OBJECT) not in store.dry_runs
 
 
 def test_deploys_after_virt_operator_has_deleted(run: Run) -> None:

@@ -67,7 +67,7 @@ def test_checks_are_off_by_default(run: Run, options: Manifest) -> None:
 def test_strict_fails_before_anything_is_sent(run: Run) -> None:
     cluster = store("1Gi")
     result = declared(run, cluster, *(vm(name) for name in "abcdefg"), vm("off", run_strategy="Halted"), quota="strict")
-    assert result["failed"] and not result["changed"] and not cluster.writes + cluster.rehearsed
+    assert result["failed"] and not result["changed"] and not cluster.writes + cluster.dry_runs
     assert result["msg"].startswith("quota: shop/a: ")
     assert result["msg"].endswith("; and 2 more. Nothing was sent")
     assert [(item["name"], item["action"], item["failed"]) for item in result["results"]] == [

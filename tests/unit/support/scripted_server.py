@@ -59,7 +59,7 @@ class Store:
 
     lists: objects by the path of their collection; for any other path there is no such API. answers: what to answer
     instead, by a method and the end of a path; None cuts the connection. asked: all requests in order but dry runs,
-    which are in `rehearsed`. writes: those that read nothing; they have no effect and are answered with the object as
+    which are in `dry_runs`. writes: those that read nothing; they have no effect and are answered with the object as
     it is, or with one that has only a name. Its KubeVirt is KUBEVIRT, and all namespaces exist, where `lists` has no
     other.
     """
@@ -68,14 +68,14 @@ class Store:
         self.lists = {KUBEVIRTS: [KUBEVIRT], **lists}
         self.answers = answers or {}
         self.asked: list[tuple[str, str]] = []
-        self.rehearsed: list[tuple[str, str]] = []
+        self.dry_runs: list[tuple[str, str]] = []
 
     @property
     def writes(self) -> list[tuple[str, str]]:
         return [one for one in self.asked if one[0] != "GET"]
 
     def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
-        (self.rehearsed if query.get("dryRun") == "All" else self.asked).append((method, path))
+        (self.dry_runs if query.get("dryRun") == "All" else self.asked).append((method, path))
         for (scripted, end), answer in self.answers.items():
             if method == scripted and path.endswith(end):
                 told: tuple[int, Any] | None = answer

@@ -22,7 +22,7 @@ from ..client.errors import ApiError, ConnectionFailed, is_outdated
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from .engine import Job, Outcome, Settings, carry_out, rehearse, send
+from .engine import WriteOperation, WriteOutcome, WriteSettings, run_dry, run_operations, send
 
 Manifest = dict[str, Any]
 
@@ -45,7 +45,7 @@ class AdoptRequest:
 
 
 @dataclass(eq=False)
-class AdoptOutcome(Outcome):
+class AdoptOutcome(WriteOutcome):
     """The result for one VM.
 
     vm: the live VM. adoption: None if the VM already has an instancetype. impact: what the adoption means for the
@@ -66,7 +66,7 @@ def adopt(
     session: Session,
     vms: list[Manifest],
     request: AdoptRequest,
-    settings: Settings,
+    settings: WriteSettings,
 ) -> list[AdoptOutcome]:
     """Chooses an instancetype and a preference for each VM; results in the order of `vms`.
 
@@ -101,8 +101,14 @@ def adopt(
         due.append((result, chosen))
         result.impact = impact(result.vm, admit(chosen.vm, result.vm, cluster), instances.get(_key(result.vm)), cluster)
     if settings.server_dry_run or not settings.check_mode:
-        do = _rehearse if settings.check_mode else _write
-        carry_out((Job(result, partial(do, session, result, chosen), "PATCH", _VM) for result, chosen in due), settings)
+        send_patch = _dry_run if settings.check_mode else _write
+        run_operations(
+            (
+                WriteOperation(result, partial(send_patch, session, result, chosen), "PATCH", _VM)
+                for result, chosen in due
+            ),
+            settings,
+        )
     return results
 
 
@@ -159,9 +165,9 @@ def _write(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
     result.changed = True
 
 
-def _rehearse(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
-    outcome = Outcome()
-    rehearse(Job(outcome, lambda: send(session.rehearsal(), _patch(result, chosen)), "PATCH", _VM))
+def _dry_run(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
+    outcome = WriteOutcome()
+    run_dry(WriteOperation(outcome, lambda: send(session.dry_run_session(), _patch(result, chosen)), "PATCH", _VM))
     result.failed, result.changed = outcome.failed, outcome.failed is None
     result.warnings += [f"{result.label}: {warning}" for warning in outcome.warnings]
 

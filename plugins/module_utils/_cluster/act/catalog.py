@@ -29,10 +29,10 @@ from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable
 from .catalog_compatibility import check_fields, for_other_architectures
 from .declare import declare
-from .engine import Settings
+from .engine import WriteSettings
+from .handlers.catalog import CatalogHandler, deletion_findings, deprecated, skip_reason
+from .kind_handler import DeclareOutcome, Entry, Finding, Planned
 from .limits import Policies, limit_entries
-from .subject import Entry, Finding, Planned, Result
-from .subjects.catalog import CatalogSubject, deletion_findings, deprecated, skip_reason
 
 Manifest = dict[str, Any]
 
@@ -92,9 +92,9 @@ class CatalogOutcome:
     pruned. limits: for the policies of limits.
     """
 
-    results: list[Result] = field(default_factory=list)
-    pruned: list[Result] = field(default_factory=list)
-    limits: list[Result] = field(default_factory=list)
+    results: list[DeclareOutcome] = field(default_factory=list)
+    pruned: list[DeclareOutcome] = field(default_factory=list)
+    limits: list[DeclareOutcome] = field(default_factory=list)
     new: list[ObjectKey] = field(default_factory=list)
     changed: list[ChangedObject] = field(default_factory=list)
     gone: list[RemovedObject] = field(default_factory=list)
@@ -105,7 +105,7 @@ class CatalogOutcome:
     versions: dict[str, int] = field(default_factory=dict)
 
 
-def deploy(session: Session, request: Request, settings: Settings) -> CatalogOutcome:
+def deploy(session: Session, request: Request, settings: WriteSettings) -> CatalogOutcome:
     """Carries out a request. Check mode returns the same result but writes nothing.
 
     Raises CatalogError for limits that cannot be declared, before it writes anything.
@@ -118,16 +118,16 @@ def deploy(session: Session, request: Request, settings: Settings) -> CatalogOut
     if request.state == "present":
         _predict_changes(session, snapshot, users, request, desired, deployed)
     limits = _limits(session, snapshot, request, deployed)
-    subject = _Objects(request, snapshot, users)
+    handler = _Objects(request, snapshot, users)
     deployed.versions_before = _versions(_deployed(snapshot, request))
-    deployed.results = declare(session, subject, entries, settings)
+    deployed.results = declare(session, handler, entries, settings)
     failed = sum(1 for result in deployed.results if result.failed)
     due = [gone for gone in deployed.gone if gone.keep_reason is None]
     if failed:
         for gone in due:
             gone.keep_reason = f"not pruned because {failed} of the catalog's objects failed"
     else:
-        deployed.pruned = declare(session, subject, [_absent(gone.live) for gone in due], settings)
+        deployed.pruned = declare(session, handler, [_absent(gone.live) for gone in due], settings)
     if limits is not None:
         # Afterwards: a limit names what there is.
         deployed.limits = declare(session, *limits, settings)
@@ -213,7 +213,7 @@ def _entries(session: Session, request: Request, deployed: CatalogOutcome) -> li
     ]
 
 
-class _Objects(CatalogSubject):
+class _Objects(CatalogHandler):
     """The objects of a request, and the objects to prune."""
 
     def __init__(self, request: Request, snapshot: _Snapshot, users: Users) -> None:
@@ -253,13 +253,13 @@ def _predict_changes(
         live = snapshot.read(session, [key for key, _manifest in desired])
     except Unreadable:
         return  # declare reports this for each object
-    subject = _Objects(request, snapshot, users)
+    handler = _Objects(request, snapshot, users)
     after: dict[ObjectKey, Manifest | None] = {}
     for key, manifest in desired:
         object_key = key_of(manifest)
         if key not in live:
             deployed.new.append(object_key)
-        elif subject.skip_reason(live[key]) is None:
+        elif handler.skip_reason(live[key]) is None:
             owner = ownership.owned(live[key], FIELD_MANAGER)
             try:
                 spec = predicted(manifest, live[key], owner)
@@ -342,7 +342,7 @@ def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, 
     return dict(sorted(counts.items()))
 
 
-def _afterwards(result: Result) -> Manifest | None:
+def _afterwards(result: DeclareOutcome) -> Manifest | None:
     """The object after the run (in check mode, as predicted). Only its labels are reliable."""
     if result.action == plan.DELETE:
         return result.live_before if result.failed else None

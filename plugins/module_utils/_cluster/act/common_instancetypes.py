@@ -15,7 +15,7 @@ from ..client.errors import ApiError, explain
 from ..client.session import Session
 from ..read.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
 from ..read.snapshot import Unreadable, list_all
-from .engine import NO_DRY_RUN, Settings, send
+from .engine import NO_DRY_RUN, WriteSettings, send
 
 KEEP: Final = "keep"
 FAIL: Final = "fail"
@@ -45,7 +45,7 @@ class Deployment:
         return {"enabled": self.enabled, "changed": self.changed}
 
 
-def settle(session: Session, choice: str, settings: Settings) -> Deployment:
+def settle(session: Session, choice: str, settings: WriteSettings) -> Deployment:
     """Does what the option `common_instancetypes_deployment` says. Raises Refused.
 
     After `disable`, nothing that virt-operator deployed is left, outside of check mode.
@@ -70,7 +70,7 @@ def settle(session: Session, choice: str, settings: Settings) -> Deployment:
     return Deployment(wanted, enabled != wanted, warnings)
 
 
-def _set(session: Session, enabled: bool, settings: Settings) -> list[str]:
+def _set(session: Session, enabled: bool, settings: WriteSettings) -> list[str]:
     """Sets the field of the KubeVirt object; in check mode by a dry run. Returns warnings."""
     live, release = kubevirt_object(session), kubevirt(session).release
     if live is None or not release.has(operator.SINCE):
@@ -88,7 +88,7 @@ def _set(session: Session, enabled: bool, settings: Settings) -> list[str]:
     if settings.check_mode and not settings.server_dry_run:
         return []
     path = KUBEVIRT.path(metadata["namespace"], metadata["name"])
-    client = session.rehearsal() if settings.check_mode else session
+    client = session.dry_run_session() if settings.check_mode else session
     try:
         send(client, merge_patch(path, operator.patch(enabled), fieldManager=session.field_manager))
     except ApiError as error:
@@ -99,7 +99,7 @@ def _set(session: Session, enabled: bool, settings: Settings) -> list[str]:
     return []
 
 
-def _await_deletion(session: Session, settings: Settings) -> list[str]:
+def _await_deletion(session: Session, settings: WriteSettings) -> list[str]:
     """Waits until virt-operator has deleted its objects, which it would not let others change. Returns warnings."""
     pauses = Backoff()
     while left := _deployed(session):

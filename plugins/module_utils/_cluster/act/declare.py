@@ -26,8 +26,8 @@ from ..client.session import Session
 from ..read.snapshot import Key, Unreadable
 from ..read.unmatched import missing_namespace
 from ..read.watch import WATCHES, State, wait_for, with_grace
-from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, Job, Settings, carry_out, rehearse, send
-from .subject import UNREAD, Entry, Finding, Planned, Result, Subject
+from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteOperation, WriteSettings, run_dry, run_operations, send
+from .kind_handler import UNREAD, DeclareOutcome, Entry, Finding, KindHandler, Planned
 
 Manifest = dict[str, Any]
 
@@ -35,31 +35,33 @@ Manifest = dict[str, Any]
 _ATTEMPTS = 5
 
 
-def declare(session: Session, subject: Subject, entries: list[Entry], settings: Settings) -> list[Result]:
+def declare(
+    session: Session, handler: KindHandler, entries: list[Entry], settings: WriteSettings
+) -> list[DeclareOutcome]:
     """Declares the entries; results in the same order.
 
     An invalid entry stops the task before anything is sent, like an invalid option. An error of the cluster, such as a
     conflict or a missing permission, fails only its entry, unless fail_fast is set.
     """
-    results = [Result(entry) for entry in entries]
+    results = [DeclareOutcome(entry) for entry in entries]
     if _any_failed(results):
         for result in results:
             result.skip_reason = None if result.failed else "not sent because other entries are invalid"
         return results
-    planned = _plan(session, subject, results, settings)
-    _preflight(session, subject, planned, settings)
+    planned = _plan(session, handler, results, settings)
+    _preflight(session, handler, planned, settings)
     _check_namespaces(session, results, settings)
-    _name_retained(session, subject, results)
-    _predict_impacts(session, subject, planned)
+    _name_retained(session, handler, results)
+    _predict_impacts(session, handler, planned)
     if settings.check_mode:
         if settings.server_dry_run:
             # A dry run would change what is being deleted, instead of creating anything.
             due = [(result, step) for result, step in planned if _is_due(result) and result.terminating is None]
-            _rehearse(session, due, settings)
+            _dry_run(session, due, settings)
         for result in results:
             result.restart = result.restart and result.failed is None
         return results
-    _await_names(session, subject, planned, settings)
+    _await_names(session, handler, planned, settings)
     if settings.fail_fast and _any_failed(results):
         for result in results:
             result.failed = NOT_SENT.format("object") if result.changed else result.failed
@@ -71,29 +73,29 @@ def declare(session: Session, subject: Subject, entries: list[Entry], settings: 
         result.restart = False
     if settings.fail_fast and _any_failed(results):
         return results
-    subject.restart(session, [result for result, _step in planned if not result.failed], deadline)
+    handler.restart(session, [result for result, _step in planned if not result.failed], deadline)
     if settings.wait:
-        _wait(session, subject, [result for result in results if not (result.failed or result.skip_reason)], deadline)
+        _wait(session, handler, [result for result in results if not (result.failed or result.skip_reason)], deadline)
     return results
 
 
-def _is_due(result: Result) -> bool:
+def _is_due(result: DeclareOutcome) -> bool:
     return result.failed is None and result.action in plan.WRITES
 
 
-def _any_failed(results: Iterable[Result]) -> bool:
+def _any_failed(results: Iterable[DeclareOutcome]) -> bool:
     return any(result.failed for result in results)
 
 
 def _plan(
-    session: Session, subject: Subject, results: list[Result], settings: Settings
-) -> list[tuple[Result, Planned]]:
+    session: Session, handler: KindHandler, results: list[DeclareOutcome], settings: WriteSettings
+) -> list[tuple[DeclareOutcome, Planned]]:
     """Plans all entries. If a namespace cannot be read, only its entries fail."""
-    groups: dict[tuple[str, str | None], list[Result]] = {}
+    groups: dict[tuple[str, str | None], list[DeclareOutcome]] = {}
     for result in results:
         groups.setdefault((result.entry.key.kind, result.entry.key.namespace), []).append(result)
     there = []
-    for group, live_objects in _read_groups(session, subject, list(groups.values()), settings.concurrency):
+    for group, live_objects in _read_groups(session, handler, list(groups.values()), settings.concurrency):
         if isinstance(live_objects, Unreadable):
             for result in group:
                 result.failed = str(live_objects)
@@ -104,28 +106,28 @@ def _plan(
                 # It goes, whatever is written to it.
                 result.terminating, live = live, None
             result.live = result.live_before = live
-            result.skip_reason = subject.skip_reason(result.live) if result.live is not None else None
+            result.skip_reason = handler.skip_reason(result.live) if result.live is not None else None
             if result.skip_reason:
                 result.action = plan.KEEP
                 continue
             there.append(result)
-    _complete(session, subject, [result for result in there if result.entry.state != "absent"])
-    steps = ((result, _planned(subject, result, settings)) for result in there if not result.failed)
+    _complete(session, handler, [result for result in there if result.entry.state != "absent"])
+    steps = ((result, _planned(handler, result, settings)) for result in there if not result.failed)
     return [(result, step) for result, step in steps if step is not None]
 
 
-def _complete(session: Session, subject: Subject, results: list[Result]) -> None:
+def _complete(session: Session, handler: KindHandler, results: list[DeclareOutcome]) -> None:
     pairs = [(result.entry, result.live) for result in results]
-    completed = subject.complete_entries(session, pairs) if pairs else []
+    completed = handler.complete_entries(session, pairs) if pairs else []
     for result, (entry, warnings) in zip(results, completed):
         result.entry, result.failed = entry, entry.problem
         result.warnings += warnings
 
 
-def _planned(subject: Subject, result: Result, settings: Settings) -> Planned | None:
+def _planned(handler: KindHandler, result: DeclareOutcome, settings: WriteSettings) -> Planned | None:
     """The plan of an entry. If the live object cannot be parsed, the entry fails and the result is None."""
     try:
-        step = _plan_entry(subject, result.entry, result.live, settings)
+        step = _plan_entry(handler, result.entry, result.live, settings)
     except FieldError as error:
         result.failed = (
             f"cannot read the object in the cluster: {error}; if the cluster's KubeVirt is"
@@ -143,16 +145,16 @@ def _planned(subject: Subject, result: Result, settings: Settings) -> Planned | 
 
 
 def _read_groups(
-    session: Session, subject: Subject, groups: list[list[Result]], concurrency: int
-) -> Iterator[tuple[list[Result], dict[Key, Manifest] | Unreadable]]:
+    session: Session, handler: KindHandler, groups: list[list[DeclareOutcome]], concurrency: int
+) -> Iterator[tuple[list[DeclareOutcome], dict[Key, Manifest] | Unreadable]]:
     """The live objects of each group, or why they cannot be read."""
 
-    def read(group: list[Result]) -> dict[Key, Manifest] | Unreadable:
+    def read(group: list[DeclareOutcome]) -> dict[Key, Manifest] | Unreadable:
         entries = [result.entry for result in group]
         known = {entry.key: entry.live for entry in entries if entry.live is not None and entry.live is not UNREAD}
         unread = [entry.key for entry in entries if entry.live is UNREAD]
         try:
-            return {**known, **subject.read(session, unread)} if unread else known
+            return {**known, **handler.read(session, unread)} if unread else known
         except Unreadable as error:
             return error
 
@@ -168,26 +170,28 @@ def _retained_warning(field: Field, managers: tuple[str, ...]) -> str:
     )
 
 
-def _plan_entry(subject: Subject, entry: Entry, live: Manifest | None, settings: Settings) -> Plan:
+def _plan_entry(handler: KindHandler, entry: Entry, live: Manifest | None, settings: WriteSettings) -> Plan:
     if entry.state == "absent":
         return plan.absent(entry.manifest, live)
-    desired, owner = subject.reconcile(entry.manifest, live)
+    desired, owner = handler.reconcile(entry.manifest, live)
     step = plan.present(
-        desired, live, owner, subject.manager, settings.force_conflicts, settings.take_over or take_nothing
+        desired, live, owner, handler.manager, settings.force_conflicts, settings.take_over or take_nothing
     )
-    return subject.adjust(step, live)
+    return handler.adjust(step, live)
 
 
-def _preflight(session: Session, subject: Subject, planned: list[tuple[Result, Planned]], settings: Settings) -> None:
+def _preflight(
+    session: Session, handler: KindHandler, planned: list[tuple[DeclareOutcome, Planned]], settings: WriteSettings
+) -> None:
     if settings.preflight == "off":
         return
-    for check, actions in ((subject.preflight, (plan.CREATE, plan.APPLY)), (subject.deletion, (plan.DELETE,))):
+    for check, actions in ((handler.preflight, (plan.CREATE, plan.APPLY)), (handler.deletion, (plan.DELETE,))):
         checked = [(result, step) for result, step in planned if step.plan.action in actions]
         if checked:
             _judge(checked, check(session, [step for _result, step in checked]), settings)
 
 
-def _check_namespaces(session: Session, results: list[Result], settings: Settings) -> None:
+def _check_namespaces(session: Session, results: list[DeclareOutcome], settings: WriteSettings) -> None:
     """Judges deletions from namespaces that do not exist: a misspelt namespace must not pass for an empty one."""
     if settings.preflight == "off":
         return
@@ -204,17 +208,19 @@ def _check_namespaces(session: Session, results: list[Result], settings: Setting
                 judge(result, [Finding(problem, missing=True)], settings)
 
 
-def _is_there(result: Result) -> bool:
+def _is_there(result: DeclareOutcome) -> bool:
     return result.live_before is not None or result.terminating is not None
 
 
-def _judge(checked: list[tuple[Result, Planned]], findings_of_each: list[list[Finding]], settings: Settings) -> None:
+def _judge(
+    checked: list[tuple[DeclareOutcome, Planned]], findings_of_each: list[list[Finding]], settings: WriteSettings
+) -> None:
     for (result, step), findings in zip(checked, findings_of_each):
         conflict = [] if step.plan.conflict is None else [Finding(step.plan.conflict)]
         judge(result, [*conflict, *findings], settings)
 
 
-def judge(result: Result, findings: list[Finding], settings: Settings) -> None:
+def judge(result: DeclareOutcome, findings: list[Finding], settings: WriteSettings) -> None:
     """Fails a result because of its findings or turns them into warnings, depending on the option `preflight`."""
     if settings.check_mode:
         findings = [_in_check_mode(finding) for finding in findings]
@@ -230,9 +236,11 @@ def _in_check_mode(finding: Finding) -> Finding:
     return Finding(f"{finding.text}; {UNKNOWN_IN_CHECK_MODE}", note=True) if finding.missing else finding
 
 
-def _await_names(session: Session, subject: Subject, planned: list[tuple[Result, Planned]], settings: Settings) -> None:
+def _await_names(
+    session: Session, handler: KindHandler, planned: list[tuple[DeclareOutcome, Planned]], settings: WriteSettings
+) -> None:
     """Waits for the objects whose names the objects to create have, and for the dependents of such objects."""
-    created: dict[tuple[str, str | None], dict[str, Result]] = {}
+    created: dict[tuple[str, str | None], dict[str, DeclareOutcome]] = {}
     for result, step in planned:
         if step.plan.action == plan.CREATE and _is_due(result):
             key = result.entry.key
@@ -245,14 +253,14 @@ def _await_names(session: Session, subject: Subject, planned: list[tuple[Result,
         _wait_for_ends(session, BY_NAME[kind], namespace, members, deadline)
         manifests = [result.entry.manifest for result in members.values() if not result.failed]
         seconds = max(0.0, deadline - time.monotonic())
-        for name, failure in subject.await_old_dependents(session, namespace, manifests, seconds).items():
+        for name, failure in handler.await_old_dependents(session, namespace, manifests, seconds).items():
             members[name].failed = failure
 
     each(wait, created, settings.concurrency)
 
 
 def _wait_for_ends(
-    session: Session, kind: Kind, namespace: str | None, members: dict[str, Result], deadline: float
+    session: Session, kind: Kind, namespace: str | None, members: dict[str, DeclareOutcome], deadline: float
 ) -> None:
     """Waits until the objects that are being deleted are gone: a VM stays until its guest has shut down."""
     ending = {
@@ -271,24 +279,26 @@ def _wait_for_ends(
             members[name].failed = ended.failure
 
 
-def _jobs(send_plan: Callable[[Result, Plan], None], steps: list[tuple[Result, Planned]]) -> Iterator[Job]:
+def _operations(
+    send_plan: Callable[[DeclareOutcome, Plan], None], steps: list[tuple[DeclareOutcome, Planned]]
+) -> Iterator[WriteOperation]:
     for result, step in steps:
-        do = partial(send_plan, result, step.plan)
-        yield Job(result, do, _verb_of(step.plan), BY_NAME[result.entry.key.kind])
+        run = partial(send_plan, result, step.plan)
+        yield WriteOperation(result, run, _verb_of(step.plan), BY_NAME[result.entry.key.kind])
 
 
-def _write(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
-    def write(result: Result, step: Plan) -> None:
+def _write(session: Session, steps: list[tuple[DeclareOutcome, Planned]], settings: WriteSettings) -> None:
+    def write(result: DeclareOutcome, step: Plan) -> None:
         for live in _send_plan(session, result.entry.key, step, result.live_before, settings.force_conflicts):
             result.live, result.written = live, True
         if step.taken_from and result.live is not None:
             result.owners = _owners(result.live, session.field_manager)
         _drop_managed_fields(result)
 
-    carry_out(_jobs(write, steps), settings)
+    run_operations(_operations(write, steps), settings)
 
 
-def _drop_managed_fields(result: Result) -> None:
+def _drop_managed_fields(result: DeclareOutcome) -> None:
     """Frees what only the plan needs of the object before and after a write: a third of each of thousands."""
     for manifest in (result.live_before or {}, result.live or {}):
         manifest.get("metadata", {}).pop("managedFields", None)
@@ -302,15 +312,15 @@ def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
     return owners
 
 
-def _rehearse(session: Session, steps: list[tuple[Result, Planned]], settings: Settings) -> None:
+def _dry_run(session: Session, steps: list[tuple[DeclareOutcome, Planned]], settings: WriteSettings) -> None:
     """Sends the planned writes as dry runs and records what the API server rejects."""
-    rehearsal = session.rehearsal()
+    dry_run_only = session.dry_run_session()
 
-    def dry_run(result: Result, step: Plan) -> None:
-        for _live in _send_plan(rehearsal, result.entry.key, step, result.live_before, settings.force_conflicts):
+    def dry_run(result: DeclareOutcome, step: Plan) -> None:
+        for _live in _send_plan(dry_run_only, result.entry.key, step, result.live_before, settings.force_conflicts):
             pass
 
-    each(rehearse, _jobs(dry_run, steps), settings.concurrency)
+    each(run_dry, _operations(dry_run, steps), settings.concurrency)
 
 
 def _verb_of(step: Plan) -> str:
@@ -335,7 +345,7 @@ def _send_plan(session: Session, key: Key, step: Plan, live: Manifest | None, fo
     if step.merge_patch:
         _patch_first(session, kind, key, step)
         yield live
-    if session.is_rehearsal and (step.taken_from or step.merge_patch):
+    if session.is_dry_run and (step.taken_from or step.merge_patch):
         # The apply depends on these patches, which a dry run does not store.
         return
     metadata = _apply(session, _with_uid(step.manifest, live), force)["metadata"]
@@ -400,24 +410,24 @@ def _is_taken(cause: Cause, own: str) -> bool:
     return powered or f'conflict with "{own}"' in cause.message
 
 
-def _predict_impacts(session: Session, subject: Subject, planned: list[tuple[Result, Planned]]) -> None:
+def _predict_impacts(session: Session, handler: KindHandler, planned: list[tuple[DeclareOutcome, Planned]]) -> None:
     members = [(result, step) for result, step in planned if result.failed is None]
-    for (result, _step), warnings in zip(members, subject.warnings(session, [step for _result, step in members])):
+    for (result, _step), warnings in zip(members, handler.warnings(session, [step for _result, step in members])):
         result.warnings += warnings
-    for (result, _step), impact in zip(members, subject.impacts(session, [step for _result, step in members])):
+    for (result, _step), impact in zip(members, handler.impacts(session, [step for _result, step in members])):
         result.impact = impact
-        result.restart = subject.needs_restart(result)
+        result.restart = handler.needs_restart(result)
 
 
-def _name_retained(session: Session, subject: Subject, results: list[Result]) -> None:
+def _name_retained(session: Session, handler: KindHandler, results: list[DeclareOutcome]) -> None:
     deleted = [result for result in results if result.action == plan.DELETE and _is_due(result)]
     live = [result.live_before for result in deleted if result.live_before is not None]
-    for result, retained in zip(deleted, subject.retained(session, live) if live else []):
+    for result, retained in zip(deleted, handler.retained(session, live) if live else []):
         result.retained = retained
 
 
-def _wait(session: Session, subject: Subject, results: list[Result], deadline: float) -> None:
-    groups: dict[tuple[str, str | None], dict[str, Result]] = {}
+def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome], deadline: float) -> None:
+    groups: dict[tuple[str, str | None], dict[str, DeclareOutcome]] = {}
     for result in results:
         groups.setdefault((result.entry.key.kind, result.entry.key.namespace), {})[result.entry.key.name] = result
 
@@ -430,28 +440,28 @@ def _wait(session: Session, subject: Subject, results: list[Result], deadline: f
             result = members[name]
             if result.entry.state == "absent":
                 return State(done=_is_gone(result, live), pending="the object to disappear")
-            state = subject.probe(live)
+            state = handler.probe(live)
             updated = result.written and live is not None and result.live_before is not None
-            unchanged = updated and subject.same_status(live or {}, result.live_before or {})
+            unchanged = updated and handler.same_status(live or {}, result.live_before or {})
             return with_grace(state) if unchanged else state
 
         kind, namespace = BY_NAME[group[0]], group[1]
         for name, ended in wait_for(session, kind, namespace, members, probe, seconds, deadline).items():
             members[name].live = ended.object
             members[name].failed = ended.failure
-        _await_dependents(session, subject, namespace, list(members.values()), deadline)
+        _await_dependents(session, handler, namespace, list(members.values()), deadline)
 
     each(wait, groups, WATCHES)
 
 
-def _is_gone(result: Result, live: Manifest | None) -> bool:
+def _is_gone(result: DeclareOutcome, live: Manifest | None) -> bool:
     """Whether the object that was to be deleted no longer exists; somebody may have created another of its name."""
     before = result.live_before or result.terminating
     return live is None or before is None or live["metadata"].get("uid") != before["metadata"].get("uid")
 
 
 def _await_dependents(
-    session: Session, subject: Subject, namespace: str | None, results: list[Result], deadline: float
+    session: Session, handler: KindHandler, namespace: str | None, results: list[DeclareOutcome], deadline: float
 ) -> None:
     """Waits for the dependents of the objects that were deleted in a namespace."""
     gone = {
@@ -459,5 +469,5 @@ def _await_dependents(
     }
     deleted = [result.live_before for result in gone.values() if result.live_before is not None]
     seconds = max(0.0, deadline - time.monotonic())
-    for name, failure in (subject.await_dependents(session, namespace, deleted, seconds) if deleted else {}).items():
+    for name, failure in (handler.await_dependents(session, namespace, deleted, seconds) if deleted else {}).items():
         gone[name].failed = failure

@@ -33,7 +33,7 @@ NO_DRY_RUN: Final = "does not support dry run"
 
 
 @dataclass(frozen=True)
-class Settings:
+class WriteSettings:
     """The options for writes of a task: those of the doc fragments `wait` and `dry_run`.
 
     take_over: see `declare.take_over`; None for nobody.
@@ -51,9 +51,9 @@ class Settings:
 
 
 @dataclass(eq=False)
-class Outcome:
-    """The outcome of the writes to one object. Subclasses add what their modules report; `subject.Result` is that of
-    a declared entry.
+class WriteOutcome:
+    """The outcome of the writes to one object. Subclasses add what their modules report; `kind_handler.DeclareOutcome`
+    is that of a declared entry.
 
     failed: the reason, on one line, or None. written: a write took effect.
     """
@@ -68,45 +68,45 @@ class Outcome:
             self.warnings.append(text)
 
 
-class Job(NamedTuple):
-    """Writes to one object. do: sends them. verb, kind: of the request, see `explain`."""
+class WriteOperation(NamedTuple):
+    """Writes to one object. run: sends them. verb, kind: of the request, see `explain`."""
 
-    outcome: Outcome
-    do: Callable[[], Any]
+    outcome: WriteOutcome
+    run: Callable[[], Any]
     verb: str
     kind: Kind
 
 
-def carry_out(jobs: Iterable[Job], settings: Settings, noun: str = "object") -> None:
-    """Does jobs, `concurrency` at a time. With fail_fast, none begins after one has failed."""
+def run_operations(operations: Iterable[WriteOperation], settings: WriteSettings, noun: str = "object") -> None:
+    """Runs operations, `concurrency` at a time. With fail_fast, none begins after one has failed."""
     stopped = Event()
 
-    def run(job: Job) -> None:
+    def run(operation: WriteOperation) -> None:
         if stopped.is_set():
-            job.outcome.failed = NOT_SENT.format(noun)
+            operation.outcome.failed = NOT_SENT.format(noun)
             return
         try:
-            job.do()
+            operation.run()
         except (ApiError, ConnectionFailed) as error:
-            job.outcome.failed = job.outcome.failed or explain(error, job.verb, job.kind)
-        if settings.fail_fast and job.outcome.failed:
+            operation.outcome.failed = operation.outcome.failed or explain(error, operation.verb, operation.kind)
+        if settings.fail_fast and operation.outcome.failed:
             stopped.set()
 
-    each(run, jobs, settings.concurrency)
+    each(run, operations, settings.concurrency)
 
 
-def rehearse(job: Job) -> None:
-    """Does a job that sends dry runs: schemas, policies, quotas and webhooks apply, but nothing is stored.
+def run_dry(operation: WriteOperation) -> None:
+    """Runs an operation that sends dry runs: schemas, policies, quotas and webhooks apply, but nothing is stored.
 
     What the API server would reject is a failure, and what a dry run cannot tell a warning.
     """
-    outcome = job.outcome
+    outcome = operation.outcome
     try:
-        job.do()
+        operation.run()
     except ConnectionFailed as error:
         outcome.failed = str(error)
     except ApiError as error:
-        reason = explain(error, job.verb, job.kind)
+        reason = explain(error, operation.verb, operation.kind)
         if absent := _NOT_FOUND.search(error.message):
             if not _is_named(absent[1], outcome.warnings):
                 outcome.warnings.append(f"{reason}; {UNKNOWN_IN_CHECK_MODE}")

@@ -15,7 +15,7 @@ from ..client.session import Session
 from ..read.image import contents_of
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from .subject import Entry
+from .kind_handler import Entry
 
 Manifest = dict[str, Any]
 

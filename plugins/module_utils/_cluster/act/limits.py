@@ -14,14 +14,14 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.snapshot import Key
-from .subject import Entry, Subject
+from .kind_handler import Entry, KindHandler
 
 Manifest = dict[str, Any]
 
 _NOT_FOUND: Final = 404
 
 
-class Policies(Subject):
+class Policies(KindHandler):
     """Policies and bindings. live: those of the cluster."""
 
     def __init__(self, live: Iterable[Manifest]) -> None:

@@ -19,7 +19,7 @@ from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, wait_in_namespaces, with_grace
-from .engine import Job, Outcome, Settings, carry_out, send
+from .engine import WriteOperation, WriteOutcome, WriteSettings, run_operations, send
 
 Manifest = dict[str, Any]
 
@@ -42,7 +42,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(eq=False)
-class PowerOutcome(Outcome):
+class PowerOutcome(WriteOutcome):
     """The outcome for one VM. vm, instance: as last seen. vm_before, instance_before: the VM and the VMI before.
 
     verb: the request that was sent (check mode: would be sent), "" for none.
@@ -65,7 +65,7 @@ class PowerOutcome(Outcome):
         return self.failed is None and uid_of(self.instance) not in ("", self.entry.guest)
 
 
-def power(session: Session, entries: list[Entry], settings: Settings) -> list[PowerOutcome]:
+def power(session: Session, entries: list[Entry], settings: WriteSettings) -> list[PowerOutcome]:
     """Takes VMs to their desired states; results in the order of the entries.
 
     An entry that fails does not stop the others, unless fail_fast is set.
@@ -75,7 +75,7 @@ def power(session: Session, entries: list[Entry], settings: Settings) -> list[Po
     return results
 
 
-def apply_power(session: Session, results: list[PowerOutcome], settings: Settings) -> None:
+def apply_power(session: Session, results: list[PowerOutcome], settings: WriteSettings) -> None:
     """Takes VMs to the desired states of their entries."""
     _read(session, results)
     for result in results:
@@ -126,7 +126,7 @@ def _took_effect(session: Session, result: PowerOutcome) -> bool:
 class _PowerRun:
     """The requests and waits of one task."""
 
-    def __init__(self, session: Session, settings: Settings) -> None:
+    def __init__(self, session: Session, settings: WriteSettings) -> None:
         self._session = session
         self._settings = settings
         # Seconds that are left for waits. The time of the requests does not count: thousands of them take minutes.
@@ -169,15 +169,17 @@ class _PowerRun:
                 doing = "starting" if decision.wait_for == rules.STARTED else "stopping"
                 result.failed = f"the VM is still {doing}; set wait, or run the task again later"
         kinds = [rules.subresource_request(result.entry.request).kind for result in due]
-        jobs = [Job(result, partial(self._send, result), "PUT", kind) for result, kind in zip(due, kinds)]
-        carry_out(jobs, self._settings, "virtual machine")
+        operations = [
+            WriteOperation(result, partial(self._send, result), "PUT", kind) for result, kind in zip(due, kinds)
+        ]
+        run_operations(operations, self._settings, "virtual machine")
         return early
 
     def _send(self, result: PowerOutcome) -> None:
         entry, check_mode = result.entry, self._settings.check_mode
         request = rules.subresource_request(entry.request)
         response: Manifest | None = {}
-        if request.rehearsable or not check_mode:
+        if request.supports_dry_run or not check_mode:
             write = request.write(entry.namespace, entry.name, check_mode)
             took_effect = None if check_mode else partial(_took_effect, self._session, result)
             try:

@@ -21,7 +21,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.snapshot import Unreadable
-from .engine import Job, Outcome, Settings, carry_out, send, send_create
+from .engine import WriteOperation, WriteOutcome, WriteSettings, run_operations, send, send_create
 
 Manifest = dict[str, Any]
 
@@ -33,7 +33,7 @@ _NAME = re.compile(r"[a-z0-9.-]+")
 
 
 @dataclass(eq=False)
-class PruneOutcome(Outcome):
+class PruneOutcome(WriteOutcome):
     """An unreferenced revision, and the outcome of its deletion. uid: "" if unknown."""
 
     namespace: str
@@ -42,7 +42,7 @@ class PruneOutcome(Outcome):
 
 
 @dataclass(eq=False)
-class UpgradeOutcome(Outcome):
+class UpgradeOutcome(WriteOutcome):
     """The outcome for the revisions of one VM. changed: something was written, or would be in check mode."""
 
     before: Inspected
@@ -73,14 +73,17 @@ def prunable(session: Session, namespace: str, keep: int) -> list[PruneOutcome]:
     ]
 
 
-def prune(session: Session, revisions: list[PruneOutcome], settings: Settings) -> None:
+def prune(session: Session, revisions: list[PruneOutcome], settings: WriteSettings) -> None:
     """Deletes revisions. Failures go into them."""
 
     def delete_revision(pruned: PruneOutcome) -> None:
         # A VM that was deleted and created anew gets revisions of the same names.
         send(session, delete(_REVISION.path(pruned.namespace, pruned.name), pruned.uid))
 
-    carry_out((Job(pruned, partial(delete_revision, pruned), "DELETE", _REVISION) for pruned in revisions), settings)
+    run_operations(
+        (WriteOperation(pruned, partial(delete_revision, pruned), "DELETE", _REVISION) for pruned in revisions),
+        settings,
+    )
 
 
 def _list(session: Session, kind: Kind, namespace: str, absent: list[Manifest] | None = None) -> list[Manifest]:
@@ -113,11 +116,14 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
     return bool(under_way) and (not vms or bool(vms & targets))
 
 
-def upgrade_revisions(session: Session, vms: list[Inspected], settings: Settings) -> list[UpgradeOutcome]:
+def upgrade_revisions(session: Session, vms: list[Inspected], settings: WriteSettings) -> list[UpgradeOutcome]:
     """Rewrites revisions of an older version, as virt-controller does when it next reconciles their VMs."""
     results = [UpgradeOutcome(vm) for vm in vms]
-    jobs = (Job(result, partial(_upgrade, session, result, settings.check_mode), "PATCH", _VM) for result in results)
-    carry_out(jobs, settings)
+    operations = (
+        WriteOperation(result, partial(_upgrade, session, result, settings.check_mode), "PATCH", _VM)
+        for result in results
+    )
+    run_operations(operations, settings)
     return results
 
 

@@ -41,10 +41,10 @@ from ..read.lookup import ClusterLookup, ListLookup
 from ..read.revisions import Inspected
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import State, state_until, wait_in_namespaces
-from .engine import Job, Outcome, Settings, carry_out, send
+from .engine import WriteOperation, WriteOutcome, WriteSettings, run_operations, send
+from .kind_handler import DeclareOutcome
 from .power import Entry, PowerOutcome, apply_power, uid_of
 from .revision_outcome import RevisionOutcome
-from .subject import Result
 
 Manifest = dict[str, Any]
 
@@ -63,7 +63,7 @@ _QUIET: Final = 2.0
 _READS: Final = 5
 
 
-def bump_generation(session: Session, vm: Manifest, outcome: Outcome) -> bool:
+def bump_generation(session: Session, vm: Manifest, outcome: WriteOutcome) -> bool:
     """Bumps the VM's generation without changing its spec. False if the user may not patch the VM.
 
     That is a warning only, because the condition RestartRequired harms no guest. Raises ApiError or ConnectionFailed
@@ -83,7 +83,7 @@ def bump_generation(session: Session, vm: Manifest, outcome: Outcome) -> bool:
     return True
 
 
-def _bump_if_unclean(session: Session, vm: Manifest, lookup: Lookup, outcome: Outcome) -> bool:
+def _bump_if_unclean(session: Session, vm: Manifest, lookup: Lookup, outcome: WriteOutcome) -> bool:
     """Bumps the VM's generation if a restart would not clear its condition RestartRequired. False if it cannot."""
     start = lookup.get(_REVISION.kind, vm["metadata"]["namespace"], start_revision_name(vm))
     unclean = recapture.keeps_restart_required(vm, start if isinstance(start, dict) else None)
@@ -101,10 +101,10 @@ def _restart(
 
     guests: VMs with their VMIs; a newer VMI is not restarted. lookup: of ControllerRevisions.
     """
-    settings = Settings(wait=True, wait_timeout=seconds, concurrency=concurrency)
+    settings = WriteSettings(wait=True, wait_timeout=seconds, concurrency=concurrency)
     outcomes = [PowerOutcome(_power_entry(vm, instance), vm=vm) for vm, instance in guests]
     bumps = [partial(_bump_if_unclean, session, vm, lookup, outcome) for (vm, _vmi), outcome in zip(guests, outcomes)]
-    carry_out((Job(outcome, bump, "PATCH", _VM) for outcome, bump in zip(outcomes, bumps)), settings)
+    run_operations((WriteOperation(outcome, bump, "PATCH", _VM) for outcome, bump in zip(outcomes, bumps)), settings)
     apply_power(session, [outcome for outcome in outcomes if outcome.failed is None], settings)
     for (vm, _instance), outcome in zip(guests, outcomes):
         outcome.vm = outcome.vm or vm
@@ -116,7 +116,7 @@ def _power_entry(vm: Manifest, instance: Manifest | None) -> Entry:
     return Entry(metadata["namespace"], metadata["name"], PowerRequest(RESTARTED), uid_of(instance))
 
 
-def _warn_of_condition(outcome: Outcome, vm: Manifest) -> None:
+def _warn_of_condition(outcome: WriteOutcome, vm: Manifest) -> None:
     """Warns of a condition RestartRequired that remains although the guest has everything."""
     if restart_required(vm) is not None:
         outcome.warn(stale_restart_warning(vm))
@@ -149,7 +149,7 @@ def _instance_key(vm: Manifest) -> Key:
     return Key(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
 
 
-def waits_for_restart(result: Result) -> bool:
+def waits_for_restart(result: DeclareOutcome) -> bool:
     """Whether the VM has, or would have, changes that reach the guest only by a restart."""
     impact: Impact | None = result.impact
     # The condition RestartRequired outlives the guest.
@@ -172,11 +172,11 @@ class DeclaredRestarts:
     def __init__(self, permitted: bool, concurrency: int, wait: bool = False) -> None:
         self._permitted, self._concurrency, self._wait = permitted, concurrency, wait
 
-    def needs_restart(self, result: Result) -> bool:
+    def needs_restart(self, result: DeclareOutcome) -> bool:
         """Whether the VM needs a restart that its guest would survive, as far as known before the change."""
         return self._permitted and waits_for_restart(result) and not cannot_start(result.live or {})
 
-    def run(self, session: Session, results: list[Result], deadline: float) -> None:
+    def run(self, session: Session, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the VMs that need it and waits until they run again, as long again as until the deadline. Failures
         go into the results.
 
@@ -211,8 +211,8 @@ class DeclaredRestarts:
         self._with_outdated_guests(session, [result for result in due if not result.failed])
 
     def _with_outdated_guests(
-        self, session: Session, results: list[Result], instances: dict[Key, Manifest] | None = None
-    ) -> list[Result]:
+        self, session: Session, results: list[DeclareOutcome], instances: dict[Key, Manifest] | None = None
+    ) -> list[DeclareOutcome]:
         """The results whose guest lacks something. A restart would not change the others; they get a warning."""
         incomplete = []
         stale = stale_conditions(session, [result.live or {} for result in results], instances)
@@ -225,7 +225,7 @@ class DeclaredRestarts:
         return incomplete
 
 
-def _awaits_controller(result: Result) -> bool:
+def _awaits_controller(result: DeclareOutcome) -> bool:
     """Whether virt-controller may ask for a restart that it has not asked for so far."""
     if result.written:
         return result.impact is not None and result.impact.needs != effects.NOTHING
@@ -233,11 +233,11 @@ def _awaits_controller(result: Result) -> bool:
     return result.action == plan.NONE and live is not None and has_guest(live) and not observed(live)
 
 
-def _is_guest_current(result: Result) -> bool:
+def _is_guest_current(result: DeclareOutcome) -> bool:
     return result.impact is not None and bool(result.impact.guest_current)
 
 
-def _await_decisions(session: Session, results: list[Result], deadline: float) -> None:
+def _await_decisions(session: Session, results: list[DeclareOutcome], deadline: float) -> None:
     """Waits until virt-controller has decided whether the guests need a restart.
 
     After a new capture, KubeVirt reports the generation as observed before it has compared the VM with its guest. An
@@ -245,7 +245,7 @@ def _await_decisions(session: Session, results: list[Result], deadline: float) -
     """
     members = {(str(result.entry.key.namespace), result.entry.key.name): result for result in results}
 
-    def probe(result: Result, live: Manifest | None) -> State:
+    def probe(result: DeclareOutcome, live: Manifest | None) -> State:
         state, impact = state_until(observed, live, "virt-controller to look at the change"), result.impact
         expected = impact is not None and impact.needs == effects.RESTART and not impact.without_condition
         undecided = state.done and expected and restart_required(live or {}) is None
@@ -296,7 +296,7 @@ def _may_need_update(result: RevisionOutcome) -> bool:
 class RevisionRestarts:
     """The restarts of VMs that got other revisions, and the waits for live updates."""
 
-    def __init__(self, session: Session, settings: Settings) -> None:
+    def __init__(self, session: Session, settings: WriteSettings) -> None:
         self._session = session
         self._settings = settings
         # The VMs with a new guest, whoever restarted them.
@@ -311,8 +311,10 @@ class RevisionRestarts:
         for namespace in {result.before.namespace for result in results}:
             # One LIST for the namespace instead of one GET for each revision.
             lookup.list(_REVISION.kind, namespace)
-        jobs = [Job(result, partial(self._update_guest, result, lookup), "PATCH", _VM) for result in results]
-        carry_out(jobs, self._settings)
+        operations = [
+            WriteOperation(result, partial(self._update_guest, result, lookup), "PATCH", _VM) for result in results
+        ]
+        run_operations(operations, self._settings)
         self._await_conditions([result for result in self._renewed if result.failed is None])
 
     def _update_guest(self, result: RevisionOutcome, lookup: ListLookup) -> None:

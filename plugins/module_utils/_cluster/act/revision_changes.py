@@ -16,7 +16,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected
 from ..read.watch import State, WaitResult, state_until, wait_in_namespaces
-from .engine import Job, Settings, carry_out, rehearse, send
+from .engine import WriteOperation, WriteSettings, run_dry, run_operations, send
 from .restarts import RevisionRestarts, bump_generation, is_terminating, plan_restart
 from .revision_outcome import RevisionOutcome
 
@@ -36,7 +36,7 @@ def change(
     inspected: list[Inspected],
     decide: Callable[[Inspected], RevisionChange],
     restart: str,
-    settings: Settings,
+    settings: WriteSettings,
 ) -> list[RevisionOutcome]:
     """Gives VMs the revisions that `decide` chooses.
 
@@ -50,7 +50,7 @@ def change(
     due = [result for result in results if result.change.due and result.due]
     if settings.check_mode:
         if settings.server_dry_run:
-            Recapture(session.rehearsal(), settings).rehearse(due)
+            Recapture(session.dry_run_session(), settings).dry_run(due)
         return results
     Recapture(session, settings).run(due)
     for result in results:
@@ -81,7 +81,7 @@ def _patch(session: Session, before: Inspected, body: Manifest, part: str | None
 class Recapture:
     """The writes of one task, and the waits for their effect. Failures go into the results."""
 
-    def __init__(self, session: Session, settings: Settings) -> None:
+    def __init__(self, session: Session, settings: WriteSettings) -> None:
         self._session = session
         self._settings = settings
         self._deadline = time.monotonic() + settings.wait_timeout
@@ -98,28 +98,30 @@ class Recapture:
         self._restore_kinds([result for result in _not_failed(results) if result.method == _KIND])
         self._repeat_stale(_not_failed(results))
         self._each([result for result in _not_failed(results) if result.change.afterwards], self._write_afterwards)
-        self._each([result for result in _not_failed(results) if not result.change.expected], self._rehearse)
+        self._each([result for result in _not_failed(results) if not result.change.expected], self._check_start)
         self._await([result for result in results if result.rolled_back], self._is_rolled_back)
         self._each([result for result in results if result.rolled_back], self._unpin)
         for result in results:
             if result.vm is not None and not result.rolled_back:
                 result.revisions = _revisions(result)
 
-    def rehearse(self, results: list[RevisionOutcome]) -> None:
+    def dry_run(self, results: list[RevisionOutcome]) -> None:
         """Sends the first writes as dry runs. A refusal is a failure; an unknown outcome is a warning.
 
-        The session of the Recapture must be a rehearsal.
+        The session of the Recapture must send dry runs.
         """
 
         def dry_run(result: RevisionOutcome) -> None:
-            rehearse(Job(result, partial(self._write, result), "PATCH", _VM))
+            run_dry(WriteOperation(result, partial(self._write, result), "PATCH", _VM))
             result.written = False
 
         self._choose_methods(results)
         self._each(results, dry_run)
 
     def _each(self, results: list[RevisionOutcome], work: Callable[[RevisionOutcome], None]) -> None:
-        carry_out((Job(result, partial(work, result), "PATCH", _VM) for result in results), self._settings)
+        run_operations(
+            (WriteOperation(result, partial(work, result), "PATCH", _VM) for result in results), self._settings
+        )
 
     def _choose_methods(self, results: list[RevisionOutcome]) -> None:
         for result in results:
@@ -226,7 +228,7 @@ class Recapture:
                 "KubeVirt keeps capturing an older generation than the current one; run the task again later"
             )
 
-    def _rehearse(self, result: RevisionOutcome) -> None:
+    def _check_start(self, result: RevisionOutcome) -> None:
         """Checks by a dry run that KubeVirt still accepts the VM; if not, its next start would fail."""
         try:
             _patch(self._session, result.before, recapture.DRY_RUN_PATCH, dry=True)

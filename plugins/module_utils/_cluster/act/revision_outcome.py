@@ -11,13 +11,13 @@ from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
 from ..._resolver.refresh.recapture import RespellPatches
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..read.revisions import Inspected
-from .engine import Outcome
+from .engine import WriteOutcome
 
 Manifest = dict[str, Any]
 
 
 @dataclass(eq=False)
-class RevisionOutcome(Outcome):
+class RevisionOutcome(WriteOutcome):
     """The outcome for one VM.
 
     change: the decision.

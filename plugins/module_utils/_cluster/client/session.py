@@ -118,14 +118,14 @@ class Session:
         self._cached_headers: tuple[float, dict[str, str]] = (0.0, {})
         self._open = opener(connections(self._configuration), self._host)
 
-    def rehearsal(self) -> Session:
+    def dry_run_session(self) -> Session:
         """A copy of this session that sends writes as dry runs: the server validates them but stores nothing."""
         other = copy.copy(self)
         other._dry_run = True
         return other
 
     @property
-    def is_rehearsal(self) -> bool:
+    def is_dry_run(self) -> bool:
         return self._dry_run
 
     @property

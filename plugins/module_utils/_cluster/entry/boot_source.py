@@ -63,7 +63,7 @@ MODULE = ObjectModule(
     spec=_SPEC,
     manifest=representative,
     namespaced=lambda _options: True,
-    subject=BootSources,
+    handler=BootSources,
     rules={"mutually_exclusive": [ORIGINS]},
     declare=declare_sources,
 ).module

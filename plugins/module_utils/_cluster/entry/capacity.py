@@ -10,7 +10,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.declare import virtual_machine
 from ..._resolver.kubevirt.pod.verdict import verdict
 from ..._resolver.kubevirt.pod.vm_pod import KEEP, MIGRATE
-from ..act.subject import Entry
+from ..act.kind_handler import Entry
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt

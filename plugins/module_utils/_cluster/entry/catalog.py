@@ -18,9 +18,9 @@ from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, CatalogOutcome, Request, deploy
 from ..act.catalog_compatibility import AUTO, ChosenVersion, choose_version
 from ..act.common_instancetypes import CHOICES, ENABLE, KEEP, Deployment, Refused, settle
-from ..act.engine import Settings
-from ..act.subject import Result
-from ..act.subjects.catalog import CatalogSubject
+from ..act.engine import WriteSettings
+from ..act.handlers.catalog import CatalogHandler
+from ..act.kind_handler import DeclareOutcome
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.catalog_source import SourceError, documents_of
@@ -133,7 +133,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
         catalog,
         **{name: params[name] for name in ("state", "prune", "existing", "force", "on_lost_fields", "limits")},
     )
-    settings = Settings(
+    settings = WriteSettings(
         check_mode=mode.check,
         **{name: params[name] for name in _HOW},
         take_over=take_over_of(params),
@@ -251,7 +251,7 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
 
 
 # Names the objects in messages and describes them in results.
-_WORDS = CatalogSubject("objects")
+_WORDS = CatalogHandler("objects")
 
 _ACTIONS = {
     "created": plan.CREATE,
@@ -263,7 +263,7 @@ _ACTIONS = {
 _WRITES = ("created", "changed", "deleted", "taken_over")
 
 
-def _counts(deployed: CatalogOutcome, results: list[Result]) -> dict[str, int]:
+def _counts(deployed: CatalogOutcome, results: list[DeclareOutcome]) -> dict[str, int]:
     by_role = [ROLE_OF_KIND[result.entry.key.kind].matcher for result in deployed.results]
     # If an object is invalid, the others are not even planned.
     planned = [result for result in results if not (result.skip_reason and result.action == plan.NONE)]

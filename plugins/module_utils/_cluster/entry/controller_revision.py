@@ -9,7 +9,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.names import shown
 from ..._resolver.refresh import move, revision_change
-from ..act.engine import Settings
+from ..act.engine import WriteSettings
 from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
 from ..act.revision_outcome import RevisionOutcome
@@ -85,9 +85,9 @@ MODULE = Module(
 )
 
 
-def _settings(params: Params, mode: Mode) -> Settings:
+def _settings(params: Params, mode: Mode) -> WriteSettings:
     names = ("server_dry_run", "wait_timeout", "concurrency")
-    return Settings(check_mode=mode.check, **{name: params[name] for name in names})
+    return WriteSettings(check_mode=mode.check, **{name: params[name] for name in names})
 
 
 def _with_names(params: Params) -> Params:

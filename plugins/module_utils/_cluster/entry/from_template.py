@@ -12,7 +12,7 @@ from ..._resolver.api.limits import oversized
 from ..._resolver.api.names import nearest
 from ..._resolver.declare.vm.from_template import OPTION, make
 from ..act.engine import UNKNOWN_IN_CHECK_MODE
-from ..act.subject import Entry, with_live
+from ..act.kind_handler import Entry, with_live
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable, list_if_permitted, read
 from .outcome import Mode, combined

@@ -19,8 +19,8 @@ from ..._resolver.declare import plan
 from ..._resolver.declare.entries import expand_shorthand, merge_options
 from ..._resolver.declare.take_over import TakeOver, parse_take_over
 from ..act.declare import declare
-from ..act.engine import Settings
-from ..act.subject import Entry, Result, Subject
+from ..act.engine import WriteSettings
+from ..act.kind_handler import DeclareOutcome, Entry, KindHandler
 from ..client.errors import ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key
@@ -90,7 +90,7 @@ class ObjectModule:
     spec: the argument spec of an object, with `name`, `namespace` and `state`.
     manifest: options → manifest; raises schema.FieldError.
     namespaced: whether the object needs a namespace.
-    subject: makes the Subject (see `declare`) from the task's options.
+    handler: makes the KindHandler (see `declare`) from the task's options.
     settings: options of the task, not of an object.
     rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
@@ -105,7 +105,7 @@ class ObjectModule:
     spec: dict[str, Any]
     manifest: Callable[[Options], dict[str, Any]]
     namespaced: Callable[[Options], bool]
-    subject: Callable[[Options], Subject]
+    handler: Callable[[Options], KindHandler]
     settings: dict[str, Any] = field(default_factory=dict)
     rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
@@ -113,7 +113,7 @@ class ObjectModule:
         lambda _params, _mode, _session, entries, _warnings: entries
     )
     capacity: Callable[[Params, Session, list[Entry]], Capacity] = lambda _params, _session, _entries: Capacity()
-    declare: Callable[[Session, Subject, list[Entry], Settings], list[Result]] = declare
+    declare: Callable[[Session, KindHandler, list[Entry], WriteSettings], list[DeclareOutcome]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
     select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
 
@@ -156,12 +156,12 @@ class ObjectModule:
         warnings: list[str] = []
         params = self.select(params, warnings)
         entries = self._entries(params, mode)
-        settings = Settings(
+        settings = WriteSettings(
             check_mode=mode.check,
             **{name: params[name] for name in (*WAIT, *DRY_RUN) if name != "take_over"},
             take_over=take_over_of(params, warnings),
         )
-        subject = self.subject(params)
+        handler = self.handler(params)
         try:
             session = Session(params, settings.concurrency)
             entries = self.complete(params, mode, session, entries, warnings)
@@ -171,10 +171,10 @@ class ObjectModule:
             if capacity.refusals:
                 message = f"{'; '.join(capacity.refusals)}. Nothing was sent"
                 return Outcome({"msg": message, "changed": False, "results": capacity.unsent()}, True, warnings)
-            results = self.declare(session, subject, entries, settings)
+            results = self.declare(session, handler, entries, settings)
         except ConnectionFailed as error:
             raise TaskFailed(str(error), warnings) from error
-        return self._outcome(params, mode, subject, results, warnings, capacity.verdicts)
+        return self._outcome(params, mode, handler, results, warnings, capacity.verdicts)
 
     def _entries(self, params: Params, mode: Mode) -> list[Entry]:
         if params["name"] is not None:
@@ -268,12 +268,12 @@ class ObjectModule:
         self,
         params: Params,
         mode: Mode,
-        subject: Subject,
-        results: list[Result],
+        handler: KindHandler,
+        results: list[DeclareOutcome],
         warnings: list[str],
         verdicts: Mapping[VmKey, Output],
     ) -> Outcome:
-        outputs = [output_of(subject, result) for result in results]
+        outputs = [output_of(handler, result) for result in results]
         for entry in outputs:
             if will_run := verdicts.get((entry.get("namespace", ""), entry["name"])):
                 entry["will_run"] = will_run
@@ -290,8 +290,8 @@ class ObjectModule:
         failures = [(result.entry.label, result.failed) for result in results if result.failed]
         if failures:
             done = several(_counts([result for result in results if not result.failed]))
-            return failed_outcome(params, subject.plural, failures, output, warnings, done)
-        return Outcome({**output, "msg": _message(subject, results, outputs, mode.check)}, warnings=warnings)
+            return failed_outcome(params, handler.plural, failures, output, warnings, done)
+        return Outcome({**output, "msg": _message(handler, results, outputs, mode.check)}, warnings=warnings)
 
 
 def take_over_of(params: Params, warnings: list[str] | None = None) -> TakeOver:
@@ -349,21 +349,21 @@ _WORDS = {
 _TAKEN_OVER = "taken over"
 
 
-def is_taken_over(result: Result) -> bool:
+def is_taken_over(result: DeclareOutcome) -> bool:
     """Whether only the ownership of the object's fields changes."""
     return bool(result.action == plan.APPLY and result.before == result.after == {})
 
 
-def _counts(results: list[Result]) -> dict[str, int]:
+def _counts(results: list[DeclareOutcome]) -> dict[str, int]:
     words = [_TAKEN_OVER if is_taken_over(result) else _WORDS[result.action] for result in results]
     return {word: words.count(word) for word in (*_WORDS.values(), _TAKEN_OVER)}
 
 
-def _message(subject: Subject, results: list[Result], outputs: list[Output], check_mode: bool) -> str:
+def _message(handler: KindHandler, results: list[DeclareOutcome], outputs: list[Output], check_mode: bool) -> str:
     """`3 virtual machines: 1 created, 2 unchanged; 1 needs a restart`."""
     would = "would be " if check_mode and any(result.changed for result in results) else ""
     done = several(_counts(results))
-    return amount(len(results), subject.plural) + (f": {would}{done}" if done else "") + _restarts(outputs, check_mode)
+    return amount(len(results), handler.plural) + (f": {would}{done}" if done else "") + _restarts(outputs, check_mode)
 
 
 def _restarts(outputs: list[Output], check_mode: bool) -> str:
@@ -381,7 +381,7 @@ def _label(options: Options) -> str:
     return "/".join(part if len(part) < _LONG_NAME and part.isprintable() else shown(part) for part in parts)
 
 
-def output_of(subject: Subject, result: Result) -> Output:
+def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
     """An object as a module returns it."""
     key = result.entry.key
     output: Output = {
@@ -410,12 +410,12 @@ def output_of(subject: Subject, result: Result) -> Output:
     if result.warnings:
         output["warnings"] = result.warnings
     if result.live is not None:
-        output.update(subject.describe(result.live))
-        output.update(subject.report(result))
+        output.update(handler.describe(result.live))
+        output.update(handler.report(result))
     return output
 
 
-def diff(result: Result) -> Output:
+def diff(result: DeclareOutcome) -> Output:
     header = f"{result.entry.key.kind} {result.entry.label}"
     return {
         "before": result.before,

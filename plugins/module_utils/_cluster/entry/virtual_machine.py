@@ -9,8 +9,8 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.declare.vm import cloud_init
 from ..._resolver.declare.vm.manifest import manifest, warnings
 from ..._resolver.declare.vm.options import EXCLUSIVE, SPEC
-from ..act.subject import Entry
-from ..act.subjects.virtual_machine import VirtualMachines
+from ..act.handlers.virtual_machine import VirtualMachines
+from ..act.kind_handler import Entry
 from ..client.session import Session
 from . import from_template
 from .capacity import capacity
@@ -65,7 +65,7 @@ MODULE = ObjectModule(
     spec=SPEC,
     manifest=_manifest,
     namespaced=lambda _options: True,
-    subject=VirtualMachines,
+    handler=VirtualMachines,
     settings=_SETTINGS,
     rules={"mutually_exclusive": EXCLUSIVE},
     complete=_complete,

@@ -12,7 +12,7 @@ from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
 from ..._resolver.declare.adopt import Candidate
 from ..act.adopt import AdoptOutcome, AdoptRequest, NoMatch, adopt
-from ..act.engine import Settings
+from ..act.engine import WriteSettings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
@@ -51,7 +51,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
     allowed = AdoptRequest(params["instancetypes"], params["preferences"], params["accept"])
-    settings = Settings(mode.check, params["server_dry_run"], concurrency=params["concurrency"])
+    settings = WriteSettings(mode.check, params["server_dry_run"], concurrency=params["concurrency"])
     warnings: list[str] = []
     try:
         session = Session(params, params["concurrency"])

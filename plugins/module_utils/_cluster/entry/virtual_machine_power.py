@@ -9,7 +9,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.names import shown
 from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
-from ..act.engine import Settings
+from ..act.engine import WriteSettings
 from ..act.power import Entry, PowerOutcome, power
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
@@ -55,7 +55,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 
 def _run(params: Params, mode: Mode) -> Outcome:
-    settings = Settings(check_mode=mode.check, **{name: params[name] for name in _WAIT})
+    settings = WriteSettings(check_mode=mode.check, **{name: params[name] for name in _WAIT})
     try:
         session = Session(params, settings.concurrency)
         entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..._resolver.declare import vm_template
-from ..act.subjects.vm_template import Templates
+from ..act.handlers.vm_template import Templates
 from .objects import ObjectModule
 
 MODULE = ObjectModule(
@@ -11,6 +11,6 @@ MODULE = ObjectModule(
     spec=vm_template.argument_spec(),
     manifest=vm_template.manifest,
     namespaced=lambda _options: True,
-    subject=Templates,
+    handler=Templates,
     warnings=vm_template.warnings,
 ).module

@@ -14,7 +14,7 @@ from ..._resolver.choose.selection import Rejected
 from ..._resolver.choose.workload import Missing, Offer, Request, resolve
 from ..._resolver.declare.vm import workload
 from ..act.engine import UNKNOWN_IN_CHECK_MODE
-from ..act.subject import Entry, with_live
+from ..act.kind_handler import Entry, with_live
 from ..client.errors import ApiError, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt

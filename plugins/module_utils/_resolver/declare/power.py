@@ -41,13 +41,13 @@ class PowerRequest(NamedTuple):
 class SubresourceRequest(NamedTuple):
     """A request to a subresource of KubeVirt's API.
 
-    plural, subresource: the path of the request. body: its options. rehearsable: it supports a dry run.
+    plural, subresource: the path of the request. body: its options. supports_dry_run: it supports a dry run.
     """
 
     plural: str
     subresource: str
     body: Manifest
-    rehearsable: bool = True
+    supports_dry_run: bool = True
     repeat: Repeat = Repeat.AFTER_READ
 
     @property
@@ -98,7 +98,9 @@ def subresource_request(power: PowerRequest) -> SubresourceRequest:
         return SubresourceRequest("virtualmachines", "migrate", {})
     if power.state == SOFT_REBOOTED:
         # Nothing shows whether the first reboot took effect.
-        return SubresourceRequest("virtualmachineinstances", "softreboot", {}, rehearsable=False, repeat=Repeat.NEVER)
+        return SubresourceRequest(
+            "virtualmachineinstances", "softreboot", {}, supports_dry_run=False, repeat=Repeat.NEVER
+        )
     return SubresourceRequest("virtualmachineinstances", "pause" if power.state == PAUSED else "unpause", {})
 
 

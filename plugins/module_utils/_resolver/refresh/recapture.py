@@ -29,7 +29,7 @@ BUMP_PATCHES: Final[tuple[Manifest, ...]] = tuple(
     {"spec": {"template": {"metadata": {"annotations": {REFRESH_ANNOTATION: value}}}}} for value in ("begun", None)
 )
 # A dry run of this harmless change shows whether KubeVirt still accepts the VM.
-DRY_RUN_PATCH: Final[Manifest] = {"metadata": {"annotations": {REFRESH_ANNOTATION: "rehearsal"}}}
+DRY_RUN_PATCH: Final[Manifest] = {"metadata": {"annotations": {REFRESH_ANNOTATION: "dry-run"}}}
 
 _GENERATION: Final = re.compile(r"-(\d+)$")
 

@@ -17,8 +17,8 @@ from ...read.boot_sources import Defaults
 from ...read.cdi import CDI_CONFIG, Cdi, cdi
 from ...read.image import CONFIG_MAP, SECRET, file_of, image_of
 from ..declare import judge
-from ..engine import Settings
-from ..subject import Finding
+from ..engine import WriteSettings
+from ..kind_handler import Finding
 from .state import LABELED, BootSourceState, is_filled
 
 _SOURCE: Final = "DataSource"
@@ -26,7 +26,7 @@ _REVIEW: Final = Kind("SubjectAccessReview", "authorization.k8s.io", "v1", "subj
 _REFERENCES: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
 
 
-def identify(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
+def identify(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     """Sets the content, the labels and the volume name of each boot source, or the reason why it fails."""
     checks = _Checks(session)
 

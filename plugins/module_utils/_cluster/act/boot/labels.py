@@ -10,8 +10,8 @@ from ...._resolver.declare import plan
 from ...._resolver.declare.plan import Plan
 from ...client.errors import ApiError, ConnectionFailed
 from ...client.session import Session
-from ..engine import UNKNOWN_IN_CHECK_MODE, Settings
-from ..subject import Planned, Subject
+from ..engine import UNKNOWN_IN_CHECK_MODE, WriteSettings
+from ..kind_handler import KindHandler, Planned
 from .state import BootSourceState, declare_objects
 
 Manifest = dict[str, Any]
@@ -19,7 +19,7 @@ Manifest = dict[str, Any]
 _SOURCE: Final = "DataSource"
 
 
-class _Labelled(Subject):
+class _Labelled(KindHandler):
     """Objects of which only labels are declared."""
 
     def __init__(self, check_mode: bool) -> None:
@@ -40,7 +40,7 @@ class _Labelled(Subject):
         ]
 
 
-def label(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
+def label(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     """Declares the labels of one existing object for each boot source."""
     pairs = [(boot_source, _manifest(boot_source)) for boot_source in boot_sources]
     for (boot_source, _labels), result in zip(

@@ -8,8 +8,8 @@ from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.boot import source
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
-from ..engine import Settings
-from ..subject import Subject
+from ..engine import WriteSettings
+from ..kind_handler import KindHandler
 from .state import BootSourceState, Pair, declare_objects, not_failed
 
 Manifest = dict[str, Any]
@@ -20,7 +20,7 @@ _CLAIM: Final = "PersistentVolumeClaim"
 _KINDS: Final = ("DataImportCron", "DataSource")
 
 
-def delete_old_volumes(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
+def delete_old_volumes(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     """Deletes the volumes of boot sources beyond `keep`, the oldest first."""
     pairs: list[Pair] = []
     for boot_source in boot_sources:
@@ -31,11 +31,11 @@ def delete_old_volumes(session: Session, boot_sources: list[BootSourceState], se
     _delete(session, pairs, settings)
 
 
-def delete_boot_sources(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
+def delete_boot_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     """Deletes boot sources and the volumes created for them."""
     for kind in _KINDS:
         pairs = [(boot_source, _named(kind, boot_source)) for boot_source in not_failed(boot_sources)]
-        declare_objects(session, Subject("boot sources"), pairs, settings, "absent")
+        declare_objects(session, KindHandler("boot sources"), pairs, settings, "absent")
     _delete(
         session,
         [(boot_source, volume) for boot_source in not_failed(boot_sources) for volume in _owned(session, boot_source)],
@@ -70,7 +70,7 @@ def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
     return list(volumes.values())
 
 
-def _delete(session: Session, pairs: list[Pair], settings: Settings) -> None:
+def _delete(session: Session, pairs: list[Pair], settings: WriteSettings) -> None:
     if not pairs:
         return
     try:
@@ -90,4 +90,4 @@ def _delete(session: Session, pairs: list[Pair], settings: Settings) -> None:
             )
         else:
             due.append((boot_source, volume))
-    declare_objects(session, Subject("volumes"), due, settings, "absent")
+    declare_objects(session, KindHandler("volumes"), due, settings, "absent")

@@ -21,9 +21,9 @@ from ...client import upload_proxy
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
 from ...read.watch import State, wait_for
-from ..engine import NO_DRY_RUN, Job, Settings, rehearse, send
-from ..subject import Entry, Result, Subject
-from ..subjects.boot_source import Claims, Crons, DataSources, Volumes, cron_refused
+from ..engine import NO_DRY_RUN, WriteOperation, WriteSettings, run_dry, send
+from ..handlers.boot_source import Claims, Crons, DataSources, Volumes, cron_refused
+from ..kind_handler import DeclareOutcome, Entry, KindHandler
 from .checks import identify
 from .labels import label
 from .removal import delete_boot_sources, delete_old_volumes
@@ -40,7 +40,7 @@ _CLAIM: Final = "PersistentVolumeClaim"
 _SNAPSHOT: Final = "VolumeSnapshot"
 
 
-class BootSources(Subject):
+class BootSources(KindHandler):
     """Describes boot sources: the DataSource as last read, or the labelled object."""
 
     def __init__(self, _options: Options) -> None:
@@ -54,9 +54,11 @@ class BootSources(Subject):
         return {"source": target, "ready": source.is_ready(live), **labels}
 
 
-def declare_sources(session: Session, subject: Subject, entries: list[Entry], settings: Settings) -> list[Result]:
+def declare_sources(
+    session: Session, handler: KindHandler, entries: list[Entry], settings: WriteSettings
+) -> list[DeclareOutcome]:
     """Results in the order of the entries, as `declare` gives them."""
-    results = [Result(entry) for entry in entries]
+    results = [DeclareOutcome(entry) for entry in entries]
     if any(result.failed for result in results):
         for result in results:
             result.skip_reason = None if result.failed else "not sent because other entries are invalid"
@@ -79,7 +81,7 @@ def declare_sources(session: Session, subject: Subject, entries: list[Entry], se
     return results
 
 
-def _import(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
+def _import(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     pairs = [
         (boot_source, source.volume(boot_source.options, boot_source.content.digest, boot_source.labels))
         for boot_source in boot_sources
@@ -90,7 +92,7 @@ def _import(session: Session, boot_sources: list[BootSourceState], settings: Set
         boot_source.filled = done or (settings.check_mode and settings.wait)
 
 
-def _upload(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
+def _upload(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     for boot_source in boot_sources:
         try:
             boot_source.filled = is_filled(session, boot_source)
@@ -112,7 +114,7 @@ def _upload(session: Session, boot_sources: list[BootSourceState], settings: Set
             boot_source.result.failed = explain(error, "POST", BY_NAME[boot_source.volume_kind])
 
 
-def _send(session: Session, boot_source: BootSourceState, settings: Settings) -> None:
+def _send(session: Session, boot_source: BootSourceState, settings: WriteSettings) -> None:
     options, proxy = boot_source.options, boot_source.options.get("upload_proxy") or {}
     file_options = options["upload"]
     # The DataSource is declared later, as that of any boot source.
@@ -138,7 +140,7 @@ def _send(session: Session, boot_source: BootSourceState, settings: Settings) ->
             raise UploadFailed(f"{error}{progress_note}") from error
 
 
-def _poll(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
+def _poll(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     unchanged: list[Pair] = []
     changed: list[Pair] = []
     for boot_source in boot_sources:
@@ -160,14 +162,14 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Setti
         _await_cron(session, not_failed(boot_sources), settings)
 
 
-def _replace(session: Session, pairs: list[Pair], settings: Settings) -> None:
+def _replace(session: Session, pairs: list[Pair], settings: WriteSettings) -> None:
     """Makes DataImportCrons anew. None is deleted before CDI's rules and the API server accept the new one: without
     either, nothing would poll the registry."""
     for boot_source, manifest in pairs:
         _check_new(session, boot_source, manifest, settings)
     accepted = [pair for pair in pairs if not pair[0].result.failed]
     if not settings.check_mode:
-        declare_objects(session, Subject("crons"), accepted, replace(settings, wait=True), "absent")
+        declare_objects(session, KindHandler("crons"), accepted, replace(settings, wait=True), "absent")
     accepted = [pair for pair in accepted if not pair[0].result.failed]
     # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
     declare_objects(session, Crons(), accepted, replace(settings, server_dry_run=False, wait=False))
@@ -176,12 +178,12 @@ def _replace(session: Session, pairs: list[Pair], settings: Settings) -> None:
             boot_source.result.failed += "; the old DataImportCron is deleted, so run the task again"
 
 
-def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, settings: Settings) -> None:
+def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, settings: WriteSettings) -> None:
     kind = BY_NAME[_CRON]
 
     def dry_run() -> None:
         try:
-            send(session.rehearsal(), create(kind.path(boot_source.options["namespace"]), manifest))
+            send(session.dry_run_session(), create(kind.path(boot_source.options["namespace"]), manifest))
         except ApiError as error:
             # The name is the last thing that the API server looks at: all else is accepted.
             if error.reason != "AlreadyExists":
@@ -194,12 +196,12 @@ def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifes
         except (ApiError, ConnectionFailed) as error:
             problem = "" if NO_DRY_RUN in str(error) else explain(error, "POST", kind)
     elif not problem and settings.server_dry_run:
-        rehearse(Job(boot_source.result, dry_run, "POST", kind))
+        run_dry(WriteOperation(boot_source.result, dry_run, "POST", kind))
         problem = boot_source.result.failed or ""
     boot_source.result.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
 
 
-def _await_cron(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
+def _await_cron(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     deadline = time.monotonic() + settings.wait_timeout
     for namespace in sorted({boot_source.options["namespace"] for boot_source in boot_sources}):
         by_name = {
@@ -217,7 +219,7 @@ def _await_cron(session: Session, boot_sources: list[BootSourceState], settings:
             by_name[name].result.failed = result.failure
 
 
-def _declare_data_sources(session: Session, boot_sources: list[BootSourceState], settings: Settings) -> None:
+def _declare_data_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     unfilled = {
         (boot_source.options["namespace"], boot_source.options["name"])
         for boot_source in boot_sources

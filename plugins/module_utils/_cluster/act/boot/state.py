@@ -14,8 +14,8 @@ from ...client.session import Session
 from ...read.image import Content
 from ...read.snapshot import Key
 from ..declare import declare
-from ..engine import Settings
-from ..subject import Entry, Result, Subject
+from ..engine import WriteSettings
+from ..kind_handler import DeclareOutcome, Entry, KindHandler
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -32,7 +32,7 @@ _DESCRIBED: Final = ("DataSource", "DataImportCron")
 class BootSourceState:
     """The state of one boot source. filled: whether CDI has filled its volume, or would have."""
 
-    result: Result
+    result: DeclareOutcome
     content: Content = _UNKNOWN
     labels: dict[str, str] = field(default_factory=dict)
     volume: str = ""
@@ -70,7 +70,7 @@ class BootSourceState:
     def polls(self) -> bool:
         return self.options.get("schedule") is not None
 
-    def add(self, part: Result) -> None:
+    def add(self, part: DeclareOutcome) -> None:
         """Adds the result of one object."""
         name = f"{part.entry.key.kind} {part.entry.key.name}"
         if part.failed:
@@ -105,11 +105,11 @@ def is_filled(session: Session, boot_source: BootSourceState) -> bool:
 
 
 def declare_objects(
-    session: Session, subject: Subject, pairs: list[Pair], settings: Settings, state: str = "present"
-) -> list[Result]:
+    session: Session, handler: KindHandler, pairs: list[Pair], settings: WriteSettings, state: str = "present"
+) -> list[DeclareOutcome]:
     """Declares one object for each boot source, or deletes it."""
     entries = [_entry(boot_source, manifest, state) for boot_source, manifest in pairs]
-    results = declare(session, subject, entries, settings) if entries else []
+    results = declare(session, handler, entries, settings) if entries else []
     for (boot_source, _manifest), result in zip(pairs, results):
         boot_source.add(result)
     return results

@@ -13,7 +13,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     NoMatch,
     adopt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
 from scripted_server import KUBEVIRT, KUBEVIRTS, listed, session_with, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
@@ -65,7 +65,7 @@ class Server:
                 session,
                 [copy.deepcopy(VM)],
                 wanted or AdoptRequest(),
-                Settings(check_mode=not write, server_dry_run=False),
+                WriteSettings(check_mode=not write, server_dry_run=False),
             )[0]
 
 
@@ -83,7 +83,7 @@ def test_a_vm_with_an_instancetype_costs_no_request() -> None:
 
     vm = {**VM, "spec": {**VM["spec"], "instancetype": {"name": "small"}}}
     with session_with(answer) as session:
-        (result,) = adopt(session, [vm], AdoptRequest(), Settings())
+        (result,) = adopt(session, [vm], AdoptRequest(), WriteSettings())
     assert (result.adoption, result.changed, result.failed) == (None, False, None)
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import declare
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.kind_handler import (
+    DeclareOutcome,
     Entry,
     Finding,
-    Result,
-    Subject,
+    KindHandler,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
@@ -25,12 +25,14 @@ Answer = Callable[[str, str, "dict[str, str]"], Any]
 KIND = "VirtualMachineInstancetype"
 PLACE = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachineinstancetypes"
 UNKNOWN = "check mode cannot tell whether an earlier task of the play creates it"
-SIZES = Subject("instancetypes")
+SIZES = KindHandler("instancetypes")
 
 
-def subject_with(**methods: Callable[..., Any]) -> Subject:
+def handler_with(**methods: Callable[..., Any]) -> KindHandler:
     """One with other methods."""
-    return type("Other", (Subject,), {name: staticmethod(method) for name, method in methods.items()})("instancetypes")
+    return type("Other", (KindHandler,), {name: staticmethod(method) for name, method in methods.items()})(
+        "instancetypes"
+    )
 
 
 def manifest(name: str) -> Manifest:
@@ -42,10 +44,12 @@ def manifest(name: str) -> Manifest:
     }
 
 
-def check(store: Answer, *names: str, state: str = "present", subject: Subject = SIZES, **how: Any) -> list[Result]:
+def check(
+    store: Answer, *names: str, state: str = "present", handler: KindHandler = SIZES, **how: Any
+) -> list[DeclareOutcome]:
     entries = [Entry(f"shop/{name}", Key(KIND, "shop", name), state, manifest(name)) for name in names]
     with session_with(store) as session:
-        return declare(session, subject, entries, Settings(check_mode=True, concurrency=1, **how))
+        return declare(session, handler, entries, WriteSettings(check_mode=True, concurrency=1, **how))
 
 
 def empty(**answers: Any) -> Store:
@@ -56,17 +60,17 @@ def test_check_mode_sends_dry_runs_only() -> None:
     store = Store({PLACE: [manifest("there")]})
     created, applied = check(store, "new", "there")
     assert (created.action, created.changed, applied.action, applied.changed) == (plan.CREATE, True, plan.APPLY, True)
-    assert store.rehearsed == [("PATCH", f"{PLACE}/new"), ("PATCH", f"{PLACE}/there")]
+    assert store.dry_runs == [("PATCH", f"{PLACE}/new"), ("PATCH", f"{PLACE}/there")]
     assert store.writes == []
     check(store, "new", server_dry_run=False)
-    assert len(store.rehearsed) == 2
+    assert len(store.dry_runs) == 2
 
 
 def test_a_deletion_is_a_dry_run_too() -> None:
     store = Store({PLACE: [manifest("there")]})
     (result,) = check(store, "there", state="absent")
     assert (result.action, result.changed, result.failed) == (plan.DELETE, True, None)
-    assert (store.rehearsed, store.writes) == ([("DELETE", f"{PLACE}/there")], [])
+    assert (store.dry_runs, store.writes) == ([("DELETE", f"{PLACE}/there")], [])
 
 
 @pytest.mark.parametrize(
@@ -88,7 +92,7 @@ def test_rejected_dry_run_is_never_reported_as_created(answer: Any) -> None:
 
 def test_object_refused_by_dry_run_is_not_restarted() -> None:
     store = empty(bad=status(422, "no", "Invalid"))
-    refused, fine = check(store, "bad", "good", subject=subject_with(needs_restart=lambda _result: True))
+    refused, fine = check(store, "bad", "good", handler=handler_with(needs_restart=lambda _result: True))
     assert (refused.failed is not None, refused.restart, fine.restart) == (True, False, True)
 
 
@@ -135,7 +139,7 @@ def test_check_mode_takes_over_fields_like_a_run() -> None:
 
 def test_dry_run_sends_merge_patch_without_apply() -> None:
     store = Store({PLACE: [manifest("a")]})
-    taken = subject_with(
+    taken = handler_with(
         adjust=lambda step, _live: step._replace(merge_patch={("spec", "memory", "hugepages"): None}),
     )
     content: list[dict[str, str]] = []
@@ -145,25 +149,25 @@ def test_dry_run_sends_merge_patch_without_apply() -> None:
             content.append(query)
         return store(method, path, query)
 
-    (result,) = check(answer, "a", subject=taken)
+    (result,) = check(answer, "a", handler=taken)
     assert (result.failed, len(content), "force" in content[0]) == (None, 1, False)
 
 
 def test_missing_objects_are_warnings_in_check_mode_only() -> None:
-    finds = subject_with(
+    finds = handler_with(
         preflight=lambda _session, planned: [
             [Finding(f"{step.entry.key.name} is not there", missing=step.entry.key.name == "gone")] for step in planned
         ],
     )
-    gone, wrong = check(empty(), "gone", "wrong", subject=finds)
+    gone, wrong = check(empty(), "gone", "wrong", handler=finds)
     assert (gone.failed, gone.warnings) == (None, [f"gone is not there; {UNKNOWN}"])
     assert (wrong.failed, wrong.warnings) == ("wrong is not there", [])
     # What the dry run says of the same object is not told again.
     for name, count in (("gone", 1), ("other", 2)):
         answer = status(400, f'admission webhook denied the request: datasources.cdi.kubevirt.io "{name}" not found')
-        (gone,) = check(empty(gone=answer), "gone", subject=finds)
+        (gone,) = check(empty(gone=answer), "gone", handler=finds)
         assert (gone.failed, len(gone.warnings)) == (None, count)
     with session_with(empty()) as session:
         entry = Entry("shop/gone", Key(KIND, "shop", "gone"), "present", manifest("gone"))
-        (run,) = declare(session, finds, [entry], Settings())
+        (run,) = declare(session, finds, [entry], WriteSettings())
     assert (run.failed, run.warnings) == ("gone is not there", [])

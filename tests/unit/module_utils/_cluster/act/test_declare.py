@@ -11,12 +11,12 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import declare as declaring
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import declare
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.kind_handler import (
+    DeclareOutcome,
     Entry,
     Finding,
-    Result,
-    Subject,
+    KindHandler,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.watch import State
@@ -26,12 +26,14 @@ from scripted_server import Store, forbidden, session_with, status
 Manifest = dict[str, Any]
 KIND = "VirtualMachineInstancetype"
 PATH = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/{}/virtualmachineinstancetypes"
-SIZES = Subject("instancetypes")
+SIZES = KindHandler("instancetypes")
 
 
-def subject_with(**methods: Callable[..., Any]) -> Subject:
+def handler_with(**methods: Callable[..., Any]) -> KindHandler:
     """One with other methods."""
-    return type("Other", (Subject,), {name: staticmethod(method) for name, method in methods.items()})("instancetypes")
+    return type("Other", (KindHandler,), {name: staticmethod(method) for name, method in methods.items()})(
+        "instancetypes"
+    )
 
 
 def manifest(name: str, namespace: str = "shop", guest: int = 1) -> Manifest:
@@ -48,9 +50,11 @@ def entry(name: str, namespace: str = "shop", state: str = "present", **options:
     return Entry(f"{namespace}/{name}", Key(KIND, namespace, name), state, created, **options)
 
 
-def run(store: Any, *entries: Entry, subject: Subject = SIZES, concurrency: int = 1, **settings: Any) -> list[Result]:
+def run(
+    store: Any, *entries: Entry, handler: KindHandler = SIZES, concurrency: int = 1, **settings: Any
+) -> list[DeclareOutcome]:
     with session_with(store) as session:
-        return declare(session, subject, list(entries), Settings(concurrency=concurrency, **settings))
+        return declare(session, handler, list(entries), WriteSettings(concurrency=concurrency, **settings))
 
 
 def empty(*namespaces: str) -> Store:
@@ -76,29 +80,29 @@ def test_unreadable_namespace_fails_only_its_entries() -> None:
 
 
 def test_fail_fast_sends_nothing_after_preflight_refusal() -> None:
-    picky = subject_with(
+    picky = handler_with(
         preflight=lambda _session, planned: [
             [Finding("too small")] if step.entry.key.name == "a" else [] for step in planned
         ],
     )
     store = empty("shop")
-    refused, spared = run(store, entry("a"), entry("b"), subject=picky, fail_fast=True)
+    refused, spared = run(store, entry("a"), entry("b"), handler=picky, fail_fast=True)
     assert refused.failed == "too small"
     assert spared.failed == "not sent because another object of the task failed and fail_fast is set"
     assert store.writes == []
-    refused, sent = run(store, entry("a"), entry("b"), subject=picky)
+    refused, sent = run(store, entry("a"), entry("b"), handler=picky)
     assert (refused.failed, sent.failed, len(store.writes)) == ("too small", None, 1)
 
 
 def test_fail_fast_sends_nothing_after_a_failed_write() -> None:
     store = empty("shop")
     store.answers["PATCH", "/a"] = status(422, "no", "Invalid")
-    settled: list[Result] = []
-    patient = subject_with(
+    settled: list[DeclareOutcome] = []
+    patient = handler_with(
         restart=lambda _session, results, _deadline: settled.extend(results),
         due=lambda _result: True,
     )
-    results = run(store, entry("a"), entry("b"), subject=patient, fail_fast=True, wait=True)
+    results = run(store, entry("a"), entry("b"), handler=patient, fail_fast=True, wait=True)
     assert [result.failed for result in results] == [
         "no",
         "not sent because another object of the task failed and fail_fast is set",
@@ -125,12 +129,12 @@ def test_fail_fast_stops_although_a_running_write_succeeds() -> None:
 
 def test_first_patch_counts_as_change_although_apply_fails() -> None:
     store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
-    subject = subject_with(adjust=lambda step, _live: step._replace(merge_patch={("spec", "cpu", "guest"): None}))
+    handler = handler_with(adjust=lambda step, _live: step._replace(merge_patch={("spec", "cpu", "guest"): None}))
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
         return status(422, "no", "Invalid") if "force" in query else store(method, path, query)
 
-    (result,) = run(answer, entry("a"), subject=subject)
+    (result,) = run(answer, entry("a"), handler=handler)
     assert (result.failed, result.changed, store.writes) == ("no", True, [("PATCH", PATH.format("shop") + "/a")])
 
 
@@ -200,8 +204,8 @@ def test_deletion_waits_for_dependents_which_may_fail() -> None:
             store.lists[PATH.format("shop")] = []
         return store(method, path, query)
 
-    subject = subject_with(await_dependents=await_dependents)
-    result, never = run(answer, entry("a", state="absent"), entry("b", state="absent"), subject=subject, wait=True)
+    handler = handler_with(await_dependents=await_dependents)
+    result, never = run(answer, entry("a", state="absent"), entry("b", state="absent"), handler=handler, wait=True)
     assert (result.action, result.written, result.failed) == (plan.DELETE, True, "its guest still runs")
     assert (never.action, never.failed) == (plan.NONE, None)
     assert requests == [("shop", ["a"])]
@@ -217,12 +221,12 @@ def test_leftovers_delay_only_the_object_of_that_name() -> None:
         requests.append((namespace, [item["metadata"]["name"] for item in created]))
         return {"b": "its revision is still there"}
 
-    subject = subject_with(await_old_dependents=await_old_dependents)
-    changed, late, recreated = run(store, entry("a"), entry("b"), entry("c"), subject=subject)
+    handler = handler_with(await_old_dependents=await_old_dependents)
+    changed, late, recreated = run(store, entry("a"), entry("b"), entry("c"), handler=handler)
     assert (changed.written, late.written, recreated.written) == (True, False, True)
     assert late.failed == "its revision is still there"
     assert requests == [("shop", ["b", "c"])]
-    assert run(store, entry("d"), subject=subject, check_mode=True)[0].changed
+    assert run(store, entry("d"), handler=handler, check_mode=True)[0].changed
     assert len(requests) == 1
 
 
@@ -293,14 +297,14 @@ def test_failed_deletion_is_not_awaited() -> None:
 def test_failure_from_before_the_write_does_not_count() -> None:
     live = manifest("a", guest=2)
     store = Store({PATH.format("shop"): [live]})
-    looks = subject_with(
+    looks = handler_with(
         probe=lambda _live: State(failed="it is broken"),
         same_status=lambda _live, _before: True,
     )
-    (written,) = run(store, entry("a"), subject=looks, wait=True, wait_timeout=0.2)
+    (written,) = run(store, entry("a"), handler=looks, wait=True, wait_timeout=0.2)
     assert str(written.failed).startswith("not ready after ") and str(written.failed).endswith(": it is broken")
-    other = subject_with(probe=looks.probe)
-    (result,) = run(store, entry("a"), subject=other, wait=True, wait_timeout=60)
+    other = handler_with(probe=looks.probe)
+    (result,) = run(store, entry("a"), handler=other, wait=True, wait_timeout=60)
     assert result.failed == "it is broken"
 
 
@@ -314,7 +318,7 @@ def test_waits_use_a_limited_number_of_threads(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(declaring, "WATCHES", 2)
     spaces = [f"ns-{number}" for number in range(12)]
     results = run(
-        empty(*spaces), *(entry("a", namespace) for namespace in spaces), subject=subject_with(probe=probe), wait=True
+        empty(*spaces), *(entry("a", namespace) for namespace in spaces), handler=handler_with(probe=probe), wait=True
     )
     assert [result.failed for result in results] == [None] * 12
     assert len(threads) <= 2

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import (
-    Job,
-    Outcome,
-    Settings,
-    carry_out,
+    WriteOperation,
+    WriteOutcome,
+    WriteSettings,
+    run_operations,
     send,
     send_create,
 )
@@ -160,7 +160,7 @@ def test_repeatable_writes_match_the_reliability_page() -> None:
         assert rows[verb].startswith(WORDS[request.write("shop", "a", dry_run=False).repeat]), verb
 
 
-class Numbered(Outcome):
+class Numbered(WriteOutcome):
     def __init__(self, number: int) -> None:
         super().__init__()
         self.number = number
@@ -175,8 +175,8 @@ class Numbered(Outcome):
 @pytest.mark.parametrize("fail_fast", [False, True])
 def test_fail_fast_stops_after_the_first_failure(fail_fast: bool) -> None:
     outcomes = [Numbered(number) for number in range(3)]
-    jobs = (Job(outcome, outcome.do, "PATCH", BY_NAME["VirtualMachine"]) for outcome in outcomes)
-    carry_out(jobs, Settings(fail_fast=fail_fast, concurrency=1), "virtual machine")
+    operations = (WriteOperation(outcome, outcome.do, "PATCH", BY_NAME["VirtualMachine"]) for outcome in outcomes)
+    run_operations(operations, WriteSettings(fail_fast=fail_fast, concurrency=1), "virtual machine")
     assert [outcome.done for outcome in outcomes] == [True, False, not fail_fast]
     assert str(outcomes[1].failed).startswith("no. To permit the request, grant")
     last = "not sent because another virtual machine of the task failed and fail_fast is set" if fail_fast else None

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
     Entry,
     PowerOutcome,
@@ -55,7 +55,9 @@ class Cluster:
 def run(cluster: Cluster, state: str, names: str = "a", **options: Any) -> list[PowerOutcome]:
     with session_with(cluster) as session:
         return power(
-            session, [Entry("shop", name, PowerRequest(state)) for name in names], Settings(**{"wait": True, **options})
+            session,
+            [Entry("shop", name, PowerRequest(state)) for name in names],
+            WriteSettings(**{"wait": True, **options}),
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
     Entry,
     PowerOutcome,
@@ -40,7 +40,7 @@ def store(vms: list[Manifest], instances: list[Manifest]) -> Store:
 def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[PowerOutcome]:
     entries = [Entry("shop", name, PowerRequest(state)) for name in names]
     with session_with(cluster) as session:
-        return power(session, entries, Settings(**{"wait": True, **settings}))
+        return power(session, entries, WriteSettings(**{"wait": True, **settings}))
 
 
 def test_missing_vm_does_not_fail_others() -> None:
@@ -59,7 +59,7 @@ def test_unreadable_namespace_fails_only_its_vms() -> None:
     cluster.answers[("GET", "/lab/virtualmachines")] = forbidden("virtualmachines")
     cluster.answers[("GET", "/lab/virtualmachineinstances")] = (200, listed())
     with session_with(cluster) as session:
-        results = power(session, entries, Settings(wait=False))
+        results = power(session, entries, WriteSettings(wait=False))
     for result in results[:2]:
         assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}' in str(
             result.failed
@@ -169,6 +169,6 @@ def test_soft_reboot_is_never_sent_again() -> None:
     cluster = store([vm("a")], [guest("a")])
     cluster.answers[("PUT", "/softreboot")] = None
     with session_with(cluster, retry_timeout=20) as session:
-        (result,) = power(session, [Entry("shop", "a", PowerRequest("soft_rebooted"))], Settings(wait=False))
+        (result,) = power(session, [Entry("shop", "a", PowerRequest("soft_rebooted"))], WriteSettings(wait=False))
     assert "cannot reach the API server" in str(result.failed)
     assert [method for method, _path in cluster.writes] == ["PUT"]

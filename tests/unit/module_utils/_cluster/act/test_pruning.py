@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import pruning
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.pruning import (
     PruneOutcome,
     prunable,
@@ -189,7 +189,7 @@ def test_only_the_revisions_that_were_seen_are_deleted() -> None:
         [inspected] = inspect(session, "shop")
         outcome(session, inspected)
         server.lists[f"{KUBEVIRT}/virtualmachines"] = []
-        prune(session, prunable(session, "shop", keep=0), Settings(concurrency=1))
+        prune(session, prunable(session, "shop", keep=0), WriteSettings(concurrency=1))
     assert [call.args for call in deletion.call_args_list] == [(f"{REVISIONS}/old", "first")] * 2
 
 
@@ -203,7 +203,7 @@ def test_failed_deletion_does_not_stop_the_others() -> None:
         return refusals[name] if name in refusals else server(method, path, query)
 
     with session_with(answer) as session:
-        prune(session, revisions, Settings(concurrency=1))
+        prune(session, revisions, WriteSettings(concurrency=1))
     denied, cut, gone = (item.failed for item in revisions)
     assert str(denied).endswith('resources: ["controllerrevisions"], verbs: ["delete"]}')
     assert str(cut).startswith("cannot reach the API server")
@@ -212,7 +212,7 @@ def test_failed_deletion_does_not_stop_the_others() -> None:
 
 def outcome(session: Session, seen: Inspected, check_mode: bool = False) -> tuple[bool, str | None]:
     """Whether an upgrade changes anything, and why it fails."""
-    (result,) = upgrade_revisions(session, [seen], Settings(check_mode=check_mode))
+    (result,) = upgrade_revisions(session, [seen], WriteSettings(check_mode=check_mode))
     return result.changed, result.failed
 
 

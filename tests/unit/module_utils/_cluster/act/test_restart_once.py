@@ -11,12 +11,15 @@ from unittest import mock
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import restarts
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.kind_handler import (
+    DeclareOutcome,
+    Entry,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_outcome import (
     RevisionOutcome,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import (
     inspect,
 )
@@ -165,7 +168,7 @@ class Busy(Stubborn):
 def run(cluster: Stubborn, restart: str = "if_required", check: bool = False, seconds: float = 20) -> RevisionOutcome:
     with session_with(cluster) as session:
         inspected = inspect(session, "shop", guests=True)
-        settings = Settings(check_mode=check, wait_timeout=seconds, concurrency=2)
+        settings = WriteSettings(check_mode=check, wait_timeout=seconds, concurrency=2)
         results = change(session, inspected, lambda item: refresh(item.vm, item.drift, ROLES), restart, settings)
     return results[0]
 
@@ -209,13 +212,13 @@ def test_rejected_generation_bump_prevents_restart() -> None:
     assert (result.restart, result.failed, restarts) == (False, "the restart failed: vm is forbidden", 0)
 
 
-def _settled(code: int) -> tuple[Result, int]:
+def _settled(code: int) -> tuple[DeclareOutcome, int]:
     """What virtual_machine makes of a VM that a refresh has left, and the restarts. code: the answer to its patches."""
     cluster = Stubborn("vm")
     run(cluster, "never")
     cluster.code = code
     with session_with(cluster) as session:
-        result = Result(Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {}), live=cluster.vm)
+        result = DeclareOutcome(Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {}), live=cluster.vm)
         restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
     return result, cluster.restarts
 
@@ -287,7 +290,7 @@ def test_new_guests_are_judged_side_by_side() -> None:
     met = threading.Barrier(2, timeout=20)
     session = mock.Mock(get=mock.Mock(side_effect=lambda *_place: met.wait() and None))
     results = [RevisionOutcome(mock.Mock(namespace="shop"), mock.Mock(), vm={"metadata": {}}) for _vm in range(2)]
-    restarts.RevisionRestarts(session, Settings(wait_timeout=1, concurrency=2))._await_conditions(results)
+    restarts.RevisionRestarts(session, WriteSettings(wait_timeout=1, concurrency=2))._await_conditions(results)
     assert [result.guest_current for result in results] == [True, True]
 
 
@@ -306,7 +309,7 @@ def test_declared_vm_does_not_restart_guest_again() -> None:
     run(cluster)
     with session_with(cluster) as session:
         entry = Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {})
-        result = Result(entry, live=cluster.vm)
+        result = DeclareOutcome(entry, live=cluster.vm)
         restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (False, None, 1)
     assert any("does not restart the guest again" in warning for warning in result.warnings)
@@ -317,7 +320,7 @@ def test_declared_vm_restarts_guest_left_by_refresh() -> None:
     run(cluster, "never")
     with session_with(cluster) as session:
         entry = Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {})
-        result = Result(entry, live=cluster.vm)
+        result = DeclareOutcome(entry, live=cluster.vm)
         restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (True, None, 1)
 

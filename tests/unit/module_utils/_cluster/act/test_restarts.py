@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import restarts
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.kind_handler import (
+    DeclareOutcome,
+    Entry,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.restarts import (
     DeclaredRestarts,
     waits_for_restart,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.effects import (
     LIVE,
@@ -74,15 +77,15 @@ class Cluster:
         return (200, make(f"{namespace}/{name}")) if name else (200, listed(*(make(label) for label in mine)))
 
 
-def changed(cluster: Cluster, label: str, needs: str) -> Result:
+def changed(cluster: Cluster, label: str, needs: str) -> DeclareOutcome:
     namespace, name = label.split("/")
     entry = Entry(label, Key("VirtualMachine", namespace, name), "present", {})
-    result = Result(entry, plan.APPLY, impact=Impact(needs), live=cluster.vm(label))
+    result = DeclareOutcome(entry, plan.APPLY, impact=Impact(needs), live=cluster.vm(label))
     result.written = True
     return result
 
 
-def settle(cluster: Cluster, results: list[Result], wanted: bool = True, seconds: float = 60) -> None:
+def settle(cluster: Cluster, results: list[DeclareOutcome], wanted: bool = True, seconds: float = 60) -> None:
     with session_with(cluster) as session:
         DeclaredRestarts(wanted, 16).run(session, results, time.monotonic() + seconds)
 
@@ -173,7 +176,9 @@ def test_unchanged_vm_with_recent_change_is_awaited() -> None:
 def test_guest_that_could_not_restart_keeps_running() -> None:
     cluster = Cluster("shop/a-r")
     cluster.looked = True
-    result = Result(Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r"))
+    result = DeclareOutcome(
+        Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r")
+    )
     lost = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype"}
     (result.live or {})["status"]["conditions"].append(lost)
     assert waits_for_restart(result) and not DeclaredRestarts(True, 16).needs_restart(result)
@@ -250,7 +255,7 @@ def test_restart_pending_from_earlier_run_is_done() -> None:
     cluster = Cluster("shop/a-r")
     cluster.looked = True
     entry = Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {})
-    result = Result(entry, live=cluster.vm("shop/a-r"))
+    result = DeclareOutcome(entry, live=cluster.vm("shop/a-r"))
     assert (
         waits_for_restart(result)
         and DeclaredRestarts(True, 16).needs_restart(result)
@@ -293,7 +298,9 @@ class Replacing(Cluster):
 @pytest.mark.parametrize(("gone", "requests"), [(True, 0), (False, 1)])
 def test_guest_restarted_meanwhile_is_not_restarted_again(gone: bool, requests: int) -> None:
     cluster = Replacing(gone)
-    result = Result(Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r"))
+    result = DeclareOutcome(
+        Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r")
+    )
     settle(cluster, [result])
     assert (result.failed, result.restart, cluster.asked["shop restart"]) == (None, False, requests)
 
@@ -318,6 +325,8 @@ class Stopped(Cluster):
 
 def test_stopped_guest_is_neither_restarted_nor_awaited() -> None:
     cluster = Stopped()
-    result = Result(Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r"))
+    result = DeclareOutcome(
+        Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r")
+    )
     settle(cluster, [result])
     assert (result.failed, result.restart, cluster.restarted) == (None, False, [])

@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from typing import Any, cast
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import (
     Recapture,
     change,
@@ -94,7 +94,7 @@ def refreshed(
             Inspected(cluster.vm(label), UNKNOWN, RevisionIndex(), KubeVirt(NEWEST), Objects(()))
             for label in cluster.labels
         ]
-        settings = Settings(check, dry_run, wait_timeout=seconds, concurrency=4)
+        settings = WriteSettings(check, dry_run, wait_timeout=seconds, concurrency=4)
         return change(session, inspected, lambda _one: decided, "never", settings)
 
 
@@ -162,7 +162,7 @@ def test_recapture_method_is_probed_once_per_namespace() -> None:
             RevisionOutcome(Inspected(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST), Objects(())), REFRESH)
             for vm in vms
         ]
-        recapture = Recapture(cast(Any, None), Settings(wait_timeout=0))
+        recapture = Recapture(cast(Any, None), WriteSettings(wait_timeout=0))
         requests: list[str] = []
 
         def method(result: RevisionOutcome) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subjects.catalog import skip_reason
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.catalog import skip_reason
 
 FIELDS = {"f:spec": {"f:cpu": {"f:guest": {}}}}
 

@@ -210,7 +210,7 @@ def test_unreachable_server_is_given_up_only_once(server: Server) -> None:
     # Thousands of objects fail at once, and for one reason.
     server.answers, server.seen = [None], []
     with pytest.raises(ConnectionFailed) as second:
-        way.rehearsal().request("PATCH", "/y", body={})
+        way.dry_run_session().request("PATCH", "/y", body={})
     assert (len(server.seen), str(second.value)) == (1, str(first.value))
     # It is back, and as patient as before.
     server.answers = [OK, None, OK]

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import Entry, Result
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subjects.virtual_machine import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.virtual_machine import (
     VirtualMachines,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.kind_handler import (
+    DeclareOutcome,
+    Entry,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import Mode
@@ -25,17 +28,17 @@ REMEDY = "set restart: if_required"
 WAITS = {"created": True, "conditions": [{"type": "RestartRequired", "status": "True"}]}
 
 
-def result(name: str, impact: Impact | None, action: str = plan.APPLY, status: Any = None) -> Result:
+def result(name: str, impact: Impact | None, action: str = plan.APPLY, status: Any = None) -> DeclareOutcome:
     key = Key("VirtualMachine", "shop", name)
     live = {
         "metadata": {"name": name, "namespace": "shop"},
         "spec": {"runStrategy": "Always"},
         "status": status or {"created": True},
     }
-    return Result(Entry(f"shop/{name}", key, "present", {}), action, impact=impact, live=live)
+    return DeclareOutcome(Entry(f"shop/{name}", key, "present", {}), action, impact=impact, live=live)
 
 
-def warnings(*results: Result, check: bool = False, restart: str = "never") -> list[str]:
+def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "never") -> list[str]:
     options = {
         "field_manager": "virtshape",
         "force_conflicts": False,
@@ -43,10 +46,10 @@ def warnings(*results: Result, check: bool = False, restart: str = "never") -> l
         "concurrency": 1,
         "wait": False,
     }
-    subject = VirtualMachines(options)
-    module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options: subject)
+    handler = VirtualMachines(options)
+    module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options: handler)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
-    return module._outcome(params, Mode(check=check), subject, list(results), [], {}).warnings
+    return module._outcome(params, Mode(check=check), handler, list(results), [], {}).warnings
 
 
 def test_single_vm_is_named() -> None:

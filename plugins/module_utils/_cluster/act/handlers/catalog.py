@@ -15,20 +15,20 @@ from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import FIELD_MANAGER, Session
 from ...read.catalog_users import Users, labels
 from ...read.kubevirt import kubevirt
-from ..subject import Finding, Planned, Subject
+from ..kind_handler import Finding, KindHandler, Planned
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 
-class CatalogSubject(Subject):
+class CatalogHandler(KindHandler):
     """Any instancetype or preference."""
 
     def describe(self, live: Manifest) -> dict[str, Any]:
         return {"generation": live["metadata"].get("generation")}
 
 
-class _Declared(CatalogSubject):
+class _Declared(CatalogHandler):
     """options: of the task: `existing`, `keep` or `apply`; `force`: delete objects that VMs use."""
 
     def __init__(self, plural: str, options: Options) -> None:

@@ -13,10 +13,10 @@ from ...._resolver.preflight.references import keys_for_start
 from ...client.session import Session
 from ...read.kubevirt import kubevirt
 from ...read.lookup import ClusterLookup
-from ..subject import Finding, Planned, Subject
+from ..kind_handler import Finding, KindHandler, Planned
 
 
-class Templates(Subject):
+class Templates(KindHandler):
     def __init__(self, _options: dict[str, Any]) -> None:
         super().__init__("virtual machine templates")
 

@@ -14,7 +14,7 @@ from ..._resolver.declare.plan import Plan
 from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, read
 from ..read.watch import State
-from .engine import Outcome
+from .engine import WriteOutcome
 
 Manifest = dict[str, Any]
 
@@ -80,12 +80,12 @@ class Planned(NamedTuple):
 
 
 @dataclass(eq=False)
-class Result(Outcome):
+class DeclareOutcome(WriteOutcome):
     """The outcome for one entry, which fails if the entry has a problem.
 
     skip_reason: why the object was left unchanged. live: the object as last seen. live_before: the object before.
     terminating: the object that is being deleted, which counts as absent. retained: what the cluster keeps of a deleted
-    object. impact: see `Subject.impacts`. restart: the object needs a restart, or was restarted. taken_from: the
+    object. impact: see `KindHandler.impacts`. restart: the object needs a restart, or was restarted. taken_from: the
     managers whose share of the declared fields was, or would be, taken over. owners: the fields that other managers own
     afterwards, by manager.
     """
@@ -113,7 +113,7 @@ class Result(Outcome):
         return self.written or (self.failed is None and (self.action in plan.WRITES or self.restart))
 
 
-class Subject:
+class KindHandler:
     """Hooks for the kinds of objects; a kind overrides those that it needs. Lists in and out have the same order.
 
     plural: the objects' name in messages. manager: the field manager of the declared fields.
@@ -164,11 +164,11 @@ class Subject:
         """The impact of each planned change."""
         return [None for _step in planned]
 
-    def needs_restart(self, result: Result) -> bool:
+    def needs_restart(self, result: DeclareOutcome) -> bool:
         """Whether a planned object needs a restart."""
         return False
 
-    def restart(self, session: Session, results: list[Result], deadline: float) -> None:
+    def restart(self, session: Session, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline."""
 
     def probe(self, live: Manifest | None) -> State:
@@ -183,7 +183,7 @@ class Subject:
         """Facts of the live object for its result."""
         return {}
 
-    def report(self, result: Result) -> dict[str, Any]:
+    def report(self, result: DeclareOutcome) -> dict[str, Any]:
         """The restart fields of the result."""
         return {}
 

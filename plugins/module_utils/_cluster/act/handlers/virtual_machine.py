@@ -28,8 +28,8 @@ from ...read.snapshot import Key, Unreadable, read
 from ...read.watch import State
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..from_image import complete_entries
+from ..kind_handler import DeclareOutcome, Entry, Failures, Finding, KindHandler, Planned
 from ..restarts import DeclaredRestarts, stale_conditions, waits_for_restart
-from ..subject import Entry, Failures, Finding, Planned, Result, Subject
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -37,7 +37,7 @@ Options = dict[str, Any]
 _VMI = "VirtualMachineInstance"
 
 
-class VirtualMachines(Subject):
+class VirtualMachines(KindHandler):
     """VirtualMachines: their checks, impacts, restarts and waits.
 
     options: of the task: `field_manager`, `force_conflicts`, `restart`, `concurrency`.
@@ -70,10 +70,10 @@ class VirtualMachines(Subject):
     def impacts(self, session: Session, planned: list[Planned]) -> list[Impact | None]:
         return self._forecast(session).impacts(planned)
 
-    def needs_restart(self, result: Result) -> bool:
+    def needs_restart(self, result: DeclareOutcome) -> bool:
         return self._restarts.needs_restart(result)
 
-    def restart(self, session: Session, results: list[Result], deadline: float) -> None:
+    def restart(self, session: Session, results: list[DeclareOutcome], deadline: float) -> None:
         self._restarts.run(session, results, deadline)
 
     def probe(self, live: Manifest | None) -> State:
@@ -82,7 +82,7 @@ class VirtualMachines(Subject):
     def same_status(self, live: Manifest, before: Manifest) -> bool:
         return same_status(live, before)
 
-    def report(self, result: Result) -> dict[str, Any]:
+    def report(self, result: DeclareOutcome) -> dict[str, Any]:
         facts: dict[str, Any] = {"restart_required": waits_for_restart(result), "restarted": result.restart}
         impact = result.impact
         if impact is not None:

@@ -1,4 +1,4 @@
-"""Subjects for the objects of a boot source."""
+"""Handlers for the objects of a boot source."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ...._resolver.declare import plan
 from ...._resolver.declare.plan import Plan
 from ...client.session import Session
 from ...read.watch import State
-from ..subject import Finding, Planned, Subject
+from ..kind_handler import Finding, KindHandler, Planned
 
 Manifest = dict[str, Any]
 
 
-class Volumes(Subject):
+class Volumes(KindHandler):
     """DataVolumes: checked by CDI's rules, and ready once CDI has filled them."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Volumes(Subject):
         return State(status.done, status.failed or None, status.pending)
 
 
-class Crons(Subject):
+class Crons(KindHandler):
     """DataImportCrons: checked by CDI's rules."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Crons(Subject):
         return [cron_refused(step.plan.manifest) for step in planned]
 
 
-class DataSources(Subject):
+class DataSources(KindHandler):
     """DataSources. unready: the names of those whose volume is not filled: they stay where they lead to."""
 
     def __init__(self, unready: set[tuple[str, str]]) -> None:
@@ -62,7 +62,7 @@ class DataSources(Subject):
         return State(source.is_ready(live), pending="CDI to find what the DataSource leads to")
 
 
-class Claims(Subject):
+class Claims(KindHandler):
     """The labels of claims. Claims that CDI has not created yet get their labels from CDI."""
 
     def __init__(self) -> None:

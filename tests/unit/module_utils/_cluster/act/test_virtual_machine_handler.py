@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import declare
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import Settings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.restarts import waits_for_restart
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subject import (
-    Entry,
-    Result,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.subjects.virtual_machine import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.virtual_machine import (
     VirtualMachines,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.kind_handler import (
+    DeclareOutcome,
+    Entry,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.restarts import waits_for_restart
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import effects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import mutate
@@ -81,7 +81,7 @@ def instance(number: int) -> Manifest:
     return {"metadata": {"name": f"vm{number}", "namespace": "shop"}, "spec": {"domain": domain}, "status": status}
 
 
-def change(store: Store, *wanted: Manifest) -> list[Result]:
+def change(store: Store, *wanted: Manifest) -> list[DeclareOutcome]:
     """Declares VMs; by default NUMBERS, with another node selector."""
     options = {
         "field_manager": "virtshape",
@@ -95,7 +95,7 @@ def change(store: Store, *wanted: Manifest) -> list[Result]:
         for vm in wanted or [declared(item, disk="ssd") for item in NUMBERS]
     ]
     with session_with(store) as session:
-        return declare(session, VirtualMachines(options), entries, Settings(check_mode=True, server_dry_run=False))
+        return declare(session, VirtualMachines(options), entries, WriteSettings(check_mode=True, server_dry_run=False))
 
 
 @pytest.fixture
