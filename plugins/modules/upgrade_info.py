@@ -71,7 +71,7 @@ EXAMPLES = r"""
 - name: Which guests get another size?
   ansible.builtin.debug:
     msg: "{{ item.name }}: {{ item.guest_before.vcpus }} to {{ item.guest_after.vcpus }} vCPUs"
-  loop: "{{ upgrade.virtual_machines | selectattr('concerned') }}"
+  loop: "{{ upgrade.virtual_machines | selectattr('affected') }}"
   when: item.guest_before != item.guest_after and item.guest_after
   loop_control:
     label: "{{ item.name }}"
@@ -150,7 +150,7 @@ virtual_machines:
       description: Why quotas or LimitRanges reject the pod of the next start already now.
       type: str
       returned: when they reject it
-    concerned:
+    affected:
       description: Whether the upgrade makes a difference to the VM, its guest or its pod. A refresh does not count.
       type: bool
       returned: always
@@ -261,7 +261,7 @@ templates:
   contains:
     name: {description: Name of the template., type: str, returned: always}
     namespace: {description: Namespace of the template., type: str, returned: always}
-    concerned:
+    affected:
       description: Whether the upgrade makes a difference to the VMs of the template.
       type: bool
       returned: always
@@ -291,8 +291,8 @@ objects:
       description: Name of the object.
       type: str
       returned: always
-    becomes:
-      description: What the new catalog makes of the object - V(kept), V(new), V(changed) or V(gone).
+    status:
+      description: What the new catalog makes of the object - V(unchanged), V(new), V(changed) or V(gone).
       type: str
       returned: always
     changes:

@@ -22,7 +22,7 @@ def result(**more: Any) -> dict[str, Any]:
     vm = {
         "namespace": "shop",
         "name": "web",
-        "concerned": True,
+        "affected": True,
         "changes": [{"field": "domain.cpu.sockets", "before": 1, "after": 2}],
         "guest_before": {**GUEST, "vcpus": 1},
         "guest_after": GUEST,
@@ -38,12 +38,12 @@ def result(**more: Any) -> dict[str, Any]:
         "quota_after": "ResourceQuota team lacks 1Gi of requests.memory",
         **more,
     }
-    quiet = {**vm, "name": "quiet", "concerned": False}
+    quiet = {**vm, "name": "quiet", "affected": False}
     held = {
         "kind": "VirtualMachineClusterPreference",
         "namespace": "",
         "name": "linux",
-        "becomes": "changed",
+        "status": "changed",
         "changes": [{"field": "cpu", "before": None, "after": {}}],
         "lost": ["spec.devices"],
         "effects": [],
@@ -112,8 +112,8 @@ def test_added_objects_are_folded() -> None:
     report = result()
     (named,) = report["objects"]
     nothing = {"changes": [], "lost": [], "effects": [], "used_by": []}
-    report["objects"] += [{**named, **nothing, "name": f"new.{number}", "becomes": "new"} for number in range(119)]
-    report["objects"] += [{**named, **nothing, "name": "old", "becomes": "gone"}]
+    report["objects"] += [{**named, **nothing, "name": f"new.{number}", "status": "new"} for number in range(119)]
+    report["objects"] += [{**named, **nothing, "name": "old", "status": "gone"}]
     shown = upgrade_page(report).partition("<h2>Instancetypes and preferences</h2>")[2]
     assert shown.partition("<details>")[0].count("<tr>") == 2
     assert "<summary>119 would be new; no VM names them</summary>" in shown

@@ -60,11 +60,11 @@ def test_another_release_and_another_catalog(run: Run) -> None:
     assert cluster.writes == []
     (web,) = result["virtual_machines"]
     # It has captured nothing yet, so that the new catalog counts at once.
-    assert (web["guest_before"]["vcpus"], web["guest_after"]["vcpus"], web["concerned"]) == (1, 4, True)
+    assert (web["guest_before"]["vcpus"], web["guest_after"]["vcpus"], web["affected"]) == (1, 4, True)
     assert "domain.devices.panicDevices" in [item["field"] for item in web["changes"]]
-    assert [(item["name"], item["becomes"], item["used_by"]) for item in result["objects"]] == [
+    assert [(item["name"], item["status"], item["used_by"]) for item in result["objects"]] == [
         ("small", "changed", ["shop/web"]),
-        ("linux", "kept", ["shop/web"]),
+        ("linux", "unchanged", ["shop/web"]),
     ]
     assert [item["when"] for item in result["steps"]] == ["before", "after"]
 
@@ -84,7 +84,7 @@ def test_releases_that_it_cannot_rehearse(run: Run, version: str, message: str) 
 
 def test_nothing_changes_without_an_upgrade(run: Run) -> None:
     result = run("upgrade_info", store())
-    assert [item["concerned"] for item in result["virtual_machines"]] == [False]
+    assert [item["affected"] for item in result["virtual_machines"]] == [False]
     assert (result["steps"], result["settings"], result["objects"]) == ([], [], [])
 
 
@@ -125,7 +125,7 @@ def test_templates_of_either_version(run: Run) -> None:
         cluster.lists[TEMPLATES.format(version)] = [plan("web")]
         result = run("upgrade_info", cluster, kubevirt_version="1.9.0")
         (template,) = result["templates"]
-        assert (template["name"], template["concerned"]) == ("web", True)
+        assert (template["name"], template["affected"]) == ("web", True)
         assert [item["field"] for item in template["changes"]] == ["domain.devices.panicDevices"]
         assert "warnings" not in result or not any("templates" in item for item in result["warnings"])
     cluster.answers["GET", TEMPLATES.format("v1beta1")] = forbidden("virtualmachinetemplates")

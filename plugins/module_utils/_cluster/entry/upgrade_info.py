@@ -21,7 +21,7 @@ from ..._resolver.upgrade.vm import VMChange
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
-from ..read.upgrade import Rehearsal, rehearsal
+from ..read.upgrade import UpgradeImpact, upgrade_impact
 from .argument_spec import AUTH, REQUESTS
 from .outcome import Mode, Module, Outcome, Params, TaskFailed
 from .selection import SELECTION, check_selection, selected
@@ -42,13 +42,13 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         catalog = [_checked(index, manifest) for index, manifest in enumerate(params["catalog"])]
         session = Session(params)
         after = _after(kubevirt(session), params)
-        rehearsed = rehearsal(session, selected(params, session, warnings), params["namespace"], after, catalog)
+        impact = upgrade_impact(session, selected(params, session, warnings), params["namespace"], after, catalog)
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
     except FieldError as error:
         raise TaskFailed(str(error)) from error
-    warnings += [warning for warning in (*rehearsed.warnings, rehearsed.before.assumption) if warning]
-    return Outcome({"changed": False, **_result(rehearsed)}, warnings=warnings)
+    warnings += [warning for warning in (*impact.warnings, impact.before.assumption) if warning]
+    return Outcome({"changed": False, **_result(impact)}, warnings=warnings)
 
 
 MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run)
@@ -82,22 +82,22 @@ def _checked(index: int, manifest: Result) -> Result:
     return manifest
 
 
-def _result(rehearsed: Rehearsal) -> Result:
+def _result(impact: UpgradeImpact) -> Result:
     users: dict[Any, list[str]] = defaultdict(list)
-    for vm in rehearsed.vms:
+    for vm in impact.vms:
         for object_key in references(vm.vm):
             users[object_key].append(vm.label)
-    before, after = rehearsed.before, rehearsed.after
-    todo = steps(rehearsed.vms, rehearsed.objects, before, after, rehearsed.templates, rehearsed.admissions)
-    by_vm = (rehearsed.admissions or Admissions({}, [])).vms
+    before, after = impact.before, impact.after
+    todo = steps(impact.vms, impact.objects, before, after, impact.templates, impact.admissions)
+    by_vm = (impact.admissions or Admissions({}, [])).vms
     return {
         "kubevirt": {"before": _version(before), "after": _version(after)},
         "settings": settings(before, after),
         "steps": [_step(step) for step in todo],
-        "virtual_machines": [_vm(vm, by_vm.get(key_of(vm.vm), Admission())) for vm in rehearsed.vms],
-        "quotas": rehearsed.admissions.quotas if rehearsed.admissions else [],
-        "templates": [_template(template) for template in rehearsed.templates],
-        "objects": [_object(item, users[item.object_key]) for item in rehearsed.objects if item.concerned],
+        "virtual_machines": [_vm(vm, by_vm.get(key_of(vm.vm), Admission())) for vm in impact.vms],
+        "quotas": impact.admissions.quotas if impact.admissions else [],
+        "templates": [_template(template) for template in impact.templates],
+        "objects": [_object(item, users[item.object_key]) for item in impact.objects if item.affected],
     }
 
 
@@ -135,7 +135,7 @@ def _not_empty(texts: dict[str, str]) -> dict[str, str]:
 
 
 def _template(template: TemplateChange) -> Result:
-    return {**_starts(template, template.manifest), "concerned": template.concerned}
+    return {**_starts(template, template.manifest), "affected": template.affected}
 
 
 def _vm(vm: VMChange, admission: Admission) -> Result:
@@ -153,11 +153,11 @@ def _vm(vm: VMChange, admission: Admission) -> Result:
     }
     texts = {"restart_reason": vm.restart_reason, "quota_after": admission.after, "quota_before": admission.before}
     result.update(_not_empty(texts))
-    result["concerned"] = _concerned(vm) or admission.before != admission.after
+    result["affected"] = _is_affected(vm) or admission.before != admission.after
     return result
 
 
-def _concerned(vm: VMChange) -> bool:
+def _is_affected(vm: VMChange) -> bool:
     before, after = vm.before, vm.after
     same = (vm.refusal, after.problem) == (vm.refusal_before, before.problem)
     return not same or bool(vm.changes or vm.lost or vm.pinned or vm.restart_reason or before.pod != after.pod)
@@ -166,7 +166,7 @@ def _concerned(vm: VMChange) -> bool:
 def _object(item: ObjectChange, users: list[str]) -> Result:
     return {
         **item.object_key._asdict(),
-        "becomes": item.becomes,
+        "status": item.status,
         "changes": list(item.changes),
         "lost": list(item.lost),
         "effects": list(item.effects),

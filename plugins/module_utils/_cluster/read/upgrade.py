@@ -1,4 +1,4 @@
-"""An upgrade of a cluster's KubeVirt, of its catalog, or of both, rehearsed with its VMs."""
+"""The impact of an upgrade of KubeVirt, of the catalog, or of both, on the VMs and objects of a cluster."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.vmi.readiness import has_guest
 from ..._resolver.upgrade.objects import ObjectChange, deployed, objects
 from ..._resolver.upgrade.quotas import Admissions, admissions
-from ..._resolver.upgrade.templates import TemplateChange
-from ..._resolver.upgrade.templates import rehearse as of_template
-from ..._resolver.upgrade.vm import VMChange, rehearse, side
+from ..._resolver.upgrade.templates import TemplateChange, template_change
+from ..._resolver.upgrade.vm import VMChange, upgrade_side, vm_change
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ListLookup
@@ -28,7 +27,7 @@ Manifest = dict[str, Any]
 _VERSIONS = ("v1beta1", "v1alpha1")
 
 
-class Rehearsal(NamedTuple):
+class UpgradeImpact(NamedTuple):
     """The VMs and objects of a cluster before and after an upgrade.
 
     before, after: KubeVirt on either side. admissions: None if nothing limits the VMs' pods.
@@ -45,9 +44,9 @@ class Rehearsal(NamedTuple):
     warnings: list[str]
 
 
-def rehearsal(
+def upgrade_impact(
     session: Session, vms: Sequence[Manifest], namespace: str | None, after: KubeVirt, catalog: Sequence[Manifest]
-) -> Rehearsal:
+) -> UpgradeImpact:
     """Reads a cluster and computes the effects of an upgrade.
 
     vms: those to look at, all of the namespace unless that is None. catalog: the objects of the new catalog.
@@ -65,16 +64,16 @@ def rehearsal(
     warnings: list[str] = []
     room = read_limits(session, vms, namespace, warnings)
     sides = (
-        side(Cluster(lookup, before), vms, room),
-        side(Cluster(PlannedLookup(replaced, lookup), after), vms, room),
+        upgrade_side(Cluster(lookup, before), vms, room),
+        upgrade_side(Cluster(PlannedLookup(replaced, lookup), after), vms, room),
     )
     running = instances(session, namespace) if any(has_guest(vm) for vm in vms) else {}
-    machines = [rehearse(vm, running.get(namespaced_name(vm)), *sides) for vm in vms]
-    templates = [of_template(item, *sides) for item in _templates(session, namespace, warnings)]
-    held = objects(live, replaced, before.release, after.release)
+    vm_changes = [vm_change(vm, running.get(namespaced_name(vm)), *sides) for vm in vms]
+    templates = [template_change(item, *sides) for item in _templates(session, namespace, warnings)]
+    object_changes = objects(live, replaced, before.release, after.release)
     admitted = admissions(vms, *sides, room) if room is not None else None
     warnings += [f"{kind}: {problem.message}" for kind, problem in sorted(lookup.problems.items())]
-    return Rehearsal(before, after, machines, held, templates, admitted, warnings)
+    return UpgradeImpact(before, after, vm_changes, object_changes, templates, admitted, warnings)
 
 
 def _templates(session: Session, namespace: str | None, warnings: list[str]) -> list[Manifest]:

@@ -17,7 +17,7 @@ from ..catalog.upgrade import obsolete
 
 Manifest = dict[str, Any]
 
-UNCHANGED: Final = "kept"
+UNCHANGED: Final = "unchanged"
 NEW: Final = "new"
 CHANGED: Final = "changed"
 REMOVED: Final = "gone"
@@ -26,20 +26,20 @@ REMOVED: Final = "gone"
 class ObjectChange(NamedTuple):
     """A change of an object of the cluster, or of the new catalog, by an upgrade.
 
-    becomes: UNCHANGED, NEW, CHANGED or REMOVED. changes: of its spec. lost: its fields that the new API drops.
+    status: UNCHANGED, NEW, CHANGED or REMOVED. changes: of its spec. lost: its fields that the new API drops.
     effects: what of a plain VM with it is different by the release alone. Both lists have {field, before, after}.
     """
 
     object_key: ObjectKey
-    becomes: str
+    status: str
     changes: tuple[dict[str, Any], ...] = ()
     lost: tuple[str, ...] = ()
     effects: tuple[dict[str, Any], ...] = ()
 
     @property
-    def concerned(self) -> bool:
+    def affected(self) -> bool:
         """Whether the upgrade makes a difference to the object."""
-        return self.becomes != UNCHANGED or bool(self.lost or self.effects)
+        return self.status != UNCHANGED or bool(self.lost or self.effects)
 
 
 def deployed(live: Iterable[Manifest], catalog: Iterable[Manifest]) -> dict[ObjectKey, Manifest | None]:

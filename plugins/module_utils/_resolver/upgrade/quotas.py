@@ -9,7 +9,7 @@ from ..kubernetes.quota.admission import QuotaObjects, check_quotas
 from ..kubevirt.pod.manifests import name_of, namespace_of
 from ..kubevirt.pod.vm_pod import RESTART
 from ..kubevirt.vmi.readiness import has_guest
-from .vm import Side
+from .vm import UpgradeSide
 
 Manifest = dict[str, Any]
 
@@ -33,7 +33,7 @@ class Admissions(NamedTuple):
     quotas: list[dict[str, Any]]
 
 
-def admissions(vms: Sequence[Manifest], before: Side, after: Side, objects: QuotaObjects) -> Admissions:
+def admissions(vms: Sequence[Manifest], before: UpgradeSide, after: UpgradeSide, objects: QuotaObjects) -> Admissions:
     """Each running VM restarts, one after the other; then each halted VM starts.
 
     The sums of the quotas are of the running VMs, what their new pods need beyond the present ones. Raises FieldError.
@@ -56,7 +56,7 @@ def admissions(vms: Sequence[Manifest], before: Side, after: Side, objects: Quot
     return Admissions(by_vm, lines)
 
 
-def _check(vms: Sequence[Manifest], side: Side, objects: QuotaObjects) -> dict[str, Any]:
+def _check(vms: Sequence[Manifest], side: UpgradeSide, objects: QuotaObjects) -> dict[str, Any]:
     return check_quotas(vms, side.cluster.objects, side.cluster.kubevirt, objects, RESTART)
 
 

@@ -117,14 +117,14 @@ def _template_steps(templates: Sequence[TemplateChange]) -> Iterable[Step | None
 
 
 def _catalog_steps(objects: Sequence[ObjectChange]) -> Iterable[Step | None]:
-    for becomes, text in (
+    for status, text in (
         (REMOVED, "Move VMs off objects that the new catalog lacks, and new VMs to others"),
         (CHANGED, "Refresh VMs to the changed objects of the new catalog (refresh_revisions)"),
     ):
-        names = [change.object_key.name for change in objects if change.becomes == becomes]
+        names = [change.object_key.name for change in objects if change.status == status]
         if names:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-            yield Step(BEFORE if becomes == REMOVED else AFTER, f"{text}: {', '.join(names[:3])}{more}")
+            yield Step(BEFORE if status == REMOVED else AFTER, f"{text}: {', '.join(names[:3])}{more}")
 
 
 def _steps_after(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:

@@ -12,7 +12,7 @@ from ..api.errors import FieldError
 from ..api.tree import copy
 from ..kubevirt.pod.manifests import label_of, metadata_of, namespace_of
 from ..preflight.admit import admit
-from .vm import Side, Start, lost, refusal, spec_changes, start
+from .vm import UpgradeSide, VMStart, lost, next_start, refusal, spec_changes
 
 Manifest = dict[str, Any]
 
@@ -29,8 +29,8 @@ class TemplateChange(NamedTuple):
     """
 
     manifest: Manifest
-    before: Start
-    after: Start
+    before: VMStart
+    after: VMStart
     changes: tuple[dict[str, Any], ...]
     lost: tuple[str, ...]
     refusal: str
@@ -41,13 +41,13 @@ class TemplateChange(NamedTuple):
         return label_of(self.manifest)
 
     @property
-    def concerned(self) -> bool:
+    def affected(self) -> bool:
         """Whether the upgrade makes a difference to the VMs of the template."""
         same = (self.refusal, self.after.problem) == (self.refusal_before, self.before.problem)
         return not same or bool(self.changes or self.lost or self.before.pod != self.after.pod)
 
 
-def rehearse(template: Manifest, before: Side, after: Side) -> TemplateChange:
+def template_change(template: Manifest, before: UpgradeSide, after: UpgradeSide) -> TemplateChange:
     """Compares a template before and after an upgrade. One that makes no VM has a problem on both sides."""
     try:
         vm = default_vm(template)
@@ -56,7 +56,7 @@ def rehearse(template: Manifest, before: Side, after: Side) -> TemplateChange:
         )
         dropped = lost(vm, before, after)
     except (AttributeError, FieldError, KeyError, TypeError, ValueError) as error:
-        broken = Start(problem=f"the template makes no VM: {' '.join(str(error).split())}")
+        broken = VMStart(problem=f"the template makes no VM: {' '.join(str(error).split())}")
         return TemplateChange(template, broken, broken, (), (), "", "")
     return TemplateChange(
         template,
@@ -137,10 +137,10 @@ def _finite(text: str) -> float:
     return number
 
 
-def _new_start(vm: Manifest, side: Side) -> tuple[Start, str]:
+def _new_start(vm: Manifest, side: UpgradeSide) -> tuple[VMStart, str]:
     """(The start of a new VM, why KubeVirt rejects it)."""
     admission = admit(vm, None, side.cluster)
     if admission.admitted is None:
         message = admission.refusal.message if admission.refusal is not None else "is rejected"
-        return Start(problem=message), message
-    return start(admission.admitted, side), refusal(admission.admitted, side.cluster, new=True)
+        return VMStart(problem=message), message
+    return next_start(admission.admitted, side), refusal(admission.admitted, side.cluster, new=True)

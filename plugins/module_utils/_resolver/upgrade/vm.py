@@ -35,7 +35,7 @@ Manifest = dict[str, Any]
 _IRRELEVANT: Final = ("domain.cpu.maxSockets", "domain.memory.maxGuest", "domain.resources")
 
 
-class Side(NamedTuple):
+class UpgradeSide(NamedTuple):
     """A cluster before or after the upgrade.
 
     environment: what decides on its pods. environments: the same by namespace, where the namespace matters.
@@ -46,7 +46,7 @@ class Side(NamedTuple):
     environments: Mapping[str, Environment] = MappingProxyType({})
 
 
-class Start(NamedTuple):
+class VMStart(NamedTuple):
     """The result of a start. spec: of the VMI as it is stored. pod: {requests, limits}, quantities by resource.
 
     problem: why KubeVirt cannot start the VM, in its words; the rest is empty then, or only the pod.
@@ -74,8 +74,8 @@ class VMChange(NamedTuple):
     """
 
     vm: Manifest
-    before: Start
-    after: Start
+    before: VMStart
+    after: VMStart
     changes: tuple[dict[str, Any], ...]
     lost: tuple[str, ...]
     refusal: str
@@ -90,25 +90,27 @@ class VMChange(NamedTuple):
         return label_of(self.vm)
 
 
-def side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaObjects | None = None) -> Side:
+def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaObjects | None = None) -> UpgradeSide:
     """Describes a cluster before or after an upgrade.
 
     objects: what limits the pods of the VMs' namespaces, None for nothing.
     """
     environment = environment_of(cluster.kubevirt)
     if objects is None:
-        return Side(cluster, environment)
+        return UpgradeSide(cluster, environment)
     labels = {name_of(namespace): labels_of(namespace) for namespace in objects.namespaces}
-    return Side(cluster, environment, environments(vms, cluster.kubevirt, labels, objects.quotas, objects.networks))
+    return UpgradeSide(
+        cluster, environment, environments(vms, cluster.kubevirt, labels, objects.quotas, objects.networks)
+    )
 
 
-def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side) -> VMChange:
+def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, after: UpgradeSide) -> VMChange:
     """Compares a VM before and after an upgrade.
 
     instance: the VM's VMI, None if there is none or it is unknown.
     """
     built = _built(vm, after.cluster)
-    start_before, start_after = start(vm, before), _started(vm, built, after)
+    start_before, start_after = next_start(vm, before), _started(vm, built, after)
     changes = list(spec_changes(start_before, start_after))
     update = _update(vm, instance, after.cluster)
     effect = NOTHING
@@ -133,7 +135,7 @@ def rehearse(vm: Manifest, instance: Manifest | None, before: Side, after: Side)
     )
 
 
-def spec_changes(before: Start, after: Start) -> Iterator[dict[str, Any]]:
+def spec_changes(before: VMStart, after: VMStart) -> Iterator[dict[str, Any]]:
     """The differences of the VMI's spec, [{field, before, after}], without secrets."""
     if before.spec is not None and after.spec is not None:
         for difference in differences(before.spec, after.spec):
@@ -141,7 +143,7 @@ def spec_changes(before: Start, after: Start) -> Iterator[dict[str, Any]]:
             yield {**difference, "before": value_before, "after": value_after}
 
 
-def start(vm: Manifest, side: Side) -> Start:
+def next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
     """Computes the next start of a VM.
 
     vm: as it is stored.
@@ -153,15 +155,15 @@ def _built(vm: Manifest, cluster: Cluster) -> vmi.BuiltVMI:
     return vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
 
 
-def _started(vm: Manifest, built: vmi.BuiltVMI, side: Side) -> Start:
+def _started(vm: Manifest, built: vmi.BuiltVMI, side: UpgradeSide) -> VMStart:
     if built.spec is None or built.metadata is None:
-        return Start(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
+        return VMStart(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
     try:
         environment = side.environments.get(namespace_of(vm), side.environment)
         spec, pod = launch(built.metadata, built.spec, side.cluster.kubevirt, environment)
     except Unrenderable as error:
-        return Start(built.spec, problem=f"KubeVirt cannot create a pod for the VM: {error}")
-    return Start(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
+        return VMStart(built.spec, problem=f"KubeVirt cannot create a pod for the VM: {error}")
+    return VMStart(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
 
 
 def refusal(vm: Manifest, cluster: Cluster, new: bool = False) -> str:
@@ -194,7 +196,7 @@ def _update(vm: Manifest, instance: Manifest | None, cluster: Cluster) -> Update
     return live_update.compare({**vm, "spec": started, "status": {}}, vm, instance, cluster)
 
 
-def lost(vm: Manifest, before: Side, after: Side) -> tuple[str, ...]:
+def lost(vm: Manifest, before: UpgradeSide, after: UpgradeSide) -> tuple[str, ...]:
     """The fields of a VM that the new API drops and the old one does not."""
     dropped_after, dropped_before = (
         [
@@ -208,7 +210,7 @@ def lost(vm: Manifest, before: Side, after: Side) -> tuple[str, ...]:
     return tuple(path for path in dropped_after if path not in dropped_before)
 
 
-def _pinned(vm: Manifest, side: Side) -> bool:
+def _pinned(vm: Manifest, side: UpgradeSide) -> bool:
     """Up to KubeVirt 1.4 a revision in the spec is the captured one."""
     release = side.cluster.release
     return release.captures_in_status and any(naming.referenced(vm, role, release).pinned for role in ROLES)

@@ -18,7 +18,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     admissions,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.steps import steps
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import rehearse, side
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import (
+    upgrade_side,
+    vm_change,
+)
 
 Manifest = dict[str, Any]
 
@@ -45,13 +48,13 @@ def quota(hard: Manifest, used: Manifest) -> Manifest:
 
 def checked(vms: list[Manifest], *quotas: Manifest, **objects: Any) -> Admissions:
     limits = QuotaObjects(quotas=quotas, vms=vms, **objects)
-    sides = [side(Cluster(Objects([]), kubevirt), vms, limits) for kubevirt in (OLD, NEW)]
+    sides = [upgrade_side(Cluster(Objects([]), kubevirt), vms, limits) for kubevirt in (OLD, NEW)]
     return admissions(vms, *sides, limits)
 
 
 def test_pods_request_these_amounts() -> None:
-    sides = [side(Cluster(Objects([]), kubevirt)) for kubevirt in (OLD, NEW)]
-    change = rehearse(vm("a"), None, *sides)
+    sides = [upgrade_side(Cluster(Objects([]), kubevirt)) for kubevirt in (OLD, NEW)]
+    change = vm_change(vm("a"), None, *sides)
     assert [start.pod["requests"]["memory"] for start in (change.before, change.after)] == [str(BEFORE), str(AFTER)]
 
 
@@ -65,8 +68,8 @@ def test_larger_pod_of_a_halted_vm_is_rejected() -> None:
     assert tight.vms["shop", "b"] == Admission(
         "", "ResourceQuota team lacks 28Mi of requests.memory (1.29Gi wanted, 1.27Gi left)"
     )
-    sides = [side(Cluster(Objects([]), kubevirt)) for kubevirt in (OLD, NEW)]
-    changes = [rehearse(machine, None, *sides) for machine in machines]
+    sides = [upgrade_side(Cluster(Objects([]), kubevirt)) for kubevirt in (OLD, NEW)]
+    changes = [vm_change(machine, None, *sides) for machine in machines]
     todo = [step for step in steps(changes, [], OLD, NEW, (), tight) if "quotas" in step.text]
     assert [(step.when, step.virtual_machines) for step in todo] == [("before", ("shop/b",))]
 
@@ -105,7 +108,7 @@ def test_a_quota_of_limits_adds_limits_to_pods() -> None:
     """KubeVirt gives pods limits where a quota asks for them."""
     hard = quota({"limits.memory": "1Ti"}, {})
     objects = QuotaObjects(quotas=[hard], vms=[vm("a")])
-    sides = [side(Cluster(Objects([]), kubevirt), [vm("a")], objects) for kubevirt in (OLD, NEW)]
-    free = [side(Cluster(Objects([]), kubevirt)) for kubevirt in (OLD, NEW)]
-    limited, other = rehearse(vm("a"), None, *sides), rehearse(vm("a"), None, *free)
+    sides = [upgrade_side(Cluster(Objects([]), kubevirt), [vm("a")], objects) for kubevirt in (OLD, NEW)]
+    free = [upgrade_side(Cluster(Objects([]), kubevirt)) for kubevirt in (OLD, NEW)]
+    limited, other = vm_change(vm("a"), None, *sides), vm_change(vm("a"), None, *free)
     assert limited.after.pod["limits"]["memory"] != other.after.pod["limits"]["memory"]

@@ -18,10 +18,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.templates import (
     TemplateChange,
     default_vm,
-    rehearse,
     substituted,
+    template_change,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import Side, side
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import (
+    UpgradeSide,
+    upgrade_side,
+)
 
 Manifest = dict[str, Any]
 
@@ -48,14 +51,14 @@ def template(parameters: list[Manifest] | None = None, **spec: Any) -> Manifest:
     }
 
 
-def sides(before: str, after: str) -> tuple[Side, Side]:
+def sides(before: str, after: str) -> tuple[UpgradeSide, UpgradeSide]:
     lookup = Objects([SMALL, PANICS])
-    before, after = (side(Cluster(lookup, kubevirt_of({}, version))) for version in (before, after))
+    before, after = (upgrade_side(Cluster(lookup, kubevirt_of({}, version))) for version in (before, after))
     return before, after
 
 
-def rehearsed(manifest: Manifest, before: str = "1.8.4", after: str = "1.9.0") -> TemplateChange:
-    return rehearse(manifest, *sides(before, after))
+def upgraded(manifest: Manifest, before: str = "1.8.4", after: str = "1.9.0") -> TemplateChange:
+    return template_change(manifest, *sides(before, after))
 
 
 def test_substitution_matches_recorded_results() -> None:
@@ -73,22 +76,22 @@ def test_unknown_parameters_stay() -> None:
 
 
 def test_changes_of_the_vms_of_a_template() -> None:
-    change = rehearsed(template(instancetype={"name": "small"}, preference={"name": "panics"}))
+    change = upgraded(template(instancetype={"name": "small"}, preference={"name": "panics"}))
     assert change.changes == ({"field": "domain.devices.panicDevices", "before": None, "after": [{"model": "hyperv"}]},)
-    assert (change.concerned, change.label, change.refusal) == (True, "shop/web", "")
+    assert (change.affected, change.label, change.refusal) == (True, "shop/web", "")
     assert change.before.guest["vcpus"] == 2
-    same = rehearsed(template(instancetype={"name": "small"}), "1.9.0", "1.9.0")
-    assert not same.concerned
+    same = upgraded(template(instancetype={"name": "small"}), "1.9.0", "1.9.0")
+    assert not same.affected
 
 
 def test_rejected_vms_of_a_template() -> None:
     conflicting = {"spec": {"domain": {"devices": {}, "memory": {"guest": "2Gi"}}}}
-    change = rehearsed(template(instancetype={"name": "small"}, template=conflicting))
+    change = upgraded(template(instancetype={"name": "small"}, template=conflicting))
     assert "conflicts with selected instance type" in change.refusal and change.refusal_before
-    assert not change.concerned
+    assert not change.affected
     tpm = {"spec": {"domain": {"devices": {"tpm": {"persistent": True}}, "memory": {"guest": "1Gi"}}}}
-    back = rehearsed(template(template=tpm), "1.9.0", "1.5.3")
-    assert (back.refusal_before, "VMPersistentState" in back.refusal, back.concerned) == ("", True, True)
+    back = upgraded(template(template=tpm), "1.9.0", "1.5.3")
+    assert (back.refusal_before, "VMPersistentState" in back.refusal, back.affected) == ("", True, True)
     before, after = (entry.cluster.kubevirt for entry in sides("1.9.0", "1.5.3"))
     # A rejected template is not listed again as one that cannot start. Alone fails if templates are compared.
     problem = back.after._replace(problem="no")
@@ -113,13 +116,13 @@ def test_a_parameter_may_have_no_value(value: str | None) -> None:
     vm = default_vm(manifest)
     assert vm["metadata"] == {"name": "parameter-name", "namespace": "shop"}
     assert vm["spec"]["instancetype"]["name"] == (value or "parameter-size-of")
-    change = rehearsed(manifest)
+    change = upgraded(manifest)
     assert ('"parameter-size-of" not found' in change.after.problem) == (not value)
     assert change.before.problem == change.after.problem
 
 
 @pytest.mark.parametrize("broken", [{"virtualMachine": {}}, {"virtualMachine": {"spec": {"template": 1}}}, {}])
 def test_a_template_that_makes_no_vm(broken: Manifest) -> None:
-    change = rehearsed({**template(), "spec": broken})
+    change = upgraded({**template(), "spec": broken})
     assert change.after.problem and change.before.problem == change.after.problem
-    assert (change.concerned, change.changes, change.after.guest) == (False, (), {})
+    assert (change.affected, change.changes, change.after.guest) == (False, (), {})

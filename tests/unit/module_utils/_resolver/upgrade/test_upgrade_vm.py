@@ -25,8 +25,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import (
     VMChange,
     refusal,
-    rehearse,
-    side,
+    upgrade_side,
+    vm_change,
 )
 
 Manifest = dict[str, Any]
@@ -59,7 +59,7 @@ def vm(name: str = "web", domain: Manifest | None = None, status: Manifest | Non
     }
 
 
-def rehearsed(
+def upgraded(
     machine: Manifest,
     before: KubeVirt,
     after: KubeVirt,
@@ -67,13 +67,13 @@ def rehearsed(
     instance: Manifest | None = None,
 ) -> VMChange:
     lookup = Objects(objects)
-    return rehearse(machine, instance, side(Cluster(lookup, before)), side(Cluster(lookup, after)))
+    return vm_change(machine, instance, upgrade_side(Cluster(lookup, before)), upgrade_side(Cluster(lookup, after)))
 
 
 def test_changed_defaults_of_a_preference_need_a_restart() -> None:
     objects = [instancetype(), preference(devices={"preferredPanicDeviceModel": "hyperv"})]
     machine = vm(instancetype={"name": "small"}, preference={"name": "linux"}, status={"created": True})
-    change = rehearsed(machine, kubevirt("1.8.4"), kubevirt("1.9.0"), objects)
+    change = upgraded(machine, kubevirt("1.8.4"), kubevirt("1.9.0"), objects)
     assert change.changes == ({"field": "domain.devices.panicDevices", "before": None, "after": [{"model": "hyperv"}]},)
     assert (change.effect, change.restart_reason, change.refusal, change.lost) == ("restart", "", "", ())
     assert (
@@ -82,15 +82,15 @@ def test_changed_defaults_of_a_preference_need_a_restart() -> None:
         == {"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"}
     )
     halted = {**machine, "spec": {**machine["spec"], "runStrategy": "Halted"}}
-    assert rehearsed(halted, kubevirt("1.8.4"), kubevirt("1.9.0"), objects).effect == "nothing"
-    assert rehearsed(machine, kubevirt("1.9.0"), kubevirt("1.9.0"), objects).changes == ()
+    assert upgraded(halted, kubevirt("1.8.4"), kubevirt("1.9.0"), objects).effect == "nothing"
+    assert upgraded(machine, kubevirt("1.9.0"), kubevirt("1.9.0"), objects).changes == ()
 
 
 def test_changes_hide_secrets() -> None:
     volume = {"name": "init", "cloudInitNoCloud": {"userData": "password: x"}}
     machine = vm()
     machine["spec"]["template"]["spec"]["volumes"] = [volume]
-    change = rehearsed(machine, kubevirt("1.3.0"), kubevirt("1.9.0"))
+    change = upgraded(machine, kubevirt("1.3.0"), kubevirt("1.9.0"))
     assert "password" not in str(change.changes)
 
 
@@ -98,19 +98,19 @@ def test_new_requirements_and_removed_gates() -> None:
     encrypted = instancetype(spec={"memory": {"guest": "1Gi", "maxGuest": "4Gi"}, "launchSecurity": {"sev": {}}})
     efi = {"firmware": {"bootloader": {"efi": {"secureBoot": False}}}}
     machine = vm(domain=efi, instancetype={"name": "small"})
-    change = rehearsed(machine, kubevirt("1.5.3", SEV), kubevirt("1.9.0"), [encrypted])
+    change = upgraded(machine, kubevirt("1.5.3", SEV), kubevirt("1.9.0"), [encrypted])
     assert (change.refusal_before, change.refusal) == ("", "Memory hotplug is not compatible with encrypted VMs")
     (step, *_rest) = steps([change], [], kubevirt("1.5.3"), kubevirt("1.9.0"))
     assert step.text == "Change VMs that the new KubeVirt rejects at their next change"
     needy = [preference(requirements={"memory": {"guest": "1Gi"}})]
-    change = rehearsed(vm(preference={"name": "linux"}), kubevirt("1.5.0"), kubevirt("1.9.0"), needy)
+    change = upgraded(vm(preference={"name": "linux"}), kubevirt("1.5.0"), kubevirt("1.9.0"), needy)
     assert change.refusal == (
         "failure checking preference requirements: insufficient Memory resources of 0 provided by VirtualMachine,"
         " preference requires 1Gi"
     )
     foreign = vm()
     foreign["spec"]["template"]["spec"]["architecture"] = "arm64"
-    change = rehearsed(foreign, kubevirt("1.7.0"), kubevirt("1.9.0"))
+    change = upgraded(foreign, kubevirt("1.7.0"), kubevirt("1.9.0"))
     assert ("MultiArchitecture" in change.refusal_before, change.refusal) == (True, "")
 
 
@@ -138,7 +138,7 @@ def test_new_admission_rules_reject_stored_vms(
     """They refuse every later change of a stored VM, even the one that virtctl makes to start it."""
     machine = vm(domain={"devices": devices, "memory": {"guest": "1Gi"}})
     machine["spec"]["template"]["spec"].update(spec)
-    change = rehearsed(machine, kubevirt(old), kubevirt(new))
+    change = upgraded(machine, kubevirt(old), kubevirt(new))
     assert change.refusal_before == ""
     assert message in change.refusal
 
@@ -152,7 +152,7 @@ def test_rules_for_new_vms_spare_stored_ones() -> None:
 
 def test_crash_of_kubevirt_is_a_refusal() -> None:
     machine = vm(domain={"memory": {"guest": "1Gi", "hugepages": {"pageSize": "0"}}})
-    assert rehearsed(machine, kubevirt("1.8.0"), kubevirt("1.9.0")).refusal == "integer divide by zero"
+    assert upgraded(machine, kubevirt("1.8.0"), kubevirt("1.9.0")).refusal == "integer divide by zero"
 
 
 def test_unreadable_revisions_are_to_be_upgraded_first() -> None:
@@ -160,7 +160,7 @@ def test_unreadable_revisions_are_to_be_upgraded_first() -> None:
     revision = {"kind": "ControllerRevision", "metadata": {"name": "old", "namespace": "shop"}, "data": data}
     machine = vm(instancetype={"name": "small", "revisionName": "old"})
     before, after = kubevirt("1.6.6"), kubevirt("1.9.0")
-    change = rehearsed(machine, before, after, [revision])
+    change = upgraded(machine, before, after, [revision])
     assert (change.before.problem, change.after.spec, change.after.guest) == ("", None, {})
     assert 'no kind "VirtualMachineClusterInstancetype" is registered' in change.after.problem
     (step,) = [step for step in steps([change], [], before, after) if step.virtual_machines]
@@ -178,7 +178,7 @@ class Alone(VMChange):
 @pytest.mark.parametrize(("old", "text"), [("1.6.6", "state: upgraded"), ("1.7.0", "cannot start")])
 def test_vms_that_cannot_start_have_one_step(old: str, text: str) -> None:
     before, after = kubevirt(old), kubevirt("1.9.0")
-    change = rehearsed(vm(), before, after)
+    change = upgraded(vm(), before, after)
     stuck = [Alone(*change._replace(vm=vm(name), after=change.after._replace(problem="no"))) for name in "ab"]
     (step,) = [step for step in steps(stuck, [], before, after) if step.virtual_machines]
     assert (text in step.text, step.virtual_machines) == (True, ("shop/a", "shop/b"))
@@ -190,19 +190,19 @@ def test_a_captured_revision_becomes_a_pin() -> None:
     revision = {"kind": "ControllerRevision", "metadata": {"name": "kept", "namespace": "shop"}, "data": data}
     objects = [revision, instancetype(guest=4)]
     before, after = kubevirt("1.4.1"), kubevirt("1.9.0")
-    change = rehearsed(machine, before, after, objects)
+    change = upgraded(machine, before, after, objects)
     assert change.pinned
     assert (change.refresh.drifted, change.refresh.effect.guest_after["vcpus"]) == (True, 4)
     assert next(step.text for step in steps([change], [], before, after) if step.when == "after").startswith(
         "Unpin VMs"
     )
-    assert not rehearsed(machine, kubevirt("1.5.3"), after, objects).pinned
+    assert not upgraded(machine, kubevirt("1.5.3"), after, objects).pinned
 
 
 def test_fields_that_an_older_release_drops() -> None:
     machine = vm(domain={"devices": {"panicDevices": [{"model": "hyperv"}]}})
     before, after = kubevirt("1.9.0"), kubevirt("1.5.3")
-    change = rehearsed(machine, before, after)
+    change = upgraded(machine, before, after)
     assert change.lost == ("spec.template.spec.domain.devices.panicDevices",)
     assert any("drops" in step.text for step in steps([change], [], before, after))
 
@@ -210,7 +210,7 @@ def test_fields_that_an_older_release_drops() -> None:
 def test_vm_without_a_pod_has_a_problem() -> None:
     machine = vm()
     machine["spec"]["template"]["spec"]["volumes"] = [{"name": "answers", "sysprep": {}}]
-    change = rehearsed(machine, kubevirt("1.8.4"), kubevirt("1.9.0"))
+    change = upgraded(machine, kubevirt("1.8.4"), kubevirt("1.9.0"))
     assert change.after.problem.startswith("KubeVirt cannot create a pod for the VM")
 
 
@@ -238,23 +238,23 @@ def test_effect_on_a_running_guest() -> None:
         "data": {"spec": spec_at_start},
     }
     staged, live = kubevirt("1.8.4", {"vmRolloutStrategy": "Stage"}), kubevirt("1.8.4")
-    change = rehearsed(machine, live, live, [revision], running(machine, 2))
+    change = upgraded(machine, live, live, [revision], running(machine, 2))
     assert (change.effect, change.restart_reason) == ("live_update", "")
     # Its next start also gives it room to grow, which is no reason for a restart.
-    change = rehearsed(machine, staged, live, [revision], running(machine, 2))
+    change = upgraded(machine, staged, live, [revision], running(machine, 2))
     assert (change.effect, change.restart_reason) == ("live_update", "")
     assert [entry["field"] for entry in change.changes] == ["domain.cpu.maxSockets", "domain.memory.maxGuest"]
-    change = rehearsed(machine, live, staged, [revision], running(machine, 2))
+    change = upgraded(machine, live, staged, [revision], running(machine, 2))
     assert (change.effect, change.restart_reason) == (
         "restart",
         "a non-live-updatable field was changed in the template spec",
     )
-    waiting = rehearsed(machine, live, staged, [revision], running(machine, 2, "Scheduling"))
+    waiting = upgraded(machine, live, staged, [revision], running(machine, 2, "Scheduling"))
     assert waiting.restart_reason == "a non-live-updatable field was changed in the template spec"
     for instance in (running(machine, 2, "Succeeded"), running(machine, 2, start="lost"), None):
-        assert rehearsed(machine, live, staged, [revision], instance).restart_reason == ""
+        assert upgraded(machine, live, staged, [revision], instance).restart_reason == ""
     broken = {**machine, "spec": {**machine["spec"], "instancetype": {"name": "gone"}}}
-    assert rehearsed(broken, live, staged, [revision], running(machine, 2)).restart_reason == ""
+    assert upgraded(broken, live, staged, [revision], running(machine, 2)).restart_reason == ""
 
 
 def test_objects_compared_with_another_catalog() -> None:
@@ -268,15 +268,15 @@ def test_objects_compared_with_another_catalog() -> None:
     catalog = [instancetype("same"), instancetype("bigger", 4), instancetype("fresh")]
     before, after = kubevirt("1.9.0").release, kubevirt("1.9.0").release
     changes = {change.object_key.name: change for change in objects(live, deployed(live, catalog), before, after)}
-    assert {name: change.becomes for name, change in changes.items()} == {
+    assert {name: change.status for name, change in changes.items()} == {
         "bigger": "changed",
-        "foreign": "kept",
+        "foreign": "unchanged",
         "fresh": "new",
         "left": "gone",
-        "same": "kept",
+        "same": "unchanged",
     }
     assert changes["bigger"].changes == ({"field": "cpu.guest", "before": 2, "after": 4},)
-    assert [name for name, change in changes.items() if change.concerned] == ["bigger", "fresh", "left"]
+    assert [name for name, change in changes.items() if change.affected] == ["bigger", "fresh", "left"]
     texts = [step.text for step in steps([], list(changes.values()), kubevirt("1.9.0"), kubevirt("1.9.0"))]
     assert texts == [
         "Move VMs off objects that the new catalog lacks, and new VMs to others: left",
@@ -295,7 +295,7 @@ def test_objects_compared_with_another_release() -> None:
         change.object_key.name: change
         for change in objects(live, {}, kubevirt("1.8.4").release, kubevirt("1.9.0").release)
     }
-    assert (up["linux"].lost, up["linux"].becomes) == ((), "kept")
+    assert (up["linux"].lost, up["linux"].status) == ((), "unchanged")
     assert [effect["field"] for effect in up["linux"].effects] == ["domain.devices.panicDevices"]
     down = {
         change.object_key.name: change
