@@ -123,19 +123,19 @@ _value:
         path:
           description: The field.
           type: str
-        was:
+        before:
           description: Its value before.
           type: raw
-        now_path:
+        new_path:
           description: The field that replaces it. Empty if the manifest no longer has the field.
           type: str
-        now:
+        after:
           description: The new value.
           type: raw
         note:
           description: The reason for the change.
           type: str
-    left:
+    remaining:
       description: Deprecated fields that stay, because their replacement belongs to another object.
       type: list
       elements: dict

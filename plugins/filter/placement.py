@@ -17,7 +17,7 @@ description:
     nodes, so VMs that only just fit may not fit in another order.
   - Counts the devices of ResourceSlices for claims of dynamic resource allocation. Without CEL, the filter evaluates
     selectors that compare C(device.driver) and attributes of devices for equality; a VM whose devices have other
-    selectors, constraints or alternatives may be not judged.
+    selectors, constraints or alternatives may be not evaluated.
   - Ignores volumes and preemption.
   - Works offline.
 options:
@@ -54,7 +54,7 @@ options:
   device_classes:
     description:
       - The DeviceClasses. Without O(device_classes), O(resource_slices), O(resource_claims) and
-        O(resource_claim_templates), VMs with claims are not judged.
+        O(resource_claim_templates), VMs with claims are not evaluated.
     type: list
     elements: dict
   resource_slices:
@@ -114,7 +114,8 @@ seealso:
 EXAMPLES = r"""
 - name: Does the VM find room, and how many more like it would?
   ansible.builtin.debug:
-    msg: "{{ found.virtual_machines | map(attribute='problem', default='it fits') }}, {{ found.instancetypes[0].more }}"
+    msg: "{{ found.virtual_machines | map(attribute='problem', default='it fits') }},
+      {{ found.instancetypes[0].additional_vms }}"
   vars:
     found: "{{ [web] | virtshape.instancetypes.placement(nodes=[node], objects=[large], instancetypes=[large]) }}"
     node:
@@ -145,9 +146,9 @@ _value:
       contains:
         name: {description: Name of the VM., type: str}
         namespace: {description: Its namespace., type: str}
-        judged:
-          description: Whether it is known if the VM fits. Without a pod, or with devices that the filter cannot judge,
-            RV(_value.virtual_machines[].problem) says why it is not.
+        evaluated:
+          description: Whether it is known if the VM fits. Without a pod, or with devices that the filter cannot
+            evaluate, RV(_value.virtual_machines[].problem) says why it is not.
           type: bool
         fits:
           description: Whether the VM finds room in addition to the VMs before it. True for a running VM.
@@ -194,8 +195,8 @@ _value:
           description: Whether a node could run a VM with only this instancetype if nothing else ran there.
           type: bool
         node_count: {description: Number of nodes that could run such a VM., type: int}
-        nodes_in_all: {description: Number of nodes., type: int}
-        more: {description: Number of additional VMs that fit now., type: int}
+        nodes_total: {description: Number of nodes., type: int}
+        additional_vms: {description: Number of additional VMs that fit now., type: int}
         problem: {description: "Missing resources, if no node could run such a VM.", type: str}
 """
 

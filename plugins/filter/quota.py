@@ -137,8 +137,8 @@ _value:
         name: {description: Name of the VM., type: str}
         namespace: {description: Its namespace., type: str}
         runs: {description: Whether the VM has a pod., type: bool}
-        judged:
-          description: Whether there is a pod to judge. Without a pod, RV(_value.virtual_machines[].problem) says why.
+        evaluated:
+          description: Whether there is a pod to evaluate. Without one, RV(_value.virtual_machines[].problem) says why.
           type: bool
         fits:
           description: Whether quotas have room for the VM in addition to the VMs before it that fit.

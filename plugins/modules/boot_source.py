@@ -391,7 +391,7 @@ results:
       description: Whether the boot source failed.
       type: bool
       returned: always
-    left:
+    skip_reason:
       description: Why the task did not change the boot source.
       type: str
       returned: when another entry of the task is invalid

@@ -106,7 +106,7 @@ boot_sources:
       description: Labels of the object that name these defaults.
       type: dict
       returned: always
-    leads_to:
+    target_ref:
       description:
         - What a DataSource names, or the DataSource of a DataImportCron, with C(kind), C(namespace) and C(name).
       type: dict
@@ -150,18 +150,18 @@ boot_sources:
     findings:
       description:
         - What is wrong, each with C(finding), a word, and C(text), a line with the remedy.
-        - V(says_nothing) means that VMs get no instancetype and no preference, V(incomplete) that some of the four
-          labels are missing.
+        - V(no_defaults) means that VMs get no instancetype and no preference, V(incomplete_defaults) that some of the
+          four labels are missing.
         - V(missing_default) means that the named instancetype or preference does not exist, V(unfit_defaults) that
           KubeVirt rejects VMs with both of them.
-        - V(leads_nowhere) means that the claim or the snapshot does not exist, V(not_ready) that CDI has not finished,
+        - V(missing_target) means that the claim or the snapshot does not exist, V(not_ready) that CDI has not finished,
           V(not_managed) that the DataSource of a DataImportCron is not its own.
         - V(outdated) means that the registry has another digest, V(registry_unknown) that it did not answer.
       type: list
       elements: dict
       returned: always
       sample:
-        - finding: says_nothing
+        - finding: no_defaults
           text: VMs get no instancetype and no preference; set the four default labels
 """
 

@@ -28,7 +28,7 @@ description:
     node, local volumes that are not bound yet, and preemption.
   - Counts the devices of ResourceSlices for claims of dynamic resource allocation. Without CEL, the module evaluates
     selectors that compare C(device.driver) and attributes of devices for equality; a VM whose devices have other
-    selectors, constraints or alternatives may be not judged.
+    selectors, constraints or alternatives may be not evaluated.
   - Places each VM on the node with the most free resources. kube-scheduler may choose other nodes.
 author:
   - virtshape.instancetypes contributors (@virtshape)
@@ -142,8 +142,8 @@ virtual_machines:
       description: Namespace of the VM.
       type: str
       returned: always
-    judged:
-      description: Whether it is known if the VM fits. Without a pod, or with devices that the module cannot judge,
+    evaluated:
+      description: Whether it is known if the VM fits. Without a pod, or with devices that the module cannot evaluate,
         RV(virtual_machines[].problem) says why it is not.
       type: bool
       returned: always
@@ -158,7 +158,8 @@ virtual_machines:
       returned: always
       sample: ResourceQuota team lacks 2.25Gi of requests.memory (4.25Gi wanted, 2Gi left); node-3 lacks 2Gi of memory
     quota:
-      description: The answer of quotas and limit ranges, with C(judged), C(fits) and, if it does not fit, C(problem).
+      description: The answer of quotas and limit ranges, with C(evaluated), C(fits) and, if it does not fit,
+        C(problem).
       type: dict
       returned: with the check V(quota)
       contains:
@@ -172,8 +173,8 @@ virtual_machines:
           type: bool
           returned: when it is so
     placement:
-      description: The answer of the nodes, with C(judged), C(fits) and, if it does not fit, C(problem). A VM that keeps
-        running fits.
+      description: The answer of the nodes, with C(evaluated), C(fits) and, if it does not fit, C(problem). A VM that
+        keeps running fits.
       type: dict
       returned: with the check V(placement)
       contains:
@@ -280,11 +281,11 @@ instancetypes:
       description: Number of nodes that could run such a VM.
       type: int
       returned: always
-    nodes_in_all:
+    nodes_total:
       description: Number of nodes of the cluster.
       type: int
       returned: always
-    more:
+    additional_vms:
       description: Number of additional VMs that fit now.
       type: int
       returned: always

@@ -466,7 +466,7 @@ counts:
 results:
   description:
     - One entry for each object in the order of the catalog, then for each pruned object, with C(kind), C(name),
-      C(namespace), C(action), C(changed), C(failed), C(msg), C(left) (why the object was left alone), C(warnings), and
+      C(namespace), C(action), C(changed), C(failed), C(msg), C(skip_reason), C(warnings), and
       C(taken_over), C(taken_over_from) and C(owned_by_others) as in M(virtshape.instancetypes.instancetype).
   returned: when the cluster was asked
   type: list
@@ -497,8 +497,8 @@ upgrade:
       returned: always
     gone:
       description:
-        - Objects of the catalog that the selection no longer contains, with C(used_by), C(pruned), and C(kept), why
-          they stay.
+        - Objects of the catalog that the selection no longer contains, with C(used_by), C(pruned), and C(keep_reason),
+          why they stay.
       type: list
       elements: dict
       returned: always

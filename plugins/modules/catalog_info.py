@@ -339,7 +339,7 @@ matrix:
         - For each instancetype the names of the preferences that it satisfies, with the namespace if any.
       type: dict
       returned: always
-    misses:
+    incompatible:
       description:
         - The pairs that do not fit, with C(instancetype), C(preference), C(reasons), in KubeVirt's words, and C(sign),
           V(c) for too few vCPUs, V(m) for too little memory, V(b) for both, V(s) for vCPUs that are not divisible as

@@ -116,7 +116,7 @@ results:
       description: Whether the object failed.
       type: bool
       returned: always
-    left:
+    skip_reason:
       description: Why the task did not change the object.
       type: str
       returned: when it was left alone

@@ -246,7 +246,7 @@ results:
       description: Whether the object failed.
       type: bool
       returned: always
-    left:
+    skip_reason:
       description: Why the task did not change the object.
       type: str
       returned: when another entry of the task is invalid
@@ -277,7 +277,7 @@ results:
       type: list
       elements: str
       returned: when there are any
-    kept:
+    retained:
       description:
         - Objects that remain when the VM is deleted - claims that the VM does not own - with C(kind) and C(name).
       type: list
@@ -334,11 +334,11 @@ results:
       returned: when it exists
     will_run:
       description:
-        - Whether quotas and nodes let the VM run, with C(judged), C(fits) and C(problem), the missing resources or why
-          there is no answer. A task that fails because of them returns an entry for each VM, too.
+        - Whether quotas and nodes let the VM run, with C(evaluated), C(fits) and C(problem), the missing resources or
+          why there is no answer. A task that fails because of them returns an entry for each VM, too.
       type: dict
       returned: with O(quota) or O(preflight_placement), for VMs that are to run
-      sample: {judged: true, fits: false, problem: ResourceQuota team lacks 2.25Gi of requests.memory}
+      sample: {evaluated: true, fits: false, problem: ResourceQuota team lacks 2.25Gi of requests.memory}
     choice:
       description:
         - What was chosen for O(workload) - C(boot), C(preference) and C(instancetype) as options of this module,

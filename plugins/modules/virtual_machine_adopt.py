@@ -40,7 +40,7 @@ options:
   accept:
     description:
       - Fields of the VMI that may differ, including everything below them, such as V(annotations) or
-        V(domain.devices.rng). RV(results[].proof) lists the differences.
+        V(domain.devices.rng). RV(results[].differences) lists the differences.
       - By default an instancetype gives its vCPUs as sockets. For a VM that only sets cores, accept
         V(domain.cpu), and the guest gets sockets instead. To keep the cores, use a preference with the topology
         V(cores) and accept V(domain.cpu.sockets), which an instancetype always sets and which enables CPU hotplug. A
@@ -146,7 +146,7 @@ results:
       type: dict
       returned: when there is one
       sample: {kind: VirtualMachineClusterPreference, name: fedora}
-    proof:
+    differences:
       description:
         - All differences between the VMI of the current VM and the VMI of the rewritten VM, with C(field), C(before)
           and C(after).

@@ -114,7 +114,7 @@ def capacities(capacity: Iterable[Result], option: str = "capacity") -> list[Res
     """The `instancetypes` of capacity_info, checked. Raises FleetError."""
     entries = list(capacity)
     for index, entry in enumerate(entries):
-        _require(entry, ("name", "fits", "node_count", "nodes_in_all", "more"), f"{option}[{index}]")
+        _require(entry, ("name", "fits", "node_count", "nodes_total", "additional_vms"), f"{option}[{index}]")
     return [{"problem": "", **entry} for entry in entries]
 
 

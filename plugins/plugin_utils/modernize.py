@@ -20,8 +20,8 @@ from ..module_utils._resolver.api.limits import oversized
 from ..module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.api.release import Release
+from ..module_utils._resolver.catalog.conversion import TEMPLATE, Conversion, Sources, convert
 from ..module_utils._resolver.catalog.modernize import OLD_KINDS
-from ..module_utils._resolver.catalog.succession import TEMPLATE, Sources, Succession, succeed
 from ..module_utils._resolver.kubevirt.template.openshift import KIND as VM_TEMPLATE
 from ..module_utils._resolver.kubevirt.vmi.presets import KIND as PRESET
 from . import _builtin_catalog
@@ -181,7 +181,7 @@ def _current(report: _Report, manifests: Iterable[Manifest], release: Release) -
                 report.notes.append(f"note: {_label(manifest)}: not converted: {_one_line(error)}")
 
 
-def _checked(manifest: Manifest, origin: Sources, release: Release) -> Succession:
+def _checked(manifest: Manifest, origin: Sources, release: Release) -> Conversion:
     wrong = unquoted.problem(manifest)
     if wrong is not None:
         raise FieldError(*wrong)
@@ -189,7 +189,7 @@ def _checked(manifest: Manifest, origin: Sources, release: Release) -> Successio
     if too_much:
         raise FieldError("", f"the manifest {too_much}; simplify it")
     check_types(manifest)
-    return succeed(manifest, origin, release)
+    return convert(manifest, origin, release)
 
 
 def _converted(report: _Report, manifest: Manifest, origin: Sources, release: Release) -> Manifest:
@@ -202,13 +202,13 @@ def _converted(report: _Report, manifest: Manifest, origin: Sources, release: Re
         if guest:
             report.rows.append(_Row((label, "-", "-", "-", "-", f"not converted: {_one_line(error)}"), True))
         return manifest
-    if guest and (found.manifest["kind"] != TEMPLATE or found.left):
+    if guest and (found.manifest["kind"] != TEMPLATE or found.remaining):
         report.rows.append(_row(label, found))
-    report.notes.extend(f"note: {label}: {left.path}: {left.note}" for left in found.left)
+    report.notes.extend(f"note: {label}: {remaining.path}: {remaining.note}" for remaining in found.remaining)
     return _declared(found.manifest) if found.manifest != manifest else manifest
 
 
-def _row(label: str, found: Succession) -> _Row:
+def _row(label: str, found: Conversion) -> _Row:
     vm = found.manifest["spec"].get("virtualMachine") or found.manifest if "spec" in found.manifest else {}
     names = [((vm.get("spec") or {}).get(role.matcher) or {}).get("name") or "-" for role in (INSTANCETYPE, PREFERENCE)]
     if found.differences is None:

@@ -186,11 +186,11 @@ def declared(here: Found, release: Release, namespace: str) -> Iterator[Declared
     for change in modern.changes:
         if unserved and change.path == "apiVersion":
             continue
-        instead = f"write {change.now_path}: {change.now}" if change.now_path else "remove it"
+        instead = f"write {change.new_path}: {change.after}" if change.new_path else "remove it"
         yield Finding(
             "deprecated", WARNING, location, label(manifest), change.path, f"{change.note.rstrip('.')}; {instead}"
         )
-    for remaining in modern.left:
+    for remaining in modern.remaining:
         yield Finding("deprecated", WARNING, location, label(manifest), remaining.path, remaining.note)
     yield Declared(location, modern.manifest)
 

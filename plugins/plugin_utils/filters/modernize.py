@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ...module_utils._resolver.api.names import shown
 from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.catalog import succession
+from ...module_utils._resolver.catalog import conversion
 from .. import _builtin_catalog
 from .._filters import check_option, each, manifests, release_option
 from .._template_filters import plain_manifest
@@ -19,12 +19,12 @@ _WITH_PARAMETERS: Final = ("Template", "VirtualMachineTemplate")
 def modernize(value: Any, kubevirt_version: Any = None, presets: Any = (), catalog: Any = None) -> Any:
     """See its documentation."""
     release = release_option(_NAME, kubevirt_version)
-    sources = succession.Sources(manifests(_NAME, "presets", presets), _catalog(catalog, release))
+    sources = conversion.Sources(manifests(_NAME, "presets", presets), _catalog(catalog, release))
 
     def convert(manifest: dict[str, Any]) -> dict[str, Any]:
         if manifest.get("kind") in _WITH_PARAMETERS:
             manifest = plain_manifest(_NAME, manifest)
-        return plain(succession.succeed(manifest, sources, release))
+        return plain(conversion.convert(manifest, sources, release))
 
     return each(_NAME, value, convert)
 
@@ -43,12 +43,12 @@ def _check_builtin(value: str) -> None:
         raise ValueError(f"expected {_BUILTIN} or a list of manifests, found {shown(value)}")
 
 
-def plain(result: succession.Succession) -> dict[str, Any]:
+def plain(result: conversion.Conversion) -> dict[str, Any]:
     """The result as data; without what was not compared."""
     data: dict[str, Any] = {
         "manifest": result.manifest,
         "changes": [change._asdict() for change in result.changes],
-        "left": [left._asdict() for left in result.left],
+        "remaining": [remaining._asdict() for remaining in result.remaining],
     }
     if result.differences is not None:
         data.update(

@@ -72,8 +72,8 @@ def test_boot_source_problems_are_reported(
         "good": [],
         "small": ["unfit_defaults"],
         "gone": ["missing_default"],
-        "half": ["incomplete"],
-        "mute": ["says_nothing"],
+        "half": ["incomplete_defaults"],
+        "mute": ["no_defaults"],
         "large": ["not_ready"],
     }
     assert told() == expected
@@ -91,5 +91,5 @@ def test_boot_source_problems_are_reported(
     one, small = found["boot_sources"]
     assert one["image"] == image and one["volumes"] == [volume] and one["age_days"] == 0
     assert one["instancetype"] == {"name": "small", "kind": "VirtualMachineInstancetype"}
-    assert one["leads_to"] == {"kind": "PersistentVolumeClaim", "namespace": shop, "name": volume}
+    assert one["target_ref"] == {"kind": "PersistentVolumeClaim", "namespace": shop, "name": volume}
     assert "preference requires 2Gi" in small["findings"][0]["text"]

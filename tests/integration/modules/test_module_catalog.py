@@ -97,7 +97,7 @@ def test_upgrade_check_lists_affected_vms(deploy: Run, run: Run, api: Any, names
     assert changed["changes"] == [{"field": "cpu.guest", "before": 1, "after": 2}]
     [gone] = upgrade["gone"]
     assert (gone["name"], gone["pruned"], gone["used_by"]) == ("web.large", False, [f"{namespace}/b"])
-    assert "in use by 1 virtual machine" in gone["kept"]
+    assert "in use by 1 virtual machine" in gone["keep_reason"]
     vms = by_name(planned["virtual_machines"])
     assert (vms["a"]["guest_before"]["vcpus"], vms["a"]["guest_after"]["vcpus"]) == (1, 2)
     assert vms["a"]["states"]["instancetype"] == "drifted"
@@ -131,7 +131,7 @@ def test_catalogs_leave_each_other_alone(deploy: Run, api: Any, namespace: str) 
     assert (counts["created"], counts["gone"], counts["deleted"]) == (1, 0, 0)
     assert names(api, namespace) == {"web.small", "web.large", "db.large"}
     taken = deploy(SECOND, catalog="other", prune="always")
-    assert by_name(taken["results"])["web.small"]["left"] == "the object belongs to the catalog acme"
+    assert by_name(taken["results"])["web.small"]["skip_reason"] == "the object belongs to the catalog acme"
     assert kind(api).get(name="web.small", namespace=namespace).spec.cpu.guest == 1
     assert "web.large" in names(api, namespace)
 
@@ -189,7 +189,7 @@ def test_foreign_objects_are_never_pruned(deploy: Run, api: Any, namespace: str)
         else:
             kind(api).patch(name=name, namespace=namespace, body=body, content_type="application/merge-patch+json")
     told = deploy(SECOND, prune="always")
-    kept = {one["name"]: one["kept"] for one in told["upgrade"]["gone"]}
+    kept = {one["name"]: one["keep_reason"] for one in told["upgrade"]["gone"]}
     assert "virt-operator" in kept["web.large"]
     assert kept["foreign"] == "the object exists and was not declared by this collection"
     assert {"web.large", "foreign"} <= names(api, namespace)
@@ -220,7 +220,7 @@ def test_refused_object_stops_pruning_until_next_run(deploy: Run, api: Any, name
     assert "web.huge" in told["msg"] and '"other" owns' in told["msg"]
     results = by_name(told["results"])
     assert results["web.small"]["changed"] and results["web.huge"]["failed"]
-    assert told["upgrade"]["gone"][0]["kept"] == "not pruned because 1 of the catalog's objects failed"
+    assert told["upgrade"]["gone"][0]["keep_reason"] == "not pruned because 1 of the catalog's objects failed"
     assert "web.large" in names(api, namespace)
     again = deploy(SECOND, prune="unused", force_conflicts=True)
     assert (again["counts"]["changed"], again["counts"]["deleted"]) == (1, 1)
@@ -247,7 +247,7 @@ def test_prune_needs_the_right_to_list_vms(
         {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["*"]},
     )
     told = deploy(SECOND, prune="unused", **user)
-    assert told["upgrade"]["gone"][0]["kept"] == "cannot tell which virtual machines use the object"
+    assert told["upgrade"]["gone"][0]["keep_reason"] == "cannot tell which virtual machines use the object"
     told_why = str(told["warnings"])
     assert 'resources: ["virtualmachines"]' in told_why
     # Nobody but an administrator may read CRDs; the published description of the API does as well.

@@ -71,9 +71,9 @@ def test_the_matrix_of_a_cluster(run: Run, shop: str) -> None:
     assert found["catalogs"] == [{"name": "", "versions": {"": 4}, "instancetypes": 3, "preferences": 1}]
     fits = found["matrix"]["fits"]
     assert fits == {f"{shop}/tiny": [], f"{shop}/small": [f"{shop}/linux"], f"{shop}/medium": [f"{shop}/linux"]}
-    [miss] = found["matrix"]["misses"]
-    assert miss["instancetype"] == f"{shop}/tiny"
-    assert "Memory" in miss["reasons"][0]
+    [pair] = found["matrix"]["incompatible"]
+    assert pair["instancetype"] == f"{shop}/tiny"
+    assert "Memory" in pair["reasons"][0]
 
 
 def test_edit_names_vms_that_will_drift(run: Run, used: str) -> None:

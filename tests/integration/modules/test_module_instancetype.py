@@ -84,7 +84,7 @@ def test_existing_objects_can_be_kept(run: Run, namespace: str, api: Any) -> Non
     assert kept["msg"] == "3 instancetypes: 1 created, 2 left unchanged"
     applied = run("instancetype", namespace=namespace, instancetypes=sizes, force_conflicts=True)
     assert [result["action"] for result in applied["results"]] == ["apply", "keep", "none"]
-    assert "virt-operator" in applied["results"][1]["left"]
+    assert "virt-operator" in applied["results"][1]["skip_reason"]
 
 
 def test_absent_list_is_awaited(run: Run, namespace: str, api: Any) -> None:

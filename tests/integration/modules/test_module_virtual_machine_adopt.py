@@ -68,7 +68,7 @@ def test_check_mode_reports_and_changes_nothing(run: Run, adopt: Run, shop: str,
         "1 virtual machine: 1 would be adopted, 0 already have an instancetype",
     )
     (told,) = found["results"]
-    assert (told["instancetype"], told["preference"], told["proof"]) == (SMALL, LINUX, [])
+    assert (told["instancetype"], told["preference"], told["differences"]) == (SMALL, LINUX, [])
     assert (told["fits"], told["changed"], told["failed"], told["needs"]) == (True, True, False, "nothing")
     assert told["removed"] == [
         *(f"domain.cpu.{count}" for count in ("sockets", "cores", "threads")),
@@ -192,7 +192,7 @@ def test_unmatched_vm_fails_with_nearest_instancetypes(run: Run, adopt: Run, sho
     assert "failed" not in adopt(check=True)
     taken = adopt(accept=["domain.resources.limits"])
     assert taken["changed"], taken
-    assert by_name(taken["results"])["odd"]["proof"] == told["odd"]["nearest"][0]["differences"]
+    assert by_name(taken["results"])["odd"]["differences"] == told["odd"]["nearest"][0]["differences"]
 
 
 def test_cores_alone_are_adopted_in_both_proposed_ways(run: Run, adopt: Run, api: Any, shop: str) -> None:
@@ -255,7 +255,7 @@ def test_restart_without_effect_is_predicted(run: Run, adopt: Run, shop: str) ->
     declared(run, shop, explicit("web", spelled))
     done = adopt()
     (told,) = done["results"]
-    assert (told["proof"], told["needs"], told["changed"]) == ([], "restart", True)
+    assert (told["differences"], told["needs"], told["changed"]) == ([], "restart", True)
     assert warned(done)[0].startswith(f"{shop}/web needs a restart for this; ")
     assert told["restart_reason"] == "a non-live-updatable field was changed in the template spec"
 

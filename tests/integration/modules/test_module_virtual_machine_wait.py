@@ -243,6 +243,6 @@ def test_objects_that_outlive_a_vm_are_named(run: Run, shop: str, api: Any) -> N
     for check in (True, False):
         done = run("virtual_machine", check=check, namespace=shop, name="web", state="absent", wait=True)
         assert done["changed"], done
-        assert done["result"]["kept"] == [{"kind": "PersistentVolumeClaim", "name": "mine"}]
+        assert done["result"]["retained"] == [{"kind": "PersistentVolumeClaim", "name": "mine"}]
     assert "mine" in names(api, shop, "v1", "PersistentVolumeClaim")
-    assert "kept" not in run("virtual_machine", namespace=shop, name="web", state="absent")["result"]
+    assert "retained" not in run("virtual_machine", namespace=shop, name="web", state="absent")["result"]

@@ -72,7 +72,7 @@ def test_a_fleet_in_batches_with_a_report(fleet: Fleet) -> None:
     # A guest that runs is restarted, with the quotas and nodes that there are.
     assert "RESTART WILL RUN" in output
     assert [vm["name"] for vm in planned if "will_run" in vm] == sorted(fleet.memory())
-    assert {vm["will_run"]["judged"] for vm in planned if "will_run" in vm} == {True}
+    assert {vm["will_run"]["evaluated"] for vm in planned if "will_run" in vm} == {True}
 
     code, output = fleet.refresh(report="report", canary=2, batch_size="25%", max_unavailable="25%", pause=1)
     assert code == 0, output

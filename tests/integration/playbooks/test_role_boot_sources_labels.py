@@ -57,6 +57,6 @@ def test_existing_labels_and_missing_labels(session: Session, cluster: Path, nam
         "u1.medium",
         "fedora",
     }
-    assert f"DataSource {namespace}/silent: says_nothing: VMs get no instancetype and no preference" in told
-    assert f"DataSource {namespace}/fedora: leads_nowhere" in told
-    assert f"DataSource {namespace}/fedora: says_nothing" not in told
+    assert f"DataSource {namespace}/silent: no_defaults: VMs get no instancetype and no preference" in told
+    assert f"DataSource {namespace}/fedora: missing_target" in told
+    assert f"DataSource {namespace}/fedora: no_defaults" not in told

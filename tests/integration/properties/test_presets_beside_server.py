@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.succession import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.conversion import (
     Sources,
-    succeed,
+    convert,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.guest import guest
 from answers import Answer, ask
@@ -117,7 +117,7 @@ def test_a_successor_has_the_same_guest(session: Session, namespace: str) -> Non
         },
     }
     await_marks(session, namespace, "old")
-    found = succeed(old, Sources([preset], [instancetype]))
+    found = convert(old, Sources([preset], [instancetype]))
     assert found.differences == ()
     new = {**found.manifest, "metadata": {"name": "new", "namespace": namespace}}
     for vm in (old, new):

@@ -31,13 +31,13 @@ def test_single_manifest_gives_manifest_and_changes() -> None:
         "changes": [
             {
                 "path": "spec.running",
-                "was": True,
-                "now_path": "spec.runStrategy",
-                "now": "Always",
+                "before": True,
+                "new_path": "spec.runStrategy",
+                "after": "Always",
                 "note": "Deprecated since KubeVirt 1.3.",
             }
         ],
-        "left": [],
+        "remaining": [],
     }
 
 

@@ -52,17 +52,17 @@ def test_result_counts_vms_that_fit_and_further_room() -> None:
     result = placement([vm("a"), vm("b"), vm("c")], nodes=[node("x")], objects=LARGE, instancetypes=[LARGE])
     assert [item["fits"] for item in result["virtual_machines"]] == [True, True, False]
     assert result["virtual_machines"][2]["problem"].startswith("x lacks ")
-    large = {"name": "large", "fits": True, "node_count": 1, "nodes_in_all": 1, "more": 0}
+    large = {"name": "large", "fits": True, "node_count": 1, "nodes_total": 1, "additional_vms": 0}
     assert result["instancetypes"] == [large]
     two = placement(vm(), nodes=[node("x"), node("y")], objects=[LARGE], instancetypes=LARGE)["instancetypes"]
-    assert two == [{**large, "node_count": 2, "nodes_in_all": 2, "more": 3}]
+    assert two == [{**large, "node_count": 2, "nodes_total": 2, "additional_vms": 3}]
 
 
 def test_room_is_reported_without_vms() -> None:
     assert placement([], nodes=node("x"), instancetypes=[LARGE]) == {
         "virtual_machines": [],
         "drained": [],
-        "instancetypes": [{"name": "large", "fits": True, "node_count": 1, "nodes_in_all": 1, "more": 2}],
+        "instancetypes": [{"name": "large", "fits": True, "node_count": 1, "nodes_total": 1, "additional_vms": 2}],
     }
 
 
@@ -153,9 +153,9 @@ def test_claims_of_devices() -> None:
         ],
     }
     (item,) = placement(claiming, nodes=[node("x")], objects=[LARGE], **options)["virtual_machines"]
-    assert (item["judged"], item["fits"]) == (True, True)
+    assert (item["evaluated"], item["fits"]) == (True, True)
     (item,) = placement(claiming, nodes=[node("x")], objects=[LARGE])["virtual_machines"]
-    assert (item["judged"], item["fits"]) == (False, False)
+    assert (item["evaluated"], item["fits"]) == (False, False)
     with pytest.raises(AnsibleFilterError, match="placement: device_classes: an object has no name"):
         placement(claiming, nodes=[node("x")], objects=[LARGE], device_classes=[{}])
 

@@ -111,4 +111,4 @@ def test_invalid_input_is_refused() -> None:
             quota(vm(), objects=[LARGE], **options)
         assert message in str(error.value)
     (line,) = quota(vm(instancetype={"name": "gone"}))["virtual_machines"]
-    assert (line["judged"], line["fits"]) == (False, False)
+    assert (line["evaluated"], line["fits"]) == (False, False)

@@ -72,12 +72,12 @@ def test_a_vm_has_a_row() -> None:
 
 def test_page_shows_whether_the_vm_will_run() -> None:
     assert "Will run" not in refresh_page(result())
-    for judged, fits, shown in (
+    for evaluated, fits, shown in (
         (True, True, "yes"),
         (True, False, "no quota <full>"),
         (False, False, "unknown quota <full>"),
     ):
-        outcome = {"judged": judged, "fits": fits, "problem": "" if fits else "quota <full>"}
+        outcome = {"evaluated": evaluated, "fits": fits, "problem": "" if fits else "quota <full>"}
         text = words(refresh_page(result(will_run=outcome)))
         assert "Will run" in text and shown.replace("<full>", "&lt;full&gt;") in text
 

@@ -64,7 +64,7 @@ def test_vm_fits_if_quotas_and_nodes_permit(run: Run) -> None:
     first, second, third = result["virtual_machines"]
     assert (first["fits"], first["problem"], first["placement"]["node"]) == (True, "", "x")
     assert second["placement"]["fits"] and not second["quota"]["fits"]
-    assert (second["judged"], second["fits"], second["problem"]) == (True, False, second["quota"]["problem"])
+    assert (second["evaluated"], second["fits"], second["problem"]) == (True, False, second["quota"]["problem"])
     assert third["problem"] == f"{third['quota']['problem']}; {third['placement']['problem']}"
     assert (result["quotas"][0]["name"], result["drained"], result["instancetypes"]) == ("team", [], [])
 
@@ -91,6 +91,6 @@ def test_running_option_decides_the_needed_room(run: Run) -> None:
         cluster = store(vm("a"), nodes=nodes, pods=(launcher("a"),))
         result = run("capacity_info", cluster, namespace="shop", running=running)
         (item,) = result["virtual_machines"]
-        assert (result["fits"], item["fits"], item["judged"]) == (fits, fits, True), running
+        assert (result["fits"], item["fits"], item["evaluated"]) == (fits, fits, True), running
         assert bool(item["problem"]) is not fits
         assert ("migration" in item["placement"]) is (running != "restart")

@@ -115,11 +115,11 @@ def test_more_than_five_failures_and_warnings_are_counted(deploy: Run) -> None:
 def test_pruning_needs_the_right_to_list_vms(deploy: Run) -> None:
     store = cluster(live("web.small"), live("web.gone"), vms=(user("a", "web.gone"),))
     result = deploy(store, prune="unused", check=True)
-    assert result["upgrade"]["gone"][0]["kept"] == "in use by 1 virtual machine (shop/a)"
+    assert result["upgrade"]["gone"][0]["keep_reason"] == "in use by 1 virtual machine (shop/a)"
     store.answers["GET", "/virtualmachines"] = None
     result = deploy(store, prune="unused", check=True)
     [gone] = result["upgrade"]["gone"]
-    assert (gone["kept"], gone["used_by"], gone["pruned"]) == (
+    assert (gone["keep_reason"], gone["used_by"], gone["pruned"]) == (
         "cannot tell which virtual machines use the object",
         None,
         False,

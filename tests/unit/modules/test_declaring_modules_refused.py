@@ -98,7 +98,7 @@ def test_deletion_skips_missing_and_foreign_objects(run: Run) -> None:
     store = Store({SIZES: [{**size("small"), "metadata": {"name": "small", "namespace": "shop", "generation": 1}}]})
     assert run("instancetype", store, namespace="shop", name="none", state="absent")["msg"].endswith("1 unchanged")
     output = run("instancetype", store, namespace="shop", name="small", existing="keep", **ENTRY)
-    assert output["result"]["left"] == "the object exists and was not declared by this collection"
+    assert output["result"]["skip_reason"] == "the object exists and was not declared by this collection"
     assert (output["changed"], store.writes) == (False, [])
 
 

@@ -64,7 +64,7 @@ def placement_info(run: Run, cluster: Store, **options: Any) -> Manifest:
     """What the module says with this check alone; the check's answer about a VM beside the VM's name."""
     result = run("capacity_info", cluster, checks=["placement"], **options)
     for item in result.get("virtual_machines", []):
-        assert (item["judged"], item["fits"]) == (item["placement"]["judged"], item["placement"]["fits"])
+        assert (item["evaluated"], item["fits"]) == (item["placement"]["evaluated"], item["placement"]["fits"])
         item.update(item.pop("placement"))
     return result
 
@@ -76,9 +76,9 @@ def test_vms_of_the_cluster_are_placed(run: Run) -> None:
     first, second, third = result["virtual_machines"]
     assert (first["node"], first["migration"]["nodes"]) == ("x", ["x", "y"][1:])
     assert (second["node"], third["node"]) == ("y", "y")
-    small = {"name": "small", "fits": True, "node_count": 2, "nodes_in_all": 2, "more": 1}
+    small = {"name": "small", "fits": True, "node_count": 2, "nodes_total": 2, "additional_vms": 1}
     assert result["instancetypes"] == [small]
-    assert placement_info(run, cluster, manifests=[], instancetypes=["*"])["instancetypes"][0]["more"] == 3
+    assert placement_info(run, cluster, manifests=[], instancetypes=["*"])["instancetypes"][0]["additional_vms"] == 3
 
 
 def test_restart_places_all_running_vms_again(run: Run) -> None:
@@ -95,10 +95,10 @@ def test_the_current_instancetype_instead_of_the_captured_one(run: Run) -> None:
     pinned = vm("a")
     pinned["spec"]["instancetype"]["revisionName"] = "gone"
     (item,) = placement_info(run, store(pinned), namespace="shop")["virtual_machines"]
-    assert (item["judged"], item["fits"]) == (False, False)
-    for refreshed, judged in (("preference", False), ("instancetype", True), ("both", True)):
+    assert (item["evaluated"], item["fits"]) == (False, False)
+    for refreshed, evaluated in (("preference", False), ("instancetype", True), ("both", True)):
         (item,) = placement_info(run, store(pinned), namespace="shop", refreshed=refreshed)["virtual_machines"]
-        assert (item["judged"], item["fits"]) == (judged, judged), refreshed
+        assert (item["evaluated"], item["fits"]) == (evaluated, evaluated), refreshed
 
 
 def test_manifests_and_a_drained_node(run: Run) -> None:
@@ -196,10 +196,10 @@ def test_claims_of_devices(run: Run) -> None:
     ):
         cluster.lists[f"/apis/resource.k8s.io/v1beta1/{name}"] = some
     (item,) = placement_info(run, cluster, namespace="shop")["virtual_machines"]
-    assert (item["judged"], item["fits"], item["node"]) == (True, True, "y")
+    assert (item["evaluated"], item["fits"], item["node"]) == (True, True, "y")
 
     cluster.answers["GET", "/resourceslices"] = forbidden("resourceslices")
     result = placement_info(run, cluster, namespace="shop")
-    assert [(item["judged"], item["fits"]) for item in result["virtual_machines"]] == [(False, False)]
+    assert [(item["evaluated"], item["fits"]) for item in result["virtual_machines"]] == [(False, False)]
     assert "the devices of the cluster are not known" in result["virtual_machines"][0]["problem"]
     assert result["warnings"][0].startswith("resourceslices are not taken into account: ")

@@ -59,7 +59,7 @@ def quota_info(run: Run, cluster: Store, **options: Any) -> Manifest:
     """What the module says with this check alone; the check's answer about a VM beside the VM's name."""
     result = run("capacity_info", cluster, checks=["quota"], **options)
     for item in result.get("virtual_machines", []):
-        assert (item["judged"], item["fits"]) == (item["quota"]["judged"], item["quota"]["fits"])
+        assert (item["evaluated"], item["fits"]) == (item["quota"]["evaluated"], item["quota"]["fits"])
         item.update(item.pop("quota"))
     return result
 

@@ -81,7 +81,7 @@ def test_warn_reports_and_declares(run: Run) -> None:
     quota, placement = result["warnings"][:2]
     assert quota.startswith("quota: shop/a: ") and placement.startswith("preflight_placement: shop/a: ")
     (item,) = result["results"]
-    assert result["changed"] and (item["will_run"]["judged"], item["will_run"]["fits"]) == (True, False)
+    assert result["changed"] and (item["will_run"]["evaluated"], item["will_run"]["fits"]) == (True, False)
     # Both checks say why.
     assert "team" in item["will_run"]["problem"] and "; " in item["will_run"]["problem"]
 

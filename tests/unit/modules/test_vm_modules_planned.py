@@ -164,7 +164,7 @@ def test_check_mode_of_adopt_shows_the_plan(run: Run) -> None:
     assert result["changed"]
     by_name = {item["name"]: item for item in result["results"]}
     assert by_name["has"]["instancetype"] == {"name": "small", "kind": KIND}
-    assert (by_name["own"]["proof"], by_name["own"]["fits"]) == ([], True)
+    assert (by_name["own"]["differences"], by_name["own"]["fits"]) == ([], True)
     assert by_name["own"]["manifest"]["spec"]["instancetype"] == {"name": "small", "kind": KIND}
     assert cluster.writes == []
 

@@ -31,8 +31,8 @@ def line(name: str, action: str = "create", **more: Any) -> dict[str, Any]:
     return {"namespace": "shop", "name": name, "action": action, "changed": changed, "failed": False, **more}
 
 
-def runs(judged: bool, fits: bool, problem: str = "") -> dict[str, Any]:
-    return {"will_run": {"judged": judged, "fits": fits, "problem": problem}}
+def runs(evaluated: bool, fits: bool, problem: str = "") -> dict[str, Any]:
+    return {"will_run": {"evaluated": evaluated, "fits": fits, "problem": problem}}
 
 
 def test_without_questions_there_is_no_column() -> None:

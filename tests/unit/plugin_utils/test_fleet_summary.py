@@ -368,13 +368,13 @@ def test_without_a_time_it_is_now() -> None:
 
 
 CAPACITY = [
-    {"name": "u1.small", "fits": True, "node_count": 3, "nodes_in_all": 4, "more": 1200},
+    {"name": "u1.small", "fits": True, "node_count": 3, "nodes_total": 4, "additional_vms": 1200},
     {
         "name": "gn1.<x>",
         "fits": False,
         "node_count": 0,
-        "nodes_in_all": 4,
-        "more": 0,
+        "nodes_total": 4,
+        "additional_vms": 0,
         "problem": "0 of 4 nodes have <gpu>",
     },
 ]

@@ -67,7 +67,7 @@ def _rendered(source: BootSource, now: datetime) -> dict[str, Any]:
         "findings": [finding._asdict() for finding in source.findings],
     }
     if source.target is not None:
-        rendered["leads_to"] = dict(zip(("kind", "namespace", "name"), source.target))
+        rendered["target_ref"] = dict(zip(("kind", "namespace", "name"), source.target))
     for role, (kind, name) in matchers(source.labels).items():
         rendered[role] = {"name": name, "kind": kind}
     return rendered

@@ -53,7 +53,7 @@ def capacity(params: Params, session: Session, entries: Iterable[Entry]) -> Capa
             if line["fits"]:
                 continue
             problem = f"{key[0]}/{key[1]}: {line['problem']}"
-            if not line["judged"]:
+            if not line["evaluated"]:
                 warnings.append(f"{check.option}: {problem}")
             else:
                 problems.append(problem)

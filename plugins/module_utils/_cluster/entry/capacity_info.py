@@ -45,20 +45,22 @@ def _run(params: Params, _mode: Mode) -> Outcome:
     try:
         session = Session(params)
         vms = selected(params, session, warnings) if params["manifests"] is None else _declared(params)
-        judged, doubts = _judged(session, [without_revisions(vm, _ROLES[params["refreshed"]]) for vm in vms], params)
+        evaluated, doubts = _evaluated(
+            session, [without_revisions(vm, _ROLES[params["refreshed"]]) for vm in vms], params
+        )
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST")) from error
     except (FieldError, Unreadable) as error:
         raise TaskFailed(str(error)) from error
     warnings = [warning for warning in dict.fromkeys((*warnings, *doubts, kubevirt(session).assumption)) if warning]
-    fits = all(judgement["fits"] for judgement in (*judged["virtual_machines"], *judged["drained"]))
-    return Outcome({"changed": False, "fits": fits, **judged}, warnings=warnings)
+    fits = all(verdict["fits"] for verdict in (*evaluated["virtual_machines"], *evaluated["drained"]))
+    return Outcome({"changed": False, "fits": fits, **evaluated}, warnings=warnings)
 
 
 MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run, {"mutually_exclusive": [("manifests", "names")]})
 
 
-def _judged(session: Session, vms: list[Result], params: Params) -> tuple[Result, list[str]]:
+def _evaluated(session: Session, vms: list[Result], params: Params) -> tuple[Result, list[str]]:
     """(what the checks say of the VMs, together and each by itself; warnings)."""
     checks: dict[str, Callable[[], tuple[Result, list[str]]]] = {
         QUOTA: lambda: read_quota_effects(session, vms, params["running"]),

@@ -327,7 +327,7 @@ def _upgrade(deployed: CatalogOutcome) -> Output:
                 **_key_fields(key_of(gone.live)),
                 "used_by": _names(gone.used_by),
                 "pruned": gone.keep_reason is None,
-                **({"kept": gone.keep_reason} if gone.keep_reason else {}),
+                **({"keep_reason": gone.keep_reason} if gone.keep_reason else {}),
             }
             for gone in deployed.gone
         ],

@@ -55,7 +55,7 @@ VmKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class Capacity:
-    """verdicts: {judged, fits, problem} of each VM that is to run, by namespace and name.
+    """verdicts: {evaluated, fits, problem} of each VM that is to run, by namespace and name.
 
     refusals: why the task must not send anything. refused: the VMs for which it must not.
     """
@@ -399,9 +399,9 @@ def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
     if result.entry.from_template is not None:
         output["from_template"] = result.entry.from_template
     if result.skip_reason:
-        output["left"] = result.skip_reason
+        output["skip_reason"] = result.skip_reason
     if result.retained:
-        output["kept"] = result.retained
+        output["retained"] = result.retained
     if is_taken_over(result):
         output["taken_over"] = True
     if result.taken_from:

@@ -138,7 +138,6 @@ def _result(vm: AdoptOutcome) -> Result:
     if chosen is None:
         return {**result, "nearest": [_pair(candidate) for candidate in vm.adoption.nearest]}
     result.update(_pair(chosen))
-    result["proof"] = result.pop("differences")
     result["removed"] = list(chosen.removed)
     result["manifest"] = _manifest(chosen.vm)
     if vm.impact is not None:

@@ -146,7 +146,7 @@ class _Workloads:
             smallest = smallest or choice
             verdicts = capacity(self._params, self._session, [self._with(entry, choice, {})]).verdicts
             verdict = next(iter(verdicts.values()), None)
-            if verdict is None or verdict["fits"] or not verdict["judged"]:
+            if verdict is None or verdict["fits"] or not verdict["evaluated"]:
                 return choice
             instancetype = choice[INSTANCETYPE.matcher]
             refused[instancetype["kind"], instancetype["name"]] = verdict["problem"]

@@ -25,9 +25,9 @@ CLAIM: Final = "PersistentVolumeClaim"
 SNAPSHOT: Final = "VolumeSnapshot"
 KINDS: Final = (SOURCE, IMPORT_CRON, VOLUME, CLAIM, SNAPSHOT)
 
-SAYS_NOTHING: Final = "says_nothing"
-INCOMPLETE: Final = "incomplete"
-LEADS_NOWHERE: Final = "leads_nowhere"
+NO_DEFAULTS: Final = "no_defaults"
+INCOMPLETE_DEFAULTS: Final = "incomplete_defaults"
+MISSING_TARGET: Final = "missing_target"
 NOT_MANAGED: Final = "not_managed"
 NOT_READY: Final = "not_ready"
 
@@ -158,9 +158,9 @@ class _Survey:
     def _target_findings(self, source: BootSource, target: Manifest | None) -> Iterator[Finding]:
         key = source.target
         if key is None:
-            yield Finding(LEADS_NOWHERE, "the DataSource names neither a claim nor a snapshot; set spec.source")
+            yield Finding(MISSING_TARGET, "the DataSource names neither a claim nor a snapshot; set spec.source")
         elif target is None and key[0] not in self._unread:
-            yield Finding(LEADS_NOWHERE, f"there is no {key[0]} {key[1]}/{key[2]}, which the DataSource leads to")
+            yield Finding(MISSING_TARGET, f"there is no {key[0]} {key[1]}/{key[2]}, which the DataSource leads to")
 
     def _content(self, target: Manifest | None, key: Key | None) -> Manifest | None:
         """The claim or snapshot with the content, also behind a reference to another DataSource."""
@@ -226,9 +226,11 @@ class _Survey:
 def _default_findings(labels: Mapping[str, str]) -> Iterator[Finding]:
     missing = [label for label in VOLUME_LABELS if not labels.get(label)]
     if len(missing) == len(VOLUME_LABELS):
-        yield Finding(SAYS_NOTHING, "VMs get no instancetype and no preference; set the four default labels")
+        yield Finding(NO_DEFAULTS, "VMs get no instancetype and no preference; set the four default labels")
     elif missing:
-        yield Finding(INCOMPLETE, f"lacks {', '.join(missing)}; set all four, since CDI adds none where one exists")
+        yield Finding(
+            INCOMPLETE_DEFAULTS, f"lacks {', '.join(missing)}; set all four, since CDI adds none where one exists"
+        )
 
 
 def _readiness(manifest: Manifest, ready: bool, kind: str = "Ready") -> Iterator[Finding]:

@@ -13,17 +13,17 @@ from ..kubevirt.apply import topology
 Manifest = dict[str, Any]
 
 
-class Replacement(NamedTuple):
+class FieldChange(NamedTuple):
     """A change of a manifest.
 
-    path, was: the field and its value before. now_path, now: the replacing field and its value; "" and None if VMs lose
-    the setting. note: why, in one sentence.
+    path, before: the field and its value. new_path, after: the field that replaces it, and its value; "" and None if
+    VMs lose the setting. note: why, in one sentence.
     """
 
     path: str
-    was: Any
-    now_path: str
-    now: Any
+    before: Any
+    new_path: str
+    after: Any
     note: str
 
 
@@ -41,26 +41,26 @@ class Modernized(NamedTuple):
     """
 
     manifest: Manifest
-    changes: tuple[Replacement, ...]
-    left: tuple[RemainingField, ...]
+    changes: tuple[FieldChange, ...]
+    remaining: tuple[RemainingField, ...]
 
 
 class Draft(NamedTuple):
     """A manifest and its changes so far."""
 
     manifest: Manifest
-    changes: list[Replacement]
-    left: list[RemainingField]
+    changes: list[FieldChange]
+    remaining: list[RemainingField]
     release: Release
 
-    def set(self, path: str, was: Any, now_path: str, now: Any, note: str) -> None:
-        self.changes.append(Replacement(path, copy(was), now_path, copy(now), note))
+    def set(self, path: str, before: Any, new_path: str, after: Any, note: str) -> None:
+        self.changes.append(FieldChange(path, copy(before), new_path, copy(after), note))
 
     def done(self) -> Modernized:
-        return Modernized(self.manifest, tuple(self.changes), tuple(self.left))
+        return Modernized(self.manifest, tuple(self.changes), tuple(self.remaining))
 
     def drop(self, holder: Manifest, name: str, path: str, note: str) -> None:
-        self.changes.append(Replacement(f"{path}.{name}", holder.pop(name), "", None, note))
+        self.changes.append(FieldChange(f"{path}.{name}", holder.pop(name), "", None, note))
 
 
 def without_deprecated(manifest: Manifest, release: Release) -> Modernized:
@@ -84,7 +84,7 @@ def _instancetype(draft: Draft, spec: Manifest) -> None:
             "Deprecated since KubeVirt 1.9; it belongs into preferredLaunchSecurity of each preference used with this"
             " instancetype."
         )
-        draft.left.append(RemainingField("spec.launchSecurity", note))
+        draft.remaining.append(RemainingField("spec.launchSecurity", note))
 
 
 def _preference(draft: Draft, spec: Manifest) -> None:
@@ -172,7 +172,7 @@ def _secure_boot(draft: Draft, firmware: Manifest, path: str) -> None:
             "Deprecated, but preferredEfi does not replace it for VMs that choose EFI without secureBoot."
             " Set secureBoot in these VMs, then remove this field."
         )
-        draft.left.append(RemainingField(f"{path}.{name}", note))
+        draft.remaining.append(RemainingField(f"{path}.{name}", note))
 
 
 def _supports(draft: Draft, spec: Manifest) -> bool:

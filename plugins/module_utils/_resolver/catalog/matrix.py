@@ -67,7 +67,7 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
 
 def as_data(matrix: Matrix) -> dict[str, Any]:
     """{instancetypes, preferences, matrix}: the facts, sorted by namespace and name; about the pairs
-    {fits, misses, unsatisfied, wrong_labels, states}: instancetype → preferences that it satisfies; the pairs that do
+    {fits, incompatible, unsatisfied, wrong_labels, states}: instancetype → preferences that it satisfies; the pairs that do
     not fit, with the reasons; the preferences that nothing satisfies.
     """
     names = [label(object_facts) for object_facts in matrix.preferences]
@@ -76,7 +76,7 @@ def as_data(matrix: Matrix) -> dict[str, Any]:
         "fits": {
             instancetype: [name for name, cell in zip(names, cells) if not cell.sign] for instancetype, cells in rows
         },
-        "misses": [
+        "incompatible": [
             {"instancetype": instancetype, "preference": name, "sign": cell.sign, "reasons": list(cell.reasons)}
             for instancetype, cells in rows
             for name, cell in zip(names, cells)

@@ -62,7 +62,7 @@ def _check(vms: Sequence[Manifest], side: UpgradeSide, objects: QuotaObjects) ->
 
 def _problem(answer: dict[str, Any]) -> str:
     """A VM without a pod has another problem, which its start names."""
-    return str(answer.get("problem", "")) if answer["judged"] else ""
+    return str(answer.get("problem", "")) if answer["evaluated"] else ""
 
 
 def key_of(vm: Manifest) -> tuple[str, str]:

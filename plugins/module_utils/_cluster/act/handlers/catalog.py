@@ -77,10 +77,10 @@ def deprecated(manifest: Manifest, release: Release) -> list[str]:
     modern = without_deprecated(manifest, release)
     lines = [
         f"{change.path} is deprecated or has no effect: "
-        + (f"write {change.now_path}: {_words(change.now)}" if change.now_path else f"remove it. {change.note}")
+        + (f"write {change.new_path}: {_words(change.after)}" if change.new_path else f"remove it. {change.note}")
         for change in modern.changes
     ]
-    return lines + [f"{field.path}: {field.note}" for field in modern.left]
+    return lines + [f"{field.path}: {field.note}" for field in modern.remaining]
 
 
 def _deprecated(step: Planned, release: Release) -> list[Finding]:

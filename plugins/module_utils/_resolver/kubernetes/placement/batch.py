@@ -65,7 +65,7 @@ class Batch:
             self._placed.append(number)
         return number
 
-    def more(self, pod: Workload) -> int:
+    def additional(self, pod: Workload) -> int:
         """How many such pods would still fit if they do not depend on others; the state stays unchanged."""
         total = 0
         for number in self.eligible(pod):

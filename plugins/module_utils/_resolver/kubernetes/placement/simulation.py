@@ -52,10 +52,10 @@ class Sample(NamedTuple):
 
 
 def capacity(nodes: Sequence[Node], batch: Batch, samples: Sequence[Sample]) -> list[dict[str, Any]]:
-    """[{name, fits, node_count, nodes_in_all, more, problem}], in order.
+    """[{name, fits, node_count, nodes_total, additional_vms, problem}], in order.
 
-    fits: an empty node could run it. node_count: the number of such nodes. more: how many more such VMs fit now.
-    problem: what is missing if no node could run it.
+    fits: an empty node could run it. node_count: the number of such nodes. additional_vms: how many more such VMs fit
+    now. problem: what is missing if no node could run it.
     """
     empty = Batch(State(nodes, ()))
     return [_capacity(sample, len(nodes), empty, batch) for sample in samples]
@@ -63,10 +63,10 @@ def capacity(nodes: Sequence[Node], batch: Batch, samples: Sequence[Sample]) -> 
 
 def _capacity(sample: Sample, total: int, empty: Batch, batch: Batch) -> dict[str, Any]:
     count = len(empty.fitting(sample.pod)) if sample.pod is not None else 0
-    result = {"name": sample.name, "fits": count > 0, "node_count": count, "nodes_in_all": total, "more": 0}
+    result = {"name": sample.name, "fits": count > 0, "node_count": count, "nodes_total": total, "additional_vms": 0}
     if sample.pod is None or not count:
         return {**result, "problem": problem(empty.state, sample.pod) if sample.pod is not None else sample.problem}
-    return {**result, "more": batch.more(sample.pod)}
+    return {**result, "additional_vms": batch.additional(sample.pod)}
 
 
 # Of thousands of VMs on hundreds of nodes nobody reads all.
@@ -119,35 +119,35 @@ def outcome(
 
 
 def _placement_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
-    """{name, namespace, judged, fits, node_count, nodes, node or problem}. judged: whether it has a pod, of which
+    """{name, namespace, evaluated, fits, node_count, nodes, node or problem}. evaluated: whether it has a pod, of which
     it is known whether it fits. nodes: those it fits on before it is placed."""
     nodes, number, missing = _place(batch, vm.pod, vm.problem)
     decided = _is_decided(batch, vm.pod, number is not None)
-    result = {**_identity(vm), "judged": decided, "fits": number is not None, **nodes}
+    result = {**_identity(vm), "evaluated": decided, "fits": number is not None, **nodes}
     return {**result, **({"node": batch.state.nodes[number].name} if number is not None else {"problem": missing})}
 
 
 def _migration_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
-    """{name, namespace, judged, fits, node, migration: {fits, node_count, nodes, problem}} of a VM that runs.
+    """{name, namespace, evaluated, fits, node, migration: {fits, node_count, nodes, problem}} of a VM that runs.
 
     The target of its migration is not placed, since guests need not migrate at once.
     """
     nodes = _fitting(batch, vm.pod)
     missing = {} if nodes["nodes"] else {"problem": problem(batch.state, vm.pod) if vm.pod else vm.problem}
-    doubt = {} if vm.pod is None or _is_decided(batch, vm.pod, bool(nodes["nodes"])) else {"judged": False}
+    doubt = {} if vm.pod is None or _is_decided(batch, vm.pod, bool(nodes["nodes"])) else {"evaluated": False}
     migration = {**doubt, "fits": bool(nodes["nodes"]), **nodes, **missing}
     return {**_identity(vm), "fits": True, "node": vm.node, "migration": migration}
 
 
 def _identity(vm: PlacementRequest) -> dict[str, Any]:
-    return {"name": vm.name, "namespace": vm.namespace, "judged": vm.pod is not None}
+    return {"name": vm.name, "namespace": vm.namespace, "evaluated": vm.pod is not None}
 
 
 def _drain_result(batch: Batch, guest: Workload, labels: Mapping[str, str]) -> dict[str, Any]:
     """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node."""
     pod = migration_target(guest, labels)
     nodes, number, missing = _place(batch, pod)
-    undecided = {} if _is_decided(batch, pod, number is not None) else {"judged": False}
+    undecided = {} if _is_decided(batch, pod, number is not None) else {"evaluated": False}
     name = guest.vm or guest.name
     result = {"name": name, "namespace": guest.namespace, "node": guest.node, "fits": number is not None}
     destination = {"target": batch.state.nodes[number].name} if number is not None else {"problem": missing}

@@ -162,14 +162,14 @@ def check_quotas(
     for vm in vms:
         key = namespace_of(vm), name_of(vm)
         namespace, running_pod = namespaces[key[0]], running_pods.get(key)
-        result = {"name": key[1], "namespace": key[0], "runs": running_pod is not None, "judged": True}
+        result = {"name": key[1], "namespace": key[0], "runs": running_pod is not None, "evaluated": True}
         try:
             change = namespace.change(vm, lookup, kubevirt, running_pod, key in existing, if_running)
             problems, depends_on_order = namespace.judge(change)
             if depends_on_order:
                 result["depends_on_order"] = True
         except (NoPod, FieldError) as error:
-            problems, result["judged"] = [" ".join(str(error).split())], False
+            problems, result["evaluated"] = [" ".join(str(error).split())], False
         result["fits"] = not problems
         results.append({**result, **({"problem": "; ".join(problems)} if problems else {})})
     sums = [*(namespace.sums[0] for namespace in namespaces.values()), *shared.sums]

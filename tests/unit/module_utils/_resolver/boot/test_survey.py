@@ -67,9 +67,9 @@ def test_labels_come_from_data_source_or_claim() -> None:
     a, b, c, d = sources.values()
     assert a.labels == d.labels == DEFAULTS and codes(a) == codes(d) == []
     # KubeVirt takes name and kind of one object.
-    assert f"{DEFAULT}preference-kind" not in b.labels and codes(b) == ["incomplete"]
+    assert f"{DEFAULT}preference-kind" not in b.labels and codes(b) == ["incomplete_defaults"]
     assert f"lacks {DEFAULT}preference-kind;" in b.findings[0].text
-    assert c.labels == {} and codes(c) == ["says_nothing"]
+    assert c.labels == {} and codes(c) == ["no_defaults"]
     assert a.target == ("PersistentVolumeClaim", "golden", "full") and a.ready
 
 
@@ -81,7 +81,7 @@ def test_data_source_reference_has_only_own_labels() -> None:
         DataSource=[pointer, behind], VolumeSnapshot=[manifest("shot", creationTimestamp="2025-01-01T00:00:00Z")]
     )
 
-    assert codes(sources["DataSource pointer"]) == ["says_nothing", "not_ready"]
+    assert codes(sources["DataSource pointer"]) == ["no_defaults", "not_ready"]
     assert sources["DataSource pointer"].created == "2025-01-01T00:00:00Z"
     assert codes(sources["DataSource behind"]) == []
 
@@ -96,7 +96,7 @@ def test_data_sources_without_a_target_have_a_finding() -> None:
         "there is no PersistentVolumeClaim golden/x, which the DataSource leads to",
         "NotFound: PVC not found",
     ]
-    assert codes(sources["DataSource empty"]) == ["leads_nowhere"]
+    assert codes(sources["DataSource empty"]) == ["missing_target"]
     assert codes(surveyed(("PersistentVolumeClaim",), DataSource=[gone])["DataSource gone"]) == ["not_ready"]
 
 
@@ -193,6 +193,6 @@ def test_labelled_disks_are_boot_sources_themselves() -> None:
     )
 
     assert list(sources) == ["PersistentVolumeClaim labelled", "VolumeSnapshot shot", "DataVolume volume"]
-    assert codes(sources["PersistentVolumeClaim labelled"]) == ["incomplete"]
+    assert codes(sources["PersistentVolumeClaim labelled"]) == ["incomplete_defaults"]
     assert codes(sources["VolumeSnapshot shot"]) == []
     assert sources["DataVolume volume"].findings[0].text == "CDI to fill the volume (ImportInProgress 3%)"

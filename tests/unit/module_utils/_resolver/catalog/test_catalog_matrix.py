@@ -72,9 +72,9 @@ def test_cells_have_signs_and_reasons() -> None:
         "a.three": ["any", "large"],
         "a.four": ["any", "large", "spread"],
     }
-    misses = {(item["instancetype"], item["preference"]): item["reasons"] for item in result["misses"]}
-    assert len(misses["a.one", "large"]) == 2
-    assert "3" in misses["a.three", "spread"][0]
+    incompatible = {(item["instancetype"], item["preference"]): item["reasons"] for item in result["incompatible"]}
+    assert len(incompatible["a.one", "large"]) == 2
+    assert "3" in incompatible["a.three", "spread"][0]
 
 
 def test_the_builtin_catalog_agrees_with_requirements_and_topology() -> None:
@@ -246,12 +246,12 @@ def test_well_formed_picture_titles_every_pair() -> None:
     space = "{http://www.w3.org/2000/svg}"
     result = {title.text for title in root.iter(f"{space}title")}
     pairs = {text for text in result if text and " and " in text and "needs" not in text.split(":")[0]}
-    misses = as_data(actual)["matrix"]["misses"]
-    for miss in misses:
-        text = f"{miss['instancetype']} and {miss['preference']}: {'; '.join(miss['reasons'])}"
+    incompatible = as_data(actual)["matrix"]["incompatible"]
+    for pair in incompatible:
+        text = f"{pair['instancetype']} and {pair['preference']}: {'; '.join(pair['reasons'])}"
         assert text in pairs
     signs = [node.text for node in root.iter(f"{space}text") if node.text in LEGEND]
-    assert len(signs) == len(misses)
+    assert len(signs) == len(incompatible)
     width, height = float(root.get("width", "0")), float(root.get("height", "0"))
     for node in root.iter(f"{space}rect"):
         assert float(node.get("x", "0")) + float(node.get("width", "0")) <= width

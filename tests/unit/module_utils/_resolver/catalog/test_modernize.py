@@ -41,7 +41,7 @@ def vm(**spec: Any) -> Manifest:
 
 
 def changed(result: resolver.Modernized) -> dict[str, tuple[Any, str, Any]]:
-    return {change.path: (change.was, change.now_path, change.now) for change in result.changes}
+    return {change.path: (change.before, change.new_path, change.after) for change in result.changes}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_flavors_become_instancetypes(kind: str, modern: str) -> None:
         "kind": (kind, "kind", modern),
         "apiVersion": ("flavor.kubevirt.io/v1alpha1", "apiVersion", V1BETA1),
     }
-    assert result.left == ()
+    assert result.remaining == ()
 
 
 @pytest.mark.parametrize("api_version", ["flavor.kubevirt.io/v1alpha1", "instancetype.kubevirt.io/v1alpha1"])
@@ -133,7 +133,9 @@ def test_removed_bindings_are_reported() -> None:
     result = modernize(old)
 
     assert result.manifest == old
-    assert [remaining.path for remaining in result.left] == ["spec.template.spec.domain.devices.interfaces[1].slirp"]
+    assert [remaining.path for remaining in result.remaining] == [
+        "spec.template.spec.domain.devices.interfaces[1].slirp"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -183,7 +185,7 @@ def test_launch_security_of_an_instancetype_remains() -> None:
     old = obj("VirtualMachineInstancetype", {**SMALL, "launchSecurity": {"sev": {}}})
 
     assert modernize(old).manifest == old
-    assert [remaining.path for remaining in modernize(old).left] == ["spec.launchSecurity"]
+    assert [remaining.path for remaining in modernize(old).remaining] == ["spec.launchSecurity"]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +212,7 @@ def test_firmware_fields_are_modernized(firmware: Manifest, modern: Manifest, re
     result = modernize(preference({"firmware": firmware}))
 
     assert result.manifest["spec"]["firmware"] == modern
-    assert bool(result.left) is remaining
+    assert bool(result.remaining) is remaining
 
 
 BOOTLOADERS: list[Manifest | None] = [
@@ -342,7 +344,7 @@ def test_modernizing_is_idempotent() -> None:
     )
     once = modernize(old)
 
-    assert modernize(once.manifest) == (once.manifest, (), once.left)
+    assert modernize(once.manifest) == (once.manifest, (), once.remaining)
 
 
 def test_bare_captured_specs_are_read_through_1_6() -> None:

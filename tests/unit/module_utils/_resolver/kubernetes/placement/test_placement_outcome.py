@@ -54,9 +54,9 @@ def test_pods_with_anti_affinity_are_kept_apart() -> None:
 
 def test_number_of_further_pods_that_fit() -> None:
     batch = Batch(state_of(node_of("a"), node_of("b", pods="3"), node_of("c", cordoned=True), node_of("d", cpu="0")))
-    assert batch.more(pod_of()) == 4 + 3
-    assert batch.more(pod_of(requests={"example.com/gpu": "1"})) == 0
-    assert batch.more(pod_of(requests={})) == 10 + 3 + 10
+    assert batch.additional(pod_of()) == 4 + 3
+    assert batch.additional(pod_of(requests={"example.com/gpu": "1"})) == 0
+    assert batch.additional(pod_of(requests={})) == 10 + 3 + 10
     assert Batch(state_of(node_of("a", cpu="0"))).place(pod_of(requests={"memory": "1"})) == 0
 
 
@@ -120,7 +120,7 @@ def test_new_vms_are_placed_in_order() -> None:
     assert first == {
         "name": "a",
         "namespace": "shop",
-        "judged": True,
+        "evaluated": True,
         "fits": True,
         "node_count": 2,
         "nodes": ["x", "y"],
@@ -130,13 +130,13 @@ def test_new_vms_are_placed_in_order() -> None:
     assert third == {
         "name": "c",
         "namespace": "shop",
-        "judged": True,
+        "evaluated": True,
         "fits": False,
         "node_count": 0,
         "nodes": [],
         "problem": "x lacks 2 of cpu",
     }
-    assert [(entry["name"], entry["fits"], entry["more"]) for entry in result["instancetypes"]] == [
+    assert [(entry["name"], entry["fits"], entry["additional_vms"]) for entry in result["instancetypes"]] == [
         ("small", True, 2),
         ("none", False, 0),
     ]

@@ -60,7 +60,7 @@ def test_instancetypes_that_fit_nowhere_have_a_problem() -> None:
         [], Objects([]), kubevirt_of(permitted, "1.9"), PlacementObjects([NODE], instancetypes=[GPU, TWO])
     )
     large, two = result["instancetypes"]
-    assert (large["name"], large["fits"], large["more"]) == ("large", False, 0)
+    assert (large["name"], large["fits"], large["additional_vms"]) == ("large", False, 0)
     assert "GPU x/gpu is not permit" in large["problem"]
     assert "1 of 1 nodes lacks the label kubevirt.io/schedulable=true" in two["problem"]
 
@@ -117,15 +117,15 @@ def test_claims_of_devices_decide_on_nodes() -> None:
         return dict(simulated(expression, **more)["virtual_machines"][0])
 
     result = vm_result('device.driver == "x"')
-    assert (result["judged"], result["fits"], result["nodes"]) == (True, True, ["m"])
+    assert (result["evaluated"], result["fits"], result["nodes"]) == (True, True, ["m"])
     result = vm_result('device.driver == "y"')
-    assert (result["judged"], result["fits"], result["problem"]) == (
+    assert (result["evaluated"], result["fits"], result["problem"]) == (
         True,
         False,
         "0 of 2 nodes have free devices for its claims",
     )
     result = vm_result("device.driver.startsWith('x')")
-    assert (result["judged"], result["fits"]) == (False, False)
+    assert (result["evaluated"], result["fits"]) == (False, False)
     assert "only CEL can evaluate" in result["problem"]
 
     running = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": "u", "vmi.kubevirt.io/id": "web"}
@@ -141,11 +141,11 @@ def test_claims_of_devices_decide_on_nodes() -> None:
     own = {"name": "c", "namespace": "shop", "ownerReferences": [{"kind": "Pod", "name": "launcher"}]}
     used = {"metadata": own, "status": {"allocation": {"devices": {"results": [result]}}}}
     migrating = vm_result('device.driver == "x"', pods=[pod], claims=[used])
-    assert migrating["migration"]["fits"] is False and "judged" not in migrating["migration"]
+    assert migrating["migration"]["fits"] is False and "evaluated" not in migrating["migration"]
     assert vm_result('device.driver == "x"', pods=[pod], claims=[used], if_running="restart")["node"] == "m"
     slices.append({"spec": {"driver": "x", "pool": {"name": "q"}, "nodeName": "n", "devices": [{"name": "e"}]}})
-    assert vm_result("device.driver.startsWith('x')", pods=[pod])["migration"]["judged"] is False
+    assert vm_result("device.driver.startsWith('x')", pods=[pod])["migration"]["evaluated"] is False
     (guest,) = simulated("device.driver.startsWith('x')", pods=[pod], drain=["m"])["drained"]
-    assert (guest["fits"], guest["judged"]) == (False, False)
+    assert (guest["fits"], guest["evaluated"]) == (False, False)
     (guest,) = simulated('device.driver == "x"', pods=[pod], drain=["m"])["drained"]
-    assert (guest["target"], "judged" in guest) == ("n", False)
+    assert (guest["target"], "evaluated" in guest) == ("n", False)

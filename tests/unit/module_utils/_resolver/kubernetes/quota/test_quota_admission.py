@@ -195,7 +195,7 @@ def test_contradictory_limit_ranges_are_tried_in_any_order() -> None:
         ]
 
     (line,) = checked(vm(), limit_ranges=ranges("4Gi", "1Gi"))["virtual_machines"]
-    assert (line["judged"], line["fits"], line["depends_on_order"]) == (True, False, True)
+    assert (line["evaluated"], line["fits"], line["depends_on_order"]) == (True, False, True)
     assert line["problem"].startswith(
         "in some orders of the LimitRanges r0, r1, which the API server draws for each pod: "
     )

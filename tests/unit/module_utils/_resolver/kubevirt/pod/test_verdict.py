@@ -8,14 +8,14 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.verdict import verdict
 
-FITS = {"judged": True, "fits": True}
-FULL = {"judged": True, "fits": False, "problem": "full"}
-SMALL = {"judged": True, "fits": False, "problem": "small"}
-UNKNOWN = {"judged": False, "fits": False, "problem": "gone"}
+FITS = {"evaluated": True, "fits": True}
+FULL = {"evaluated": True, "fits": False, "problem": "full"}
+SMALL = {"evaluated": True, "fits": False, "problem": "small"}
+UNKNOWN = {"evaluated": False, "fits": False, "problem": "gone"}
 
 
 @pytest.mark.parametrize(
-    ("results", "judged", "fits", "problem"),
+    ("results", "evaluated", "fits", "problem"),
     [
         ([FITS], True, True, ""),
         ([FITS, FITS], True, True, ""),
@@ -27,5 +27,5 @@ UNKNOWN = {"judged": False, "fits": False, "problem": "gone"}
         ([UNKNOWN, FULL], True, False, "gone; full"),
     ],
 )
-def test_verdict(results: list[dict[str, Any]], judged: bool, fits: bool, problem: str) -> None:
-    assert verdict(results) == {"judged": judged, "fits": fits, "problem": problem}
+def test_verdict(results: list[dict[str, Any]], evaluated: bool, fits: bool, problem: str) -> None:
+    assert verdict(results) == {"evaluated": evaluated, "fits": fits, "problem": problem}

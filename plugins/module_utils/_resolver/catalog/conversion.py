@@ -24,7 +24,7 @@ from ..kubevirt.vmi import presets as preset_rules
 from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..kubevirt.vmi.guest import guest
-from .deprecated import Draft, RemainingField, Replacement
+from .deprecated import Draft, FieldChange, RemainingField
 from .modernize import modernize
 
 Manifest = dict[str, Any]
@@ -46,20 +46,20 @@ class Sources(NamedTuple):
     catalog: Sequence[Manifest] | None = None
 
 
-class Succession(NamedTuple):
-    """manifest, changes, left: as `Modernized`. guest_before, guest_after: the figures of the guest, and differences
-    [{field, before, after}] of the VMI, without secrets; None if no instancetype was chosen.
+class Conversion(NamedTuple):
+    """manifest, changes, remaining: as `Modernized`. guest_before, guest_after: the figures of the guest, and
+    differences [{field, before, after}] of the VMI, without secrets; None if no instancetype was chosen.
     """
 
     manifest: Manifest
-    changes: tuple[Replacement, ...]
-    left: tuple[RemainingField, ...]
+    changes: tuple[FieldChange, ...]
+    remaining: tuple[RemainingField, ...]
     guest_before: Manifest | None = None
     guest_after: Manifest | None = None
     differences: tuple[Manifest, ...] | None = None
 
 
-def succeed(manifest: Manifest, sources: Sources, release: Release = NEWEST) -> Succession:
+def convert(manifest: Manifest, sources: Sources, release: Release = NEWEST) -> Conversion:
     """The manifest in the current API. Raises FieldError, as `modernize` does, and for a VM that no cluster starts."""
     kind = manifest.get("kind")
     if kind == TEMPLATE and _has_vm(manifest):
@@ -68,11 +68,11 @@ def succeed(manifest: Manifest, sources: Sources, release: Release = NEWEST) -> 
         return _of_template(manifest, sources, release)
     modern = modernize(manifest, release)
     if kind != "VirtualMachine" or not isinstance((modern.manifest.get("spec") or {}).get("template"), dict):
-        return Succession(*modern)
-    draft = Draft(modern.manifest, [*modern.changes], [*modern.left], release)
+        return Conversion(*modern)
+    draft = Draft(modern.manifest, [*modern.changes], [*modern.remaining], release)
     _add_presets(draft, sources.presets)
     if sources.catalog is None or INSTANCETYPE.matcher_of(draft.manifest) is not None:
-        return Succession(*draft.done())
+        return Conversion(*draft.done())
     return _with_instancetype(draft, sources.catalog)
 
 
@@ -97,20 +97,20 @@ def _has_vm(template: Manifest) -> bool:
     )
 
 
-def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Succession:
+def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Conversion:
     if release.version[:2] < _FIRST_WITH_TEMPLATES:
         note = "KubeVirt has templates of its own from 1.9 on."
-        return Succession(copy(manifest), (), (RemainingField("kind", note),))
+        return Conversion(copy(manifest), (), (RemainingField("kind", note),))
     try:
         template = openshift.convert(manifest, object_labels=True)
     except openshift.ConversionError as error:
         raise FieldError("objects", f"{error}; split the Template") from None
     found = _of_template(template, sources, release)
-    change = Replacement("kind", TEMPLATE, "kind", openshift.KIND, "KubeVirt has templates of its own.")
+    change = FieldChange("kind", TEMPLATE, "kind", openshift.KIND, "KubeVirt has templates of its own.")
     return found._replace(changes=(change, *found.changes))
 
 
-def _of_template(template: Manifest, sources: Sources, release: Release) -> Succession:
+def _of_template(template: Manifest, sources: Sources, release: Release) -> Conversion:
     """The template with another VM, in which references to parameters stay where the VM does not change."""
     spec = template.get("spec") or {}
     declared = [parameter for parameter in spec.get("parameters") or () if isinstance(parameter, dict)]
@@ -128,20 +128,20 @@ def _of_template(template: Manifest, sources: Sources, release: Release) -> Succ
     vm = {**found.substituted, "kind": "VirtualMachine"}
     placed = {**vm, "metadata": {**({"namespace": namespace} if namespace else {}), **(vm.get("metadata") or {})}}
     try:
-        successor = succeed(placed, sources, release)
+        successor = convert(placed, sources, release)
     except FieldError as error:
         raise error.under("spec.virtualMachine") from None
     changed = _carried_over(spec["virtualMachine"], placed, successor.manifest)
     result = {**template, "spec": {**spec, "virtualMachine": changed}}
     inside = tuple(_under_vm(change) for change in successor.changes)
-    left = tuple(entry._replace(path=f"spec.virtualMachine.{entry.path}") for entry in successor.left)
+    remaining = tuple(entry._replace(path=f"spec.virtualMachine.{entry.path}") for entry in successor.remaining)
     unused = _drop_unused(result["spec"], spec["virtualMachine"])
-    return successor._replace(manifest=result, changes=(*inside, *unused), left=left)
+    return successor._replace(manifest=result, changes=(*inside, *unused), remaining=remaining)
 
 
-def _under_vm(change: Replacement) -> Replacement:
+def _under_vm(change: FieldChange) -> FieldChange:
     paths = {
-        name: f"spec.virtualMachine.{getattr(change, name)}" for name in ("path", "now_path") if getattr(change, name)
+        name: f"spec.virtualMachine.{getattr(change, name)}" for name in ("path", "new_path") if getattr(change, name)
     }
     return change._replace(**paths)
 
@@ -162,7 +162,7 @@ def _carried_over(raw: Any, before: Any, after: Any) -> Any:
     return after
 
 
-def _drop_unused(spec: Manifest, vm_before: Manifest) -> list[Replacement]:
+def _drop_unused(spec: Manifest, vm_before: Manifest) -> list[FieldChange]:
     """Removes the parameters to which only removed fields referred."""
     text = spec.get("message") or ""
     used = {*substitution.references(spec["virtualMachine"]), *substitution.references(text)}
@@ -173,7 +173,7 @@ def _drop_unused(spec: Manifest, vm_before: Manifest) -> list[Replacement]:
         if not kept:
             del spec["parameters"]
     note = "Only fields that the instancetype or the preference provides referred to it."
-    return [Replacement(f"spec.parameters[{name}]", name, "", None, note) for name in dict.fromkeys(lost)]
+    return [FieldChange(f"spec.parameters[{name}]", name, "", None, note) for name in dict.fromkeys(lost)]
 
 
 def _add_presets(draft: Draft, presets: Sequence[Manifest]) -> None:
@@ -193,7 +193,7 @@ def _add_presets(draft: Draft, presets: Sequence[Manifest]) -> None:
         note = (
             f"The VM has an instancetype or a preference and labels that match presets ({names}); choose one of them."
         )
-        draft.left.append(RemainingField(_LABELS, note))
+        draft.remaining.append(RemainingField(_LABELS, note))
         return
     if found.conflicts:
         told = "; ".join(f"{one} and {other} in {', '.join(fields)}" for one, other, fields in found.conflicts)
@@ -213,7 +213,7 @@ def _add_presets(draft: Draft, presets: Sequence[Manifest]) -> None:
         draft.set(f"{_DOMAIN}.{part}", was, f"{_DOMAIN}.{part}", value, note)
     if found.chance:
         note = f"KubeVirt takes the requests of one of the presets {names}, by chance; here they are of the first."
-        draft.left.append(RemainingField(f"{_DOMAIN}.{preset_rules.REQUESTS}", note))
+        draft.remaining.append(RemainingField(f"{_DOMAIN}.{preset_rules.REQUESTS}", note))
     _object(_object(template, "metadata"), "annotations")[preset_rules.EXCLUDE] = "true"
     path, note = f"{_ANNOTATIONS}.{preset_rules.EXCLUDE}", "As long as there are presets, they would change the VM."
     draft.set(path, None, path, "true", note)
@@ -226,7 +226,7 @@ def _object(holder: Manifest, name: str) -> Manifest:
     return inside
 
 
-def _with_instancetype(draft: Draft, catalog: Sequence[Manifest]) -> Succession:
+def _with_instancetype(draft: Draft, catalog: Sequence[Manifest]) -> Conversion:
     vm = draft.manifest
     cluster = Cluster(Objects(catalog), KubeVirt(draft.release))
     preferences = _offered(vm, PREFERENCE, catalog)
@@ -239,8 +239,8 @@ def _with_instancetype(draft: Draft, catalog: Sequence[Manifest]) -> Succession:
     if chosen is None:
         refusals = [candidate.refusal for candidate in adoption.nearest if candidate.refusal]
         reason = adoption.problem or (refusals[0] if refusals else "the catalog has none")
-        draft.left.append(RemainingField("spec.instancetype", f"No instancetype fits: {reason}"))
-        return Succession(*draft.done())
+        draft.remaining.append(RemainingField("spec.instancetype", f"No instancetype fits: {reason}"))
+        return Conversion(*draft.done())
     draft = draft._replace(manifest=chosen.vm)
     for role in ROLES:
         matcher = role.matcher_of(chosen.vm)
@@ -259,7 +259,7 @@ def _with_instancetype(draft: Draft, catalog: Sequence[Manifest]) -> Succession:
         for entry, old, new in zip(chosen.differences, before, after)
     )
     guests = [guest(_effective(manifest, cluster)) for manifest in (vm, chosen.vm)]
-    return Succession(*draft.done(), guests[0], guests[1], differences)
+    return Conversion(*draft.done(), guests[0], guests[1], differences)
 
 
 def _value(template: Manifest, path: str) -> Any:

@@ -9,13 +9,13 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.succession import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.conversion import (
+    Conversion,
     Sources,
-    Succession,
     _carried_over,
     _value,
+    convert,
     preferences_of,
-    succeed,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template import process
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.presets import EXCLUDE
@@ -59,9 +59,9 @@ def template(cpu: Any = 1, memory: str = "2Gi", os: str = "ubuntu", parameters: 
     }
 
 
-def converted(manifest: Manifest, *presets: Manifest, catalog: Any = CATALOG) -> Succession:
+def converted(manifest: Manifest, *presets: Manifest, catalog: Any = CATALOG) -> Conversion:
     original = copy.deepcopy(manifest)
-    result = succeed(manifest, Sources(presets, catalog))
+    result = convert(manifest, Sources(presets, catalog))
     assert manifest == original
     return result
 
@@ -78,8 +78,8 @@ def test_a_vm_of_a_preset() -> None:
     assert spec["instancetype"]["name"] == "u1.small"
     assert spec["template"]["spec"]["domain"] == {"devices": {}, "ioThreadsPolicy": "shared"}
     assert spec["template"]["metadata"] == {"labels": {"size": "small"}, "annotations": {EXCLUDE: "true"}}
-    (removed,) = (change for change in result.changes if not change.now_path)
-    assert removed.path == "spec.template.spec.domain.resources.requests.memory" and removed.was == "2Gi"
+    (removed,) = (change for change in result.changes if not change.new_path)
+    assert removed.path == "spec.template.spec.domain.resources.requests.memory" and removed.before == "2Gi"
 
 
 def test_a_preset_of_no_effect_is_kept_away() -> None:
@@ -116,8 +116,8 @@ def test_presets_that_conflict() -> None:
 
 def test_random_choice_between_presets_is_reported() -> None:
     presets = preset("a", REQUESTS), preset("b", {"resources": {"requests": {"cpu": "1"}}})
-    (left,) = converted(vm(**SMALL), *presets).left
-    assert "one of the presets a and b, by chance" in left.note
+    (remaining,) = converted(vm(**SMALL), *presets).remaining
+    assert "one of the presets a and b, by chance" in remaining.note
 
 
 def test_firmware_of_a_preset_never_reaches_a_vm() -> None:
@@ -129,7 +129,7 @@ def test_firmware_of_a_preset_never_reaches_a_vm() -> None:
 def test_preset_matching_a_typed_vm_is_reported() -> None:
     source = vm(**SMALL, instancetype={"name": "u1.small"})
     result = converted(source, preset("a", REQUESTS))
-    assert result.manifest == source and "labels that match presets (a)" in result.left[0].note
+    assert result.manifest == source and "labels that match presets (a)" in result.remaining[0].note
 
 
 def test_a_template() -> None:
@@ -144,7 +144,7 @@ def test_a_template() -> None:
         "hostname": "${NAME}",
     }
     assert not process.review(result.manifest).faults
-    assert succeed(result.manifest, Sources((), CATALOG)).manifest == result.manifest
+    assert convert(result.manifest, Sources((), CATALOG)).manifest == result.manifest
 
 
 def test_nearest_instancetype_is_chosen_with_its_differences() -> None:
@@ -171,13 +171,13 @@ def test_templates_that_are_not_converted() -> None:
         converted(undefined)
     other = {"kind": "Template", "objects": [{"kind": "Service"}]}
     assert converted(other).manifest == other
-    old = succeed(template(), Sources((), CATALOG), of("v1.6.0"))
-    assert old.manifest == template() and "from 1.9 on" in old.left[0].note
+    old = convert(template(), Sources((), CATALOG), of("v1.6.0"))
+    assert old.manifest == template() and "from 1.9 on" in old.remaining[0].note
 
 
 def test_an_empty_catalog() -> None:
     result = converted(vm(), catalog=[])
-    assert result.manifest == vm() and result.left[0].note == "No instancetype fits: the catalog has none"
+    assert result.manifest == vm() and result.remaining[0].note == "No instancetype fits: the catalog has none"
 
 
 def test_preferences_of_an_operating_system() -> None:
