@@ -121,7 +121,7 @@ def release_option(name: str, kubevirt_version: Any) -> release.Release:
     """The release that `kubevirt_version` names; by default the newest known release."""
     if kubevirt_version is None:
         return release.NEWEST
-    version: release.Release = check_option(name, "kubevirt_version", kubevirt_version, release.of)
+    version: release.Release = check_option(name, "kubevirt_version", kubevirt_version, release.parse_release)
     return version
 
 

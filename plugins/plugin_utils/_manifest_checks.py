@@ -87,4 +87,4 @@ def check_fields(type_name: str, path: str, value: dict[str, Any], accept_unknow
     try:
         formats.checked(type_name, value, accept_unknown)
     except FieldError as error:
-        raise (error.under(path) if path else error) from error
+        raise (error.with_parent(path) if path else error) from error

@@ -161,7 +161,7 @@ def _spec(spec_type: str, manifest: Manifest, release: Release) -> Manifest:
     try:
         return release_schema.canonical(spec_type, manifest.get("spec"), release)
     except FieldError as error:
-        raise error.under("spec") from None
+        raise error.with_parent("spec") from None
 
 
 def parts(
@@ -178,7 +178,7 @@ def parts(
     try:
         template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
     except FieldError as error:
-        raise error.under("spec.template") from None
+        raise error.with_parent("spec.template") from None
     return specs[0], specs[1], template
 
 

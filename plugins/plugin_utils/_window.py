@@ -30,7 +30,7 @@ class Window(NamedTuple):
     begin: int
     end: int
 
-    def on(self, day: date, zone: tzinfo) -> tuple[datetime, datetime]:
+    def interval(self, day: date, zone: tzinfo) -> tuple[datetime, datetime]:
         """Begin and end, in UTC. A time that the clock shows twice is the first; where it skips one, what it would be
         without the change."""
         over_midnight = self.end <= self.begin
@@ -76,7 +76,7 @@ class Schedule(NamedTuple):
         first = now.astimezone(self.zone).date() - timedelta(2)
         days = [first + timedelta(number) for number in range(_HORIZON)]
         found = sorted(
-            window.on(day, self.zone) for day in days for window in self.windows if day.weekday() in window.days
+            window.interval(day, self.zone) for day in days for window in self.windows if day.weekday() in window.days
         )
         merged: list[tuple[datetime, datetime]] = []
         for begin, end in found:

@@ -122,7 +122,7 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
 
 def _release(version: str | None) -> Release:
     try:
-        return releases.NEWEST if version is None else releases.named(version)
+        return releases.NEWEST if version is None else releases.parse_known_release(version)
     except releases.UnknownRelease as error:
         raise UsageError(f"--kubevirt-version: {error}") from None
 

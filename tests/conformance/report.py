@@ -12,7 +12,7 @@ from bundles import Bundles
 from cases import Case
 from compare import differences
 
-from _resolver.api.release import of
+from _resolver.api.release import parse_release
 
 _SHOWN_INPUT = 600
 _POSITION = re.compile(r'scheme "[^"]*register\.go:\d+"')
@@ -62,7 +62,7 @@ def _check(case: Case, bundles: Bundles) -> list[str]:
 
 
 def _answer(case: Case, given: Any) -> Any:
-    return ops.RELEASE_OPS[case.op](given, of(case.release)) if case.release else ops.OPS[case.op](given)
+    return ops.RELEASE_OPS[case.op](given, parse_release(case.release)) if case.release else ops.OPS[case.op](given)
 
 
 def _comparable(value: Any) -> Any:
@@ -84,7 +84,7 @@ def _ignored(case: Case, given: Any) -> list[str]:
     """Whether the resolver knows which fields the release ignores."""
     if case.ignored is None:
         return []
-    found = set(ops.ignored(case.op, given, of(case.release)))
+    found = set(ops.ignored(case.op, given, parse_release(case.release)))
     return [f"ignored: {field}" for field in sorted(found ^ set(case.ignored))]
 
 

@@ -19,9 +19,9 @@ from _resolver.kubernetes.placement.batch import Batch  # noqa: E402
 from _resolver.kubernetes.placement.demand import DeviceObjects, demand, device_objects  # noqa: E402
 from _resolver.kubernetes.placement.devices import Allocator, taken  # noqa: E402
 from _resolver.kubernetes.placement.node import node  # noqa: E402
-from _resolver.kubernetes.placement.state import State  # noqa: E402
+from _resolver.kubernetes.placement.pod_info import PodInfo, from_manifest  # noqa: E402
+from _resolver.kubernetes.placement.state import ClusterState  # noqa: E402
 from _resolver.kubernetes.placement.storage import storage, with_volume_affinity  # noqa: E402
-from _resolver.kubernetes.placement.workload import Workload, of_manifest  # noqa: E402
 
 Case = dict[str, Any]
 Verdicts = list[list[list[str]]]
@@ -50,7 +50,7 @@ def ours(case: Case) -> list[Ours]:
     placing = Batch(_state(case))
     names = [node.name for node in placing.state.nodes]
     return [
-        Ours(*([names[number] for number in numbers] for numbers in (placing.fitting(pod), placing.unsure(pod))))
+        Ours(*([names[number] for number in numbers] for numbers in (placing.fitting(pod), placing.undecided(pod))))
         for pod in _pending(case)
     ]
 
@@ -62,10 +62,10 @@ def batch(case: Case) -> list[str]:
     return ["" if number is None else placing.state.nodes[number].name for number in numbers]
 
 
-def _pending(case: Case) -> list[Workload]:
+def _pending(case: Case) -> list[PodInfo]:
     known = storage(*(case.get(part, ()) for part in ("claims", "volumes", "classes")))
     there = _resources(case)
-    pods = [with_volume_affinity(of_manifest(pod), known) for pod in case["pending"]]
+    pods = [with_volume_affinity(from_manifest(pod), known) for pod in case["pending"]]
     return [pod._replace(devices=demand(pod.resource_claims, pod.namespace, there)) for pod in pods]
 
 
@@ -75,10 +75,10 @@ def _resources(case: Case) -> DeviceObjects:
     )
 
 
-def _state(case: Case) -> State:
+def _state(case: Case) -> ClusterState:
     spaces = {name: {"kubernetes.io/metadata.name": name} for name in ("shop", "office")}
     allocator = Allocator(case.get("slices", ()), taken(case.get("device_claims", ())))
-    return State(map(node, case["nodes"]), map(of_manifest, case["pods"]), spaces, allocator)
+    return ClusterState(map(node, case["nodes"]), map(from_manifest, case["pods"]), spaces, allocator)
 
 
 def judge(cases: list[Case]) -> Verdicts:

@@ -22,7 +22,7 @@ from compare import differences  # noqa: E402
 
 from _resolver.api import release_schema  # noqa: E402
 from _resolver.api.quantity import parse  # noqa: E402
-from _resolver.api.release import NEWEST, of  # noqa: E402
+from _resolver.api.release import NEWEST, parse_release  # noqa: E402
 from _resolver.kubevirt.pod.environment import Environment, environment  # noqa: E402
 from _resolver.kubevirt.pod.migration import target  # noqa: E402
 from _resolver.kubevirt.pod.pod import Pod, Unrenderable, pod  # noqa: E402
@@ -110,7 +110,7 @@ def _environment(case: Case) -> Environment:
     sources = [source for volume in volumes for source in volume.values() if isinstance(source, dict)]
     names = [source[field] for source in sources for field in ("name", "claimName") if source.get(field)]
     return environment(
-        of(case["version"]) if "version" in case else NEWEST,
+        parse_release(case["version"]) if "version" in case else NEWEST,
         given.get("config"),
         given.get("arch") or "amd64",
         given.get("namespaceLabels"),

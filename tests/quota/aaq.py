@@ -19,7 +19,7 @@ sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils")]
 from _resolver.api.quantity import parse  # noqa: E402
 from _resolver.api.release import NEWEST  # noqa: E402
 from _resolver.kubernetes.quota.application import counted  # noqa: E402
-from _resolver.kubernetes.quota.item import of_manifest  # noqa: E402
+from _resolver.kubernetes.quota.item import from_manifest  # noqa: E402
 from _resolver.kubevirt.pod.environment import environment  # noqa: E402
 
 Case = dict[str, Any]
@@ -66,7 +66,7 @@ def ours(case: Case) -> Usage:
     spec = {**case["vmi"]["spec"], "domain": {"resources": {}, "devices": {}, **case["vmi"]["spec"]["domain"]}}
     # AAQ goes by the architecture that it runs on itself.
     around = environment(NEWEST, case["config"], "amd64")
-    item = of_manifest(case["pod"])
+    item = from_manifest(case["pod"])
     return {
         way: {
             name: amount.nanos for name, amount in counted(way, spec, item, around, case["vmi"].get("status")).items()

@@ -19,7 +19,7 @@ from random_quotas import CONTRADICTORY, NAMESPACES, PRIORITY_CLASSES, contradic
 
 from _resolver.api.quantity import parse  # noqa: E402
 from _resolver.kubernetes.quota.budget import Budget, resource_quota  # noqa: E402
-from _resolver.kubernetes.quota.item import Item, claim, of_manifest  # noqa: E402
+from _resolver.kubernetes.quota.item import Item, claim, from_manifest  # noqa: E402
 from _resolver.kubernetes.quota.limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations  # noqa: E402
 
 Manifest = dict[str, Any]
@@ -67,7 +67,7 @@ def _distinct(cases: Iterable[Case]) -> list[Case]:
 
 def _item(manifest: Manifest) -> Item:
     if manifest["kind"] == "Pod":
-        return of_manifest(manifest)
+        return from_manifest(manifest)
     spec = manifest["spec"]
     return claim(manifest["metadata"]["name"], spec["resources"]["requests"]["storage"], spec["storageClassName"])
 

@@ -21,7 +21,7 @@ import yaml  # noqa: E402
 from compare import differences  # noqa: E402
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import go_json  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template import (  # noqa: E402
     expression,
     openshift,
@@ -32,7 +32,7 @@ Case = dict[str, Any]
 
 _SHOWN_INPUT = 900
 # The types that virt-template's API server is built with.
-_SERVER = of("1.8.0")
+_SERVER = parse_release("1.8.0")
 _SEED = "of the tests"
 
 

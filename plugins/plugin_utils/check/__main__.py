@@ -141,7 +141,7 @@ def _read(
             results += judge.declared(here, kubevirt.release, namespace)
         results += tasks.declared(source, namespace)
     for host in hosts.hosts(repository):
-        results += [host] if isinstance(host, Finding) else tasks.of_host(host, namespace)
+        results += [host] if isinstance(host, Finding) else tasks.host_vm(host, namespace)
     known = judge.KnownObjects([*besides, *(result.manifest for result in results if isinstance(result, Declared))])
     decided = [
         one
@@ -178,7 +178,7 @@ def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     newest = f"v{'.'.join(map(str, releases.NEWEST.version))}"
     version_text = (version_of(manifest or {}) or newest) if version is None else version
     try:
-        releases.of(version_text) if version is None else releases.named(version)
+        releases.parse_release(version_text) if version is None else releases.parse_known_release(version)
     except releases.UnknownRelease as error:
         raise UsageError(f"--kubevirt-version: {error}") from None
     kubevirt_config = kubevirt_of(manifest or {}, version_text)

@@ -181,8 +181,8 @@ def _as_written(value: Any) -> Any:
 def _location(name: str, own: Variables, written: list[tuple[Location, Variables]]) -> Location | None:
     """Where a host's variable is written: with the host if that says the same, else with a group."""
     equal = [location for location, value in written if value == own]
-    of_host = [location for location in equal if name in location.path or _of_host_vars(location) == name]
-    return next(iter(of_host or equal), None)
+    host_vm = [location for location in equal if name in location.path or _of_host_vars(location) == name]
+    return next(iter(host_vm or equal), None)
 
 
 def _of_host_vars(location: Location) -> str:

@@ -89,7 +89,7 @@ def declared(source: Source, namespace: str) -> Iterator[Declared | Finding | Un
         yield from _declared(entry, namespace)
 
 
-def of_host(host: Host, namespace: str) -> Iterator[Declared | Finding | Unchecked | Undecided]:
+def host_vm(host: Host, namespace: str) -> Iterator[Declared | Finding | Unchecked | Undecided]:
     """The VM that a host of an inventory is. namespace: the default."""
     module = _MODULES["virtual_machine"]
     task = {module.plural: [host.options], "defaults": host.defaults}

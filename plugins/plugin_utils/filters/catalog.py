@@ -11,7 +11,7 @@ from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.facts import manifest_of
 from ...module_utils._resolver.catalog.matrix import Matrix, as_data, compatibility_matrix, from_data
-from ...module_utils._resolver.limits.language import Limit, of_data
+from ...module_utils._resolver.limits.language import Limit, limit_from_data
 from ...module_utils._resolver.limits.language import limits as parse
 from .._catalog_matrix import html, markdown, svg
 from .._fleet_summary import FleetError, capacities
@@ -62,7 +62,7 @@ def _of_result(result: Mapping[str, Any], limits: Any) -> tuple[Matrix, list[Lim
         matrix = from_data(result)
         if limits:
             return matrix, parse(limits, map(manifest_of, (*matrix.instancetypes, *matrix.preferences)))
-        read = [of_data(limit) for limit in result.get("limits") or []]
+        read = [limit_from_data(limit) for limit in result.get("limits") or []]
     except CatalogError as error:
         raise AnsibleFilterError(f"catalog: {error}") from error
     except (FieldError, KeyError, TypeError) as error:

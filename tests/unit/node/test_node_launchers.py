@@ -60,7 +60,7 @@ def test_pods_and_vmis_know_each_other() -> None:
     api.add(VMI, guest)
     assert notified == [key_of(guest), key_of(pod)]
     assert guest_of(pod) == guest["metadata"]["uid"]
-    assert [entry["metadata"]["name"] for entry in launchers.of(guest)] == ["a"]
+    assert [entry["metadata"]["name"] for entry in launchers.pods_of(guest)] == ["a"]
     result = launchers.vmi(pod)
     assert result is not None and key_of(result) == key_of(guest)
     other = {**guest, "metadata": {**guest["metadata"], "uid": "another"}}

@@ -24,7 +24,7 @@ def template(domain: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any
 def explained(
     options: dict[str, Any], instancetype: Any = None, preference: Any = None, version: str = "1.9"
 ) -> dict[str, _field_sources.Row]:
-    older = release.of(version)
+    older = release.parse_release(version)
     if instancetype is not None:
         instancetype = release_schema.canonical("VirtualMachineInstancetypeSpec", instancetype, older)
     if preference is not None:

@@ -89,7 +89,7 @@ def test_quantities_keep_their_order(one: str, other: str) -> None:
     st.integers(-LIMIT, LIMIT), st.sampled_from([quantity.BINARY_SI, quantity.DECIMAL_SI, quantity.DECIMAL_EXPONENT])
 )
 def test_whole_numbers_survive_a_round_trip(value: int, form: str) -> None:
-    written = quantity.Quantity.of(value, form)
+    written = quantity.Quantity.from_integer(value, form)
     read = quantity.parse(written.text)
     assert (written.value, read.nanos) == (value, value * 10**9)
     if value >= 0:

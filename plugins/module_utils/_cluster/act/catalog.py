@@ -149,7 +149,11 @@ def _limits(
             "limits: valid for cluster-wide objects only; remove namespaces, or write the limits in a task without"
         )
     try:
-        live = [{**item, "kind": role.cluster_kind} for role in ROLES for item in snapshot.of(role.cluster_kind, None)]
+        live = [
+            {**item, "kind": role.cluster_kind}
+            for role in ROLES
+            for item in snapshot.live_objects(role.cluster_kind, None)
+        ]
     except Unreadable as error:
         raise CatalogError(f"limits: {error}") from error
     objects = {key_of(manifest): manifest for manifest in (*live, *request.manifests)}
@@ -167,7 +171,7 @@ class _Snapshot:
         self._session = session
         self._lists: dict[tuple[str, str | None], list[Manifest]] = {}
 
-    def of(self, kind: str, namespace: str | None) -> list[Manifest]:
+    def live_objects(self, kind: str, namespace: str | None) -> list[Manifest]:
         """The live objects of a kind. Raises Unreadable."""
         if (kind, namespace) not in self._lists:
             try:
@@ -181,7 +185,7 @@ class _Snapshot:
         """See snapshot.read."""
         requested = set(keys)
         object_keys = {(key.kind, key.namespace) for key in requested}
-        objects = {_key(live): live for kind, namespace in object_keys for live in self.of(kind, namespace)}
+        objects = {_key(live): live for kind, namespace in object_keys for live in self.live_objects(kind, namespace)}
         return {key: live for key, live in objects.items() if key in requested}
 
 
@@ -281,9 +285,9 @@ def _find_users(
     unknown = None
     try:
         for change in deployed.changed:
-            change.used_by = users.of(change.object_key)
+            change.used_by = users.vms_using(change.object_key)
         for gone in deployed.gone:
-            gone.used_by = users.of(key_of(gone.live))
+            gone.used_by = users.vms_using(key_of(gone.live))
     except (ApiError, ConnectionFailed) as error:
         unknown = explain(error, "LIST", BY_NAME["VirtualMachine"])
         deployed.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {unknown}")
@@ -325,7 +329,7 @@ def _deployed(snapshot: _Snapshot, request: Request) -> list[Manifest]:
         for role in ROLES:
             kind = role.kind if namespace else role.cluster_kind
             try:
-                live += snapshot.of(kind, namespace or None)
+                live += snapshot.live_objects(kind, namespace or None)
             except Unreadable:
                 continue
     return [item for item in live if (item["metadata"].get("labels") or {}).get(CATALOG_LABEL) == request.catalog]

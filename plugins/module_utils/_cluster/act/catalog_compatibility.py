@@ -96,7 +96,7 @@ def _release(session: Session) -> tuple[Release, str]:
     """The release of the cluster's KubeVirt, and how the task knows it."""
     version = kubevirt(session).version
     try:
-        return release.of(version), f"the cluster runs KubeVirt {version}"
+        return release.parse_release(version), f"the cluster runs KubeVirt {version}"
     except release.UnknownRelease:
         pass
     # The cluster may hide its version, or run a custom build.

@@ -145,7 +145,7 @@ def _upgrade(session: Session, result: UpgradeOutcome, check_mode: bool) -> None
 
 def _style(vm: Manifest) -> Release:
     """A release that stores the captured revisions where this VM has them."""
-    return NEWEST if any(role.reference_of(vm) for role in ROLES) else release.of("1.4")
+    return NEWEST if any(role.reference_of(vm) for role in ROLES) else release.parse_release("1.4")
 
 
 def _is_done(session: Session, before: Inspected) -> bool:

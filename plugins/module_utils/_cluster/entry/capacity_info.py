@@ -104,7 +104,7 @@ def _declared(params: Params) -> list[Result]:
         try:
             formats.checked("VirtualMachineSpec", manifest["spec"], False)
         except FieldError as error:
-            raise error.under(f"manifests[{index}].spec") from None
+            raise error.with_parent(f"manifests[{index}].spec") from None
         namespace = metadata.get("namespace") or params["namespace"] or ""
         vms.append({**manifest, "metadata": {**metadata, "namespace": namespace}})
     return vms

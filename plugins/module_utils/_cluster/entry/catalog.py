@@ -103,7 +103,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
         session = Session(params, params["concurrency"])
         version = _chosen(session, params, documents)
         available = bundle(documents, params["other_kinds"], version.version)
-        selected = _selection(params).of(available.objects)
+        selected = _selection(params).select(available.objects)
         if params["common_instancetypes_deployment"] == ENABLE and params["state"] == "present":
             # virt-operator deploys them.
             selected = []

@@ -123,7 +123,7 @@ def _add_users(session: Session, objects: list[Facts], warnings: list[str]) -> N
     try:
         # Cluster-wide objects first: their VMs are those of all namespaces, which the others then need not list.
         for item in sorted(objects, key=lambda item: str(item["namespace"])):
-            item["used_by"] = [label(vm) for vm in users.of(ObjectKey(item["kind"], item["namespace"], item["name"]))]
+            item["used_by"] = [label(vm) for vm in users.vms_using(ObjectKey(item["kind"], item["namespace"], item["name"]))]
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(f"used_by: {explain(error, 'LIST', BY_NAME['VirtualMachine'])}", warnings) from error
 

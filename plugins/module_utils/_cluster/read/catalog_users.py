@@ -24,7 +24,7 @@ class Users:
         self._vms: dict[str, list[Manifest]] = {}
         self._by_key: dict[str, dict[ObjectKey, list[Manifest]]] = {}
 
-    def of(self, object_key: ObjectKey) -> list[Manifest]:
+    def vms_using(self, object_key: ObjectKey) -> list[Manifest]:
         """The VMs that refer to the object, in order. Raises ApiError or ConnectionFailed if VMs cannot be listed."""
         where = self._read(object_key.namespace)
         return self._by_key[where].get(object_key, [])
@@ -32,7 +32,7 @@ class Users:
     def drifting(self, object_key: ObjectKey) -> list[Manifest]:
         """The VMs that have captured the object, and so do not follow its change."""
         role = ROLE_OF_KIND[object_key.kind]
-        return [vm for vm in self.of(object_key) if naming.referenced(vm, role).name]
+        return [vm for vm in self.vms_using(object_key) if naming.referenced(vm, role).name]
 
     def _read(self, namespace: str) -> str:
         """Lists the VMs of a namespace ("" for all) once. Returns their key."""

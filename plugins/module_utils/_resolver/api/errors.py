@@ -19,7 +19,7 @@ class FieldError(ValueError):
         self.path = path
         self.reason = reason
 
-    def under(self, parent: str) -> FieldError:
+    def with_parent(self, parent: str) -> FieldError:
         """The same error with the parent's path in front; list indexes (`[0]`) follow without a dot."""
         joint = "" if not self.path or self.path.startswith("[") else "."
         return FieldError(f"{parent}{joint}{self.path}", self.reason)

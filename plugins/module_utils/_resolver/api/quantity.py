@@ -55,7 +55,7 @@ class Quantity(NamedTuple):
     value: int
 
     @classmethod
-    def of(cls, value: int, form: str) -> Quantity:
+    def from_integer(cls, value: int, form: str) -> Quantity:
         """An integer number of units in the given format, as Go's ``NewQuantity``."""
         nanos = value * _NANO
         return cls(nanos, form, _print(nanos, form), value)
@@ -132,10 +132,10 @@ def _held(text: str) -> tuple[int, int, str, str] | None:
 
 def add(first: Quantity, second: Quantity) -> Quantity:
     """The sum in the format of the first, or of the second if the first is zero (``Quantity.Add``)."""
-    return of_nanos(first.nanos + second.nanos, first.format if first.nanos else second.format)
+    return from_nanos(first.nanos + second.nanos, first.format if first.nanos else second.format)
 
 
-def of_nanos(nanos: int, form: str) -> Quantity:
+def from_nanos(nanos: int, form: str) -> Quantity:
     """A quantity of nano units in the given format."""
     return Quantity(nanos, form, _print(nanos, form), -(-nanos // _NANO) if nanos > 0 else nanos // _NANO)
 

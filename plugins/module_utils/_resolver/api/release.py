@@ -279,7 +279,7 @@ _OLDEST: Final = (1, 0, 0)
 _VERSION: Final = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-+].*)?")
 
 
-def of(version: str) -> Release:
+def parse_release(version: str) -> Release:
     """The release for a text such as ``1.6``, ``v1.6.2`` or ``v1.4.0-rc.1``.
 
     Without a patch number it is the first of its minor version. Releases after the newest known one behave like that.
@@ -295,9 +295,9 @@ def of(version: str) -> Release:
     return _release(parsed)
 
 
-def named(version: str) -> Release:
-    """Like `of`, for a release that a user names: raises UnknownRelease also for one after the newest known release."""
-    release = of(version)
+def parse_known_release(version: str) -> Release:
+    """Like `parse_release`, for a release that a user names: raises UnknownRelease also for one after the newest."""
+    release = parse_release(version)
     if is_newer(version):
         oldest, newest = (".".join(map(str, known[:2])) for known in (_OLDEST, NEWEST.version))
         raise UnknownRelease(

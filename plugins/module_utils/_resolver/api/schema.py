@@ -208,7 +208,7 @@ def _converter(type_name: str, mode: _Mode) -> Convert:
                     if entry is not _EMPTY:
                         result[name] = entry
             except FieldError as error:
-                raise error.under(name) from None
+                raise error.with_parent(name) from None
         if structs:
             for name, make_empty in structs:
                 if name not in result:
@@ -301,7 +301,7 @@ def _list(reader: _Reader, null: Value, keeps_empty: bool) -> Convert:
             for entry in value:
                 result.append(entry if entry.__class__ is as_is else read(null if entry is None else entry))
         except FieldError as error:
-            raise error.under(f"[{len(result)}]") from None
+            raise error.with_parent(f"[{len(result)}]") from None
         return result
 
     return convert
@@ -322,7 +322,7 @@ def _map(reader: _Reader, null: Value, keeps_empty: bool) -> Convert:
             try:
                 result[name] = entry if entry.__class__ is as_is else read(null if entry is None else entry)
             except FieldError as error:
-                raise error.under(name) from None
+                raise error.with_parent(name) from None
         return result
 
     return convert

@@ -130,7 +130,7 @@ def _of_template(template: Manifest, sources: Sources, release: Release) -> Conv
     try:
         successor = convert(placed, sources, release)
     except FieldError as error:
-        raise error.under("spec.virtualMachine") from None
+        raise error.with_parent("spec.virtualMachine") from None
     changed = _carried_over(spec["virtualMachine"], placed, successor.manifest)
     result = {**template, "spec": {**spec, "virtualMachine": changed}}
     inside = tuple(_under_vm(change) for change in successor.changes)

@@ -88,7 +88,7 @@ def release_of(schemas: Mapping[Role, Manifest]) -> Release:
     best = "1.0"
     for since in sorted(introduced, key=lambda text: tuple(int(part) for part in text.split("."))):
         if not introduced[since]:
-            return release.of(best)
+            return release.parse_release(best)
         best = since
     return NEWEST
 

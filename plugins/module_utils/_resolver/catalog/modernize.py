@@ -63,7 +63,7 @@ def _object(draft: Draft) -> None:
     try:
         schema.canonical(type_name, manifest.get("spec"))
     except FieldError as error:
-        raise error.under("spec") from None
+        raise error.with_parent("spec") from None
     spec = manifest.get("spec") or {}
     if api_version != API_VERSION:
         manifest["apiVersion"] = API_VERSION

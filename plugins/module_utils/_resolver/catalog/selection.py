@@ -44,7 +44,7 @@ class Selection:
     labels: tuple[str, ...] = ()
     deprecated: str = "include"
 
-    def of(self, objects: Iterable[Manifest]) -> list[Manifest]:
+    def select(self, objects: Iterable[Manifest]) -> list[Manifest]:
         """The selected objects, in order.
 
         Raises CatalogError for an invalid label selector, and for a pattern without a match, which is more likely a

@@ -73,7 +73,7 @@ def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
             release_schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"), release)
         except FieldError as error:
             name = (manifest.get("metadata") or {}).get("name")
-            raise Rejected(f"[{index}] ({name}): {error.under('spec')}") from None
+            raise Rejected(f"[{index}] ({name}): {error.with_parent('spec')}") from None
         instancetypes.append(manifest)
     return instancetypes
 
@@ -98,7 +98,7 @@ def _preference(preference: Manifest | str, manifests: list[Any], release: Relea
     try:
         return release_schema.canonical(PREFERENCE.spec_type, preference if bare else preference["spec"], release)
     except FieldError as error:
-        raise Rejected(f"preference: {error if bare else error.under('spec')}") from None
+        raise Rejected(f"preference: {error if bare else error.with_parent('spec')}") from None
 
 
 def count_of(option: str, value: Any) -> int:

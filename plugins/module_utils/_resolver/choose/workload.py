@@ -280,7 +280,7 @@ def _judged(
     try:
         spec = release_schema.canonical(PREFERENCE.spec_type, preference.get("spec"), release)
     except FieldError as error:
-        raise Rejected(f"preference {_name(preference)}: {error.under('spec')}") from None
+        raise Rejected(f"preference {_name(preference)}: {error.with_parent('spec')}") from None
     fits = fitting(sizes.manifests, Constraints(preference=spec), release)
     rejected = dict(sizes.too_small)
     for one in sizes.manifests:

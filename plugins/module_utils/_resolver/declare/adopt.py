@@ -362,7 +362,7 @@ def _equalize(domain: Manifest, config: Configuration) -> None:
     for amounts in (memory, requests, limits):
         for name in ("guest", "maxGuest", "memory"):
             if name in amounts:
-                amounts[name] = Quantity.of(parse(amounts[name]).value, BINARY_SI).text
+                amounts[name] = Quantity.from_integer(parse(amounts[name]).value, BINARY_SI).text
     requested_by_default = "memory" not in limits and config.memory_overcommit == 100
     if requested_by_default and "memory" in requests and requests["memory"] == memory.get("guest"):
         # The pod requests the same without it.

@@ -150,7 +150,7 @@ def _problem(found: Example) -> FieldError | None:
     try:
         formats.checked("VirtualMachine", parts, False)
     except FieldError as error:
-        return error.under("virtual_machine")
+        return error.with_parent("virtual_machine")
     return None
 
 

@@ -136,7 +136,7 @@ def as_data(limit: Limit) -> Manifest:
     return {field: value for field, value in limit._asdict().items() if value != Limit._field_defaults.get(field)}
 
 
-def of_data(data: Any) -> Limit | None:
+def limit_from_data(data: Any) -> Limit | None:
     """The limit of `as_data`; None for anything else, such as that of another release of this collection."""
     if not isinstance(data, dict) or not isinstance(data.get("name"), str) or data.keys() - set(Limit._fields):
         return None
@@ -243,7 +243,7 @@ def _selected(entry: Manifest, role: Role, objects: list[Manifest]) -> list[Mani
     fields = _SELECTING if role is INSTANCETYPE else ("preferences",)
     patterns: dict[str, Any] = {field: tuple(entry.get(field, ())) for field in fields}
     try:
-        return Selection(kinds=(role.matcher,), **patterns).of(objects)
+        return Selection(kinds=(role.matcher,), **patterns).select(objects)
     except CatalogError as error:
         raise FieldError("", str(error)) from None
 

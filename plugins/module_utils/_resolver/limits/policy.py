@@ -9,7 +9,7 @@ from ..api.kinds import BY_NAME
 from ..api.matcher import INSTANCETYPE
 from ..catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
 from .checks import VARIABLES, VMI, checks
-from .language import AUDIT, DENY, WARN, Limit, as_data, of_data
+from .language import AUDIT, DENY, WARN, Limit, as_data, limit_from_data
 
 Manifest = dict[str, Any]
 
@@ -70,7 +70,7 @@ def limit_of(policy: Manifest) -> Limit | None:
     """The limit of a policy that `policies` made; None for any other."""
     annotations = (policy.get("metadata") or {}).get("annotations") or {}
     try:
-        return of_data(json.loads(annotations.get(LIMIT_ANNOTATION, "")))
+        return limit_from_data(json.loads(annotations.get(LIMIT_ANNOTATION, "")))
     except ValueError:
         return None
 

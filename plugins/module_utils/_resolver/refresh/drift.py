@@ -9,7 +9,7 @@ from ..api import release_schema, semantic
 from ..api.effects import LIVE, NOTHING, RESTART
 from ..api.errors import Panic
 from ..api.matcher import ROLES, Role
-from ..api.release import Release, of
+from ..api.release import Release, parse_release
 from ..api.state import state_of
 from ..api.tree import differences
 from ..kubevirt.apply import applier, topology
@@ -36,7 +36,7 @@ UNKNOWN: Final = "unknown"
 
 
 # The newest release that reads revisions of v1alpha1 and v1alpha2.
-READS_ALPHA: Final = of("1.6")
+READS_ALPHA: Final = parse_release("1.6")
 
 
 class RoleDrift(NamedTuple):

@@ -59,7 +59,7 @@ class Launchers:
         self._guests: dict[Key, str] = {}
         pods.on_change(self._pod_changed)
 
-    def of(self, vmi: Manifest) -> list[Manifest]:
+    def pods_of(self, vmi: Manifest) -> list[Manifest]:
         """The pods of a VMI."""
         found = (self._pods.get(key) for key in self._by_guest.get(vmi["metadata"]["uid"], ()))
         return [pod for pod in found if pod is not None]

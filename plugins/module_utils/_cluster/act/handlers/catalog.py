@@ -106,7 +106,7 @@ def _use(users: Users, step: Planned) -> list[Finding]:
     if step.live is None:
         return []
     try:
-        vms = users.of(key_of(step.live))
+        vms = users.vms_using(key_of(step.live))
     except (ApiError, ConnectionFailed) as error:
         return [
             Finding(

@@ -6,9 +6,9 @@ import heapq
 import json
 from typing import Final
 
-from .fit import eligible, has_devices, has_room, obstacle, rules
-from .state import State
-from .workload import Workload
+from .fit import eligible, has_devices, has_room, rules, violated_rule
+from .pod_info import PodInfo
+from .state import ClusterState
 
 _SCORED: Final = ("cpu", "memory")
 
@@ -24,7 +24,7 @@ class Batch:
     is still the best when it is recomputed is the best.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ClusterState) -> None:
         self.state = state
         self._eligible: dict[str, list[int]] = {}
         self._ordered: dict[str, list[_Entry]] = {}
@@ -32,32 +32,32 @@ class Batch:
         self._roomy: dict[str, tuple[int, dict[int, None]]] = {}
         self._placed: list[int] = []
 
-    def eligible(self, pod: Workload) -> list[int]:
+    def eligible(self, pod: PodInfo) -> list[int]:
         """The nodes that are for a pod at all; computed once for pods that are alike."""
         key = _eligibility_key(pod)
         if key not in self._eligible:
             self._eligible[key] = eligible(self.state, pod)
         return self._eligible[key]
 
-    def fitting(self, pod: Workload) -> list[int]:
+    def fitting(self, pod: PodInfo) -> list[int]:
         """The nodes that a pod fits on now."""
         pod_rules = rules(self.state, pod)
         return [
             number
             for number in self._with_room(pod)
-            if not obstacle(self.state.nodes[number], pod_rules) and has_devices(self.state, pod, number)
+            if not violated_rule(self.state.nodes[number], pod_rules) and has_devices(self.state, pod, number)
         ]
 
-    def unsure(self, pod: Workload) -> list[int]:
+    def undecided(self, pod: PodInfo) -> list[int]:
         """The nodes that a pod would fit on but for its devices, of which it is not known whether they do."""
         pod_rules = rules(self.state, pod)
         return [
             number
             for number in self._with_room(pod)
-            if not obstacle(self.state.nodes[number], pod_rules) and has_devices(self.state, pod, number) is None
+            if not violated_rule(self.state.nodes[number], pod_rules) and has_devices(self.state, pod, number) is None
         ]
 
-    def place(self, pod: Workload) -> int | None:
+    def place(self, pod: PodInfo) -> int | None:
         """The number of the node that a pod is placed on; None if it fits on none."""
         number = self._best_fitting(pod) if self._depends_on_pods(pod) else self._best_scored(pod)
         if number is not None:
@@ -65,7 +65,7 @@ class Batch:
             self._placed.append(number)
         return number
 
-    def additional(self, pod: Workload) -> int:
+    def additional(self, pod: PodInfo) -> int:
         """How many such pods would still fit if they do not depend on others; the state stays unchanged."""
         total = 0
         for number in self.eligible(pod):
@@ -76,7 +76,7 @@ class Batch:
             total += max(0, min([*rooms, node.pods - len(self.state.pods[number])]))
         return total
 
-    def _with_room(self, pod: Workload) -> dict[int, None]:
+    def _with_room(self, pod: PodInfo) -> dict[int, None]:
         """The nodes with room, of which only those have to be looked at that have taken a pod since the last time."""
         key = _size_key(pod)
         candidates: dict[int, None] = dict.fromkeys(self.eligible(pod))
@@ -87,15 +87,15 @@ class Batch:
         self._roomy[key] = (len(self._placed), roomy)
         return roomy
 
-    def _depends_on_pods(self, pod: Workload) -> bool:
+    def _depends_on_pods(self, pod: PodInfo) -> bool:
         affine = pod.required("podAffinity") or pod.required("podAntiAffinity")
-        return bool(affine or pod.spread or pod.devices or self.state.repelled(pod))
+        return bool(affine or pod.spread or pod.devices or self.state.anti_affinity_domains(pod))
 
-    def _best_fitting(self, pod: Workload) -> int | None:
+    def _best_fitting(self, pod: PodInfo) -> int | None:
         numbers = self.fitting(pod)
         return min(numbers, key=lambda number: self._score(pod, number)) if numbers else None
 
-    def _best_scored(self, pod: Workload) -> int | None:
+    def _best_scored(self, pod: PodInfo) -> int | None:
         key = _size_key(pod)
         if key not in self._ordered:
             self._ordered[key] = [(self._score(pod, number), number) for number in self.eligible(pod)]
@@ -112,7 +112,7 @@ class Batch:
             heapq.heapreplace(order, entry)
         return None
 
-    def _score(self, pod: Workload, number: int) -> float:
+    def _score(self, pod: PodInfo, number: int) -> float:
         """How full a node would be with a pod, 0 to 1; the mean of CPU and memory."""
         node, used = self.state.nodes[number], self.state.used[number]
         parts = [
@@ -123,12 +123,18 @@ class Batch:
         return sum(parts) / len(parts) if parts else 0.0
 
 
-def _eligibility_key(pod: Workload) -> str:
+def _eligibility_key(pod: PodInfo) -> str:
     """The same for pods that the same nodes are for."""
-    parts = [pod.node_selector, pod.affinity.get("nodeAffinity"), pod.tolerations, pod.volume_affinity, pod.waits_for]
+    parts = [
+        pod.node_selector,
+        pod.affinity.get("nodeAffinity"),
+        pod.tolerations,
+        pod.volume_affinity,
+        pod.unbound_claim,
+    ]
     return json.dumps(parts, sort_keys=True)
 
 
-def _size_key(pod: Workload) -> str:
+def _size_key(pod: PodInfo) -> str:
     """The same for pods that the same nodes have room for."""
     return f"{_eligibility_key(pod)} {sorted(pod.requests.items())}"

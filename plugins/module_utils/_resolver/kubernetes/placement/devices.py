@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from .demand import Demand, DeviceRequest
 from .node import Node
-from .node_rules import holds
+from .node_rules import matches_term
 
 _TEXT: Final = r"\"[^\"\\\n]*\"|'[^'\\\n]*'"
 _DRIVER: Final = re.compile(rf"device\s*\.\s*driver\s*==\s*({_TEXT})")
@@ -246,4 +246,4 @@ def _is_reachable(node: Node, location: Manifest) -> bool:
 
 
 def _reaches(node: Node, selector: Manifest) -> bool:
-    return any(holds(term, node) for term in selector.get("nodeSelectorTerms") or ())
+    return any(matches_term(term, node) for term in selector.get("nodeSelectorTerms") or ())

@@ -6,22 +6,22 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...api.quantity import human
-from .fit import eligible, has_devices, lacking, obstacle, rules
+from .fit import eligible, has_devices, insufficient_resources, rules, violated_rule
 from .node import Node
-from .node_rules import is_selected, repelling, unreachable_claims, unselected
-from .state import State
-from .workload import Workload
+from .node_rules import matches_node_affinity, missing_labels, unreachable_claims, untolerated_taints
+from .pod_info import PodInfo
+from .state import ClusterState
 
 _SIZES: Final = ("memory", "ephemeral-storage")
 _PLAIN: Final = ("cpu", "memory", "ephemeral-storage", "pods")
 
 
-def problem(state: State, pod: Workload) -> str:
+def problem(state: ClusterState, pod: PodInfo) -> str:
     """What keeps a pod that fits nowhere from running: what most nodes lack, and what the best node does."""
     if not state.nodes:
         return "there are no nodes"
-    if pod.waits_for:
-        return f"its claim {pod.waits_for} is not bound"
+    if pod.unbound_claim:
+        return f"its claim {pod.unbound_claim} is not bound"
     if pod.devices is not None and pod.devices.missing:
         return pod.devices.missing
     reasons = [*_missing_resources(state, pod), *_missing_claimed_devices(state, pod), *_excluded_nodes(state, pod)]
@@ -32,14 +32,14 @@ def problem(state: State, pod: Workload) -> str:
     return "; ".join(reasons)
 
 
-def _missing_resources(state: State, pod: Workload) -> Iterator[str]:
+def _missing_resources(state: ClusterState, pod: PodInfo) -> Iterator[str]:
     for name in pod.requests:
         having = sum(node.allocatable.get(name, 0) > 0 for node in state.nodes)
         if name not in _PLAIN and having < len(state.nodes):
             yield f"{having} of {len(state.nodes)} nodes {'has' if having == 1 else 'have'} {name}"
 
 
-def _missing_claimed_devices(state: State, pod: Workload) -> Iterator[str]:
+def _missing_claimed_devices(state: ClusterState, pod: PodInfo) -> Iterator[str]:
     answers = [has_devices(state, pod, number) for number in range(len(state.nodes))]
     having, unknown = answers.count(True), answers.count(None)
     if having < len(answers):
@@ -50,7 +50,7 @@ def _missing_claimed_devices(state: State, pod: Workload) -> Iterator[str]:
         yield f"of {unknown} it is not known: {doubt or 'only CEL can evaluate the selectors of the devices'}"
 
 
-def _excluded_nodes(state: State, pod: Workload) -> Iterator[str]:
+def _excluded_nodes(state: ClusterState, pod: PodInfo) -> Iterator[str]:
     """What keeps it off nodes whatever their room, and off how many; the first reason of each node."""
     reasons: dict[tuple[str, str, str], int] = {}
     for node in state.nodes:
@@ -61,32 +61,32 @@ def _excluded_nodes(state: State, pod: Workload) -> Iterator[str]:
         yield f"{amount} of {len(state.nodes)} nodes {singular if amount == 1 else plural} {what}"
 
 
-def _exclusion(node: Node, pod: Workload) -> tuple[str, str, str] | None:
+def _exclusion(node: Node, pod: PodInfo) -> tuple[str, str, str] | None:
     """What is wrong with a node whatever its room: verb of one node, verb of several, and what."""
-    for label in unselected(node, pod):
+    for label in missing_labels(node, pod):
         return "lacks", "lack", f"the label {label}"
-    if not is_selected(node, pod):
+    if not matches_node_affinity(node, pod):
         return "is", "are", "not in its node affinity"
     for claim in unreachable_claims(node, pod):
         return "does", "do", f"not reach the volume of its claim {claim}"
-    for taint in repelling(node, pod):
+    for taint in untolerated_taints(node, pod):
         value = f"={taint['value']}" if taint.get("value") else ""
         return "has", "have", f"the taint {taint.get('key', '')}{value}:{taint.get('effect', '')}"
     return None
 
 
-def _nearest_node(state: State, pod: Workload, numbers: list[int]) -> str:
+def _nearest_node(state: ClusterState, pod: PodInfo, numbers: list[int]) -> str:
     """What the node lacks that lacks the least: the fewest resources, and of these the smallest part of the request."""
     pod_rules = rules(state, pod)
 
     def shortage(number: int) -> tuple[int, float]:
-        missing = lacking(state, pod, number)
-        other = bool(obstacle(state.nodes[number], pod_rules))
+        missing = insufficient_resources(state, pod, number)
+        other = bool(violated_rule(state.nodes[number], pod_rules))
         return len(missing) + other, sum(amount / pod.requests.get(name, 1) for name, amount in missing.items())
 
     best = min(numbers, key=shortage)
-    parts = [_amount(name, amount) for name, amount in lacking(state, pod, best).items()]
-    other = obstacle(state.nodes[best], pod_rules)
+    parts = [_amount(name, amount) for name, amount in insufficient_resources(state, pod, best).items()]
+    other = violated_rule(state.nodes[best], pod_rules)
     lacks = [*parts, *([other] if other else [])]
     return f"{state.nodes[best].name} lacks {' and '.join(lacks)}" if lacks else ""
 

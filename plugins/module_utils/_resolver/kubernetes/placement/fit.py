@@ -11,20 +11,25 @@ from typing import Any
 
 from ...api.label_selector import matches
 from .node import Node
-from .node_rules import is_selected, tolerates_all, unreachable_claims
-from .state import State, Test, term_test
-from .workload import Workload
+from .node_rules import matches_node_affinity, tolerates_all, unreachable_claims
+from .pod_info import PodInfo
+from .state import ClusterState, Test, term_test
 
 # Why a node is unsuitable, or "".
 Rule = Callable[[Node], str]
 
 
-def rules(state: State, pod: Workload) -> list[Rule]:
+def rules(state: ClusterState, pod: PodInfo) -> list[Rule]:
     """The rules of other pods that a node must meet; valid until the next pod is placed."""
-    return [*_spread(state, pod), *_affinity(state, pod), *_anti_affinity(state, pod), *_repelled(state, pod)]
+    return [
+        *_spread(state, pod),
+        *_affinity(state, pod),
+        *_anti_affinity(state, pod),
+        *_existing_anti_affinity(state, pod),
+    ]
 
 
-def _affinity(state: State, pod: Workload) -> Iterator[Rule]:
+def _affinity(state: ClusterState, pod: PodInfo) -> Iterator[Rule]:
     terms = pod.required("podAffinity")
     if not terms:
         return
@@ -47,7 +52,7 @@ def _affinity(state: State, pod: Workload) -> Iterator[Rule]:
     yield rule
 
 
-def _anti_affinity(state: State, pod: Workload) -> Iterator[Rule]:
+def _anti_affinity(state: ClusterState, pod: PodInfo) -> Iterator[Rule]:
     for term in pod.required("podAntiAffinity"):
         test = term_test(term, pod.namespace, state.namespaces)
         topology = term.get("topologyKey", "")
@@ -56,8 +61,8 @@ def _anti_affinity(state: State, pod: Workload) -> Iterator[Rule]:
         yield _avoiding(topology, {value for value, amount in domains.items() if amount}, "distance from other pods")
 
 
-def _repelled(state: State, pod: Workload) -> Iterator[Rule]:
-    for topology, values in state.repelled(pod):
+def _existing_anti_affinity(state: ClusterState, pod: PodInfo) -> Iterator[Rule]:
+    for topology, values in state.anti_affinity_domains(pod):
         yield _avoiding(topology, values, "pods that do not avoid it")
 
 
@@ -65,7 +70,7 @@ def _avoiding(topology: str, values: set[str], problem: str) -> Rule:
     return lambda node: problem if node.labels.get(topology) in values else ""
 
 
-def _spread(state: State, pod: Workload) -> Iterator[Rule]:
+def _spread(state: ClusterState, pod: PodInfo) -> Iterator[Rule]:
     hard = [
         constraint
         for constraint in pod.spread
@@ -76,7 +81,7 @@ def _spread(state: State, pod: Workload) -> Iterator[Rule]:
         yield _spread_rule(state, pod, constraint, keys)
 
 
-def _spread_rule(state: State, pod: Workload, constraint: Mapping[str, Any], keys: list[str]) -> Rule:
+def _spread_rule(state: ClusterState, pod: PodInfo, constraint: Mapping[str, Any], keys: list[str]) -> Rule:
     topology, max_skew = constraint.get("topologyKey", ""), constraint.get("maxSkew", 1)
     selector = _selector(constraint, pod)
     counts = state.count(_key(f"spread {topology}", pod, [selector]), _spread_test(selector, pod.namespace), selector)
@@ -99,16 +104,16 @@ def _spread_rule(state: State, pod: Workload, constraint: Mapping[str, Any], key
     return rule
 
 
-def _counts(node: Node, pod: Workload, constraint: Mapping[str, Any]) -> bool:
+def _counts(node: Node, pod: PodInfo, constraint: Mapping[str, Any]) -> bool:
     """Whether the pods of a node count, by the policies of a constraint."""
-    if (constraint.get("nodeAffinityPolicy") or "Honor") == "Honor" and not is_selected(node, pod):
+    if (constraint.get("nodeAffinityPolicy") or "Honor") == "Honor" and not matches_node_affinity(node, pod):
         return False
     return (constraint.get("nodeTaintsPolicy") or "Ignore") == "Ignore" or tolerates_all(
-        node._replace(closed=False), pod
+        node._replace(unschedulable=False), pod
     )
 
 
-def _selector(constraint: Mapping[str, Any], pod: Workload) -> Mapping[str, Any] | None:
+def _selector(constraint: Mapping[str, Any], pod: PodInfo) -> Mapping[str, Any] | None:
     """The selector of a constraint, with the API server's additions for matchLabelKeys."""
     selector: Mapping[str, Any] | None = constraint.get("labelSelector")
     added = [
@@ -128,22 +133,22 @@ def _spread_test(selector: Mapping[str, Any] | None, namespace: str) -> Test:
     return lambda other: other.namespace == namespace and not other.terminating and matches(selector, other.labels)
 
 
-def _key(kind: str, pod: Workload, terms: Any) -> str:
+def _key(kind: str, pod: PodInfo, terms: Any) -> str:
     return f"{kind} {pod.namespace} {json.dumps(terms, sort_keys=True)}"
 
 
-def eligible(state: State, pod: Workload) -> list[int]:
+def eligible(state: ClusterState, pod: PodInfo) -> list[int]:
     """The nodes that are for the pod at all, however full they are."""
-    if pod.waits_for:
+    if pod.unbound_claim:
         return []
     return [
         number
         for number, node in enumerate(state.nodes)
-        if tolerates_all(node, pod) and is_selected(node, pod) and not any(unreachable_claims(node, pod))
+        if tolerates_all(node, pod) and matches_node_affinity(node, pod) and not any(unreachable_claims(node, pod))
     ]
 
 
-def has_room(state: State, pod: Workload, number: int) -> bool:
+def has_room(state: ClusterState, pod: PodInfo, number: int) -> bool:
     """Whether a node has the resources, and may run one pod more."""
     node = state.nodes[number]
     if len(state.pods[number]) >= node.pods:
@@ -152,12 +157,12 @@ def has_room(state: State, pod: Workload, number: int) -> bool:
     return all(amount <= node.allocatable.get(name, 0) - used.get(name, 0) for name, amount in pod.requests.items())
 
 
-def has_devices(state: State, pod: Workload, number: int) -> bool | None:
+def has_devices(state: ClusterState, pod: PodInfo, number: int) -> bool | None:
     """Whether a node has the devices that a pod claims; None if that is not known."""
     return pod.devices is None or state.allocator.fits(state.nodes[number], pod.devices)
 
 
-def lacking(state: State, pod: Workload, number: int) -> dict[str, int]:
+def insufficient_resources(state: ClusterState, pod: PodInfo, number: int) -> dict[str, int]:
     """How much of which resource a node lacks; `pods` is 1 if it may not run another."""
     node, used = state.nodes[number], state.used[number]
     missing = {
@@ -169,7 +174,7 @@ def lacking(state: State, pod: Workload, number: int) -> dict[str, int]:
     return shortages
 
 
-def obstacle(node: Node, pod_rules: list[Rule]) -> str:
+def violated_rule(node: Node, pod_rules: list[Rule]) -> str:
     """What of other pods keeps a pod off a node, "" if nothing does."""
     if not pod_rules:
         return ""

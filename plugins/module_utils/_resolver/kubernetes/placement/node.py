@@ -20,7 +20,7 @@ class Node(NamedTuple):
 
     taints: those that repel pods.
 
-    pods: the maximum number. closed: unschedulable, whose taint follows a moment later; topology spread considers only
+    pods: the maximum number. unschedulable: its taint follows a moment later; topology spread considers only
     taints.
     """
 
@@ -29,7 +29,7 @@ class Node(NamedTuple):
     taints: tuple[Mapping[str, Any], ...]
     allocatable: Counts
     pods: int
-    closed: bool = False
+    unschedulable: bool = False
 
 
 def node(manifest: Mapping[str, Any], cordoned: bool = False) -> Node:
@@ -40,8 +40,8 @@ def node(manifest: Mapping[str, Any], cordoned: bool = False) -> Node:
         taints.append(UNSCHEDULABLE)
     allocatable = {name: count(name, parse(str(text))) for name, text in (status.get("allocatable") or {}).items()}
     pods = allocatable.pop("pods", 0)
-    closed = bool(spec.get("unschedulable"))
-    return Node(metadata.get("name", ""), metadata.get("labels") or {}, tuple(taints), allocatable, pods, closed)
+    unschedulable = bool(spec.get("unschedulable"))
+    return Node(metadata.get("name", ""), metadata.get("labels") or {}, tuple(taints), allocatable, pods, unschedulable)
 
 
 def count(resource: str, amount: Quantity) -> int:

@@ -7,18 +7,18 @@ from typing import Any
 
 from ...api.label_selector import matches_expression
 from .node import UNSCHEDULABLE, Node
-from .workload import Workload
+from .pod_info import PodInfo
 
 
-def repelling(node: Node, workload: Workload) -> Iterator[Mapping[str, Any]]:
+def untolerated_taints(node: Node, pod: PodInfo) -> Iterator[Mapping[str, Any]]:
     """The taints of a node that a pod does not tolerate, with that of a node that is marked as unschedulable."""
-    for taint in (*node.taints, *((UNSCHEDULABLE,) if node.closed else ())):
-        if not any(_tolerates(toleration, taint) for toleration in workload.tolerations):
+    for taint in (*node.taints, *((UNSCHEDULABLE,) if node.unschedulable else ())):
+        if not any(_tolerates(toleration, taint) for toleration in pod.tolerations):
             yield taint
 
 
-def tolerates_all(node: Node, workload: Workload) -> bool:
-    return not any(repelling(node, workload))
+def tolerates_all(node: Node, pod: PodInfo) -> bool:
+    return not any(untolerated_taints(node, pod))
 
 
 def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
@@ -32,30 +32,30 @@ def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
     return bool(operator == "Exists")
 
 
-def unselected(node: Node, workload: Workload) -> Iterator[str]:
+def missing_labels(node: Node, pod: PodInfo) -> Iterator[str]:
     """The labels (`key=value`) of the node selector that a node lacks."""
-    for key, value in workload.node_selector.items():
+    for key, value in pod.node_selector.items():
         if node.labels.get(key) != value:
             yield f"{key}={value}"
 
 
-def is_selected(node: Node, workload: Workload) -> bool:
+def matches_node_affinity(node: Node, pod: PodInfo) -> bool:
     """Whether node selector and required node affinity take a node."""
-    if any(unselected(node, workload)):
+    if any(missing_labels(node, pod)):
         return False
-    affinity = workload.affinity.get("nodeAffinity") or {}
+    affinity = pod.affinity.get("nodeAffinity") or {}
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
-    return required is None or any(holds(term, node) for term in required.get("nodeSelectorTerms") or ())
+    return required is None or any(matches_term(term, node) for term in required.get("nodeSelectorTerms") or ())
 
 
-def unreachable_claims(node: Node, workload: Workload) -> Iterator[str]:
+def unreachable_claims(node: Node, pod: PodInfo) -> Iterator[str]:
     """The claims of a pod that cannot be reached from a node."""
-    for name, selector in workload.volume_affinity:
-        if not any(holds(term, node) for term in selector.get("nodeSelectorTerms") or ()):
+    for name, selector in pod.volume_affinity:
+        if not any(matches_term(term, node) for term in selector.get("nodeSelectorTerms") or ()):
             yield name
 
 
-def holds(term: Mapping[str, Any], node: Node) -> bool:
+def matches_term(term: Mapping[str, Any], node: Node) -> bool:
     labels, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     if not labels and not fields:
         return False

@@ -23,18 +23,18 @@ from .demand import DeviceObjects, demand
 from .devices import Allocator, taken
 from .explain import problem
 from .node import Node, node
-from .state import State
+from .pod_info import PodInfo, from_manifest, from_pod, is_over
+from .state import ClusterState
 from .storage import claim_names, storage, with_volume_affinity
-from .workload import Workload, is_over, of_manifest, of_pod
 
 
-def guests(pods: Iterable[Workload], nodes: Iterable[str]) -> list[Workload]:
+def guests(pods: Iterable[PodInfo], nodes: Iterable[str]) -> list[PodInfo]:
     """The pods of guests on the nodes."""
     drained = set(nodes)
     return [pod for pod in pods if pod.owner and pod.node in drained and not pod.terminating]
 
 
-def migration_target(source: Workload, labels: Mapping[str, str]) -> Workload:
+def migration_target(source: PodInfo, labels: Mapping[str, str]) -> PodInfo:
     """The target pod of a running guest's migration. labels: of its node."""
     affinity = copy(dict(source.affinity))
     host_model = OBSOLETE_MODEL in json.dumps(affinity.get("nodeAffinity") or {})
@@ -47,7 +47,7 @@ class Sample(NamedTuple):
     """A VM with only an instancetype. pod: None if KubeVirt cannot render one, with the reason in `problem`."""
 
     name: str
-    pod: Workload | None
+    pod: PodInfo | None
     problem: str = ""
 
 
@@ -57,7 +57,7 @@ def capacity(nodes: Sequence[Node], batch: Batch, samples: Sequence[Sample]) -> 
     fits: an empty node could run it. node_count: the number of such nodes. additional_vms: how many more such VMs fit
     now. problem: what is missing if no node could run it.
     """
-    empty = Batch(State(nodes, ()))
+    empty = Batch(ClusterState(nodes, ()))
     return [_capacity(sample, len(nodes), empty, batch) for sample in samples]
 
 
@@ -79,12 +79,12 @@ class PlacementRequest(NamedTuple):
 
     name: str
     namespace: str
-    pod: Workload | None
+    pod: PodInfo | None
     node: str = ""
     problem: str = ""
 
 
-def running(pods: Iterable[Workload]) -> dict[tuple[str, str], Workload]:
+def running(pods: Iterable[PodInfo]) -> dict[tuple[str, str], PodInfo]:
     """The pods of running VMs by namespace and name."""
     pods_by_vm = {}
     for pod in pods:
@@ -93,9 +93,9 @@ def running(pods: Iterable[Workload]) -> dict[tuple[str, str], Workload]:
     return pods_by_vm
 
 
-def outcome(
+def simulate(
     nodes: Sequence[Node],
-    pods: Sequence[Workload],
+    pods: Sequence[PodInfo],
     requests: Iterable[PlacementRequest],
     drained: Sequence[str] = (),
     namespaces: Mapping[str, Mapping[str, str]] | None = None,
@@ -107,7 +107,7 @@ def outcome(
     nodes: those that are drained are cordoned. pods: those that run. requests: placed in their order, after the guests
     of drained nodes. samples: one for each instancetype. allocator: the devices for claims.
     """
-    batch = Batch(State(nodes, pods, namespaces, allocator))
+    batch = Batch(ClusterState(nodes, pods, namespaces, allocator))
     labels = {node.name: node.labels for node in nodes}
     evicted = [_drain_result(batch, guest, labels[guest.node]) for guest in guests(pods, drained)]
     results = [_migration_result(batch, vm) if vm.node else _placement_result(batch, vm) for vm in requests]
@@ -143,7 +143,7 @@ def _identity(vm: PlacementRequest) -> dict[str, Any]:
     return {"name": vm.name, "namespace": vm.namespace, "evaluated": vm.pod is not None}
 
 
-def _drain_result(batch: Batch, guest: Workload, labels: Mapping[str, str]) -> dict[str, Any]:
+def _drain_result(batch: Batch, guest: PodInfo, labels: Mapping[str, str]) -> dict[str, Any]:
     """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node."""
     pod = migration_target(guest, labels)
     nodes, number, missing = _place(batch, pod)
@@ -154,12 +154,12 @@ def _drain_result(batch: Batch, guest: Workload, labels: Mapping[str, str]) -> d
     return {**result, **undecided, **nodes, **destination}
 
 
-def _is_decided(batch: Batch, pod: Workload | None, fits: bool) -> bool:
+def _is_decided(batch: Batch, pod: PodInfo | None, fits: bool) -> bool:
     """Whether there is an answer for a pod: of some devices that it claims it cannot be known whether they match."""
-    return pod is not None and (fits or pod.devices is None or not batch.unsure(pod))
+    return pod is not None and (fits or pod.devices is None or not batch.undecided(pod))
 
 
-def _place(batch: Batch, pod: Workload | None, why: str = "") -> tuple[dict[str, Any], int | None, str]:
+def _place(batch: Batch, pod: PodInfo | None, why: str = "") -> tuple[dict[str, Any], int | None, str]:
     nodes = _fitting(batch, pod)
     if pod is None:
         return nodes, None, why
@@ -167,7 +167,7 @@ def _place(batch: Batch, pod: Workload | None, why: str = "") -> tuple[dict[str,
     return nodes, number, "" if number is not None else problem(batch.state, pod)
 
 
-def _fitting(batch: Batch, pod: Workload | None) -> dict[str, Any]:
+def _fitting(batch: Batch, pod: PodInfo | None) -> dict[str, Any]:
     numbers = batch.fitting(pod) if pod is not None else []
     return {"node_count": len(numbers), "nodes": [batch.state.nodes[number].name for number in numbers[:_SHOWN]]}
 
@@ -195,7 +195,7 @@ class PlacementObjects(NamedTuple):
 def placement(
     vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, objects: PlacementObjects, if_running: str = MIGRATE
 ) -> dict[str, Any]:
-    """Places VMs in a cluster; see `outcome`. A VM whose pod is among the pods runs.
+    """Places VMs in a cluster; see `simulate`. A VM whose pod is among the pods runs.
 
     lookup: the instancetypes, preferences and revisions. if_running: what becomes of VMs that run, MIGRATE: a second
     pod, for each VM by itself, RESTART: new pods after all present ones have gone. Raises FieldError for what is no
@@ -204,7 +204,7 @@ def placement(
     nodes = [_node(manifest, objects.drain) for manifest in objects.nodes]
     labels = {node.name: node.labels for node in nodes}
     disks = storage(objects.claims, objects.volumes, objects.classes)
-    pods = [with_volume_affinity(_workload(manifest), disks) for manifest in objects.pods if not is_over(manifest)]
+    pods = [with_volume_affinity(_pod_info(manifest), disks) for manifest in objects.pods if not is_over(manifest)]
     namespace_labels = {name_of(namespace): labels_of(namespace) for namespace in objects.namespaces}
     if objects.drain:
         pods = [_with_devices(pod, objects) if pod.node in objects.drain else pod for pod in pods]
@@ -224,7 +224,7 @@ def placement(
         try:
             owner = source.owner if source is not None else ""
             launch = render_vm(vm, lookup, kubevirt, namespace_environments[namespace], owner, labels.get(node_name))
-            pod = of_pod(launch.pod, name_of(vm), namespace)._replace(
+            pod = from_pod(launch.pod, name_of(vm), namespace)._replace(
                 claims=claim_names(launch.spec.get("volumes") or ())
             )
             requests.append(
@@ -235,7 +235,7 @@ def placement(
         except (NoPod, FieldError) as error:
             requests.append(PlacementRequest(name_of(vm), namespace, None, node_name, " ".join(str(error).split())))
     samples = [_sample(instancetype, kubevirt) for instancetype in objects.instancetypes]
-    return outcome(
+    return simulate(
         nodes,
         pods,
         requests,
@@ -246,7 +246,7 @@ def placement(
     )
 
 
-def _with_devices(pod: Workload, objects: PlacementObjects) -> Workload:
+def _with_devices(pod: PodInfo, objects: PlacementObjects) -> PodInfo:
     """The pod with what its claims of devices need."""
     return pod._replace(devices=demand(pod.resource_claims, pod.namespace, objects.devices))
 
@@ -258,7 +258,7 @@ def _allocator(devices: DeviceObjects | None, deleted: frozenset[tuple[str, str]
 def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> Sample:
     name = name_of(instancetype)
     try:
-        return Sample(name, of_pod(sample_pod(instancetype, kubevirt, environment_of(kubevirt)), name, ""))
+        return Sample(name, from_pod(sample_pod(instancetype, kubevirt, environment_of(kubevirt)), name, ""))
     except NoPod as error:
         return Sample(name, None, str(error))
 
@@ -270,8 +270,8 @@ def _node(manifest: Manifest, drained: Sequence[str]) -> Node:
         raise FieldError("nodes", malformed("Node", manifest, error)) from None
 
 
-def _workload(manifest: Manifest) -> Workload:
+def _pod_info(manifest: Manifest) -> PodInfo:
     try:
-        return of_manifest(manifest)
+        return from_manifest(manifest)
     except (AttributeError, QuantityError, TypeError) as error:
         raise FieldError("pods", malformed("Pod", manifest, error)) from None

@@ -9,14 +9,14 @@ from typing import Any, Optional
 from ...api.label_selector import matches
 from .devices import Allocator
 from .node import Counts, Node
-from .workload import Workload
+from .pod_info import PodInfo
 
-Test = Callable[[Workload], bool]
+Test = Callable[[PodInfo], bool]
 # Key and value, or None for any.
 Label = Optional[tuple[str, str]]
 
 
-class State:
+class ClusterState:
     """Nodes by index, with what is used of each. Only `place` changes it.
 
     namespaces: the labels of the namespaces by name, for affinity that selects by them. allocator: the devices for
@@ -26,25 +26,25 @@ class State:
     def __init__(
         self,
         nodes: Iterable[Node],
-        pods: Iterable[Workload],
+        pods: Iterable[PodInfo],
         namespaces: Mapping[str, Mapping[str, str]] | None = None,
         allocator: Allocator | None = None,
     ) -> None:
         self.nodes = list(nodes)
         self.namespaces = namespaces or {}
         self.used: list[Counts] = [{} for _node in self.nodes]
-        self.pods: list[list[Workload]] = [[] for _node in self.nodes]
+        self.pods: list[list[PodInfo]] = [[] for _node in self.nodes]
         # By a label without which a pod does not pass the test: a migration needs only the pods of its own VM.
-        self._labelled: dict[Label, list[tuple[int, Workload]]] = {}
+        self._labelled: dict[Label, list[tuple[int, PodInfo]]] = {}
         self._counts: dict[Label, dict[str, tuple[Test, list[int]]]] = {}
-        self._repellers: dict[Label, dict[str, tuple[Test, str, list[int]]]] = {}
+        self._anti_affinity_terms: dict[Label, dict[str, tuple[Test, str, list[int]]]] = {}
         index = {node.name: number for number, node in enumerate(self.nodes)}
         for pod in pods:
             if pod.node in index:
                 self.place(pod._replace(devices=None), index[pod.node])
         self.allocator = allocator or Allocator((), set())
 
-    def place(self, pod: Workload, number: int) -> None:
+    def place(self, pod: PodInfo, number: int) -> None:
         """Lets a pod run on the node with the number."""
         used = self.used[number]
         for name, amount in pod.requests.items():
@@ -58,11 +58,11 @@ class State:
                 counts[number] += test(pod)
         for term in pod.required("podAntiAffinity"):
             key = f"{pod.namespace} {_key(term)}"
-            repellers = self._repellers.setdefault(_required_label(term.get("labelSelector")), {})
-            if key not in repellers:
+            terms = self._anti_affinity_terms.setdefault(_required_label(term.get("labelSelector")), {})
+            if key not in terms:
                 test = term_test(term, pod.namespace, self.namespaces)
-                repellers[key] = (test, term.get("topologyKey", ""), [0] * len(self.nodes))
-            repellers[key][2][number] += 1
+                terms[key] = (test, term.get("topologyKey", ""), [0] * len(self.nodes))
+            terms[key][2][number] += 1
 
     def count(self, key: str, test: Test, selector: Mapping[str, Any] | None) -> list[int]:
         """How many pods pass a test, by node. key: the same for the same test. selector: pods that pass match it."""
@@ -84,11 +84,11 @@ class State:
                 sums[value] = sums.get(value, 0) + amount
         return sums
 
-    def repelled(self, pod: Workload) -> list[tuple[str, set[str]]]:
+    def anti_affinity_domains(self, pod: PodInfo) -> list[tuple[str, set[str]]]:
         """The values of topology labels (key, values) of nodes with a pod whose anti-affinity excludes this pod."""
         excluded = []
         for label in _possible_labels(pod):
-            for test, topology, counts in self._repellers.get(label, {}).values():
+            for test, topology, counts in self._anti_affinity_terms.get(label, {}).values():
                 if test(pod):
                     values = {value for value, amount in self.domains(topology, counts).items() if amount}
                     excluded.append((topology, values))
@@ -101,7 +101,7 @@ def _required_label(selector: Mapping[str, Any] | None) -> Label:
     return next(((key, value) for key, value in labels if isinstance(value, str)), None)
 
 
-def _possible_labels(pod: Workload) -> Iterator[Label]:
+def _possible_labels(pod: PodInfo) -> Iterator[Label]:
     """What `_required_label` may return for the selectors that match a pod."""
     yield None
     yield from ((key, value) for key, value in pod.labels.items() if isinstance(value, str))
@@ -112,7 +112,7 @@ def term_test(term: Mapping[str, Any], namespace: str, namespaces: Mapping[str, 
     selector, spaces = term.get("labelSelector"), term.get("namespaceSelector")
     named = set(term.get("namespaces") or ()) or (set() if spaces is not None else {namespace})
 
-    def test(pod: Workload) -> bool:
+    def test(pod: PodInfo) -> bool:
         if selector is None or not matches(selector, pod.labels):
             return False
         if pod.namespace in named:

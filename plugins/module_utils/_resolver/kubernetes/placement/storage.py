@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from .workload import Workload
+from .pod_info import PodInfo
 
 Manifest = Mapping[str, Any]
 
@@ -36,7 +36,7 @@ def storage(claims: Iterable[Manifest], volumes: Iterable[Manifest], classes: It
     )
 
 
-def with_volume_affinity(pod: Workload, objects: Storage) -> Workload:
+def with_volume_affinity(pod: PodInfo, objects: Storage) -> PodInfo:
     """The pod with the nodes from which its claims are reachable. A claim that does not exist yet may be anywhere."""
     selectors: list[tuple[str, Manifest]] = []
     for name in pod.claims:
@@ -45,7 +45,7 @@ def with_volume_affinity(pod: Workload, objects: Storage) -> Workload:
             continue
         claim_selectors = _selectors(claim, objects)
         if claim_selectors is None:
-            return pod._replace(waits_for=name)
+            return pod._replace(unbound_claim=name)
         selectors += [(name, selector) for selector in claim_selectors]
     return pod._replace(volume_affinity=tuple(selectors))
 

@@ -9,14 +9,14 @@ from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError, QuantityError
 from ...api.matcher import ROLES
-from ...api.quantity import of_nanos
+from ...api.quantity import from_nanos
 from ...kubevirt.find.lookup import Lookup
 from ...kubevirt.pod.environment import Environment
 from ...kubevirt.pod.manifests import Manifest, by_namespace, environments, labels_of, malformed, name_of, namespace_of
 from ...kubevirt.pod.vm_pod import KEEP, MIGRATE, NoPod, RenderedVM, render_vm
 from ...kubevirt.vmi.cluster import KubeVirt
-from ..placement.workload import is_over
-from ..placement.workload import of_manifest as workload
+from ..placement.pod_info import from_manifest as pod_info
+from ..placement.pod_info import is_over
 from .application import (
     allows_cluster_quotas,
     application_quota,
@@ -28,7 +28,7 @@ from .application import (
     watches,
 )
 from .budget import Budget, Nanos, Quota, SharedQuota, highest_charges, resource_quota
-from .item import Item, claim, of_manifest, of_pod
+from .item import Item, claim, from_manifest, from_pod
 from .limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations
 
 _VM: Final = "virtualmachines.kubevirt.io"
@@ -97,7 +97,7 @@ def _figures(quota: Quota, name: str, charge: int) -> dict[str, str]:
     remaining = hard.nanos - used - charge
 
     def text(nanos: int) -> str:
-        return of_nanos(nanos, hard.format).text
+        return from_nanos(nanos, hard.format).text
 
     result = {"hard": hard.text, "used": text(used), "wanted": text(charge), "left": text(max(0, remaining))}
     # VMs that use nothing of a quota do not exceed it, even if it was exceeded before.
@@ -189,7 +189,7 @@ class _SharedQuotas:
     def sums(self) -> list[Sums]:
         return [sums for _shared, sums in self._quotas.values()]
 
-    def of_namespace(self, namespace: str) -> list[tuple[SharedQuota, Sums]]:
+    def quotas_of(self, namespace: str) -> list[tuple[SharedQuota, Sums]]:
         """The quotas that apply to a namespace."""
         applicable = {}
         for manifest in self._within(namespace):
@@ -219,7 +219,7 @@ class _NamespaceQuotas:
         own: list[Quota] = [_read(manifest, resource_quota) for manifest in objects.quotas]
         applicable = []
         if labels is None or watches(objects.aaq, labels):
-            applicable = shared_quotas.of_namespace(name)
+            applicable = shared_quotas.quotas_of(name)
             own += [_read(manifest, application_quota) for manifest in objects.application_quotas]
         self._limit_ranges = objects.limit_ranges
         self._guests = {name_of(guest): guest for guest in objects.guests}
@@ -241,7 +241,7 @@ class _NamespaceQuotas:
             return _Change([[]], [])
         # The target of a migration has the same size; its source affects only the choice of nodes.
         launch = render_vm(vm, lookup, kubevirt, self._environment)
-        bare = of_pod(launch.pod, f"the pod of {name_of(vm)}")
+        bare = from_pod(launch.pod, f"the pod of {name_of(vm)}")
         pods = [defaulted(bare, defaults) for defaults in self._defaults]
         if running_pod is None:
             new = new_objects(vm, self._objects.default_class) if not exists else []
@@ -298,7 +298,7 @@ class _NamespaceQuotas:
 
     def _running_item(self, running_pod: Manifest, guest: Manifest) -> Item:
         """The running pod. guest: its VMI; without it AAQ counts nothing."""
-        pod = of_manifest(running_pod)
+        pod = from_manifest(running_pod)
         if not guest:
             return pod._replace(application={})
         spec, status = guest.get("spec") or {}, guest.get("status")
@@ -319,7 +319,7 @@ def _running(pods: Sequence[Manifest]) -> dict[tuple[str, str], Manifest]:
     pods_by_vm = {}
     for manifest in pods:
         with _reading(manifest, "Pod"):
-            pod = workload(manifest)
+            pod = pod_info(manifest)
         if pod.owner and pod.vm and not pod.terminating and not is_over(manifest):
             pods_by_vm[pod.namespace, pod.vm] = manifest
     return pods_by_vm

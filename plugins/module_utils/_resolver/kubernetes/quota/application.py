@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ...api.label_selector import matches
-from ...api.quantity import DECIMAL_SI, Quantity, of_nanos, parse
-from ...api.release import of
+from ...api.quantity import DECIMAL_SI, Quantity, from_nanos, parse
+from ...api.release import parse_release
 from ...api.tree import copy
 from ...kubevirt.pod.amounts import Amounts, vmi_resources
 from ...kubevirt.pod.environment import Environment
@@ -29,7 +29,7 @@ _CALCULATORS: Final = ("VmiPodUsage", "VirtualResources", DEFAULT, "GuestEffecti
 _COMPUTE: Final = "compute"
 _GATED: Final = {"matchExpressions": [{"key": "application-aware-quota/enable-gating", "operator": "Exists"}]}
 # AAQ contains a copy of the overhead formula of this KubeVirt release.
-_FORMULA: Final = of("1.7")
+_FORMULA: Final = parse_release("1.7")
 
 
 def application_quota(manifest: Mapping[str, Any]) -> Quota:
@@ -126,12 +126,14 @@ def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     """The memory and CPUs of a guest; values in its status come first."""
     requested = {**vmi_resources(spec, "limits"), **vmi_resources(spec, "requests")}
     guest = (status.get("memory") or {}).get("guestRequested") or (spec["domain"].get("memory") or {}).get("guest")
-    memory = parse(str(guest)) if guest is not None else requested.get("memory", Quantity.of(0, DECIMAL_SI))
+    memory = parse(str(guest)) if guest is not None else requested.get("memory", Quantity.from_integer(0, DECIMAL_SI))
     topology = status.get("currentCPUTopology") or spec["domain"].get("cpu")
     cpu = (
-        Quantity.of(vcpus({"domain": {"cpu": topology}}), DECIMAL_SI) if topology is not None else requested.get("cpu")
+        Quantity.from_integer(vcpus({"domain": {"cpu": topology}}), DECIMAL_SI)
+        if topology is not None
+        else requested.get("cpu")
     )
-    return memory, cpu if cpu is not None else Quantity.of(0, DECIMAL_SI)
+    return memory, cpu if cpu is not None else Quantity.from_integer(0, DECIMAL_SI)
 
 
 def _effective(spec: Spec, item: Item, environment: Environment) -> Amounts:
@@ -154,4 +156,4 @@ def _effective(spec: Spec, item: Item, environment: Environment) -> Amounts:
 
 
 def _without(amount: Quantity, part: Quantity) -> Quantity:
-    return of_nanos(max(0, amount.nanos - part.nanos), amount.format)
+    return from_nanos(max(0, amount.nanos - part.nanos), amount.format)

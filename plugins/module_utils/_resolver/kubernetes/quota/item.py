@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from ...api.quantity import DECIMAL_SI, Quantity, of_nanos, parse
+from ...api.quantity import DECIMAL_SI, Quantity, from_nanos, parse
 from ...kubevirt.pod.amounts import Amounts, Container, amounts, limits, qos_class, read_container, requests, total
 from ...kubevirt.pod.pod import Pod
 
 PODS: Final = "pods"
 CLAIMS: Final = "persistentvolumeclaims"
 HUGE_PAGES: Final = "hugepages-"
-ONE: Final = Quantity.of(1, DECIMAL_SI)
+ONE: Final = Quantity.from_integer(1, DECIMAL_SI)
 _NOTHING: Final[Mapping[str, Any]] = {}
 _NANO: Final = 10**9
 _NANOS_PER_MILLI: Final = 10**6
@@ -55,7 +55,7 @@ class Item(NamedTuple):
         return qos_class(self.containers, self.init_containers) == "BestEffort"
 
 
-def of_pod(pod: Pod, name: str) -> Item:
+def from_pod(pod: Pod, name: str) -> Item:
     """The Item for the pod of a new VM."""
     return Item(
         PODS,
@@ -67,7 +67,7 @@ def of_pod(pod: Pod, name: str) -> Item:
     )
 
 
-def of_manifest(manifest: Mapping[str, Any]) -> Item:
+def from_manifest(manifest: Mapping[str, Any]) -> Item:
     """Reads a Pod. Raises QuantityError."""
     spec = manifest.get("spec") or {}
     containers, init_containers = (
@@ -90,7 +90,7 @@ def claim(name: str, storage: str | None, storage_class: str) -> Item:
     """The Item for a PersistentVolumeClaim. storage: a quantity, None if unknown. Raises QuantityError."""
     amount = parse(storage) if storage is not None else None
     # Kubernetes counts whole bytes.
-    rounded = of_nanos(-(-amount.nanos // _NANO) * _NANO, amount.format) if amount is not None else None
+    rounded = from_nanos(-(-amount.nanos // _NANO) * _NANO, amount.format) if amount is not None else None
     return Item(CLAIMS, name, storage=rounded, storage_class=storage_class)
 
 
@@ -103,4 +103,4 @@ def _stored(container: Container) -> Container:
 
 def _rounded(amount: Quantity) -> Quantity:
     nanos = -(-amount.nanos // _NANOS_PER_MILLI) * _NANOS_PER_MILLI
-    return of_nanos(nanos, amount.format) if nanos != amount.nanos else amount
+    return from_nanos(nanos, amount.format) if nanos != amount.nanos else amount

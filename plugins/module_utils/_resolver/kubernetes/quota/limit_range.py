@@ -15,7 +15,7 @@ Limit = Mapping[str, Any]
 _NANOS_PER_MILLI: Final = 10**6
 # Beyond this Kubernetes compares whole units.
 _MAX_MILLI: Final = (2**63 - 1) // 1000
-_NONE: Final = Quantity.of(0, "DecimalSI")
+_NONE: Final = Quantity.from_integer(0, "DecimalSI")
 
 
 class Defaults(NamedTuple):

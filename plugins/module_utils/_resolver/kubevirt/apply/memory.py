@@ -50,7 +50,7 @@ def requested(guest: str, percent: int) -> str:
     product = _float32(_float32(amount.value) * share)
     # On amd64, Go converts a float beyond int64 to the lowest int64.
     value = int(product) if -(2.0**63) <= product < 2.0**63 else -(2**63)
-    return Quantity.of(value, amount.format).text
+    return Quantity.from_integer(value, amount.format).text
 
 
 def _float32(value: float) -> float:

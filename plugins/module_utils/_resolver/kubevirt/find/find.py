@@ -68,7 +68,7 @@ def spec(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -
     except FieldError as error:
         manifest = result.manifest
         return EffectiveSpec(
-            error=Problem(f'{manifest["kind"]} "{manifest["metadata"]["name"]}": {error.under("spec")}')
+            error=Problem(f'{manifest["kind"]} "{manifest["metadata"]["name"]}": {error.with_parent("spec")}')
         )
 
 

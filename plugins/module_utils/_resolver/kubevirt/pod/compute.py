@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ...api.errors import QuantityError
 from ...api.label_selector import matches
-from ...api.quantity import BINARY_SI, DECIMAL_SI, Quantity, add, of_nanos, parse
+from ...api.quantity import BINARY_SI, DECIMAL_SI, Quantity, add, from_nanos, parse
 from . import devices
 from .amounts import Amounts, Container, add_to, vmi_resources
 from .environment import Environment
@@ -23,12 +23,14 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, en
     threads = pool_threads(spec) if env.rules.pool_needs_cpu else 0
     count = vcpus(spec)
     if count and env.rules.dedicated_wins:
-        requests["cpu"] = limits["cpu"] = Quantity.of(count + threads, DECIMAL_SI)
+        requests["cpu"] = limits["cpu"] = Quantity.from_integer(count + threads, DECIMAL_SI)
     elif count:
-        limits.setdefault("cpu", Quantity.of(count, DECIMAL_SI))
+        limits.setdefault("cpu", Quantity.from_integer(count, DECIMAL_SI))
     else:
         for amounts in (requests, limits):
-            amounts.update({"cpu": add(amounts["cpu"], Quantity.of(threads, DECIMAL_SI))} if "cpu" in amounts else {})
+            amounts.update(
+                {"cpu": add(amounts["cpu"], Quantity.from_integer(threads, DECIMAL_SI))} if "cpu" in amounts else {}
+            )
     if spec["domain"]["cpu"].get("isolateEmulatorThread"):
         _isolate(metadata, spec, requests, limits, env)
     if "memory" in requests:
@@ -37,14 +39,14 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, en
 
 def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
     """Adds a CPU for the emulator, or two if the VM requests an even number."""
-    limit = limits.get("cpu", Quantity.of(0, DECIMAL_SI))
+    limit = limits.get("cpu", Quantity.from_integer(0, DECIMAL_SI))
     if not env.rules.dedicated_wins:
-        limit = Quantity.of(vcpus(spec), DECIMAL_SI)
+        limit = Quantity.from_integer(vcpus(spec), DECIMAL_SI)
     # KubeVirt counts the threads of the pool twice here.
     pool = spec["domain"].get("ioThreadsPolicy") == "supplementalPool" and env.rules.pool_needs_cpu
     vcpu_count = limit.value + (pool_threads(spec) if pool else 0)
     even = _EVEN_PARITY in (metadata.get("annotations") or {}) and vcpu_count % 2 == 0
-    extra = Quantity.of(2 if even else 1, DECIMAL_SI)
+    extra = Quantity.from_integer(2 if even else 1, DECIMAL_SI)
     limits["cpu"] = add(limit, extra)
     if "cpu" in requests:
         requests["cpu"] = add(requests["cpu"], extra)
@@ -58,7 +60,7 @@ def shared(spec: Spec, env: Environment, limited: bool) -> tuple[Amounts, Amount
         return {}, {}
     share = count / ratio
     request = parse(f"{share!r}" if share >= 1 else f"{share * 1000!r}m")
-    return {"cpu": request}, {"cpu": Quantity.of(count, DECIMAL_SI)} if limited else {}
+    return {"cpu": request}, {"cpu": Quantity.from_integer(count, DECIMAL_SI)} if limited else {}
 
 
 def needs_limit(spec: Spec, env: Environment, quota: bool) -> bool:
@@ -89,7 +91,7 @@ def request(spec: Spec, requests: Amounts, limits: Amounts, env: Environment) ->
         return
     percent = env.memory_overcommit
     if percent != 100:
-        guest_memory = Quantity.of(guest_memory.value * 100 // percent, guest_memory.format)
+        guest_memory = Quantity.from_integer(guest_memory.value * 100 // percent, guest_memory.format)
     requests["memory"] = guest_memory
 
 
@@ -127,11 +129,11 @@ def with_huge_pages(spec: Spec, requests: Amounts, limits: Amounts, overhead: Qu
 def _beyond(amount: Quantity, guest: Quantity | None) -> Quantity:
     if guest is None or amount.value <= guest.value:
         return _zero()
-    return of_nanos(amount.nanos - guest.nanos, amount.format)
+    return from_nanos(amount.nanos - guest.nanos, amount.format)
 
 
 def _zero() -> Quantity:
-    return Quantity.of(0, DECIMAL_SI)
+    return Quantity.from_integer(0, DECIMAL_SI)
 
 
 def automatic_limit(requests: Amounts, env: Environment) -> Quantity:
@@ -140,12 +142,14 @@ def automatic_limit(requests: Amounts, env: Environment) -> Quantity:
         ratio = float(env.namespace_labels.get(_RATIO_LABEL, ""))
     except ValueError:
         ratio = _LIMIT_RATIO
-    requested = requests.get("memory", Quantity.of(0, BINARY_SI))
+    requested = requests.get("memory", Quantity.from_integer(0, BINARY_SI))
     # With this comparison a label of `nan` behaves as in KubeVirt: not less than 1.
-    return Quantity.of(int(float(requested.value) * (_LIMIT_RATIO if ratio < 1.0 else ratio)), requested.format)
+    return Quantity.from_integer(
+        int(float(requested.value) * (_LIMIT_RATIO if ratio < 1.0 else ratio)), requested.format
+    )
 
 
-_ONE: Final = Quantity.of(1, DECIMAL_SI)
+_ONE: Final = Quantity.from_integer(1, DECIMAL_SI)
 # What KubeVirt writes into the container.
 _OWN_STORAGE: Final = parse("50M")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...api.quantity import BINARY_SI, DECIMAL_SI, Quantity, of_nanos, parse
+from ...api.quantity import BINARY_SI, DECIMAL_SI, Quantity, from_nanos, parse
 from .environment import Environment
 from .traits import Spec, has_sev, has_snp, is_guaranteed, vcpus
 
@@ -36,7 +36,7 @@ def overhead(spec: Spec, env: Environment) -> Quantity:
     else:
         nanos = _scaled(nanos, env) + guaranteed
     # As in Go, the first summand decides the format of the sum.
-    return of_nanos(nanos + _network(spec, env), DECIMAL_SI if tables else BINARY_SI)
+    return from_nanos(nanos + _network(spec, env), DECIMAL_SI if tables else BINARY_SI)
 
 
 def _page_tables(spec: Spec) -> int:

@@ -95,7 +95,7 @@ def at_release(kubevirt: KubeVirt, version: str, settings: Mapping[str, Any] | N
         "spec": {"configuration": dict(kubevirt.settings if settings is None else settings)},
         "status": {"defaultArchitecture": kubevirt.configuration.architecture},
     }
-    release = releases.named(version) if version else kubevirt.release
+    release = releases.parse_known_release(version) if version else kubevirt.release
     if releases.is_older(version, kubevirt.version):
         raise releases.UnknownRelease(
             f"{version} is older than {kubevirt.version}, which the cluster runs, and KubeVirt has no downgrade;"
@@ -119,7 +119,7 @@ def _release(version: str) -> tuple[Release, list[str]]:
     if not version:
         return NEWEST, [f"the cluster does not report its KubeVirt release, so the task assumes {newest}"]
     try:
-        return releases.of(version), []
+        return releases.parse_release(version), []
     except releases.UnknownRelease:
         return NEWEST, [
             f"the cluster runs KubeVirt {version}, a release unknown to this collection, so the task assumes {newest}"

@@ -104,7 +104,7 @@ def _set_memory_request(spec: Spec, config: Configuration) -> None:
     if amount.value <= 0:
         return
     if config.memory_overcommit != 100:
-        amount = quantity.Quantity.of(amount.value * 100 // config.memory_overcommit, amount.format)
+        amount = quantity.Quantity.from_integer(amount.value * 100 // config.memory_overcommit, amount.format)
     resources.setdefault("requests", {})["memory"] = amount.text
 
 

@@ -40,7 +40,7 @@ def memory_hotplug_error(desired: Manifest, maximum: str) -> str | None:
         return "Guest memory is greater than the configured maxGuest memory"
     for name, size in (("Guest memory", guest), ("MaxGuest", limit)):
         if size.value % block:
-            return f"{name} must be {quantity.Quantity.of(block, quantity.BINARY_SI).text} aligned"
+            return f"{name} must be {quantity.Quantity.from_integer(block, quantity.BINARY_SI).text} aligned"
     if desired.get("architecture", "amd64") != "amd64":
         return "Memory hotplug is only available for x86_64 VMs"
     if guest.value < _MIN_MEMORY:
@@ -104,7 +104,7 @@ def _memory(spec: Spec, allowed: Limits) -> None:
         return
     maximum = allowed.memory
     if maximum is None:
-        maximum = quantity.Quantity.of(quantity.parse(guest).value * allowed.ratio, quantity.BINARY_SI).text
+        maximum = quantity.Quantity.from_integer(quantity.parse(guest).value * allowed.ratio, quantity.BINARY_SI).text
     if memory_hotplug_error(spec, maximum) is None:
         memory["maxGuest"] = maximum
 

@@ -88,7 +88,7 @@ def _read(preset: Manifest, release: Release) -> _Preset:
     try:
         read = release_schema.canonical("DomainSpec", domain, release)
     except FieldError as error:
-        raise error.under(f"{KIND} {_name(preset)}: spec.domain") from None
+        raise error.with_parent(f"{KIND} {_name(preset)}: spec.domain") from None
     if _requests(read):
         read["resources"]["requests"] = {key: str(value) for key, value in domain["resources"]["requests"].items()}
     return _Preset(_name(preset), read)

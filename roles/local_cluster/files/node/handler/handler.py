@@ -101,7 +101,7 @@ class Handler(Controller):
         if vmi["metadata"].get("deletionTimestamp") or vmi["metadata"]["uid"] in self._stopping:
             return True
         return any(
-            pod["metadata"].get("deletionTimestamp") and holds_guest(pod, vmi) for pod in self._launchers.of(vmi)
+            pod["metadata"].get("deletionTimestamp") and holds_guest(pod, vmi) for pod in self._launchers.pods_of(vmi)
         )
 
     async def _stop(self, vmi: Manifest) -> None:
@@ -116,7 +116,7 @@ class Handler(Controller):
             await self.change(vmi, steps.end)
 
     def _pod_ip(self, vmi: Manifest) -> str:
-        for pod in self._launchers.of(vmi):
+        for pod in self._launchers.pods_of(vmi):
             if holds_guest(pod, vmi):
                 return str((pod.get("status") or {}).get("podIP") or "")
         return ""

@@ -44,7 +44,7 @@ def test_amounts_for_people(text: str, binary: str, decimal: str) -> None:
 def test_quantity_of_a_number_equals_its_parsed_text() -> None:
     for number in (0, 1, 1024, 1500, -3, 2**40):
         for form in (quantity.BINARY_SI, quantity.DECIMAL_SI, quantity.DECIMAL_EXPONENT):
-            quantity_ = Quantity.of(number, form)
+            quantity_ = Quantity.from_integer(number, form)
             assert (quantity_.value, quantity_.nanos, quantity_.format) == (number, number * 10**9, form)
             assert quantity.parse(quantity_.text).nanos == quantity_.nanos
 
@@ -70,7 +70,8 @@ def test_quantity_of_a_number_equals_its_parsed_text() -> None:
 )
 def test_the_canonical_text_of_a_number(number: int, binary: str, decimal: str, exponent: str) -> None:
     quantities = [
-        Quantity.of(number, form).text for form in (quantity.BINARY_SI, quantity.DECIMAL_SI, quantity.DECIMAL_EXPONENT)
+        Quantity.from_integer(number, form).text
+        for form in (quantity.BINARY_SI, quantity.DECIMAL_SI, quantity.DECIMAL_EXPONENT)
     ]
     assert quantities == [binary, decimal, exponent]
 
@@ -241,11 +242,11 @@ def test_invalid_quantities_have_the_message_of_go(text: str, message: str) -> N
 )
 def test_sum_has_the_format_of_its_first_part(first: str, second: str, text: str) -> None:
     total = quantity.add(quantity.parse(first), quantity.parse(second))
-    assert total.text == text and total == quantity.of_nanos(total.nanos, total.format)
+    assert total.text == text and total == quantity.from_nanos(total.nanos, total.format)
 
 
 def test_nanos_are_rounded_away_from_zero() -> None:
-    values = [quantity.of_nanos(nanos, quantity.DECIMAL_SI).value for nanos in (1, 10**9, -1)]
+    values = [quantity.from_nanos(nanos, quantity.DECIMAL_SI).value for nanos in (1, 10**9, -1)]
     assert values == [1, 1, -1]
 
 

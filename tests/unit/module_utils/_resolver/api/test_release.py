@@ -12,7 +12,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     schema,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, Release, of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import (
+    NEWEST,
+    Release,
+    parse_release,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import topology
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
     Configuration,
@@ -38,12 +42,12 @@ def flags(version: Release) -> dict[str, Any]:
     ],
 )
 def test_valid_versions(text: str, version: tuple[int, int, int]) -> None:
-    assert of(text).version == version
+    assert parse_release(text).version == version
 
 
 def test_releases_are_cached_and_future_versions_are_newest() -> None:
-    assert of("1.6") is of("v1.6.0")
-    assert of("1.9") is of("v1.10.3") is of("2.0") is NEWEST
+    assert parse_release("1.6") is parse_release("v1.6.0")
+    assert parse_release("1.9") is parse_release("v1.10.3") is parse_release("2.0") is NEWEST
 
 
 @pytest.mark.parametrize("text", ["", "newest", "1", "1.6.2.1", "v", 1.6, None])
@@ -51,23 +55,23 @@ def test_invalid_versions(text: Any) -> None:
     with pytest.raises(
         release.UnknownRelease, match=r"is not a version of KubeVirt; write 1\.0 or later, .* in quotes"
     ):
-        of(text)
+        parse_release(text)
 
 
 @pytest.mark.parametrize("text", ["1.10", "v1.99.0", "9.9"])
 def test_a_user_names_a_known_release(text: str) -> None:
     with pytest.raises(release.UnknownRelease, match=rf"does not know KubeVirt {text}; write 1\.0 to 1\.9, or a patch"):
-        release.named(text)
-    assert release.named("v1.9.7") is NEWEST and release.named("1.6").version == (1, 6, 0)
+        release.parse_known_release(text)
+    assert release.parse_known_release("v1.9.7") is NEWEST and release.parse_known_release("1.6").version == (1, 6, 0)
 
 
 def test_releases_before_1_0_are_not_supported() -> None:
     with pytest.raises(release.UnknownRelease, match=r"KubeVirt v0\.59\.1 is not supported"):
-        of("v0.59.1")
+        parse_release("v0.59.1")
 
 
 def test_releases_differ_only_in_recorded_changes() -> None:
-    minors = [of(f"1.{minor}") for minor in range(10)]
+    minors = [parse_release(f"1.{minor}") for minor in range(10)]
     changed = [
         {name for name, value in flags(older).items() if value != flags(newer)[name]}
         for older, newer in zip(minors, minors[1:])
@@ -123,16 +127,16 @@ def test_releases_differ_only_in_recorded_changes() -> None:
     ],
 )
 def test_memory_requests_by_release(version: str, requests: bool) -> None:
-    assert of(version).requests_guest_memory is requests
+    assert parse_release(version).requests_guest_memory is requests
 
 
 def test_patch_releases_have_their_own_differences() -> None:
-    assert not of("1.5.0").vm_memory_counts
-    assert of("1.5.1").vm_memory_counts
-    assert not of("1.5.1").checks_captured_name
-    assert of("1.5.2").checks_captured_name
-    assert of("1.0.0").overrides_boot_settings
-    assert not of("1.0.1").overrides_boot_settings
+    assert not parse_release("1.5.0").vm_memory_counts
+    assert parse_release("1.5.1").vm_memory_counts
+    assert not parse_release("1.5.1").checks_captured_name
+    assert parse_release("1.5.2").checks_captured_name
+    assert parse_release("1.0.0").overrides_boot_settings
+    assert not parse_release("1.0.1").overrides_boot_settings
 
 
 @pytest.mark.parametrize(
@@ -147,13 +151,13 @@ def test_patch_releases_have_their_own_differences() -> None:
     ],
 )
 def test_unknown_topologies_give_one_vcpu(version: str, name: str, expected: tuple[int, int, int]) -> None:
-    assert topology.topology(4, {"cpu": {"preferredCPUTopology": name}}, of(version)) == expected
+    assert topology.topology(4, {"cpu": {"preferredCPUTopology": name}}, parse_release(version)) == expected
 
 
 def test_memory_request_is_divided_by_overcommit() -> None:
     spec: dict[str, Any] = {"domain": {"resources": {}, "devices": {}, "memory": {"guest": "3Gi"}}}
 
-    assert set_spec_defaults(spec, Configuration(memory_overcommit=150), of("1.6")) is None
+    assert set_spec_defaults(spec, Configuration(memory_overcommit=150), parse_release("1.6")) is None
 
     assert spec["domain"]["resources"]["requests"] == {"memory": "2Gi"}
 
@@ -167,7 +171,7 @@ INSTANCETYPE = {
 
 
 def test_unknown_fields_of_a_release_are_dropped() -> None:
-    spec = release_schema.canonical("VirtualMachineInstancetypeSpec", INSTANCETYPE, of("1.2"))
+    spec = release_schema.canonical("VirtualMachineInstancetypeSpec", INSTANCETYPE, parse_release("1.2"))
 
     assert spec == {
         "cpu": {"guest": 2},
@@ -175,7 +179,9 @@ def test_unknown_fields_of_a_release_are_dropped() -> None:
         "gpus": [{"name": "a", "deviceName": ""}, {"name": "b", "deviceName": "x/y"}],
         "launchSecurity": {},
     }
-    assert dict(release_schema.unknown_fields("VirtualMachineInstancetypeSpec", INSTANCETYPE, of("1.2"))) == {
+    assert dict(
+        release_schema.unknown_fields("VirtualMachineInstancetypeSpec", INSTANCETYPE, parse_release("1.2"))
+    ) == {
         "cpu.maxSockets": 4,
         "gpus[0].claimName": "",
         "gpus[1].bogus": 1,
@@ -190,16 +196,18 @@ def test_older_releases_write_empty_values() -> None:
         ("1.8", {"name": "a", "claimName": ""}),
         ("1.9", {"name": "a"}),
     ):
-        spec = release_schema.canonical("VirtualMachineInstancetypeSpec", INSTANCETYPE, of(version))
+        spec = release_schema.canonical("VirtualMachineInstancetypeSpec", INSTANCETYPE, parse_release(version))
         assert spec["gpus"][0] == gpu, version
 
 
 def test_unknown_fields_are_not_validated() -> None:
     wrong = {"cpu": {"guest": 2, "maxSockets": "many"}, "memory": {"guest": "1Gi"}}
 
-    assert release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, of("1.2"))["cpu"] == {"guest": 2}
+    assert release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, parse_release("1.2"))["cpu"] == {
+        "guest": 2
+    }
     with pytest.raises(FieldError, match=r"cpu\.maxSockets"):
-        release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, of("1.3"))
+        release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, parse_release("1.3"))
 
 
 @pytest.mark.parametrize("wrong", [{"cpu": []}, {"gpus": {}}, {"gpus": [5]}, []])
@@ -207,7 +215,7 @@ def test_old_release_rejects_wrong_types_like_newest(wrong: Any) -> None:
     with pytest.raises(FieldError) as newest:
         schema.canonical("VirtualMachineInstancetypeSpec", wrong)
     with pytest.raises(FieldError) as old:
-        release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, of("1.2"))
+        release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, parse_release("1.2"))
 
     assert str(old.value) == str(newest.value)
 
@@ -219,11 +227,11 @@ def test_notes_of_fields_are_versions() -> None:
             assert set(notes) <= {"since", "backported", "written_until", "kept_until"}
             for name in notes:
                 for version in notes[name].split():
-                    assert (1, 0, 0) < of(version).version <= NEWEST.version
+                    assert (1, 0, 0) < parse_release(version).version <= NEWEST.version
 
 
 @pytest.mark.parametrize(
     ("version", "known"), [("1.4.0", False), ("1.4.1", True), ("1.5.0", False), ("1.5.3", True), ("1.6.0", True)]
 )
 def test_has_field_knows_backports(version: str, known: bool) -> None:
-    assert release_schema.has_field("TPMDevice", "enabled", of(version)) is known
+    assert release_schema.has_field("TPMDevice", "enabled", parse_release(version)) is known

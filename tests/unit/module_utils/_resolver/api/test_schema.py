@@ -136,7 +136,7 @@ def test_numbers_beyond_the_limits_are_invalid(number: int) -> None:
 
 def test_an_error_without_a_path_is_its_reason() -> None:
     bare = FieldError("", "is odd")
-    assert (str(bare), str(bare.under("[1]").under("a").under("b"))) == ("is odd", "b.a[1]: is odd")
+    assert (str(bare), str(bare.with_parent("[1]").with_parent("a").with_parent("b"))) == ("is odd", "b.a[1]: is odd")
 
 
 def test_invalid_map_values_are_reported_with_their_key() -> None:

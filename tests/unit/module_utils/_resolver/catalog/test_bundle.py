@@ -213,12 +213,12 @@ OBJECTS = [
     ],
 )
 def test_selections(options: dict[str, Any], chosen: list[str]) -> None:
-    assert names(Selection(**options).of(OBJECTS)) == chosen
+    assert names(Selection(**options).select(OBJECTS)) == chosen
 
 
 def test_architectures_leave_out_those_for_others() -> None:
     objects = [*OBJECTS, manifest("s390", PREFERENCE, spec={"requirements": {"architecture": "s390x"}})]
-    chosen = Selection(kinds=("preference",), architectures=("s390x",)).of(objects)
+    chosen = Selection(kinds=("preference",), architectures=("s390x",)).select(objects)
     assert names(chosen) == ["linux", "windows", "s390"]
 
 
@@ -238,7 +238,7 @@ def test_architectures_leave_out_those_for_others() -> None:
 )
 def test_a_pattern_without_a_match_is_an_error(options: dict[str, Any], result: str) -> None:
     with pytest.raises(CatalogError) as raised:
-        Selection(**options).of(OBJECTS)
+        Selection(**options).select(OBJECTS)
     assert str(raised.value).startswith(result)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.conversion import (
     Conversion,
     Sources,
@@ -171,7 +171,7 @@ def test_templates_that_are_not_converted() -> None:
         converted(undefined)
     other = {"kind": "Template", "objects": [{"kind": "Service"}]}
     assert converted(other).manifest == other
-    old = convert(template(), Sources((), CATALOG), of("v1.6.0"))
+    old = convert(template(), Sources((), CATALOG), parse_release("v1.6.0"))
     assert old.manifest == template() and "from 1.9 on" in old.remaining[0].note
 
 

@@ -69,7 +69,7 @@ def test_name_prefix_applies_to_replacements_within_catalog() -> None:
     ],
 )
 def test_obsolete_objects_are_selected_with_the_deprecated(deprecated: str, names: list[str]) -> None:
-    chosen = Selection(deprecated=deprecated).of(expand_catalog(yaml.safe_load(CATALOG)))
+    chosen = Selection(deprecated=deprecated).select(expand_catalog(yaml.safe_load(CATALOG)))
     assert [manifest["metadata"]["name"] for manifest in chosen] == names
 
 

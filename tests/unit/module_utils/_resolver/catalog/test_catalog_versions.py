@@ -57,14 +57,14 @@ def test_the_builtin_version_for_a_release_of_kubevirt(kubevirt: str, version: s
     documents = [
         item for path in BUILTIN.glob("*.yml") for item in yaml.safe_load_all(path.read_text(encoding="utf-8"))
     ]
-    assert fitting_version(documents, release.of(kubevirt)) == version
+    assert fitting_version(documents, release.parse_release(kubevirt)) == version
 
 
 def test_a_version_without_kubevirt_supports_all_releases() -> None:
     documents = catalog({"kubevirt": "1.8"}, {})
-    assert fitting_version(documents, release.of("1.0")) == "v3"
+    assert fitting_version(documents, release.parse_release("1.0")) == "v3"
     documents = [{"versions": {"v2": {"kubevirt": "1.9"}, "v1": {}}}]
-    assert fitting_version(documents, release.of("1.8")) == "v1"
+    assert fitting_version(documents, release.parse_release("1.8")) == "v1"
 
 
 def test_older_version_includes_changes_of_newer_ones() -> None:

@@ -47,7 +47,7 @@ def older(expression: str, result: dict[str, Any], existing: release.Release) ->
 
 @cache
 def cluster(version: str) -> dict[Role, dict[str, Any]]:
-    existing = release.of(version)
+    existing = release.parse_release(version)
     return {role: older(role.spec_type, schema_of(role.spec_type), existing) for role in ROLES}
 
 
@@ -68,7 +68,7 @@ def on(version: str, name: str) -> LostFields | None:
     + [("1.7", "1.7"), ("1.8", "1.8"), ("1.9", "1.9")],
 )
 def test_release_is_derived_from_the_fields(version: str, result: str) -> None:
-    assert release_of(cluster(version)).version == release.of(result).version
+    assert release_of(cluster(version)).version == release.parse_release(result).version
 
 
 def test_everything_fits_the_newest_release() -> None:

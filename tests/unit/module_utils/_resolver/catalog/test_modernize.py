@@ -15,7 +15,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     INSTANCETYPE,
     PREFERENCE,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import modernize as resolver
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.modernize import modernize
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import applier
@@ -176,9 +176,9 @@ def test_replacements_require_a_release_that_supports_them() -> None:
         }
     )
 
-    assert modernize(old, of("1.2")).changes == ()
-    assert set(changed(modernize(old, of("1.3")))) == {"spec.preferSpreadSocketToCoreRatio"}
-    assert modernize(old, of("1.4")) == modernize(old)
+    assert modernize(old, parse_release("1.2")).changes == ()
+    assert set(changed(modernize(old, parse_release("1.3")))) == {"spec.preferSpreadSocketToCoreRatio"}
+    assert modernize(old, parse_release("1.4")) == modernize(old)
 
 
 def test_launch_security_of_an_instancetype_remains() -> None:
@@ -287,7 +287,7 @@ OLD_INSTANCETYPES: list[Manifest] = [
 def test_old_instancetypes_give_the_same_vmi(spec: Manifest, api_version: str) -> None:
     """What KubeVirt 1.6 makes of the old object is the reference; it only conflicts with more."""
     old = obj("VirtualMachineInstancetype", spec, api_version)
-    read = decode.spec({"data": old}, INSTANCETYPE, of("1.6")).spec
+    read = decode.spec({"data": old}, INSTANCETYPE, parse_release("1.6")).spec
 
     modern = modernize(old).manifest
 
@@ -319,7 +319,7 @@ def test_values_that_meant_not_set_do_not_conflict() -> None:
 @pytest.mark.parametrize("api_version", ["instancetype.kubevirt.io/v1alpha1", "instancetype.kubevirt.io/v1alpha2"])
 def test_old_preferences_give_the_same_vmi(spec: Manifest, api_version: str) -> None:
     old = preference(spec, api_version)
-    read = decode.spec({"data": old}, PREFERENCE, of("1.6")).spec
+    read = decode.spec({"data": old}, PREFERENCE, parse_release("1.6")).spec
     template = {
         "spec": {
             "domain": {"devices": {"disks": [{"name": "a"}], "interfaces": [{"name": "n"}]}},
@@ -353,11 +353,11 @@ def test_bare_captured_specs_are_read_through_1_6() -> None:
     revision = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": spec}}
 
     for version in ("1.0", "1.3", "1.6"):
-        assert decode.spec(revision, INSTANCETYPE, of(version)).spec == {
+        assert decode.spec(revision, INSTANCETYPE, parse_release(version)).spec == {
             "cpu": {"guest": 4, "model": "", "dedicatedCPUPlacement": False, "isolateEmulatorThread": False},
             "memory": {"guest": "1Gi"},
         }
-    assert decode.spec(revision, INSTANCETYPE, of("1.7")).error is not None
+    assert decode.spec(revision, INSTANCETYPE, parse_release("1.7")).error is not None
 
 
 def test_vm_without_spec_gets_only_new_api_version() -> None:

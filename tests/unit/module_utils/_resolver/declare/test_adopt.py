@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import adopt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.adopt import Adoption, Candidate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -227,7 +227,7 @@ KEEP = "spec.cpu.preferredCPUTopology: cores and accept: [domain.cpu.sockets] to
         ),
         (
             {"cpu": {"cores": 2}},
-            {"release": of("1.3")},
+            {"release": parse_release("1.3")},
             f"{TURN}, or use a preference with {KEEP}".replace("cores", "preferCores"),
         ),
         ({"cpu": {"cores": 2}}, {"preferences": [CORES]}, "set accept: [domain.cpu.sockets]"),
@@ -399,7 +399,7 @@ def test_cluster_release_decides_the_meaning_of_topology() -> None:
     """Up to KubeVirt 1.3 a topology is called otherwise, and one that is not known gives a single vCPU."""
     machine = vm(cpu={"sockets": 1, "cores": 2, "threads": 1})
     for version, name in (("1.9", "cores"), ("1.3", "old.cores")):
-        result = chosen(adopted(machine, [CORES, OLD_CORES], release=of(version)))
+        result = chosen(adopted(machine, [CORES, OLD_CORES], release=parse_release(version)))
         assert (result.preference or {}).get("name") == name
         assert (template(result)["domain"], result.differences) == ({"devices": {}}, ())
 
@@ -411,7 +411,7 @@ def test_a_vm_keeps_its_own_preference() -> None:
     assert result.preference == result.vm["spec"]["preference"] == machine["spec"]["preference"]
     assert template(result) == {"domain": {"devices": {}}}
     # There it would have a single vCPU.
-    assert adopted(machine, release=of("1.3")).chosen is None
+    assert adopted(machine, release=parse_release("1.3")).chosen is None
 
 
 def test_cluster_settings_apply_to_both_sides() -> None:

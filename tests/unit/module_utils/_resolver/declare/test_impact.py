@@ -14,8 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     UNKNOWN,
     Impact,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of as of_release
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import (
     impact,
     size_mismatch,
@@ -334,7 +333,7 @@ def test_cluster_settings_and_release_are_no_change() -> None:
     machine["spec"]["preference"] = {"name": "cores", "kind": cores["kind"]}
     instance = running()
     instance["spec"]["domain"]["cpu"].update(cores=2)
-    for release, vcpus in ((of_release("1.9"), 2), (of_release("1.3"), 1)):
+    for release, vcpus in ((parse_release("1.9"), 2), (parse_release("1.3"), 1)):
         settings = Configuration(network_interface="masquerade")
         cluster = Cluster(Objects([*TYPES, cores]), KubeVirt(release, settings))
         for present in (None, instance):

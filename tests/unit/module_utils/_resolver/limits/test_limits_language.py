@@ -12,8 +12,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.language import (
     Limit,
     as_data,
+    limit_from_data,
     limits,
-    of_data,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.policy import (
     LIMIT_ANNOTATION,
@@ -87,9 +87,9 @@ def test_limit_applies_to_selected_namespaces(
 
 def test_limit_survives_a_json_round_trip() -> None:
     for item in (limit(max_cpu=2, namespaces=["shop"], action="warn"), limit(require=["preference"])):
-        assert of_data(json.loads(json.dumps(as_data(item)))) == item
-    assert of_data({"name": "a", "colour": "red"}) is None
-    assert of_data([]) is None
+        assert limit_from_data(json.loads(json.dumps(as_data(item)))) == item
+    assert limit_from_data({"name": "a", "colour": "red"}) is None
+    assert limit_from_data([]) is None
 
 
 @pytest.mark.parametrize(

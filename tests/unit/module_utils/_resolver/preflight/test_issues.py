@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
     Objects,
@@ -198,7 +198,7 @@ def test_a_captured_revision_that_was_deleted(strategy: str, created: bool, cert
     picky = vm(instancetype={"name": name}, preference={"name": "windows"}, runStrategy=strategy)
     (refused,) = issues(picky, live)
     assert refused.certain and "insufficient" in refused.text and refused.text.endswith(issue.text)
-    (refused,) = issues(planned, live, kubevirt=KubeVirt(of("1.5.2")))
+    (refused,) = issues(planned, live, kubevirt=KubeVirt(parse_release("1.5.2")))
     assert refused.certain and "not found" in refused.text
 
 

@@ -81,13 +81,13 @@ def captured(machine: Manifest, of: Manifest, version: release.Release = NEWEST)
 
 
 def test_exported_guest_ignores_other_instancetypes() -> None:
-    for version in (NEWEST, release.of("1.4")):
+    for version in (NEWEST, release.parse_release("1.4")):
         machine, revision = captured(vm(), instancetype(2, 1), version)
         here = Objects([revision, instancetype(4, 2)])
         exported = manifests([export_vm(machine, here, version, "archive")])
         other = {**instancetype(8, 5), "metadata": {"name": "small", "namespace": "archive", "uid": "other"}}
         for there in (Objects([*exported, other]), Objects(exported)):
-            for running in (NEWEST, release.of("1.4")):
+            for running in (NEWEST, release.parse_release("1.4")):
                 built = build(exported[-1], there, None, running).spec
                 assert built is not None
                 assert built["domain"]["cpu"]["sockets"] == 2
@@ -210,8 +210,8 @@ def test_copies_without_revisions() -> None:
     assert copies_without_revisions({**machine, "status": {**machine["status"], "created": True}}, NEWEST) == ["backup"]
     pin = {"name": "small", "revisionName": revision["metadata"]["name"]}
     assert copies_without_revisions({**machine, "spec": {**machine["spec"], "instancetype": pin}}, NEWEST) == []
-    old, _kept = captured(vm(), instancetype(2, 1), release.of("1.4"))
-    assert copies_without_revisions(old, release.of("1.4")) == []
+    old, _kept = captured(vm(), instancetype(2, 1), release.parse_release("1.4"))
+    assert copies_without_revisions(old, release.parse_release("1.4")) == []
     # One of the two is enough.
     both = {"instancetype": pin, "preference": {"name": "linux"}}
     reference = {"preferenceRef": {"name": "linux", "controllerRevisionRef": {"name": "x"}}}

@@ -8,10 +8,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Node,
     node,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.state import State
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.workload import (
-    Workload,
-    of_manifest,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.pod_info import (
+    PodInfo,
+    from_manifest,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.state import (
+    ClusterState,
 )
 
 
@@ -28,13 +30,13 @@ def node_of(
 
 def pod_of(
     name: str = "p", requests: Any = None, node: str = "", labels: Any = None, namespace: str = "shop", **spec: Any
-) -> Workload:
+) -> PodInfo:
     """A pod with 1 CPU and 1Gi."""
     amounts = {"cpu": "1", "memory": "1Gi"} if requests is None else requests
     containers = [{"name": "c", "resources": {"requests": amounts}}]
     metadata = {"name": name, "namespace": namespace, "labels": labels or {}}
-    return of_manifest({"metadata": metadata, "spec": {"containers": containers, "nodeName": node, **spec}})
+    return from_manifest({"metadata": metadata, "spec": {"containers": containers, "nodeName": node, **spec}})
 
 
-def state_of(*nodes: Node, pods: Any = (), namespaces: Any = None) -> State:
-    return State(nodes, pods, namespaces)
+def state_of(*nodes: Node, pods: Any = (), namespaces: Any = None) -> ClusterState:
+    return ClusterState(nodes, pods, namespaces)

@@ -22,7 +22,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.explain import (
     problem,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.state import State
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.state import (
+    ClusterState,
+)
 
 GPU = "gpu.example.com"
 DRIVER = f'device.driver == "{GPU}"'
@@ -221,7 +223,9 @@ def test_allocated_devices_are_taken() -> None:
 def test_pods_take_devices_one_after_the_other() -> None:
     objects = device_objects_of(claim(), slices=[slice_of(device()), slice_of(device(), pool="q", nodeName="b")])
     demanded = demand([{"resourceClaimName": "c"}], "shop", objects)
-    batch = Batch(State([node_of("a"), node_of("b"), node_of("c")], [], allocator=Allocator(objects.slices, set())))
+    batch = Batch(
+        ClusterState([node_of("a"), node_of("b"), node_of("c")], [], allocator=Allocator(objects.slices, set()))
+    )
     pods = [pod_of(name)._replace(devices=demanded) for name in "xyz"]
     assert sorted(filter(lambda number: number is not None, map(batch.place, pods)), key=str) == [0, 1]
     assert problem(batch.state, pods[2]) == "0 of 3 nodes have free devices for its claims"
@@ -230,7 +234,7 @@ def test_pods_take_devices_one_after_the_other() -> None:
 def test_nodes_share_network_attached_devices() -> None:
     objects = device_objects_of(claim(), slices=[slice_of(device("d"), device("e"), allNodes=True)])
     demanded = demand([{"resourceClaimName": "c"}], "shop", objects)
-    batch = Batch(State([node_of("a"), node_of("b")], [], allocator=Allocator(objects.slices, set())))
+    batch = Batch(ClusterState([node_of("a"), node_of("b")], [], allocator=Allocator(objects.slices, set())))
     pods = [pod_of(name)._replace(devices=demanded) for name in "xyz"]
     assert [batch.place(pod) is not None for pod in pods] == [True, True, False]
     assert batch.fitting(pods[0]) == []
@@ -238,7 +242,7 @@ def test_nodes_share_network_attached_devices() -> None:
 
 def test_problem_names_devices_and_doubts() -> None:
     def problem_of(demanded: Demand | None, *slices: Manifest, **requests: str) -> str:
-        state = State([node_of("a"), node_of("b")], [], allocator=Allocator(slices, set()))
+        state = ClusterState([node_of("a"), node_of("b")], [], allocator=Allocator(slices, set()))
         return problem(state, pod_of(requests=requests)._replace(devices=demanded))
 
     assert problem_of(Demand(missing="it is not there")) == "it is not there"

@@ -9,14 +9,16 @@ import pytest
 from placement_samples import node_of, pod_of, state_of
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.batch import Batch
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.fit import lacking
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.fit import (
+    insufficient_resources,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.node import (
     Node,
     node,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.workload import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.pod_info import (
+    from_manifest,
     is_over,
-    of_manifest,
 )
 from growth import growth
 
@@ -50,10 +52,14 @@ def test_running_pods_take_room() -> None:
     assert Batch(state).fitting(pod_of(requests={"cpu": "1"})) == [0]
     assert Batch(state).fitting(pod_of(requests={"cpu": "1100m"})) == []
     more = {"cpu": "2", "memory": "9Gi", "example.com/gpu": "1"}
-    assert lacking(state, pod_of(requests=more), 0) == {"cpu": 1000, "memory": 2**30, "example.com/gpu": 1}
+    assert insufficient_resources(state, pod_of(requests=more), 0) == {
+        "cpu": 1000,
+        "memory": 2**30,
+        "example.com/gpu": 1,
+    }
     full = state_of(node_of(pods="1"), pods=[pod_of("a", {}, "n"), pod_of("b", {}, "elsewhere")])
     assert Batch(full).fitting(pod_of(requests={})) == []
-    assert lacking(full, pod_of(requests={}), 0) == {"pods": 1}
+    assert insufficient_resources(full, pod_of(requests={}), 0) == {"pods": 1}
 
 
 def test_requests_of_a_pod_add_up() -> None:
@@ -65,9 +71,9 @@ def test_requests_of_a_pod_add_up() -> None:
         ],
         "overhead": {"cpu": "100m"},
     }
-    assert of_manifest({"spec": spec}).requests == {"cpu": 2600, "memory": 2**30}
+    assert from_manifest({"spec": spec}).requests == {"cpu": 2600, "memory": 2**30}
     pod_level = {**spec, "resources": {"requests": {"cpu": "3"}}}
-    assert of_manifest({"spec": pod_level}).requests["cpu"] == 3100
+    assert from_manifest({"spec": pod_level}).requests["cpu"] == 3100
 
 
 def test_owner_and_end_of_a_pod() -> None:
@@ -221,6 +227,6 @@ def test_spread_counts_nodes_by_its_policies() -> None:
     # A node that is marked as unschedulable counts until it has the taint, as drained nodes have.
     constraint = spread(topologyKey=HOSTNAME, nodeTaintsPolicy="Honor")
     pod = pod_of(labels={"app": "web"}, topologySpreadConstraints=[constraint])
-    marked, drained = node_of("c")._replace(closed=True), node_of("c", cordoned=True)
+    marked, drained = node_of("c")._replace(unschedulable=True), node_of("c", cordoned=True)
     assert Batch(state_of(*NODES[:2], marked, pods=webs)).fitting(pod) == []
     assert Batch(state_of(*NODES[:2], drained, pods=webs)).fitting(pod) == [0, 1]

@@ -15,8 +15,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     PlacementRequest,
     Sample,
     migration_target,
-    outcome,
     running,
+    simulate,
 )
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -113,7 +113,7 @@ def test_problem_of_affinity_and_spread() -> None:
 
 def test_new_vms_are_placed_in_order() -> None:
     requests = [PlacementRequest(name, "shop", pod_of(name, BIG)) for name in ("a", "b", "c")]
-    result = outcome(
+    result = simulate(
         [node_of("x"), node_of("y")], [], requests, samples=[Sample("small", pod_of()), Sample("none", None, "why")]
     )
     first, second, third = result["virtual_machines"]
@@ -150,7 +150,7 @@ def test_running_vms_have_a_migration_target() -> None:
     nodes = [node_of("x"), node_of("y")]
     for requests, fits in ((BIG, True), ({"cpu": "4"}, False)):
         moving = migration_target(guest("web", "x", requests), {})
-        (result,) = outcome(nodes, pods, [PlacementRequest("web", "shop", moving, "x")])["virtual_machines"]
+        (result,) = simulate(nodes, pods, [PlacementRequest("web", "shop", moving, "x")])["virtual_machines"]
         assert (result["fits"], result["node"], result["migration"]["fits"]) == (True, "x", fits)
         assert result["migration"]["nodes"] == (["y"] if fits else [])
         assert ("problem" in result["migration"]) is not fits
@@ -159,7 +159,7 @@ def test_running_vms_have_a_migration_target() -> None:
 def test_guests_of_a_drained_node_move_first() -> None:
     pods = [guest("web", "x"), guest("db", "x"), pod_of("plain", node="x"), guest("far", "z", {"cpu": "1"})]
     nodes = [node_of("x", cordoned=True, cpu="16"), node_of("y"), node_of("z")]
-    result = outcome(nodes, pods, [PlacementRequest("new", "shop", pod_of("new", BIG))], drained=["x"])
+    result = simulate(nodes, pods, [PlacementRequest("new", "shop", pod_of("new", BIG))], drained=["x"])
     assert result["drained"] == [
         {
             "name": "web",
@@ -173,7 +173,7 @@ def test_guests_of_a_drained_node_move_first() -> None:
         {"name": "db", "namespace": "shop", "node": "x", "fits": True, "node_count": 1, "nodes": ["z"], "target": "z"},
     ]
     assert result["virtual_machines"][0]["fits"] is False
-    more = outcome(nodes, [*pods, guest("third", "x")], [], drained=["x"])["drained"][2]
+    more = simulate(nodes, [*pods, guest("third", "x")], [], drained=["x"])["drained"][2]
     assert (more["fits"], more["problem"]) == (
         False,
         "1 of 3 nodes has the taint node.kubernetes.io/unschedulable:NoSchedule; y lacks 2 of cpu",

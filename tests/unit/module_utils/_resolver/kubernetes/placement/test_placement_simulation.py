@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.demand import (
     device_objects,
 )
@@ -50,7 +50,7 @@ def vm(name: str = "web", **spec: Any) -> dict[str, Any]:
 def test_unreadable_vms_have_a_problem() -> None:
     assert problem_of({"metadata": {"name": "web"}}) == "spec: is missing; a VirtualMachine's manifest is needed"
     assert "expected" in problem_of(vm(template=5))
-    missing = problem_of(vm(instancetype={"name": "gone"}), KubeVirt(of("1.6")))
+    missing = problem_of(vm(instancetype={"name": "gone"}), KubeVirt(parse_release("1.6")))
     assert missing.endswith('"gone" not found')
 
 

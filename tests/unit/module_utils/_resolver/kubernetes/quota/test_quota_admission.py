@@ -13,7 +13,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     check_quotas,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.budget import usage
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.item import of_manifest
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.item import (
+    from_manifest,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.manifests import (
     by_namespace,
@@ -134,7 +136,7 @@ def test_scopes_match_pods() -> None:
 
 
 def test_unknown_resources_are_not_counted() -> None:
-    odd = usage(of_manifest({"spec": {"containers": [{"resources": {"requests": {"odd": "1", "x/y": "2"}}}]}}))
+    odd = usage(from_manifest({"spec": {"containers": [{"resources": {"requests": {"odd": "1", "x/y": "2"}}}]}}))
     assert set(odd) == {"count/pods", "pods", "requests.x/y"}
 
 

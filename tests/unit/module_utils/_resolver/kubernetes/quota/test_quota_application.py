@@ -18,7 +18,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.budget import usage
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.item import (
     Item,
-    of_pod,
+    from_pod,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.pod import pod
 
@@ -35,7 +35,7 @@ def guest(**domain: Any) -> dict[str, Any]:
 
 
 def item_of(spec: dict[str, Any]) -> Item:
-    return of_pod(pod(METADATA, spec, make_env()), "web")
+    return from_pod(pod(METADATA, spec, make_env()), "web")
 
 
 def test_virtual_resources_are_those_of_the_guest() -> None:

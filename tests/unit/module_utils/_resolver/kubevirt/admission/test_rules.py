@@ -499,7 +499,7 @@ def test_gates_of_older_releases(
     version: str, rule: Callable[..., Any], spec: Spec, gate: str, expected: list[str]
 ) -> None:
     configuration = {"developerConfiguration": {"featureGates": [gate]}}
-    config = cluster_config.read(configuration, "amd64", release.of(version))
+    config = cluster_config.read(configuration, "amd64", release.parse_release(version))
     assert [cause.message for cause in rule(spec, "spec", config)] == expected
 
 

@@ -116,11 +116,11 @@ def test_messages_are_those_of_virt_api() -> None:
 
 def test_required_only_in_some_releases() -> None:
     spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, "gpus": [{"name": "a"}]}
-    result = object_causes("VirtualMachineInstancetypeSpec", spec, release.of("v1.4.0"))
+    result = object_causes("VirtualMachineInstancetypeSpec", spec, release.parse_release("v1.4.0"))
     assert [cause.field for cause in result] == ["spec.gpus[0].deviceName"]
     assert object_causes("VirtualMachineInstancetypeSpec", spec, NEWEST) == []
     new = vm({"volumes": [{"name": "a", "containerPath": {"path": "a"}}]})
-    assert len(causes(new, NEWEST)) == 1 and causes(new, release.of("v1.4.0")) == []
+    assert len(causes(new, NEWEST)) == 1 and causes(new, release.parse_release("v1.4.0")) == []
 
 
 def test_instancetypes_and_preferences() -> None:

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import requirements
 
 
 def test_spread_requires_cores_and_sockets_before_1_3() -> None:
     preference = {"cpu": {"preferredCPUTopology": "preferSpread"}, "requirements": {"cpu": {"guest": 4}}}
     spec = {"domain": {"cpu": {"cores": 2, "sockets": 1}}}
-    before, after = (requirements.unmet(None, preference, spec, of(version)) for version in ("1.2", "1.3"))
+    before, after = (requirements.unmet(None, preference, spec, parse_release(version)) for version in ("1.2", "1.3"))
     assert before is not None and after is not None
     assert before.message.endswith("preference requires 4 vCPU provided as cores and sockets")
     assert before.conflicts == ("spec.template.spec.domain.cpu.cores", "spec.template.spec.domain.cpu.sockets")
@@ -35,26 +35,26 @@ def test_only_instancetype_memory_counts_until_1_5_0() -> None:
     preference = {"requirements": {"memory": {"guest": "2Gi"}}}
     instancetype = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
     own: dict[str, Any] = {"domain": {"memory": {"guest": "4Gi"}}}
-    before = requirements.unmet(instancetype, preference, own, of("1.5.0"))
+    before = requirements.unmet(instancetype, preference, own, parse_release("1.5.0"))
     assert before is not None
     assert before.message == ("insufficient Memory resources of 1Gi provided by instance type, preference requires 2Gi")
     assert before.conflicts == ("spec.instancetype",)
-    assert requirements.unmet(instancetype, preference, own, of("1.5.1")) is None
+    assert requirements.unmet(instancetype, preference, own, parse_release("1.5.1")) is None
 
-    assert requirements.unmet(None, preference, own, of("1.5.0")) is None
-    assert requirements.unmet(None, preference, {"domain": {}}, of("1.5.0")) is None
-    after = requirements.unmet(None, preference, {"domain": {}}, of("1.5.1"))
+    assert requirements.unmet(None, preference, own, parse_release("1.5.0")) is None
+    assert requirements.unmet(None, preference, {"domain": {}}, parse_release("1.5.0")) is None
+    after = requirements.unmet(None, preference, {"domain": {}}, parse_release("1.5.1"))
     assert after is not None
     assert after.message == "insufficient Memory resources of 0 provided by VirtualMachine, preference requires 2Gi"
     needs = "^a VM with a memory object needs guest memory where the preference requires memory$"
     with pytest.raises(Panic, match=needs):
-        requirements.unmet(None, preference, {"domain": {"memory": {}}}, of("1.5.0"))
+        requirements.unmet(None, preference, {"domain": {"memory": {}}}, parse_release("1.5.0"))
 
 
 def test_unknown_topology_is_not_checked() -> None:
     preference = {"cpu": {"preferredCPUTopology": "cores"}, "requirements": {"cpu": {"guest": 4}}}
     spec = {"domain": {"cpu": {"cores": 2, "sockets": 1}}}
-    assert requirements.unmet(None, preference, spec, of("1.3")) is None
-    unmet = requirements.unmet(None, preference, spec, of("1.4"))
+    assert requirements.unmet(None, preference, spec, parse_release("1.3")) is None
+    unmet = requirements.unmet(None, preference, spec, parse_release("1.4"))
     assert unmet is not None
     assert unmet.conflicts == ("spec.template.spec.domain.cpu.cores",)

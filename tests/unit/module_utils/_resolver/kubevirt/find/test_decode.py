@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import matcher
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import decode
 
 FAILED = "failed to decode object in ControllerRevision: "
@@ -81,13 +81,13 @@ def test_decoded_spec_is_a_copy() -> None:
 
 def test_unreadable_alpha_data() -> None:
     data = {"apiVersion": "instancetype.kubevirt.io/v1alpha2", "kind": "VirtualMachineInstancetype"}
-    decoded = decode.decode({"data": {**data, "spec": {"cpu": {"guest": "two"}}}}, of("1.6"))
+    decoded = decode.decode({"data": {**data, "spec": {"cpu": {"guest": "two"}}}}, parse_release("1.6"))
     assert decoded.manifest is None
     assert "cpu.guest" in str(decoded.error)
     for text in ("", "{"):
         spec = base64.b64encode(text.encode()).decode()
         revision = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": spec}}
-        assert "unexpected end of JSON input" in str(decode.decode(revision, of("1.2"), INSTANCETYPE).error)
+        assert "unexpected end of JSON input" in str(decode.decode(revision, parse_release("1.2"), INSTANCETYPE).error)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_unreadable_alpha_data() -> None:
 )
 def test_alpha_object_with_spec_of_wrong_type(spec: Any, json_type: str) -> None:
     data = {"apiVersion": "instancetype.kubevirt.io/v1alpha2", "kind": "VirtualMachineClusterPreference", "spec": spec}
-    assert str(decode.decode({"data": data}, of("1.6")).error).endswith(
+    assert str(decode.decode({"data": data}, parse_release("1.6")).error).endswith(
         f"json: cannot unmarshal {json_type} into Go struct field VirtualMachineClusterPreference.spec of type"
         " v1alpha2.VirtualMachinePreferenceSpec"
     )
@@ -105,7 +105,7 @@ def test_spec_without_object_gets_name_from_kubevirt() -> None:
     text = base64.b64encode(b'{"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}').decode()
     revision = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": text}}
     for version in ("1.2", "1.5"):
-        decoded = decode.decode(revision, of(version), INSTANCETYPE)
+        decoded = decode.decode(revision, parse_release(version), INSTANCETYPE)
         assert decoded.manifest is not None
         assert decoded.manifest["apiVersion"] == matcher.API_VERSION
         assert decoded.manifest["metadata"]["name"] == "old-version-of-instancetype-object"

@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.infer import (
     Inferred,
     NotInferred,
@@ -226,12 +226,12 @@ def test_snapshot_labels_count_since_1_9() -> None:
         (of_data_source, "unable to infer defaults from DataSource that doesn't provide DataVolumeSourcePVC"),
     ):
         assert infer(vm(DV_VOLUME), objects).error is None
-        failed = infer(vm(DV_VOLUME), objects, of("1.8"))
+        failed = infer(vm(DV_VOLUME), objects, parse_release("1.8"))
         assert failed.error is not None
         assert (failed.error.message, failed.ignorable) == (message, True)
 
 
 def test_first_release_ignores_no_failure() -> None:
     objects = Objects([obj("PersistentVolumeClaim", "disk")])
-    assert infer(vm(policy="Ignore"), objects, of("1.1")).error is None
-    assert infer(vm(policy="Ignore"), objects, of("1.0")).error is not None
+    assert infer(vm(policy="Ignore"), objects, parse_release("1.1")).error is None
+    assert infer(vm(policy="Ignore"), objects, parse_release("1.0")).error is not None

@@ -18,7 +18,7 @@ def with_masquerade(*interfaces: dict[str, Any], at: str | None = None) -> list[
     if at is None:
         interface.interfaces(MASQUERADE, devices, NETWORKS)
     else:
-        interface.interfaces(MASQUERADE, devices, NETWORKS, release.of(at))
+        interface.interfaces(MASQUERADE, devices, NETWORKS, release.parse_release(at))
     return devices["interfaces"]
 
 

@@ -30,7 +30,7 @@ def test_typeless_preference_sets_empty_machine_before_1_5(
     preference: dict[str, Any], at: str, expected: dict[str, Any] | None
 ) -> None:
     domain: dict[str, Any] = {}
-    machine(preference, {"domain": domain}, release.of(at))
+    machine(preference, {"domain": domain}, release.parse_release(at))
     assert domain == ({} if expected is None else {"machine": expected})
 
 

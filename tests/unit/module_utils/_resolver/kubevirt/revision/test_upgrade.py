@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
     PANIC,
     Objects,
@@ -89,6 +89,6 @@ def test_error_names_field_of_wrong_type() -> None:
 
 def test_releases_before_1_3_upgrade_nothing() -> None:
     vm = {"metadata": {"name": "a"}, "spec": {"instancetype": {"name": "x", "revisionName": "old"}}}
-    writes = upgrade.upgrade(vm, Objects([]), of("1.2"))
+    writes = upgrade.upgrade(vm, Objects([]), parse_release("1.2"))
     assert (writes.actions, writes.error) == ((), None)
     assert writes.instancetype == {"name": "x", "revisionName": "old"}

@@ -19,7 +19,9 @@ def spec(**fields: Any) -> dict[str, Any]:
 
 def with_defaults(config: dict[str, Any] | None = None, version: str = "1.9", **fields: Any) -> dict[str, Any]:
     result = spec(**fields)
-    assert defaults.set_spec_defaults(result, configuration.configuration(config), release.of(version)) is None
+    assert (
+        defaults.set_spec_defaults(result, configuration.configuration(config), release.parse_release(version)) is None
+    )
     return result
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
     PANIC,
     Objects,
@@ -60,7 +60,9 @@ def test_vm_without_matchers_becomes_canonical() -> None:
 @pytest.mark.parametrize("version", ["1.3", "1.9"])
 def test_new_vmi_gets_defaults_in_every_release(version: str) -> None:
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", {"spec": {"domain": {"devices": {}}}})
-    problem = fill_new(template, {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}, None, Configuration(), of(version))
+    problem = fill_new(
+        template, {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}, None, Configuration(), parse_release(version)
+    )
     assert problem is None
     assert template["spec"]["networks"] == [{"name": "default", "pod": {}}]
 
@@ -94,7 +96,7 @@ def test_error_names_field_of_wrong_type() -> None:
 def test_conflict_is_bad_request_with_message_of_release(version: str, message: str) -> None:
     manifest = vm(instancetype={"name": "u", "kind": "VirtualMachineClusterInstancetype"})
     manifest["spec"]["template"]["spec"]["domain"]["memory"] = {"guest": "1Gi"}
-    expanded = expand(manifest, Objects(OBJECTS), release=of(version))
+    expanded = expand(manifest, Objects(OBJECTS), release=parse_release(version))
     assert (expanded.vm, expanded.error) == (None, Problem(message, "BadRequest", 400))
     assert len(expanded.conflicts) == 1
 

@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, Release, of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import (
+    NEWEST,
+    Release,
+    parse_release,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
     Lookup,
     Objects,
@@ -210,7 +214,7 @@ def test_older_releases_stage_volumes(release: str, live: bool, expected: bool) 
         return {"template": template(**fields)}
 
     changed = {"metadata": {"namespace": "ns"}, "spec": own(**with_volumes(ROOT, HOT)), "status": {}}
-    assert compare(changed, own(**with_volumes(ROOT)), VMI, Objects([]), live, of(release)) is expected
+    assert compare(changed, own(**with_volumes(ROOT)), VMI, Objects([]), live, parse_release(release)) is expected
 
 
 @pytest.mark.parametrize(("release", "expected"), [("1.9", False), ("1.8", True), ("1.7", True)])
@@ -218,7 +222,7 @@ def test_older_releases_do_not_change_networks(release: str, expected: bool) -> 
     present = {"metadata": {"namespace": "ns"}, "spec": {"template": template(**connected("wan", "one"))}, "status": {}}
     started = {"template": template(**connected("lan", "one"))}
     running = {"spec": connected("lan", "one")}
-    assert compare(present, started, running, Objects([]), True, of(release)) is expected
+    assert compare(present, started, running, Objects([]), True, parse_release(release)) is expected
 
 
 def test_added_pod_network_needs_restart_since_1_8() -> None:
@@ -228,8 +232,8 @@ def test_added_pod_network_needs_restart_since_1_8() -> None:
     started = {"template": template(**connected("lan", "one"))}
     running = {"spec": connected("lan", "one")}
     for release in ("1.9", "1.8"):
-        assert compare(present, started, running, Objects([]), True, of(release)) is True
-    assert compare(present, started, running, Objects([]), True, of("1.7")) is False
+        assert compare(present, started, running, Objects([]), True, parse_release(release)) is True
+    assert compare(present, started, running, Objects([]), True, parse_release("1.7")) is False
 
 
 def test_problems_of_applying() -> None:

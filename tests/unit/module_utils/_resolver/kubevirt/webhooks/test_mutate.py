@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import mutate
 
@@ -114,14 +114,14 @@ def test_wrong_type_has_message_of_go() -> None:
 )
 def test_missing_kind_is_written_until_1_6(version: str, kinds: list[str | None]) -> None:
     manifest = vm(instancetype={"name": "i"}, preference={"name": "p", "kind": "VirtualMachinePreference"})
-    mutated = mutate(manifest, Objects([]), release=of(version)).vm
+    mutated = mutate(manifest, Objects([]), release=parse_release(version)).vm
     assert mutated is not None
     assert [mutated["spec"][matcher].get("kind") for matcher in ("instancetype", "preference")] == kinds
 
 
 def test_preference_is_found_by_written_kind() -> None:
     # Until 1.3.0 a preference was not found without one.
-    mutated = mutate(vm(preference={"name": "p"}), Objects([PREFERENCE]), release=of("1.3.0")).vm
+    mutated = mutate(vm(preference={"name": "p"}), Objects([PREFERENCE]), release=parse_release("1.3.0")).vm
     assert mutated is not None
     assert mutated["spec"]["template"]["spec"]["domain"]["machine"] == {"type": "virt"}
     assert "instancetype" not in mutated["spec"]
@@ -149,7 +149,7 @@ def test_preference_is_found_by_written_kind() -> None:
 def test_name_with_inference_is_refused(version: str, causes: list[tuple[str, str]]) -> None:
     for matcher, matcher_type in (("instancetype", "InstancetypeMatcher"), ("preference", "PreferenceMatcher")):
         manifest = vm(**{matcher: {"name": "n", "kind": "k", "inferFromVolume": "v"}})
-        refusal = mutate(manifest, Objects([]), release=of(version)).refusal
+        refusal = mutate(manifest, Objects([]), release=parse_release(version)).refusal
         assert refusal is not None
         assert [(cause.type, cause.message) for cause in refusal.causes] == [
             (kind, message.format(matcher_type)) for kind, message in causes
@@ -165,7 +165,7 @@ def test_first_release_sets_storage_class_only_for_pvc() -> None:
             Objects([PREFERENCE]),
             None,
             "CREATE",
-            of(version),
+            parse_release(version),
         ).vm
         assert mutated is not None
         first, second = mutated["spec"]["dataVolumeTemplates"]
@@ -177,7 +177,7 @@ def test_first_release_sets_storage_class_only_for_pvc() -> None:
 
 def test_preference_sets_architecture_since_1_7() -> None:
     for version, architecture in (("1.6", None), ("1.7", "arm64")):
-        mutated = mutate(vm(preference={"name": "p"}), Objects([PREFERENCE]), release=of(version)).vm
+        mutated = mutate(vm(preference={"name": "p"}), Objects([PREFERENCE]), release=parse_release(version)).vm
         assert mutated is not None
         assert mutated["spec"]["template"]["spec"].get("architecture") == architecture
 
@@ -185,7 +185,9 @@ def test_preference_sets_architecture_since_1_7() -> None:
 def test_first_release_has_no_failure_policy() -> None:
     manifest = vm(instancetype={"inferFromVolume": "v", "inferFromVolumeFailurePolicy": "Never"})
     manifest["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "containerDisk": {"image": "i"}}]
-    refusals = {version: mutate(manifest, Objects([]), release=of(version)).refusal for version in ("1.0", "1.1")}
+    refusals = {
+        version: mutate(manifest, Objects([]), release=parse_release(version)).refusal for version in ("1.0", "1.1")
+    }
     assert refusals["1.0"] is not None and refusals["1.1"] is not None
     assert refusals["1.0"].message == "unable to infer defaults from volume v as type is not supported"
     assert refusals["1.1"].message == "Invalid value 'Never' for InferFromVolumeFailurePolicy"
@@ -268,7 +270,7 @@ def test_stored_vm_counts_only_on_update() -> None:
     assert refusal.message == "spec.runStrategy: expected text, found 1"
     # What the release does not know is not read, nor is what nobody asks for.
     newer = vm(preference={"name": "p", "inferFromVolumeFailurePolicy": 5})
-    assert mutate(vm(), Objects([]), newer, "UPDATE", of("1.0")).refusal is None
+    assert mutate(vm(), Objects([]), newer, "UPDATE", parse_release("1.0")).refusal is None
     assert mutate(vm(), Objects([]), newer, "CREATE").refusal is None
 
 
@@ -291,7 +293,7 @@ def test_inference_depends_on_release() -> None:
     mutated = mutate(manifest, Objects([snapshot, volume])).vm
     assert mutated is not None
     assert mutated["spec"]["preference"] == {"name": "p"}
-    refusal = mutate(manifest, Objects([snapshot, volume]), release=of("1.8")).refusal
+    refusal = mutate(manifest, Objects([snapshot, volume]), release=parse_release("1.8")).refusal
     assert refusal is not None
     assert not refusal.panic
     assert refusal.status() == {

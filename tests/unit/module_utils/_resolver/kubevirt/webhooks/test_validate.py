@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import configuration
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
@@ -133,7 +133,7 @@ DEMANDING_PREFERENCE = obj("VirtualMachineClusterPreference", "p", requirements=
 
 def test_missing_objects_are_refused_until_1_5() -> None:
     manifest = vm(instancetype={"name": "small"}, preference={"name": "p"})
-    refused = response(manifest, release=of("1.5"))
+    refused = response(manifest, release=parse_release("1.5"))
     assert (refused.code, refused.stage) == (422, "apply")
     assert [cause._asdict() for cause in refused.causes] == [
         {
@@ -143,11 +143,11 @@ def test_missing_objects_are_refused_until_1_5() -> None:
             "field": "spec.instancetype",
         }
     ]
-    preference_alone = response(manifest, SMALL, release=of("1.5")).causes[0]
+    preference_alone = response(manifest, SMALL, release=parse_release("1.5")).causes[0]
     assert preference_alone.message.startswith("Failure to find preference: virtualmachineclusterpreferences.")
     assert preference_alone.field == "spec.preference"
-    assert response(manifest, SMALL, DEMANDING_PREFERENCE, release=of("1.5")).allowed
-    assert response(manifest, release=of("1.6")).allowed
+    assert response(manifest, SMALL, DEMANDING_PREFERENCE, release=parse_release("1.5")).allowed
+    assert response(manifest, release=parse_release("1.6")).allowed
 
 
 @pytest.mark.parametrize(
@@ -159,18 +159,20 @@ def test_missing_objects_are_refused_until_1_5() -> None:
     ],
 )
 def test_conflict_message_depends_on_release(version: str, message: str) -> None:
-    refusal = response(vm({"cpu": {"cores": 1}}, instancetype={"name": "small"}), SMALL, release=of(version))
+    refusal = response(vm({"cpu": {"cores": 1}}, instancetype={"name": "small"}), SMALL, release=parse_release(version))
     assert (refusal.message, refusal.causes[0].field) == (message, "spec.template.spec.domain.cpu.cores")
 
 
 def test_spread_check_depends_on_release() -> None:
     spread = obj("VirtualMachineClusterPreference", "p", cpu={"preferredCPUTopology": "preferSpread"})
     manifest = vm(instancetype={"name": "small"}, preference=NAMED)
-    assert response(manifest, SMALL, spread, release=of("1.0")).allowed
-    older = response(manifest, SMALL, spread, release=of("1.2"))
+    assert response(manifest, SMALL, spread, release=parse_release("1.0")).allowed
+    older = response(manifest, SMALL, spread, release=parse_release("1.2"))
     assert older.message == "Instancetype CPU Guest is not divisible by PreferSpreadSocketToCoreRatio"
-    assert response(manifest, SMALL, spread, release=of("1.3")).message.startswith("3 vCPUs provided by the instance")
-    panic = response(vm(preference=NAMED), spread, release=of("1.1"))
+    assert response(manifest, SMALL, spread, release=parse_release("1.3")).message.startswith(
+        "3 vCPUs provided by the instance"
+    )
+    panic = response(vm(preference=NAMED), spread, release=parse_release("1.1"))
     assert (panic.panic, panic.stage) == (True, "apply")
 
 
@@ -179,23 +181,23 @@ def test_memory_requirement_depends_on_release() -> None:
     huge_pages_only = vm({"memory": {"hugepages": {"pageSize": "2Mi"}}}, preference={"name": "p"})
     assert response(vm(preference={"name": "p"}), demanding_preference).stage == "requirements"
     # The default of the guest's memory comes first, here from the huge pages.
-    assert response(huge_pages_only, demanding_preference, release=of("1.5.0")).stage == "requirements"
+    assert response(huge_pages_only, demanding_preference, release=parse_release("1.5.0")).stage == "requirements"
     no_guest_memory = vm({"memory": {"maxGuest": "4Gi"}}, preference={"name": "p"})
-    assert response(no_guest_memory, demanding_preference, release=of("1.5.0")).panic
-    assert response(no_guest_memory, demanding_preference, release=of("1.5.1")).stage == "requirements"
+    assert response(no_guest_memory, demanding_preference, release=parse_release("1.5.0")).panic
+    assert response(no_guest_memory, demanding_preference, release=parse_release("1.5.1")).stage == "requirements"
 
 
 def test_first_release_checks_requirements_before_defaults() -> None:
     manifest = vm(preference=NAMED)
-    first = response(manifest, DEMANDING_PREFERENCE, release=of("1.0.0"))
+    first = response(manifest, DEMANDING_PREFERENCE, release=parse_release("1.0.0"))
     assert "no CPU resources provided by VirtualMachine, preference requires 2 vCPU" in first.message
-    later = response(manifest, DEMANDING_PREFERENCE, release=of("1.0.1"))
+    later = response(manifest, DEMANDING_PREFERENCE, release=parse_release("1.0.1"))
     assert "insufficient CPU resources of 1 vCPU provided by VirtualMachine" in later.message
     conflict = vm({"cpu": {"cores": 1}}, instancetype={"name": "small"}, preference=NAMED)
     demanding = obj("VirtualMachineClusterPreference", "p", requirements={"cpu": {"guest": 8}})
-    assert response(conflict, SMALL, demanding, release=of("1.0.0")).stage == "requirements"
-    assert response(conflict, SMALL, demanding, release=of("1.0.1")).stage == "apply"
-    assert response(conflict, SMALL, DEMANDING_PREFERENCE, release=of("1.0.0")).stage == "apply"
+    assert response(conflict, SMALL, demanding, release=parse_release("1.0.0")).stage == "requirements"
+    assert response(conflict, SMALL, demanding, release=parse_release("1.0.1")).stage == "apply"
+    assert response(conflict, SMALL, DEMANDING_PREFERENCE, release=parse_release("1.0.0")).stage == "apply"
 
 
 def test_unknown_field_of_release_is_ignored() -> None:
@@ -203,12 +205,15 @@ def test_unknown_field_of_release_is_ignored() -> None:
     instancetype["spec"]["nodeSelector"] = {"zone": "a"}
     manifest = vm(instancetype={"name": "small"})
     manifest["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "b"}
-    assert response(manifest, instancetype, release=of("1.0")).allowed
-    assert response(manifest, instancetype, release=of("1.1")).causes[0].field == "spec.template.spec.nodeSelector"
+    assert response(manifest, instancetype, release=parse_release("1.0")).allowed
+    assert (
+        response(manifest, instancetype, release=parse_release("1.1")).causes[0].field
+        == "spec.template.spec.nodeSelector"
+    )
 
 
 def stored(kind: str, version: str, **spec: Any) -> Response:
-    return validate.validate(kind, obj(kind, "p", **spec), NOTHING, release=of(version))
+    return validate.validate(kind, obj(kind, "p", **spec), NOTHING, release=parse_release(version))
 
 
 def test_instancetype_and_preference_webhooks_by_release() -> None:

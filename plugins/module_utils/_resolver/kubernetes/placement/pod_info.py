@@ -16,12 +16,12 @@ _PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
 _QUALIFIED: Final = re.compile(r"[^/]+/[^/]+")
 
 
-class Workload(NamedTuple):
+class PodInfo(NamedTuple):
     """A pod.
 
     requests: without zeros and resources that kube-scheduler does not look at. terminating: it is being deleted.
     node: where it runs, "" if it does not yet. claims: the names of its PersistentVolumeClaims. volume_affinity: by
-    claim, the node selectors that all have to hold; waits_for: a claim that has to be bound first, "" for none; see
+    claim, the node selectors that all have to hold; unbound_claim: one that has to be bound first, "" for none; see
     storage.py. devices: what its claims of devices (resource_claims) need, None for none; see devices.py. The rest is
     as in a pod's spec.
     """
@@ -38,7 +38,7 @@ class Workload(NamedTuple):
     node: str = ""
     claims: tuple[str, ...] = ()
     volume_affinity: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    waits_for: str = ""
+    unbound_claim: str = ""
     resource_claims: tuple[Mapping[str, Any], ...] = ()
     devices: Demand | None = None
 
@@ -58,9 +58,9 @@ class Workload(NamedTuple):
         return list(terms or ())
 
 
-def of_pod(pod: Pod, name: str, namespace: str) -> Workload:
+def from_pod(pod: Pod, name: str, namespace: str) -> PodInfo:
     """The pod of a VM that is yet to be created."""
-    return Workload(
+    return PodInfo(
         name,
         namespace,
         pod.labels,
@@ -73,10 +73,10 @@ def of_pod(pod: Pod, name: str, namespace: str) -> Workload:
     )
 
 
-def of_manifest(manifest: Mapping[str, Any]) -> Workload:
+def from_manifest(manifest: Mapping[str, Any]) -> PodInfo:
     """Reads a Pod."""
     metadata, spec = (manifest.get(part) or {} for part in ("metadata", "spec"))
-    return Workload(
+    return PodInfo(
         metadata.get("name", ""),
         metadata.get("namespace", ""),
         metadata.get("labels") or {},
