@@ -71,7 +71,7 @@ def explain(
     instancetype, preference, template = parts(vm, overrides, objects, release)
     conflicts, requirements = _refusals(template, instancetype, preference, release)
     own = vm["spec"].get("template") or {}
-    made_for = workload.kept(vm)
+    made_for = workload.stored_choice(vm)
     try:
         rows = [] if conflicts else field_sources.explain(own, instancetype, preference, Configuration(), release)
     except field_sources.NotExpandable as failed:
@@ -87,7 +87,7 @@ def explain(
     return {"conflicts": conflicts, "requirements": requirements, "fields": fields, **known}
 
 
-def _workload_lines(made_for: workload.Kept) -> list[str]:
+def _workload_lines(made_for: workload.StoredChoice) -> list[str]:
     others = [f"other {option}: {', '.join(names)}" for option, names in made_for.choice["others"].items() if names]
     return [f"workload {made_for.workload}: {line}" for line in (*made_for.choice["reasons"], *others)]
 

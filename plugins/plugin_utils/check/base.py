@@ -44,7 +44,7 @@ def compare(
         if before is None:
             continue
         try:
-            entry = _kept(entry, before)
+            entry = _with_earlier_choice(entry, before)
             if before.get("spec") == entry.manifest.get("spec"):
                 continue
             if entry.manifest["kind"] == VM:
@@ -56,12 +56,16 @@ def compare(
             continue
 
 
-def _kept(entry: Declared, before: Manifest) -> Declared:
+def _with_earlier_choice(entry: Declared, before: Manifest) -> Declared:
     """With what was chosen for the VM's workload before, unless the workload or the size changes."""
     if entry.manifest["kind"] != VM:
         return entry
-    then, now = workload.kept(before), workload.kept(entry.manifest)
-    if then is None or now is None or (then.workload, then.size) != (now.workload, now.size):
+    choice_before, choice_after = workload.stored_choice(before), workload.stored_choice(entry.manifest)
+    if (
+        choice_before is None
+        or choice_after is None
+        or (choice_before.workload, choice_before.size) != (choice_after.workload, choice_after.size)
+    ):
         return entry
     matchers = {role.matcher: before["spec"].get(role.matcher) for role in ROLES}
     return entry._replace(manifest={**entry.manifest, "spec": {**entry.manifest["spec"], **matchers}})

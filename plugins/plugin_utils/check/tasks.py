@@ -19,7 +19,7 @@ from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.names import nearest
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.selection import Rejected
-from ...module_utils._resolver.choose.workload import Missing, Offer, resolve
+from ...module_utils._resolver.choose.workload import AvailableObjects, MissingObject, resolve
 from ...module_utils._resolver.declare import manifests
 from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm import workload
@@ -138,11 +138,11 @@ def decided(vm: Undecided, known: Sequence[Manifest], release: Release) -> Itera
     )
     sources = None if options.get("boot") else [one for one in known if one["kind"] == _SOURCE]
     try:
-        offer = Offer(preferences, instancetypes, sources or None)
-        choice = resolve(workload.request_of(options), offer, release).as_data()
-        options = workload.with_choice(options, choice, workload.size_of(options))
+        available = AvailableObjects(preferences, instancetypes, sources or None)
+        choice = resolve(workload.request_of(options), available, release).as_data()
+        options = workload.apply_choice(options, choice, workload.size_of(options))
         yield from _virtual_machine(entry._replace(options=options), label)
-    except Missing as error:
+    except MissingObject as error:
         message = f"{error}; pass what the cluster has with --objects"
         yield _unchecked(entry, label, "", message)._replace(
             finding=Finding("not-found", WARNING, entry.location, label, "", message)

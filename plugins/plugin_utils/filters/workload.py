@@ -9,7 +9,7 @@ from ansible.errors import AnsibleFilterError
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ...module_utils._resolver.api.names import shown
 from ...module_utils._resolver.choose.selection import Rejected
-from ...module_utils._resolver.choose.workload import Offer, Request, resolve
+from ...module_utils._resolver.choose.workload import AvailableObjects, WorkloadRequest, resolve
 from .. import _builtin_catalog
 from .._filters import manifests, release_option
 
@@ -36,7 +36,7 @@ def workload(
     }
     sources = None if data_sources is None else manifests("workload", "data_sources", data_sources)
     try:
-        offer = Offer(by_role[PREFERENCE], by_role[INSTANCETYPE], sources)
-        return resolve(Request(value, size, cpu, memory, performance), offer, release).as_data()
+        available = AvailableObjects(by_role[PREFERENCE], by_role[INSTANCETYPE], sources)
+        return resolve(WorkloadRequest(value, size, cpu, memory, performance), available, release).as_data()
     except Rejected as error:
         raise AnsibleFilterError(f"workload: {error}") from error

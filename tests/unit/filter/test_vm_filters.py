@@ -10,7 +10,7 @@ import pytest
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.workload import with_choice
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.workload import apply_choice
 
 
 def load(name: str) -> Any:
@@ -394,7 +394,7 @@ def test_explain_shows_why_a_workload_has_its_instancetype() -> None:
         "others": {"boot": [], "instancetype": ["u1.large", "u1.xlarge"]},
     }
     options = {"name": "web", "namespace": "shop", "workload": "fedora"}
-    declared = manifest(with_choice(options, choice, {"name": "medium"}))
+    declared = manifest(apply_choice(options, choice, {"name": "medium"}))
     assert load("explain")(declared)["workload"] == {"workload": "fedora", "size": {"name": "medium"}, **choice}
     assert load("explain")(declared, form="table")[:2] == [
         "workload fedora: instancetype u1.medium: is the smallest",

@@ -10,7 +10,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.limits import oversized
 from ..._resolver.api.names import nearest
-from ..._resolver.declare.vm.from_template import OPTION, make
+from ..._resolver.declare.vm.from_template import OPTION, vm_from_template
 from ..act.engine import UNKNOWN_IN_CHECK_MODE
 from ..act.kind_handler import Entry, with_live
 from ..client.session import Session
@@ -43,7 +43,7 @@ def complete(mode: Mode, session: Session, entries: list[Entry], warnings: list[
             if live is not None and live["metadata"].get("deletionTimestamp"):
                 live = None
             try:
-                entry = _made(mode, entry, templates.get(_key(entry)), live)
+                entry = _from_template(mode, entry, templates.get(_key(entry)), live)
             except _Missing as error:
                 if mode.check and live is None:
                     missing.append((entry.label, f"{error}; {UNKNOWN_IN_CHECK_MODE}"))
@@ -61,21 +61,21 @@ def _names_template(entry: Entry) -> bool:
 
 
 def _key(entry: Entry) -> Key:
-    wanted = entry.options[OPTION]
-    return Key(_KIND, wanted.get("namespace") or entry.key.namespace, wanted["name"])
+    reference = entry.options[OPTION]
+    return Key(_KIND, reference.get("namespace") or entry.key.namespace, reference["name"])
 
 
-def _made(mode: Mode, entry: Entry, template: Manifest, live: Manifest | None) -> Entry:
-    made = make(template, entry.options, entry.manifest, live, secrets.token_hex())
-    mode.secrets.update(made.secrets)
+def _from_template(mode: Mode, entry: Entry, template: Manifest, live: Manifest | None) -> Entry:
+    templated = vm_from_template(template, entry.options, entry.manifest, live, secrets.token_hex())
+    mode.secrets.update(templated.secrets)
     key = _key(entry)
-    told = {
+    summary = {
         "name": key.name,
         "namespace": key.namespace,
-        "parameters": made.parameters,
-        "message": made.message,
+        "parameters": templated.parameters,
+        "message": templated.message,
     }
-    return replace(entry, manifest=made.manifest, from_template=told)
+    return replace(entry, manifest=templated.manifest, from_template=summary)
 
 
 class _Missing(Exception):
@@ -87,19 +87,19 @@ class _Templates:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._found: dict[Key, Manifest | Exception] = {}
+        self._cache: dict[Key, Manifest | Exception] = {}
 
     def get(self, key: Key) -> Manifest:
         """Raises _Missing and Unreadable."""
-        if key not in self._found:
+        if key not in self._cache:
             try:
-                self._found[key] = self._read(key)
+                self._cache[key] = self._read(key)
             except (_Missing, Unreadable) as error:
-                self._found[key] = error
-        found = self._found[key]
-        if isinstance(found, Exception):
-            raise found
-        return found
+                self._cache[key] = error
+        template = self._cache[key]
+        if isinstance(template, Exception):
+            raise template
+        return template
 
     def _read(self, key: Key) -> Manifest:
         try:

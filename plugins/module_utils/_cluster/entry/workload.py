@@ -11,7 +11,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.choose.selection import Rejected
-from ..._resolver.choose.workload import Missing, Offer, Request, resolve
+from ..._resolver.choose.workload import AvailableObjects, MissingObject, WorkloadRequest, resolve
 from ..._resolver.declare.vm import workload
 from ..act.engine import UNKNOWN_IN_CHECK_MODE
 from ..act.kind_handler import Entry, with_live
@@ -54,7 +54,7 @@ def complete(
         if entry.problem is None and _has_workload(entry):
             try:
                 entry = workloads.completed(entry)
-            except Missing as error:
+            except MissingObject as error:
                 if mode.check:
                     missing.append((entry.label, f"{error}; {UNKNOWN_IN_CHECK_MODE}"))
                 else:
@@ -87,49 +87,53 @@ class _Workloads:
         """Raises Rejected, FieldError, Unreadable and ApiError."""
         size, live = workload.size_of(entry.options), entry.live
         if live is None or live["metadata"].get("deletionTimestamp"):
-            return self._with(entry, self._choice(entry), size)
-        kept = workload.kept(live)
-        if kept is None:
+            return self._with_choice(entry, self._choice(entry), size)
+        stored = workload.stored_choice(live)
+        if stored is None:
             raise Rejected(
                 "workload: the VM exists, and was not declared with a workload; set boot, instancetype and preference"
             )
-        if kept.workload != entry.options["workload"]:
+        if stored.workload != entry.options["workload"]:
             raise Rejected(
-                f"workload: the VM was created for {kept.workload}, and keeps its disk; declare a VM of another name"
+                f"workload: the VM was created for {stored.workload}, and keeps its disk; declare a VM of another name"
             )
-        if not size or size == kept.size:
-            told = {**kept.choice, "reasons": ["the VM keeps what was chosen for it", *kept.choice["reasons"]]}
-            return replace(self._with(entry, kept.choice, kept.size), choice=told)
-        return self._with(entry, self._resized(entry, kept), size)
+        if not size or size == stored.size:
+            choice = {**stored.choice, "reasons": ["the VM keeps what was chosen for it", *stored.choice["reasons"]]}
+            return replace(self._with_choice(entry, stored.choice, stored.size), choice=choice)
+        return self._with_choice(entry, self._resized(entry, stored), size)
 
-    def _with(self, entry: Entry, choice: Options, size: Options) -> Entry:
-        options = workload.with_choice(entry.options, choice, size)
+    def _with_choice(self, entry: Entry, choice: Options, size: Options) -> Entry:
+        options = workload.apply_choice(entry.options, choice, size)
         return replace(entry, options=options, manifest=self._manifest(options), choice=choice)
 
     def _choice(self, entry: Entry) -> Options:
         namespace = entry.key.namespace or ""
-        alike = json.dumps({**entry.options, "name": "", "namespace": namespace}, sort_keys=True, default=str)
-        if alike not in self._choices:
+        key = json.dumps({**entry.options, "name": "", "namespace": namespace}, sort_keys=True, default=str)
+        if key not in self._choices:
             sources, notes = (None, []) if entry.options.get("boot") else self._data_sources(namespace)
-            offer = Offer(self._list(PREFERENCE, namespace), self._list(INSTANCETYPE, namespace), sources)
-            choice = self._that_runs(entry, workload.request_of(entry.options), offer)
-            self._choices[alike] = {**choice, "reasons": [*choice["reasons"], *notes]}
-        return self._choices[alike]
+            available = AvailableObjects(
+                self._list(PREFERENCE, namespace), self._list(INSTANCETYPE, namespace), sources
+            )
+            choice = self._smallest_runnable(entry, workload.request_of(entry.options), available)
+            self._choices[key] = {**choice, "reasons": [*choice["reasons"], *notes]}
+        return self._choices[key]
 
-    def _resized(self, entry: Entry, kept: workload.Kept) -> Options:
-        namespace, preference = entry.key.namespace or "", kept.choice[PREFERENCE.matcher]
+    def _resized(self, entry: Entry, stored: workload.StoredChoice) -> Options:
+        namespace, preference = entry.key.namespace or "", stored.choice[PREFERENCE.matcher]
         preferences = [
             manifest
             for manifest in self._list(PREFERENCE, namespace)
             if (manifest["kind"], manifest["metadata"]["name"]) == (preference.get("kind"), preference["name"])
         ]
         request = workload.request_of(entry.options)._replace(workload=preference["name"])
-        choice = self._that_runs(entry, request, Offer(preferences, self._list(INSTANCETYPE, namespace)))
+        choice = self._smallest_runnable(
+            entry, request, AvailableObjects(preferences, self._list(INSTANCETYPE, namespace))
+        )
         reasons = ["the VM keeps its boot source and its preference", choice["reasons"][-1]]
-        kept_options = {name: kept.choice[name] for name in ("boot", PREFERENCE.matcher) if name in kept.choice}
-        return {**choice, **kept_options, "reasons": reasons}
+        stored_options = {name: stored.choice[name] for name in ("boot", PREFERENCE.matcher) if name in stored.choice}
+        return {**choice, **stored_options, "reasons": reasons}
 
-    def _that_runs(self, entry: Entry, request: Request, offer: Offer) -> Options:
+    def _smallest_runnable(self, entry: Entry, request: WorkloadRequest, available: AvailableObjects) -> Options:
         """The smallest choice that the quotas and nodes let run, as far as the task asks for it.
 
         If none runs, the smallest, which the task then refuses or warns of.
@@ -138,13 +142,15 @@ class _Workloads:
         smallest: Options | None = None
         while True:
             try:
-                choice = resolve(request, offer._replace(refused=refused), kubevirt(self._session).release).as_data()
+                choice = resolve(
+                    request, available._replace(refused=refused), kubevirt(self._session).release
+                ).as_data()
             except Rejected:
                 if smallest is None:
                     raise
                 return smallest
             smallest = smallest or choice
-            verdicts = capacity(self._params, self._session, [self._with(entry, choice, {})]).verdicts
+            verdicts = capacity(self._params, self._session, [self._with_choice(entry, choice, {})]).verdicts
             verdict = next(iter(verdicts.values()), None)
             if verdict is None or verdict["fits"] or not verdict["evaluated"]:
                 return choice

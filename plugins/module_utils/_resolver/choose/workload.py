@@ -31,11 +31,11 @@ _MOST_CHOICES: Final = 20
 _MOST_REASONS: Final = 3
 
 
-class Missing(Rejected):
+class MissingObject(Rejected):
     """Nothing answers a request, as long as some object does not exist."""
 
 
-class Request(NamedTuple):
+class WorkloadRequest(NamedTuple):
     """What a VM is for, and its size.
 
     size: a name such as ``medium``. cpu: the least vCPUs. memory: the least memory, a quantity. performance: a class,
@@ -53,7 +53,7 @@ class Request(NamedTuple):
         return any(value is not None for value in self[1:])
 
 
-class Offer(NamedTuple):
+class AvailableObjects(NamedTuple):
     """What a cluster offers to VMs of a namespace.
 
     data_sources: None if no boot source is to be chosen. refused: why a VM with an instancetype cannot run, by the
@@ -94,7 +94,7 @@ class Choice(NamedTuple):
         }
 
 
-def resolve(request: Request, offer: Offer, release: Release) -> Choice:
+def resolve(request: WorkloadRequest, available: AvailableObjects, release: Release) -> Choice:
     """The boot source, preference and instancetype of a workload. Raises Rejected.
 
     Preference: of exactly the workload's name; else that of DataSources of the name; else the one that has the name or
@@ -103,21 +103,21 @@ def resolve(request: Request, offer: Offer, release: Release) -> Choice:
     without a default preference that has the name of the workload or of the preference.
     Instancetype: without a size, the DataSource's default; else the smallest of the class and size.
     """
-    preference, why_preference = _preference(request.workload, offer)
-    source, other_sources, why_source = _source(request.workload, preference, offer.data_sources)
+    preference, why_preference = _preference(request.workload, available)
+    source, other_sources, why_source = _source(request.workload, preference, available.data_sources)
     default = matchers(_labels(source)).get(INSTANCETYPE.matcher) if source is not None else None
     if default is not None and source is not None and not request.sized:
         sizes = _Sizes(
-            _default(default, source, offer), {}, f"the default instancetype of the DataSource {_path(source)}"
+            _default(default, source, available), {}, f"the default instancetype of the DataSource {_path(source)}"
         )
         why_size = f"is {sizes.described}"
     else:
-        sizes = _sizes(request, offer, release)
+        sizes = _sizes(request, available, release)
         why_size = f"is the smallest of {sizes.described} that {_name(preference)} can have"
     reasons = [f"preference {_name(preference)}: {why_preference}{_state(preference)}"]
     if source is not None:
         reasons.append(f"boot source {_path(source)}: {why_source}")
-    fits, rejected = _judged(sizes, preference, offer.refused, release)
+    fits, rejected = _judged(sizes, preference, available.refused, release)
     if not fits:
         raise Rejected(_nothing_fits(sizes.described, preference, rejected))
     same = [one for one in fits if rank(one, release) == rank(fits[0], release)]
@@ -134,18 +134,20 @@ def resolve(request: Request, offer: Offer, release: Release) -> Choice:
     )
 
 
-def _preference(workload: str, offer: Offer) -> tuple[Manifest, str]:
+def _preference(workload: str, available: AvailableObjects) -> tuple[Manifest, str]:
     if not _plain(workload):
         raise Rejected(f"workload: {shown(workload)} has no letter and no digit; write a name such as fedora")
-    by_name = _by_name(offer.preferences, PREFERENCE)
+    by_name = _by_name(available.preferences, PREFERENCE)
     if workload in by_name:
         return by_name[workload], "has the name of the workload"
-    sources = [one for one in offer.data_sources or () if _name(one) == workload]
+    sources = [one for one in available.data_sources or () if _name(one) == workload]
     if defaults := {key for one in sources if (key := matchers(_labels(one)).get(PREFERENCE.matcher))}:
         found = [one for one in by_name.values() if (one["kind"], _name(one)) in defaults]
         if len(found) < len(defaults):
             missing = ", ".join(sorted(name for _kind, name in defaults - {(one["kind"], _name(one)) for one in found}))
-            raise Missing(f"workload: the default preference {missing} of the DataSource {workload} does not exist")
+            raise MissingObject(
+                f"workload: the default preference {missing} of the DataSource {workload} does not exist"
+            )
         return _only(found, workload), f"is the default of the DataSource {_path(sources[0])}"
     current = [one for one in by_name.values() if is_active(one)]
     spelled = [
@@ -156,8 +158,10 @@ def _preference(workload: str, offer: Offer) -> tuple[Manifest, str]:
     tagged = [one for one in current if workload in map(str.strip, _annotation(one, _TAGS).split(","))]
     if tagged:
         return _only(tagged, workload), "is the only one with the workload's tag"
-    known = dict.fromkeys([*by_name, *(_name(one) for one in offer.data_sources or ())])
-    raise Missing(f"workload: no preference and no DataSource is named {shown(workload)}{nearest(workload, known)}")
+    known = dict.fromkeys([*by_name, *(_name(one) for one in available.data_sources or ())])
+    raise MissingObject(
+        f"workload: no preference and no DataSource is named {shown(workload)}{nearest(workload, known)}"
+    )
 
 
 def _only(found: list[Manifest], workload: str) -> Manifest:
@@ -188,7 +192,7 @@ def _source(
     if not suitable:
         known = [f"{path} ({default[1] if default else 'none'})" for path, default in sorted(preferences.items())]
         there = f"; there are {_shortened(known)}" if known else ""
-        raise Missing(
+        raise MissingObject(
             f"boot: no DataSource has the default preference {name}{there}; set boot, or label a DataSource"
             f" {PREFERENCE.volume_label}"
         )
@@ -213,17 +217,17 @@ class _Sizes(NamedTuple):
     described: str
 
 
-def _default(default: tuple[str, str], source: Manifest, offer: Offer) -> list[Manifest]:
-    found = [one for one in offer.instancetypes if (one.get("kind"), _name(one)) == default]
+def _default(default: tuple[str, str], source: Manifest, available: AvailableObjects) -> list[Manifest]:
+    found = [one for one in available.instancetypes if (one.get("kind"), _name(one)) == default]
     if not found:
         where = f"of the DataSource {_path(source)}"
-        raise Missing(f"size: the default instancetype {default[1]} {where} does not exist; set size")
+        raise MissingObject(f"size: the default instancetype {default[1]} {where} does not exist; set size")
     return found
 
 
-def _sizes(request: Request, offer: Offer, release: Release) -> _Sizes:
+def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Release) -> _Sizes:
     classes: dict[str, list[Manifest]] = {}
-    for one in _by_name(offer.instancetypes, INSTANCETYPE).values():
+    for one in _by_name(available.instancetypes, INSTANCETYPE).values():
         if is_active(one):
             classes.setdefault(_class(one), []).append(one)
     name = _chosen_class(request.performance, classes)
@@ -254,7 +258,7 @@ def _sizes(request: Request, offer: Offer, release: Release) -> _Sizes:
 
 def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]) -> str:
     if not classes:
-        raise Missing("size: there are no instancetypes; deploy a catalog")
+        raise MissingObject("size: there are no instancetypes; deploy a catalog")
     if performance is None:
         if GENERAL_PURPOSE in classes or len(classes) == 1:
             return GENERAL_PURPOSE if GENERAL_PURPOSE in classes else next(iter(classes))

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError
 from ...api.matcher import ROLES
-from ...choose.workload import Request
+from ...choose.workload import WorkloadRequest
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]
@@ -23,7 +23,7 @@ _WHY: Final = ("reasons", "others")
 _MOST_OTHERS: Final = 10
 
 
-class Kept(NamedTuple):
+class StoredChoice(NamedTuple):
     """What a VM's annotation keeps. size: the option, without what was not set. choice: see `Choice.as_data`."""
 
     workload: str
@@ -36,12 +36,14 @@ def size_of(options: Options) -> Options:
     return {name: value for name, value in (options.get("size") or {}).items() if value is not None}
 
 
-def request_of(options: Options) -> Request:
+def request_of(options: Options) -> WorkloadRequest:
     size = size_of(options)
-    return Request(options["workload"], size.get("name"), size.get("cpu"), size.get("memory"), size.get("performance"))
+    return WorkloadRequest(
+        options["workload"], size.get("name"), size.get("cpu"), size.get("memory"), size.get("performance")
+    )
 
 
-def kept(live: Manifest) -> Kept | None:
+def stored_choice(live: Manifest) -> StoredChoice | None:
     """What the VM keeps; None if no workload was declared for it. Raises FieldError for an unreadable annotation."""
     text = (live["metadata"].get("annotations") or {}).get(ANNOTATION)
     if text is None:
@@ -50,7 +52,7 @@ def kept(live: Manifest) -> Kept | None:
         content = json.loads(text)
         choice = {name: content[name] for name in (*_CHOSEN, *_WHY) if name in content}
         choice.update(reasons=list(choice["reasons"]), others=dict(choice["others"]))
-        result = Kept(str(content["workload"]), dict(content["size"]), choice)
+        result = StoredChoice(str(content["workload"]), dict(content["size"]), choice)
         if all(isinstance(choice[role.matcher]["name"], str) for role in ROLES):
             return result
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -61,7 +63,7 @@ def kept(live: Manifest) -> Kept | None:
     )
 
 
-def with_choice(options: Options, choice: Options, size: Options) -> Options:
+def apply_choice(options: Options, choice: Options, size: Options) -> Options:
     """The options with what was chosen instead of the workload, see `Choice.as_data`. size: to keep, see `size_of`."""
     chosen = {name: choice[name] for name in _CHOSEN if name in choice}
     others = {name: names[:_MOST_OTHERS] for name, names in choice["others"].items()}

@@ -10,9 +10,9 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import Rejected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.workload import (
+    AvailableObjects,
     Choice,
-    Offer,
-    Request,
+    WorkloadRequest,
     resolve,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog
@@ -66,8 +66,8 @@ SOURCES = [
 
 def choose(workload: str, sources: Any = None, types: Any = None, refused: Any = None, **request: Any) -> Choice:
     return resolve(
-        Request(workload, **request),
-        Offer(PREFERENCES, TYPES if types is None else types, sources, refused or {}),
+        WorkloadRequest(workload, **request),
+        AvailableObjects(PREFERENCES, TYPES if types is None else types, sources, refused or {}),
         NEWEST,
     )
 
@@ -232,10 +232,10 @@ def test_inactive_object_needs_default_or_exact_name(state: str) -> None:
     assert choice.reasons[-1].endswith(f"of the DataSource golden/fedora; it is {state}; use u1.large")
     retired = preference("debian")
     retired["metadata"]["labels"] = labels
-    offer = Offer([retired], TYPES, None, {})
-    assert resolve(Request("debian"), offer, NEWEST).preference is retired
+    available = AvailableObjects([retired], TYPES, None, {})
+    assert resolve(WorkloadRequest("debian"), available, NEWEST).preference is retired
     with pytest.raises(Rejected, match="no preference and no DataSource is named 'Debian'"):
-        resolve(Request("Debian"), offer, NEWEST)
+        resolve(WorkloadRequest("Debian"), available, NEWEST)
 
 
 def test_cluster_wide_object_precedes_its_namespaced_namesake() -> None:
@@ -254,17 +254,17 @@ def test_performance_of_several_classes_is_ambiguous() -> None:
 def test_unreadable_preference_is_refused() -> None:
     unreadable = {**preference("fedora"), "spec": {"requirements": {"memory": {"guest": "lots"}}}}
     with pytest.raises(Rejected, match=re.escape("preference fedora: spec.requirements.memory.guest: ")):
-        resolve(Request("fedora"), Offer([unreadable], TYPES, None, {}), NEWEST)
+        resolve(WorkloadRequest("fedora"), AvailableObjects([unreadable], TYPES, None, {}), NEWEST)
 
 
 def test_every_builtin_preference_is_a_workload() -> None:
     """Some need another class than the general one; none is ambiguous."""
     objects = _builtin_catalog.objects(NEWEST)
-    offer = Offer(
+    available = AvailableObjects(
         [item for item in objects if item["kind"].endswith("Preference")],
         [item for item in objects if item["kind"].endswith("Instancetype")],
     )
-    for item in offer.preferences:
+    for item in available.preferences:
         name = item["metadata"]["name"]
-        assert resolve(Request(name), offer, NEWEST).preference is item
-        assert resolve(Request(name.replace(".", "")), offer, NEWEST).preference is item
+        assert resolve(WorkloadRequest(name), available, NEWEST).preference is item
+        assert resolve(WorkloadRequest(name.replace(".", "")), available, NEWEST).preference is item

@@ -8,8 +8,8 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.from_template import (
-    Made,
-    make,
+    TemplatedVM,
+    vm_from_template,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
 
@@ -25,9 +25,9 @@ def template(vm: Manifest, *parameters: Manifest) -> Manifest:
     return {"spec": {"virtualMachine": {**vm, "spec": spec}, "parameters": list(parameters), "message": "hello"}}
 
 
-def made(source: Manifest, live: Manifest | None = None, seed: str = "1", **options: Any) -> Made:
+def made(source: Manifest, live: Manifest | None = None, seed: str = "1", **options: Any) -> TemplatedVM:
     options = {"name": "web", "namespace": "shop", "from_template": {"name": "t"}, **options}
-    return make(source, options, manifest(options), live, seed)
+    return vm_from_template(source, options, manifest(options), live, seed)
 
 
 def reference(**parameters: Any) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.workload import (
     ANNOTATION,
-    kept,
+    apply_choice,
     request_of,
     size_of,
-    with_choice,
+    stored_choice,
 )
 
 OPTIONS: dict[str, Any] = {
@@ -37,29 +37,29 @@ def test_request_is_derived_from_the_options() -> None:
 
 
 def test_recorded_choice_gives_the_same_manifest() -> None:
-    new = manifest(with_choice(OPTIONS, CHOICE, size_of(OPTIONS)))
+    new = manifest(apply_choice(OPTIONS, CHOICE, size_of(OPTIONS)))
     assert new["metadata"]["annotations"].keys() == {"team", ANNOTATION}
     assert new["spec"]["instancetype"] == CHOICE["instancetype"]
     assert new["spec"]["dataVolumeTemplates"][0]["spec"]["sourceRef"]["name"] == "fedora"
-    recorded = kept(new)
+    recorded = stored_choice(new)
     assert recorded == ("fedora", {"cpu": 2, "memory": "6Gi"}, CHOICE)
     assert recorded is not None
-    assert manifest(with_choice(OPTIONS, recorded.choice, recorded.size)) == new
+    assert manifest(apply_choice(OPTIONS, recorded.choice, recorded.size)) == new
 
 
 def test_record_stays_small_in_a_large_catalog() -> None:
     many = {**CHOICE, "others": {"boot": [], "instancetype": [f"u1.{index}" for index in range(500)]}}
-    recorded = kept(manifest(with_choice(OPTIONS, many, {})))
+    recorded = stored_choice(manifest(apply_choice(OPTIONS, many, {})))
     assert recorded is not None and recorded.choice["others"]["instancetype"] == [f"u1.{index}" for index in range(10)]
 
 
 def test_boot_of_the_task_overrides_the_choice() -> None:
-    options = with_choice({**OPTIONS, "boot": {"pvc": "disk"}}, CHOICE, {})
+    options = apply_choice({**OPTIONS, "boot": {"pvc": "disk"}}, CHOICE, {})
     assert options["boot"] == {"pvc": "disk"}
 
 
 def test_vm_without_a_workload() -> None:
-    assert kept({"metadata": {"name": "web"}}) is None
+    assert stored_choice({"metadata": {"name": "web"}}) is None
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_vm_without_a_workload() -> None:
 )
 def test_foreign_annotation_is_refused(text: str) -> None:
     with pytest.raises(FieldError, match="is not what this collection wrote"):
-        kept({"metadata": {"annotations": {ANNOTATION: text}}})
+        stored_choice({"metadata": {"annotations": {ANNOTATION: text}}})
