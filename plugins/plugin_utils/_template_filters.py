@@ -69,10 +69,10 @@ def template(name: str, value: Any) -> dict[str, Any]:
 
 def accepted(name: str, source: dict[str, Any], found: Processed) -> Processed:
     """What came of a VirtualMachineTemplate, unless it is refused."""
-    if found.faults:
+    if found.errors:
         declared = (source.get("spec") or {}).get("parameters") or []
         known = [parameter["name"] for parameter in declared if parameter.get("name")]
-        raise AnsibleFilterError(f"{name}: {label(source)}: {refusal(found.faults, known)}")
+        raise AnsibleFilterError(f"{name}: {label(source)}: {refusal(found.errors, known)}")
     return found
 
 

@@ -37,7 +37,7 @@ class Window(NamedTuple):
         return _moment(day, self.begin, zone), _moment(day + timedelta(over_midnight), self.end, zone)
 
 
-class Schedule(NamedTuple):
+class MaintenanceSchedule(NamedTuple):
     windows: list[Window]
     deadline: int | None
     """In minutes of the clock."""
@@ -94,7 +94,7 @@ class Schedule(NamedTuple):
         return f"{DAYS[local.weekday()][:3].title()} {local:%Y-%m-%d %H:%M} {self.zone_name}"
 
 
-def schedule(windows: Any, deadline: Any, time_zone: Any) -> Schedule:
+def schedule(windows: Any, deadline: Any, time_zone: Any) -> MaintenanceSchedule:
     """The schedule of the variables of a role, without their prefix.
 
     windows: mappings with `from`, `to` and optionally `days`, or a text of them in YAML, as the command line and a
@@ -103,7 +103,7 @@ def schedule(windows: Any, deadline: Any, time_zone: Any) -> Schedule:
     Raises WindowError.
     """
     zone_name = str(time_zone or "").strip() or "UTC"
-    return Schedule(
+    return MaintenanceSchedule(
         [_window(f"windows[{index}]", entry) for index, entry in enumerate(_entries(windows))],
         None if deadline in (None, "") else _minutes("deadline", deadline),
         _zone(zone_name),

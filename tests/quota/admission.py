@@ -19,7 +19,7 @@ from random_quotas import CONTRADICTORY, NAMESPACES, PRIORITY_CLASSES, contradic
 
 from _resolver.api.quantity import parse  # noqa: E402
 from _resolver.kubernetes.quota.budget import Budget, resource_quota  # noqa: E402
-from _resolver.kubernetes.quota.item import Item, claim, from_manifest  # noqa: E402
+from _resolver.kubernetes.quota.item import QuotaItem, claim, from_manifest  # noqa: E402
 from _resolver.kubernetes.quota.limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations  # noqa: E402
 
 Manifest = dict[str, Any]
@@ -65,14 +65,14 @@ def _distinct(cases: Iterable[Case]) -> list[Case]:
     return [json.loads(text) for text in sorted({json.dumps(case, sort_keys=True) for case in cases})]
 
 
-def _item(manifest: Manifest) -> Item:
+def _item(manifest: Manifest) -> QuotaItem:
     if manifest["kind"] == "Pod":
         return from_manifest(manifest)
     spec = manifest["spec"]
     return claim(manifest["metadata"]["name"], spec["resources"]["requests"]["storage"], spec["storageClassName"])
 
 
-def _judged(item: Item, known: Defaults, ranges: list[list[Manifest]], budget: Budget) -> Case:
+def _judged(item: QuotaItem, known: Defaults, ranges: list[list[Manifest]], budget: Budget) -> Case:
     item = defaulted(item, known)
     if invalid(item):
         return {"verdict": "invalid"}

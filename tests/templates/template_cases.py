@@ -111,34 +111,34 @@ def _answer(found: process.Processed) -> Case:
     answer: Case = {"warnings": list(found.warnings)}
     if found.substituted is not None:
         answer["substituted"] = found.substituted
-    if not found.faults:
+    if not found.errors:
         return {**answer, "vm": found.vm, "message": found.message}
-    answer["error"] = _error(found.faults)
-    answer["status"] = _status(found.faults)
+    answer["error"] = _error(found.errors)
+    answer["status"] = _status(found.errors)
     return answer
 
 
-def _error(faults: tuple[process.Fault, ...]) -> Case:
-    stage = faults[0].stage
+def _error(errors: tuple[process.TemplateError, ...]) -> Case:
+    stage = errors[0].stage
     if stage == "merge":
-        return {"stage": stage, "message": faults[0].message}
-    entries = [_field_error(fault) for fault in faults]
+        return {"stage": stage, "message": errors[0].message}
+    entries = [_field_error(error) for error in errors]
     return {"stage": stage, "errors": entries} if stage == "references" else {"stage": stage, **entries[0]}
 
 
-def _field_error(fault: process.Fault) -> Case:
-    return {"type": fault.type, "field": fault.field, "detail": fault.detail, "message": fault.message}
+def _field_error(error: process.TemplateError) -> Case:
+    return {"type": error.type, "field": error.field, "detail": error.detail, "message": error.message}
 
 
-def _status(faults: tuple[process.Fault, ...]) -> Case:
+def _status(errors: tuple[process.TemplateError, ...]) -> Case:
     """The API server's Status object."""
     status: Case = {"status": "Failure", "metadata": {}, "details": {"name": "tpl"}}
-    if faults[0].stage == "merge":
-        message = f'Operation cannot be fulfilled on  "tpl": {faults[0].message}'
+    if errors[0].stage == "merge":
+        message = f'Operation cannot be fulfilled on  "tpl": {errors[0].message}'
         return {**status, "code": 409, "reason": "Conflict", "message": message}
-    messages = [fault.message for fault in faults]
+    messages = [error.message for error in errors]
     listed = f"[{', '.join(messages)}]" if len(messages) > 1 else messages[0]
-    causes = [{"field": fault.field, "message": fault.body, "reason": fault.type} for fault in faults]
+    causes = [{"field": error.field, "message": error.body, "reason": error.type} for error in errors]
     details = {"name": "tpl", "causes": causes}
     return {**status, "code": 422, "reason": "Invalid", "message": f' "tpl" is invalid: {listed}', "details": details}
 

@@ -38,7 +38,7 @@ Manifest = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Request:
+class CatalogRequest:
     """The requested state of a catalog.
 
     manifests: ready to deploy, with the labels of the catalog.
@@ -105,7 +105,7 @@ class CatalogOutcome:
     versions: dict[str, int] = field(default_factory=dict)
 
 
-def deploy(session: Session, request: Request, settings: WriteSettings) -> CatalogOutcome:
+def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -> CatalogOutcome:
     """Carries out a request. Check mode returns the same result but writes nothing.
 
     Raises CatalogError for limits that cannot be declared, before it writes anything.
@@ -139,7 +139,7 @@ def deploy(session: Session, request: Request, settings: WriteSettings) -> Catal
 
 
 def _limits(
-    session: Session, snapshot: _Snapshot, request: Request, deployed: CatalogOutcome
+    session: Session, snapshot: _Snapshot, request: CatalogRequest, deployed: CatalogOutcome
 ) -> tuple[Policies, list[Entry]] | None:
     """The limits to declare, for what the cluster has after the run; None to leave them as they are."""
     if request.limits is None:
@@ -189,7 +189,7 @@ class _Snapshot:
         return {key: live for key, live in objects.items() if key in requested}
 
 
-def _entries(session: Session, request: Request, deployed: CatalogOutcome) -> list[Entry]:
+def _entries(session: Session, request: CatalogRequest, deployed: CatalogOutcome) -> list[Entry]:
     """The entries for the objects, without the fields that the cluster would drop.
 
     on_lost_fields never fails a preference for another architecture than the cluster's.
@@ -220,7 +220,7 @@ def _entries(session: Session, request: Request, deployed: CatalogOutcome) -> li
 class _Objects(CatalogHandler):
     """The objects of a request, and the objects to prune."""
 
-    def __init__(self, request: Request, snapshot: _Snapshot, users: Users) -> None:
+    def __init__(self, request: CatalogRequest, snapshot: _Snapshot, users: Users) -> None:
         super().__init__("objects")
         self._request = request
         self._snapshot = snapshot
@@ -248,7 +248,7 @@ def _predict_changes(
     session: Session,
     snapshot: _Snapshot,
     users: Users,
-    request: Request,
+    request: CatalogRequest,
     desired: list[tuple[Key, Manifest]],
     deployed: CatalogOutcome,
 ) -> None:
@@ -280,7 +280,11 @@ def _predict_changes(
 
 
 def _find_users(
-    session: Session, users: Users, deployed: CatalogOutcome, after: dict[ObjectKey, Manifest | None], request: Request
+    session: Session,
+    users: Users,
+    deployed: CatalogOutcome,
+    after: dict[ObjectKey, Manifest | None],
+    request: CatalogRequest,
 ) -> None:
     unknown = None
     try:
@@ -322,7 +326,7 @@ def _keep_reason(gone: RemovedObject, prune: str) -> str | None:
     return None
 
 
-def _deployed(snapshot: _Snapshot, request: Request) -> list[Manifest]:
+def _deployed(snapshot: _Snapshot, request: CatalogRequest) -> list[Manifest]:
     """The live objects of the catalog, in the namespaces that can be read."""
     live = []
     for namespace in request.namespaces:

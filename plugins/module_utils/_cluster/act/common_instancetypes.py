@@ -29,8 +29,8 @@ _PATIENCE: Final = 120
 _HYPERCONVERGED: Final = "hco-operator"
 
 
-class Refused(Exception):
-    """The task must not go on; one line with the remedy."""
+class DeploymentRefused(Exception):
+    """The task must not go on; the message is one line with the remedy."""
 
 
 @dataclass(frozen=True)
@@ -45,42 +45,42 @@ class Deployment:
         return {"enabled": self.enabled, "changed": self.changed}
 
 
-def settle(session: Session, choice: str, settings: WriteSettings) -> Deployment:
-    """Does what the option `common_instancetypes_deployment` says. Raises Refused.
+def apply_deployment_option(session: Session, choice: str, settings: WriteSettings) -> Deployment:
+    """Does what the option `common_instancetypes_deployment` says. Raises DeploymentRefused.
 
     After `disable`, nothing that virt-operator deployed is left, outside of check mode.
     """
-    known = kubevirt(session)
-    enabled = operator.deploys(known)
+    installed = kubevirt(session)
+    enabled = operator.deploys(installed)
     if choice == KEEP:
         return Deployment(enabled)
     if enabled is None:
-        raise Refused(f"common_instancetypes_deployment: {known.assumption}")
+        raise DeploymentRefused(f"common_instancetypes_deployment: {installed.assumption}")
     if choice == FAIL:
         if enabled:
-            raise Refused(
+            raise DeploymentRefused(
                 "common_instancetypes_deployment: virt-operator deploys the common instancetypes; set it to enable or"
                 " keep to leave them to virt-operator, or to disable to deploy them by this task"
             )
         return Deployment(enabled)
-    wanted = choice == ENABLE
-    warnings = _set(session, wanted, settings) if enabled != wanted else []
-    if not wanted:
+    enable = choice == ENABLE
+    warnings = _set(session, enable, settings) if enabled != enable else []
+    if not enable:
         warnings += _await_deletion(session, settings)
-    return Deployment(wanted, enabled != wanted, warnings)
+    return Deployment(enable, enabled != enable, warnings)
 
 
 def _set(session: Session, enabled: bool, settings: WriteSettings) -> list[str]:
     """Sets the field of the KubeVirt object; in check mode by a dry run. Returns warnings."""
     live, release = kubevirt_object(session), kubevirt(session).release
     if live is None or not release.has(operator.SINCE):
-        raise Refused(
+        raise DeploymentRefused(
             f"common_instancetypes_deployment: KubeVirt before {operator.SINCE} has no"
             f" spec.configuration.{operator.FIELD}; set it to keep"
         )
     metadata = live["metadata"]
     if (metadata.get("labels") or {}).get(MANAGED_BY_LABEL) == _HYPERCONVERGED:
-        raise Refused(
+        raise DeploymentRefused(
             f"common_instancetypes_deployment: the HyperConverged operator reverts changes of the KubeVirt"
             f" {metadata['name']}; set spec.{operator.FIELD}.enabled of the HyperConverged object to"
             f" {'true' if enabled else 'false'}"
@@ -95,19 +95,19 @@ def _set(session: Session, enabled: bool, settings: WriteSettings) -> list[str]:
         reason = explain(error, "PATCH", KUBEVIRT)
         if settings.check_mode and NO_DRY_RUN in error.message:
             return [f"the dry run could not check the KubeVirt object: {reason}"]
-        raise Refused(f"common_instancetypes_deployment: {reason}") from None
+        raise DeploymentRefused(f"common_instancetypes_deployment: {reason}") from None
     return []
 
 
 def _await_deletion(session: Session, settings: WriteSettings) -> list[str]:
     """Waits until virt-operator has deleted its objects, which it would not let others change. Returns warnings."""
     pauses = Backoff()
-    while left := _deployed(session):
+    while remaining := _deployed(session):
         if settings.check_mode:
-            return [f"virt-operator deletes its {left} objects first; check mode shows them as left alone"]
+            return [f"virt-operator deletes its {remaining} objects first; check mode shows them as left alone"]
         if not pauses.pause(_PATIENCE):
-            raise Refused(
-                f"common_instancetypes_deployment: virt-operator has not deleted its {left} objects within"
+            raise DeploymentRefused(
+                f"common_instancetypes_deployment: virt-operator has not deleted its {remaining} objects within"
                 f" {_PATIENCE} seconds; see whether it runs (kubectl get deployment -A -l kubevirt.io=virt-operator),"
                 " and run the task again"
             )
@@ -117,7 +117,7 @@ def _await_deletion(session: Session, settings: WriteSettings) -> list[str]:
 def _deployed(session: Session) -> int:
     """The number of objects that virt-operator has deployed."""
     try:
-        found = [one for role in ROLES for one in list_all(session, BY_NAME[role.cluster_kind])]
+        deployed = [manifest for role in ROLES for manifest in list_all(session, BY_NAME[role.cluster_kind])]
     except Unreadable as error:
-        raise Refused(f"common_instancetypes_deployment: {error}") from None
-    return sum(map(operator.is_deployed, found))
+        raise DeploymentRefused(f"common_instancetypes_deployment: {error}") from None
+    return sum(map(operator.is_deployed, deployed))

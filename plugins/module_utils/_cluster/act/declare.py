@@ -25,7 +25,7 @@ from ..client.pool import each
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable
 from ..read.unmatched import missing_namespace
-from ..read.watch import WATCHES, State, wait_for, with_grace
+from ..read.watch import WATCHES, ProbeResult, wait_for, with_grace
 from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteOperation, WriteSettings, run_dry, run_operations, send
 from .kind_handler import UNREAD, DeclareOutcome, Entry, Finding, KindHandler, Planned
 
@@ -269,9 +269,9 @@ def _wait_for_ends(
         if result.terminating is not None
     }
 
-    def probe(name: str, live: Manifest | None) -> State:
+    def probe(name: str, live: Manifest | None) -> ProbeResult:
         gone = live is None or live["metadata"]["uid"] != ending[name]
-        return State(done=gone, pending="the deletion of the existing object")
+        return ProbeResult(done=gone, pending="the deletion of the existing object")
 
     if ending:
         seconds = max(0.0, deadline - time.monotonic())
@@ -436,10 +436,10 @@ def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome],
     def wait(group: tuple[str, str | None]) -> None:
         members = groups[group]
 
-        def probe(name: str, live: Manifest | None) -> State:
+        def probe(name: str, live: Manifest | None) -> ProbeResult:
             result = members[name]
             if result.entry.state == "absent":
-                return State(done=_is_gone(result, live), pending="the object to disappear")
+                return ProbeResult(done=_is_gone(result, live), pending="the object to disappear")
             state = handler.probe(live)
             updated = result.written and live is not None and result.live_before is not None
             unchanged = updated and handler.same_status(live or {}, result.live_before or {})

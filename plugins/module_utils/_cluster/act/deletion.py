@@ -14,7 +14,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable, read
-from ..read.watch import State, wait_for
+from ..read.watch import ProbeResult, wait_for
 
 Manifest = dict[str, Any]
 
@@ -134,9 +134,9 @@ def _gone(
     """Waits until dependents are gone. owners: the UID of each one's owner, by name. Returns the failures by name."""
     uids = set(owners.values())
 
-    def probe(_name: str, item: Manifest | None) -> State:
+    def probe(_name: str, item: Manifest | None) -> ProbeResult:
         gone = item is None or sole_owner(item) not in uids
-        return State(done=gone, pending="the object to disappear")
+        return ProbeResult(done=gone, pending="the object to disappear")
 
     if not owners:
         return {}

@@ -13,7 +13,7 @@ from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, read
-from ..read.watch import State
+from ..read.watch import ProbeResult
 from .engine import WriteOutcome
 
 Manifest = dict[str, Any]
@@ -171,9 +171,9 @@ class KindHandler:
     def restart(self, session: Session, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline."""
 
-    def probe(self, live: Manifest | None) -> State:
+    def probe(self, live: Manifest | None) -> ProbeResult:
         """The state of a declared object."""
-        return State(done=True)
+        return ProbeResult(done=True)
 
     def same_status(self, live: Manifest, before: Manifest) -> bool:
         """Whether the object reports the same as before a write, so that its controller may not have seen the write."""

@@ -18,7 +18,7 @@ from ..._resolver.kubevirt.vmi.readiness import same_status
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable, read
-from ..read.watch import State, wait_in_namespaces, with_grace
+from ..read.watch import ProbeResult, wait_in_namespaces, with_grace
 from .engine import WriteOperation, WriteOutcome, WriteSettings, run_operations, send
 
 Manifest = dict[str, Any]
@@ -28,7 +28,7 @@ _VMI = BY_NAME["VirtualMachineInstance"]
 _IN_FLIGHT = "in-flight migration detected"
 
 
-class Entry(NamedTuple):
+class PowerEntry(NamedTuple):
     """A VM and its desired state. guest: the UID of the VMI to restart; None for any. A newer VMI is not restarted."""
 
     namespace: str
@@ -48,7 +48,7 @@ class PowerOutcome(WriteOutcome):
     verb: the request that was sent (check mode: would be sent), "" for none.
     """
 
-    entry: Entry
+    entry: PowerEntry
     vm: Manifest | None = None
     instance: Manifest | None = None
     vm_before: Manifest | None = None
@@ -65,7 +65,7 @@ class PowerOutcome(WriteOutcome):
         return self.failed is None and uid_of(self.instance) not in ("", self.entry.guest)
 
 
-def power(session: Session, entries: list[Entry], settings: WriteSettings) -> list[PowerOutcome]:
+def power(session: Session, entries: list[PowerEntry], settings: WriteSettings) -> list[PowerOutcome]:
     """Takes VMs to their desired states; results in the order of the entries.
 
     An entry that fails does not stop the others, unless fail_fast is set.
@@ -136,7 +136,7 @@ class _PowerRun:
         early = self._decide(results)
         if early:
             self._wait(
-                _VM, list(early), lambda result: lambda vm: State(*rules.reached(PowerRequest(early[result]), vm))
+                _VM, list(early), lambda result: lambda vm: ProbeResult(*rules.reached(PowerRequest(early[result]), vm))
             )
             _read(self._session, list(early))
             for result in self._decide([result for result in early if result.failed is None]):
@@ -194,7 +194,9 @@ class _PowerRun:
     def _await_reached(self, results: list[PowerOutcome]) -> None:
         migrated = [result for result in results if result.entry.request.state == rules.MIGRATED]
         self._wait(
-            _VMI, migrated, lambda result: lambda instance: State(*rules.migrated(result.instance_before, instance))
+            _VMI,
+            migrated,
+            lambda result: lambda instance: ProbeResult(*rules.migrated(result.instance_before, instance)),
         )
         others = [result for result in results if result not in migrated]
         open_ = [result for result in others if result.changed or not _is_over(result)]
@@ -209,7 +211,7 @@ class _PowerRun:
         self,
         kind: Kind,
         results: list[PowerOutcome],
-        probe: Callable[[PowerOutcome], Callable[[Manifest | None], State]],
+        probe: Callable[[PowerOutcome], Callable[[Manifest | None], ProbeResult]],
     ) -> None:
         """Watches the kind in each namespace. Failures and the objects last seen go into the results."""
         members = {(result.entry.namespace, result.entry.name): result for result in results}
@@ -224,8 +226,8 @@ class _PowerRun:
         self._seconds = max(0.0, self._seconds - (time.monotonic() - began))
 
 
-def _reached(result: PowerOutcome, vm: Manifest | None) -> State:
-    state = State(*rules.reached(result.entry.request, vm))
+def _reached(result: PowerOutcome, vm: Manifest | None) -> ProbeResult:
+    state = ProbeResult(*rules.reached(result.entry.request, vm))
     return with_grace(state) if result.changed and vm is not None and same_status(vm, result.vm_before or {}) else state
 
 
@@ -234,11 +236,11 @@ def _has_end(result: PowerOutcome) -> bool:
     return result.entry.request.state in (rules.RESTARTED, rules.STOPPED)
 
 
-def _end(result: PowerOutcome, instance: Manifest | None) -> State:
+def _end(result: PowerOutcome, instance: Manifest | None) -> ProbeResult:
     """Whether the guest that the requested state ends is gone."""
     if result.entry.request.state == rules.STOPPED:
-        return State(rules.guest_ended(instance), pending="the old VMI to disappear")
-    return State(instance is not None and uid_of(instance) != _old(result), pending="the new VMI")
+        return ProbeResult(rules.guest_ended(instance), pending="the old VMI to disappear")
+    return ProbeResult(instance is not None and uid_of(instance) != _old(result), pending="the new VMI")
 
 
 def _is_over(result: PowerOutcome) -> bool:

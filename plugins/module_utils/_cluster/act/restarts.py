@@ -40,10 +40,10 @@ from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup, ListLookup
 from ..read.revisions import Inspected
 from ..read.snapshot import Key, Unreadable, read
-from ..read.watch import State, state_until, wait_in_namespaces
+from ..read.watch import ProbeResult, state_until, wait_in_namespaces
 from .engine import WriteOperation, WriteOutcome, WriteSettings, run_operations, send
 from .kind_handler import DeclareOutcome
-from .power import Entry, PowerOutcome, apply_power, uid_of
+from .power import PowerEntry, PowerOutcome, apply_power, uid_of
 from .revision_outcome import RevisionOutcome
 
 Manifest = dict[str, Any]
@@ -111,9 +111,9 @@ def _restart(
     return outcomes
 
 
-def _power_entry(vm: Manifest, instance: Manifest | None) -> Entry:
+def _power_entry(vm: Manifest, instance: Manifest | None) -> PowerEntry:
     metadata = vm["metadata"]
-    return Entry(metadata["namespace"], metadata["name"], PowerRequest(RESTARTED), uid_of(instance))
+    return PowerEntry(metadata["namespace"], metadata["name"], PowerRequest(RESTARTED), uid_of(instance))
 
 
 def _warn_of_condition(outcome: WriteOutcome, vm: Manifest) -> None:
@@ -245,11 +245,11 @@ def _await_decisions(session: Session, results: list[DeclareOutcome], deadline: 
     """
     members = {(str(result.entry.key.namespace), result.entry.key.name): result for result in results}
 
-    def probe(result: DeclareOutcome, live: Manifest | None) -> State:
+    def probe(result: DeclareOutcome, live: Manifest | None) -> ProbeResult:
         state, impact = state_until(observed, live, "virt-controller to look at the change"), result.impact
         expected = impact is not None and impact.needs == effects.RESTART and not impact.without_condition
         undecided = state.done and expected and restart_required(live or {}) is None
-        return State(stuck=_NOT_ASKED, grace=_COMPARED) if undecided else state
+        return ProbeResult(stuck=_NOT_ASKED, grace=_COMPARED) if undecided else state
 
     seconds = max(0.0, deadline - time.monotonic())
     probes = {key: partial(probe, result) for key, result in members.items()}

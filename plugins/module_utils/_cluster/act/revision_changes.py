@@ -15,7 +15,7 @@ from ..._resolver.refresh.revision_change import RevisionChange
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.revisions import Inspected
-from ..read.watch import State, WaitResult, state_until, wait_in_namespaces
+from ..read.watch import ProbeResult, WaitResult, state_until, wait_in_namespaces
 from .engine import WriteOperation, WriteSettings, run_dry, run_operations, send
 from .restarts import RevisionRestarts, bump_generation, is_terminating, plan_restart
 from .revision_outcome import RevisionOutcome
@@ -279,7 +279,7 @@ class Recapture:
     def _await(self, results: list[RevisionOutcome], done: Callable[[Manifest, RevisionOutcome], bool]) -> None:
         """Waits with one watch for each namespace."""
 
-        def probe(result: RevisionOutcome) -> Callable[[Manifest | None], State]:
+        def probe(result: RevisionOutcome) -> Callable[[Manifest | None], ProbeResult]:
             return lambda live: state_until(lambda vm: done(vm, result), live, _CAPTURE)
 
         members = {(result.before.namespace, result.before.name): result for result in results}

@@ -15,9 +15,9 @@ from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan
 from ..._resolver.limits.language import ACTIONS, DENY
 from ..._resolver.refresh.drift import needs
-from ..act.catalog import Affected, CatalogOutcome, Request, deploy
+from ..act.catalog import Affected, CatalogOutcome, CatalogRequest, deploy
 from ..act.catalog_compatibility import AUTO, ChosenVersion, choose_version
-from ..act.common_instancetypes import CHOICES, ENABLE, KEEP, Deployment, Refused, settle
+from ..act.common_instancetypes import CHOICES, ENABLE, KEEP, Deployment, DeploymentRefused, apply_deployment_option
 from ..act.engine import WriteSettings
 from ..act.handlers.catalog import CatalogHandler
 from ..act.kind_handler import DeclareOutcome
@@ -127,7 +127,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
     if session.given_up:
         # Not once for each object.
         raise TaskFailed(session.given_up)
-    request = Request(
+    request = CatalogRequest(
         manifests,
         namespaces,
         catalog,
@@ -139,9 +139,9 @@ def _run(params: Params, mode: Mode) -> Outcome:
         take_over=take_over_of(params),
     )
     try:
-        deployment = settle(session, params["common_instancetypes_deployment"], settings)
+        deployment = apply_deployment_option(session, params["common_instancetypes_deployment"], settings)
         deployed = deploy(session, request, settings)
-    except (CatalogError, ConnectionFailed, Refused) as error:
+    except (CatalogError, ConnectionFailed, DeploymentRefused) as error:
         raise TaskFailed(str(error)) from error
     states = _states(session, manifests) if params["state"] == "present" else []
     notes = available.notes + [

@@ -10,7 +10,7 @@ from ..._resolver.api.names import shown
 from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
 from ..act.engine import WriteSettings
-from ..act.power import Entry, PowerOutcome, power
+from ..act.power import PowerEntry, PowerOutcome, power
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from .argument_spec import AUTH, REQUESTS
@@ -75,7 +75,7 @@ MODULE = Module(
 )
 
 
-def _selected(params: Params, session: Session) -> list[Entry]:
+def _selected(params: Params, session: Session) -> list[PowerEntry]:
     """The VMs selected by names, by labels, or by both."""
     requested = _requested(params, "")
     names, labels = params["names"], selector(params)
@@ -83,17 +83,17 @@ def _selected(params: Params, session: Session) -> list[Entry]:
         raise TaskFailed("namespace: required with names")
     check_selector(params)
     if labels is None:
-        return [Entry(params["namespace"], name, requested) for name in dict.fromkeys(names)]
+        return [PowerEntry(params["namespace"], name, requested) for name in dict.fromkeys(names)]
     problems: list[str] = []
     vms = selected(params, session, problems)
     if problems:
         raise TaskFailed("; ".join(problems))
-    return [Entry(vm["metadata"]["namespace"], vm["metadata"]["name"], requested) for vm in vms]
+    return [PowerEntry(vm["metadata"]["namespace"], vm["metadata"]["name"], requested) for vm in vms]
 
 
-def _listed(params: Params) -> list[Entry]:
+def _listed(params: Params) -> list[PowerEntry]:
     """The VMs of the option `virtual_machines`."""
-    entries: dict[tuple[str, str], Entry] = {}
+    entries: dict[tuple[str, str], PowerEntry] = {}
     for index, options in enumerate(params["virtual_machines"]):
         own = {name: options[name] if options[name] is not None else params[name] for name in _ENTRY}
         where = f"virtual_machines[{index}] ({shown(options['name'])[1:-1]})"
@@ -102,7 +102,7 @@ def _listed(params: Params) -> list[Entry]:
             raise TaskFailed(f"{where}: {problem}")
         if not own["namespace"]:
             raise TaskFailed(f"{where}: namespace: required; set the namespace of the VM")
-        entry = Entry(own["namespace"], options["name"], _requested(own, f"{where}: "))
+        entry = PowerEntry(own["namespace"], options["name"], _requested(own, f"{where}: "))
         if entry[:2] in entries:
             raise TaskFailed(f"{where}: name: another entry names {entry.label} too; remove one of them")
         entries[entry[:2]] = entry

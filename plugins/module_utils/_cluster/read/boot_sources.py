@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.boot import source, survey
-from ..._resolver.boot.survey import BootSource, Finding
+from ..._resolver.boot.survey import BootSource, BootSourceFinding
 from ..._resolver.choose.selection import rejection_of_pair
 from ..._resolver.preflight.object_keys import ObjectKey
 from ..client.session import Session
@@ -19,7 +19,7 @@ from .snapshot import list_if_permitted
 Manifest = dict[str, Any]
 
 
-class Fault(NamedTuple):
+class LabelProblem(NamedTuple):
     """An error in the default labels of a boot source.
 
     text: one line. missing: an object does not exist; else KubeVirt rejects an existing one.
@@ -36,17 +36,17 @@ class Defaults:
         self._session = session
         self._lookup = ClusterLookup(session)
 
-    def faults(self, namespace: str, labels: Mapping[str, str], architecture: str = "") -> list[Fault]:
+    def problems(self, namespace: str, labels: Mapping[str, str], architecture: str = "") -> list[LabelProblem]:
         """The errors in the default labels, for VMs in the namespace. Unreadable objects count as right.
 
         architecture: of the image, "" if unknown.
         """
         objects: dict[str, Manifest] = {}
-        faults = []
+        problems = []
         for role, (kind, name) in source.matchers(labels).items():
             live = self._lookup.get(kind, namespace, name) if kind in BY_NAME else None
             if live is None:
-                faults.append(Fault(f"{role}: there is no {kind} {name}", missing=True))
+                problems.append(LabelProblem(f"{role}: there is no {kind} {name}", missing=True))
             elif isinstance(live, dict):
                 objects[role] = live
         if len(objects) == 2:
@@ -54,8 +54,8 @@ class Defaults:
                 objects["instancetype"], objects["preference"], architecture, kubevirt(self._session).release
             )
             names = " and ".join(f"the {role} {manifest['metadata']['name']}" for role, manifest in objects.items())
-            faults += [Fault(f"{names} do not go together: {problem}", missing=False)] if problem else []
-        return faults
+            problems += [LabelProblem(f"{names} do not go together: {problem}", missing=False)] if problem else []
+        return problems
 
 
 _MISSING: Final = "missing_default"
@@ -96,8 +96,10 @@ def boot_sources(session: Session, query: BootSourceQuery) -> tuple[list[BootSou
     ]
     defaults = Defaults(session)
     for boot_source in sources:
-        faults = defaults.faults(boot_source.namespace, boot_source.labels)
-        boot_source.findings += [Finding(_MISSING if fault.missing else _UNFIT, fault.text) for fault in faults]
+        problems = defaults.problems(boot_source.namespace, boot_source.labels)
+        boot_source.findings += [
+            BootSourceFinding(_MISSING if problem.missing else _UNFIT, problem.text) for problem in problems
+        ]
     if query.registry:
         _check_registries(session, sources, query.insecure)
     return sources, warnings
@@ -125,7 +127,7 @@ def _check_registries(session: Session, sources: list[BootSource], insecure: boo
             continue
         content = contents[image, insecure]
         if content.problem:
-            boot_source.findings.append(Finding(_UNCHECKED, content.problem))
+            boot_source.findings.append(BootSourceFinding(_UNCHECKED, content.problem))
         elif content.digest != boot_source.origin.digest:
             text = f"{image.name} is now {content.digest}; the boot source has {boot_source.origin.digest}"
-            boot_source.findings.append(Finding(_OUTDATED, text))
+            boot_source.findings.append(BootSourceFinding(_OUTDATED, text))

@@ -10,7 +10,7 @@ import re
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.names import shown
-from ..._resolver.api.unquoted import Key, Number, key_problem, number_problem
+from ..._resolver.api.unquoted import UnquotedKey, UnquotedNumber, key_problem, number_problem
 from ..client.libraries import yaml
 
 LARGEST: Final = 16 * 2**20
@@ -107,7 +107,7 @@ class _Reader:
         try:
             value = self._construct(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
             is_number = value.__class__ is int and not _DECIMAL.fullmatch(event.value)
-            return Number(event.value, value) if is_number else value
+            return UnquotedNumber(event.value, value) if is_number else value
         except (yaml.YAMLError, ValueError, TypeError):
             raise self._error(
                 event, "the value is not valid for the type that it looks like; put it in quotes"
@@ -171,7 +171,7 @@ class _Reader:
         if isinstance(key, (dict, list)):
             raise self._error(event, "a key is not text")
         if not isinstance(key, str):
-            key = Key(getattr(event, "value", str(key)), key)
+            key = UnquotedKey(getattr(event, "value", str(key)), key)
             self._refuse(event, key_problem(key))
         keys = parent.keys if parent.keys is not None else {}
         if key in keys:

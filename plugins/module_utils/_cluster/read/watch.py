@@ -35,7 +35,7 @@ _SHOWN = 3
 _POD_PREFIX = "virt-launcher-"
 
 
-class State(NamedTuple):
+class ProbeResult(NamedTuple):
     """The state of an object: done, failed for good (the reason), or pending (what it waits for).
 
     stuck: the failure if the state lasts for `grace` seconds; until then the object may recover.
@@ -58,25 +58,25 @@ class WaitResult(NamedTuple):
     failure: str | None
 
 
-Probe = Callable[[str, "Manifest | None"], State]
+Probe = Callable[[str, "Manifest | None"], ProbeResult]
 
 
-def with_grace(state: State) -> State:
+def with_grace(state: ProbeResult) -> ProbeResult:
     """The state of an object whose controller may not have observed the last write: a failure may predate it."""
-    return State(stuck=state.failed, grace=STALE) if state.failed else state
+    return ProbeResult(stuck=state.failed, grace=STALE) if state.failed else state
 
 
-def state_until(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> State:
+def state_until(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> ProbeResult:
     """The state of an object that must exist until `done` is true. pending: what it waits for."""
     if live is None:
-        return State(failed="the object was deleted while the task waited for it")
-    return State(done=done(live), pending=pending)
+        return ProbeResult(failed="the object was deleted while the task waited for it")
+    return ProbeResult(done=done(live), pending=pending)
 
 
 def wait_in_namespaces(
     session: Session,
     kind: Kind,
-    probes: Mapping[tuple[str, str], Callable[[Manifest | None], State]],
+    probes: Mapping[tuple[str, str], Callable[[Manifest | None], ProbeResult]],
     seconds: float,
 ) -> dict[tuple[str, str], WaitResult]:
     """Waits like `wait_for`, for objects of several namespaces. probes: (namespace, name) → probe.
@@ -84,7 +84,7 @@ def wait_in_namespaces(
     The time is for all: a namespace whose turn comes after it is read just once.
     """
     deadline = time.monotonic() + seconds
-    namespaces: dict[str, dict[str, Callable[[Manifest | None], State]]] = {}
+    namespaces: dict[str, dict[str, Callable[[Manifest | None], ProbeResult]]] = {}
     for (namespace, name), probe in probes.items():
         namespaces.setdefault(namespace, {})[name] = probe
 
@@ -138,7 +138,7 @@ class _Wait:
     """
 
     def __init__(self, names: Iterable[str], probe: Probe, deadline: float) -> None:
-        self.open = dict.fromkeys(names, State())
+        self.open = dict.fromkeys(names, ProbeResult())
         self.ended: dict[str, WaitResult] = {}
         self.last: dict[str, Manifest | None] = dict.fromkeys(self.open)
         self.deadline = deadline
@@ -239,7 +239,7 @@ def _list_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
             return
 
 
-def _late(seconds: float, state: State, item: Manifest | None, blocked: list[str], events: list[str]) -> str:
+def _late(seconds: float, state: ProbeResult, item: Manifest | None, blocked: list[str], events: list[str]) -> str:
     parts = [f"not ready after {round(seconds, 1):g} s"]
     if state.stuck:
         parts[0] += f": {state.stuck}"

@@ -13,7 +13,7 @@ from .unquoted import QUOTES
 Options = dict[str, Any]
 
 
-class Range(NamedTuple):
+class Bounds(NamedTuple):
     """least, most: of an integer. unit: in the plural."""
 
     least: int
@@ -23,17 +23,17 @@ class Range(NamedTuple):
 
 # Longer than any run, and safe for every timer of the operating system.
 _MONTH: Final = 30 * 24 * 3600
-_SECONDS: Final = Range(0, _MONTH, "seconds")
+_SECONDS: Final = Bounds(0, _MONTH, "seconds")
 
-NUMBERS: Final[dict[str, Range]] = {
+NUMBERS: Final[dict[str, Bounds]] = {
     # Each request needs a thread and a connection.
-    "concurrency": Range(1, 256, "requests"),
+    "concurrency": Bounds(1, 256, "requests"),
     "wait_timeout": _SECONDS,
     "retry_timeout": _SECONDS,
-    "download_timeout": Range(1, _MONTH, "seconds"),
-    "duration": Range(1, _MONTH, "seconds"),
+    "download_timeout": Bounds(1, _MONTH, "seconds"),
+    "duration": Bounds(1, _MONTH, "seconds"),
     "grace_period": _SECONDS,
-    "keep": Range(0, 1_000_000, "revisions"),
+    "keep": Bounds(0, 1_000_000, "revisions"),
 }
 _LABELS: Final = ("namespace", "namespaces")
 _NAMES: Final = ("name", "names")

@@ -170,9 +170,9 @@ def _with_check(read: Convert, check: Check) -> Convert:
 
     def convert(value: Value) -> Value:
         result = read(value)
-        fault = None if result is _EMPTY else check(result)
-        if fault is not None:
-            raise FieldError(*fault)
+        finding = None if result is _EMPTY else check(result)
+        if finding is not None:
+            raise FieldError(*finding)
         return result
 
     return convert

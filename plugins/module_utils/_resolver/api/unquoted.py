@@ -9,7 +9,7 @@ from .names import shown
 QUOTES: Final = "; put it in quotes"
 
 
-class Key(str):
+class UnquotedKey(str):
     """A key of a mapping that YAML does not read as text, as it is written.
 
     means: what YAML reads.
@@ -17,13 +17,13 @@ class Key(str):
 
     means: Any
 
-    def __new__(cls, written: str, means: Any) -> Key:
+    def __new__(cls, written: str, means: Any) -> UnquotedKey:
         key = super().__new__(cls, written)
         key.means = means
         return key
 
 
-class Number(int):
+class UnquotedNumber(int):
     """An integer that is not written as a decimal number.
 
     written: its text.
@@ -31,7 +31,7 @@ class Number(int):
 
     written: str
 
-    def __new__(cls, written: str, value: int) -> Number:
+    def __new__(cls, written: str, value: int) -> UnquotedNumber:
         number = super().__new__(cls, value)
         number.written = written
         return number
@@ -39,14 +39,14 @@ class Number(int):
 
 def key_problem(key: Any) -> str:
     """What is wrong with a key that is not text, as written (`Key`) or as YAML read it; "" for text."""
-    if isinstance(key, Key):
+    if isinstance(key, UnquotedKey):
         return f"the key {key} is {_kind(key.means)} in YAML{QUOTES}"
     return "" if isinstance(key, str) else f"YAML read a key as {_kind(key)}{QUOTES}"
 
 
 def number_problem(value: Any) -> str:
     """What is wrong with a `Number`; "" for other values."""
-    if not isinstance(value, Number):
+    if not isinstance(value, UnquotedNumber):
         return ""
     return f'{value.written} is {shown(int(value))} in YAML; write {shown(int(value))} or "{value.written}"'
 
@@ -70,7 +70,7 @@ def problem(value: Any, path: str = "") -> tuple[str, str] | None:
             for key, entry in here.items():
                 below = f"{place}.{key}" if place else str(key)
                 if reason := key_problem(key):
-                    return (below if isinstance(key, Key) else place), reason
+                    return (below if isinstance(key, UnquotedKey) else place), reason
                 inside.append((below, entry))
             remaining += reversed(inside)
         elif isinstance(here, list):
@@ -84,13 +84,13 @@ def _is_as_written(value: Any) -> bool:
     remaining, seen = [value], set()
     while remaining:
         here = remaining.pop()
-        if isinstance(here, Number):
+        if isinstance(here, UnquotedNumber):
             return False
         if not isinstance(here, (dict, list)) or id(here) in seen:
             continue
         seen.add(id(here))
         if isinstance(here, dict):
-            if not all(isinstance(key, str) and not isinstance(key, Key) for key in here):
+            if not all(isinstance(key, str) and not isinstance(key, UnquotedKey) for key in here):
                 return False
             remaining.extend(here.values())
         else:

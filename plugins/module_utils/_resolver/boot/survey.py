@@ -32,7 +32,7 @@ NOT_MANAGED: Final = "not_managed"
 NOT_READY: Final = "not_ready"
 
 
-class Finding(NamedTuple):
+class BootSourceFinding(NamedTuple):
     """A finding about a boot source.
 
     finding: a code for programs. text: one line for users, with the remedy.
@@ -62,7 +62,7 @@ class BootSource:
     cron: str = ""
     schedule: str = ""
     volumes: list[str] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[BootSourceFinding] = field(default_factory=list)
 
     @property
     def image_to_check(self) -> Image | None:
@@ -155,12 +155,16 @@ class _Survey:
         ]
         return result
 
-    def _target_findings(self, source: BootSource, target: Manifest | None) -> Iterator[Finding]:
+    def _target_findings(self, source: BootSource, target: Manifest | None) -> Iterator[BootSourceFinding]:
         key = source.target
         if key is None:
-            yield Finding(MISSING_TARGET, "the DataSource names neither a claim nor a snapshot; set spec.source")
+            yield BootSourceFinding(
+                MISSING_TARGET, "the DataSource names neither a claim nor a snapshot; set spec.source"
+            )
         elif target is None and key[0] not in self._unread:
-            yield Finding(MISSING_TARGET, f"there is no {key[0]} {key[1]}/{key[2]}, which the DataSource leads to")
+            yield BootSourceFinding(
+                MISSING_TARGET, f"there is no {key[0]} {key[1]}/{key[2]}, which the DataSource leads to"
+            )
 
     def _content(self, target: Manifest | None, key: Key | None) -> Manifest | None:
         """The claim or snapshot with the content, also behind a reference to another DataSource."""
@@ -197,7 +201,7 @@ class _Survey:
         data_source = self._by_key.get(key)
         if data_source is not None and _labels(data_source).get(CRON) != name:
             text = f"the cron has not made the DataSource {key[2]} and never moves it; delete the DataSource"
-            result.findings.append(Finding(NOT_MANAGED, text))
+            result.findings.append(BootSourceFinding(NOT_MANAGED, text))
         # An image may say all of it, which CDI then writes to the DataSource.
         result.findings += [
             *(_default_findings(result.labels) if result.labels else ()),
@@ -219,25 +223,28 @@ class _Survey:
         result = BootSource(
             kind, namespace, name, _defaults(manifest), created, ready, origin=origin_of(manifest, namespace)
         )
-        result.findings = [*_default_findings(result.labels), *([] if ready else [Finding(NOT_READY, reason)])]
+        result.findings = [
+            *_default_findings(result.labels),
+            *([] if ready else [BootSourceFinding(NOT_READY, reason)]),
+        ]
         return result
 
 
-def _default_findings(labels: Mapping[str, str]) -> Iterator[Finding]:
+def _default_findings(labels: Mapping[str, str]) -> Iterator[BootSourceFinding]:
     missing = [label for label in VOLUME_LABELS if not labels.get(label)]
     if len(missing) == len(VOLUME_LABELS):
-        yield Finding(NO_DEFAULTS, "VMs get no instancetype and no preference; set the four default labels")
+        yield BootSourceFinding(NO_DEFAULTS, "VMs get no instancetype and no preference; set the four default labels")
     elif missing:
-        yield Finding(
+        yield BootSourceFinding(
             INCOMPLETE_DEFAULTS, f"lacks {', '.join(missing)}; set all four, since CDI adds none where one exists"
         )
 
 
-def _readiness(manifest: Manifest, ready: bool, kind: str = "Ready") -> Iterator[Finding]:
+def _readiness(manifest: Manifest, ready: bool, kind: str = "Ready") -> Iterator[BootSourceFinding]:
     if not ready:
         condition = _condition(manifest, kind)
         reason = ": ".join(str(condition[part]) for part in ("reason", "message") if condition.get(part))
-        yield Finding(NOT_READY, reason or "CDI has not reported on it yet")
+        yield BootSourceFinding(NOT_READY, reason or "CDI has not reported on it yet")
 
 
 def _condition(manifest: Manifest, kind: str) -> Manifest:

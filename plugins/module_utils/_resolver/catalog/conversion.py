@@ -122,8 +122,8 @@ def _of_template(template: Manifest, sources: Sources, release: Release) -> Conv
         if not parameter.get("value") and not parameter.get("generate")
     }
     found = process.process(template, values, "", release)
-    if found.faults or found.substituted is None:
-        raise FieldError("spec", refusal.refusal(found.faults, values))
+    if found.errors or found.substituted is None:
+        raise FieldError("spec", refusal.refusal(found.errors, values))
     namespace = (template.get("metadata") or {}).get("namespace")
     vm = {**found.substituted, "kind": "VirtualMachine"}
     placed = {**vm, "metadata": {**({"namespace": namespace} if namespace else {}), **(vm.get("metadata") or {})}}

@@ -33,7 +33,7 @@ Manifest = dict[str, Any]
 Entry = dict[str, Any]
 
 
-class Item(NamedTuple):
+class CatalogItem(NamedTuple):
     """An object of a definition.
 
     spec: as in the API. where: its place in the definition, such as ``series.u1.sizes.large``.
@@ -47,7 +47,7 @@ class Item(NamedTuple):
     where: str
 
 
-class _Sort(NamedTuple):
+class _DefinitionPart(NamedTuple):
     """groups: the key of the groups (series or families).
 
     members: the key of their members (sizes or preferences). columns: short key → its path; dots separate keys.
@@ -62,7 +62,7 @@ class _Sort(NamedTuple):
 _LABEL: Final = "instancetype.kubevirt.io/"
 _OS: Final = ("annotations", "vm.kubevirt.io/os")
 
-_SERIES: Final = _Sort(
+_SERIES: Final = _DefinitionPart(
     INSTANCETYPE,
     "series",
     "sizes",
@@ -75,7 +75,7 @@ _SERIES: Final = _Sort(
         "description": ("annotations", f"{_LABEL}description"),
     },
 )
-_FAMILIES: Final = _Sort(
+_FAMILIES: Final = _DefinitionPart(
     PREFERENCE,
     "families",
     "preferences",
@@ -109,7 +109,7 @@ _FLAG_LABELS: Final = {
 }
 
 
-def items(definition: dict[str, Any]) -> Iterator[Item]:
+def items(definition: dict[str, Any]) -> Iterator[CatalogItem]:
     """The objects of a definition, in its order, with derived labels. The definition's own labels override these; null
     removes them.
 
@@ -128,7 +128,7 @@ def items(definition: dict[str, Any]) -> Iterator[Item]:
                 derived = _derived_labels(item["spec"])
                 if sort is _SERIES:
                     derived[f"{_LABEL}size"] = member
-                yield Item(
+                yield CatalogItem(
                     sort.role,
                     f"{group}.{member}" if sort is _SERIES else member,
                     _without_nulls({**derived, **item["labels"]}),
@@ -139,7 +139,7 @@ def items(definition: dict[str, Any]) -> Iterator[Item]:
 
 
 def _layered(
-    base: Entry, sort: _Sort, groups: dict[str, Entry], entry: Entry, where: str, above: tuple[str, ...]
+    base: Entry, sort: _DefinitionPart, groups: dict[str, Entry], entry: Entry, where: str, above: tuple[str, ...]
 ) -> Entry:
     """The base with an entry on top, after the groups that the entry extends: labels, annotations and spec.
 
@@ -159,7 +159,7 @@ def _layered(
     return {**overlay(base, own), "labels": {**base["labels"], **own["labels"]}}
 
 
-def _own_content(sort: _Sort, entry: Entry, where: str) -> Entry:
+def _own_content(sort: _DefinitionPart, entry: Entry, where: str) -> Entry:
     """An entry's own labels, annotations and spec, including its short keys."""
     result = {key: copy(_object(entry, key, where)) for key in ("labels", "annotations", "spec")}
     keys = {**entry, **{f"requires.{key}": value for key, value in _object(entry, "requires", where).items()}}
@@ -201,7 +201,7 @@ def _at(value: Any, path: tuple[str, ...]) -> Any:
     return value
 
 
-def _keys(sort: _Sort) -> tuple[str, ...]:
+def _keys(sort: _DefinitionPart) -> tuple[str, ...]:
     short = dict.fromkeys(column.partition(".")[0] for column in sort.columns)
     return (*short, DEPRECATED, OBSOLETE, "labels", "annotations", "spec", "extends")
 

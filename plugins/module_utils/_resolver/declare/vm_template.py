@@ -127,9 +127,9 @@ def _error(template: Manifest, accept_unknown: bool) -> FieldError | None:
     for index, name in enumerate(names):
         if name in names[:index]:
             return FieldError(f"parameters[{index}].name", f"another parameter is already named {shown(name)}")
-    faults = [fault for fault in review(template).faults if not (accept_unknown and _STRICT in fault.detail)]
-    if faults:
-        return FieldError("", refusal(faults, names))
+    errors = [error for error in review(template).errors if not (accept_unknown and _STRICT in error.detail)]
+    if errors:
+        return FieldError("", refusal(errors, names))
     found = example(template)
     problem = _problem(found) if found else None
     # KubeVirt drops such fields silently.

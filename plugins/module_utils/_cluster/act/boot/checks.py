@@ -57,8 +57,8 @@ class _Checks:
 
     def findings(self, boot_source: BootSourceState) -> Iterator[Finding]:
         options, cluster = boot_source.options, cdi(self._session)
-        faults = self._defaults.faults(options["namespace"], boot_source.labels, boot_source.content.architecture)
-        yield from (Finding(fault.text, missing=fault.missing) for fault in faults)
+        problems = self._defaults.problems(options["namespace"], boot_source.labels, boot_source.content.architecture)
+        yield from (Finding(problem.text, missing=problem.missing) for problem in problems)
         if boot_source.state != LABELED and boot_source.has_data_source:
             yield from self._owner(boot_source)
             yield from self._consumers(boot_source)

@@ -20,7 +20,7 @@ from ...._resolver.declare import plan
 from ...client import upload_proxy
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
-from ...read.watch import State, wait_for
+from ...read.watch import ProbeResult, wait_for
 from ..engine import NO_DRY_RUN, WriteOperation, WriteSettings, run_dry, send
 from ..handlers.boot_source import Claims, Crons, DataSources, Volumes, cron_refused
 from ..kind_handler import DeclareOutcome, Entry, KindHandler
@@ -210,8 +210,8 @@ def _await_cron(session: Session, boot_sources: list[BootSourceState], settings:
             if boot_source.options["namespace"] == namespace
         }
 
-        def probe(_name: str, live: Manifest | None) -> State:
-            return State(live is not None and source.is_ready(live), pending="CDI to import the image")
+        def probe(_name: str, live: Manifest | None) -> ProbeResult:
+            return ProbeResult(live is not None and source.is_ready(live), pending="CDI to import the image")
 
         seconds = max(0.0, deadline - time.monotonic())
         for name, result in wait_for(session, BY_NAME[_DATA_SOURCE], namespace, by_name, probe, seconds).items():

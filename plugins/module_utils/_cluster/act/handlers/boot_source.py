@@ -11,7 +11,7 @@ from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
 from ...._resolver.declare.plan import Plan
 from ...client.session import Session
-from ...read.watch import State
+from ...read.watch import ProbeResult
 from ..kind_handler import Finding, KindHandler, Planned
 
 Manifest = dict[str, Any]
@@ -26,11 +26,11 @@ class Volumes(KindHandler):
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
         return [_refused(admission.data_volume_refusal(_after(step), step.live)) for step in planned]
 
-    def probe(self, live: Manifest | None) -> State:
+    def probe(self, live: Manifest | None) -> ProbeResult:
         if live is None:
-            return State(failed="the volume was deleted while the task waited for it")
+            return ProbeResult(failed="the volume was deleted while the task waited for it")
         status = source.import_status(live)
-        return State(status.done, status.failed or None, status.pending)
+        return ProbeResult(status.done, status.failed or None, status.pending)
 
 
 class Crons(KindHandler):
@@ -56,10 +56,10 @@ class DataSources(KindHandler):
             return Plan(plan.NONE, step.manifest, {}, {})
         return step
 
-    def probe(self, live: Manifest | None) -> State:
+    def probe(self, live: Manifest | None) -> ProbeResult:
         if live is None:
-            return State(failed="the DataSource was deleted while the task waited for it")
-        return State(source.is_ready(live), pending="CDI to find what the DataSource leads to")
+            return ProbeResult(failed="the DataSource was deleted while the task waited for it")
+        return ProbeResult(source.is_ready(live), pending="CDI to find what the DataSource leads to")
 
 
 class Claims(KindHandler):

@@ -25,7 +25,7 @@ from ...read.kubevirt import kubevirt
 from ...read.limits import ClusterLimits
 from ...read.lookup import ClusterLookup
 from ...read.snapshot import Key, Unreadable, read
-from ...read.watch import State
+from ...read.watch import ProbeResult
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..from_image import complete_entries
 from ..kind_handler import DeclareOutcome, Entry, Failures, Finding, KindHandler, Planned
@@ -76,8 +76,8 @@ class VirtualMachines(KindHandler):
     def restart(self, session: Session, results: list[DeclareOutcome], deadline: float) -> None:
         self._restarts.run(session, results, deadline)
 
-    def probe(self, live: Manifest | None) -> State:
-        return State(*readiness(live))
+    def probe(self, live: Manifest | None) -> ProbeResult:
+        return ProbeResult(*readiness(live))
 
     def same_status(self, live: Manifest, before: Manifest) -> bool:
         return same_status(live, before)

@@ -66,8 +66,8 @@ def vm_from_template(
         others = {name: value for name, value in {**known, **recovered}.items() if name not in hidden}
         old_secrets = frozenset(values_of.recovered(declared, hidden, vm, live, others).values())
     processed = process(template, {**recovered, **values}, seed, NEWEST)
-    if processed.faults:
-        raise _error(options, refusal(processed.faults, [entry["name"] for entry in declared if entry.get("name")]))
+    if processed.errors:
+        raise _error(options, refusal(processed.errors, [entry["name"] for entry in declared if entry.get("name")]))
     parameters = {**defaults, **recovered, **values, **(processed.generated or {})}
     hidden_values = {value for name, value in parameters.items() if is_secret(name)}
     manifest = _merged(processed.substituted or {}, option_manifest, options, live)

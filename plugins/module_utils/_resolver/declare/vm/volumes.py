@@ -37,16 +37,16 @@ def generated_name(prefix: str, *seed: str) -> str:
 
 def check_label(path: str, name: str) -> None:
     """Raises FieldError unless the name is an RFC 1123 label, as for volumes. Lists all errors, in virtctl's words."""
-    faults = []
+    problems = []
     # The limit is in bytes.
     if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_LABEL:
-        faults.append(f"is longer than {_LONGEST_LABEL} characters")
+        problems.append(f"is longer than {_LONGEST_LABEL} characters")
     if not _LABEL.fullmatch(name):
         dotted = len(name) <= _LONGEST_DOTTED and _DOTTED.fullmatch(name)
-        faults.append("has dots" if dotted else "must consist of a-z, 0-9 and -, with a letter or digit at both ends")
-    if faults:
+        problems.append("has dots" if dotted else "must consist of a-z, 0-9 and -, with a letter or digit at both ends")
+    if problems:
         quoted = repr(name) if len(name) <= _LONGEST_DOTTED else shown(name)
-        raise FieldError(path, f"{quoted} {' and '.join(faults)}; use a name such as root-disk")
+        raise FieldError(path, f"{quoted} {' and '.join(problems)}; use a name such as root-disk")
 
 
 class Names:

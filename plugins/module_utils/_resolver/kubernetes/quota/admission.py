@@ -28,7 +28,7 @@ from .application import (
     watches,
 )
 from .budget import Budget, Nanos, Quota, SharedQuota, highest_charges, resource_quota
-from .item import Item, claim, from_manifest, from_pod
+from .item import QuotaItem, claim, from_manifest, from_pod
 from .limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations
 
 _VM: Final = "virtualmachines.kubevirt.io"
@@ -37,30 +37,30 @@ _REVISION: Final = "controllerrevisions.apps"
 _VOLUME: Final = "datavolumes.cdi.kubevirt.io"
 
 
-def new_objects(vm: Manifest, default_class: str = "") -> list[Item]:
+def new_objects(vm: Manifest, default_class: str = "") -> list[QuotaItem]:
     """The VM itself, its revisions, its DataVolumes and their claims.
 
     default_class: the storage class of claims without one. Unknown are the size of a DataVolume that leaves it to its
     source, and what CDI adds for a file system and during the import. Raises FieldError.
     """
     name = str((vm.get("metadata") or {}).get("name") or "")
-    revisions = [Item(_REVISION, name) for role in ROLES if role.matcher_of(vm)]
-    return [Item(_VM, name), *revisions, *_volumes(vm, default_class)]
+    revisions = [QuotaItem(_REVISION, name) for role in ROLES if role.matcher_of(vm)]
+    return [QuotaItem(_VM, name), *revisions, *_volumes(vm, default_class)]
 
 
-def started_objects(vm: Manifest) -> list[Item]:
+def started_objects(vm: Manifest) -> list[QuotaItem]:
     """What virt-controller creates besides the pod when the VM starts."""
-    return [Item(_GUEST, str((vm.get("metadata") or {}).get("name") or ""))]
+    return [QuotaItem(_GUEST, str((vm.get("metadata") or {}).get("name") or ""))]
 
 
-def _volumes(vm: Manifest, default_class: str) -> Iterator[Item]:
+def _volumes(vm: Manifest, default_class: str) -> Iterator[QuotaItem]:
     for index, template in enumerate(vm["spec"].get("dataVolumeTemplates") or ()):
         name = (template.get("metadata") or {}).get("name") or ""
         spec = template.get("spec") or {}
         requested = spec.get("storage") or spec.get("pvc") or {}
         size = ((requested.get("resources") or {}).get("requests") or {}).get("storage")
         class_name = requested.get("storageClassName")
-        yield Item(_VOLUME, name)
+        yield QuotaItem(_VOLUME, name)
         try:
             yield claim(name, None if size is None else str(size), default_class if class_name is None else class_name)
         except QuantityError as error:
@@ -74,7 +74,7 @@ class Sums:
         self._namespace, self._quotas = namespace, quotas
         self._charges: list[Nanos] = [{} for _quota in quotas]
 
-    def add(self, variants: Sequence[Sequence[Item]], deleted: Sequence[Item]) -> None:
+    def add(self, variants: Sequence[Sequence[QuotaItem]], deleted: Sequence[QuotaItem]) -> None:
         """Counts the objects that are created and deleted for a VM; see budget.highest_charges."""
         for quota, charges in zip(self._quotas, self._charges):
             for name, amount in highest_charges(quota, variants, deleted).items():
@@ -133,8 +133,8 @@ class _Change(NamedTuple):
     fleeting: does not count together with the needs of other VMs.
     """
 
-    variants: list[list[Item]]
-    deleted: list[Item]
+    variants: list[list[QuotaItem]]
+    deleted: list[QuotaItem]
     fleeting: bool = False
 
 
@@ -277,7 +277,7 @@ class _NamespaceQuotas:
             *others,
         ], True
 
-    def _rejections(self, items: Sequence[Item]) -> Iterator[str]:
+    def _rejections(self, items: Sequence[QuotaItem]) -> Iterator[str]:
         for item in items:
             yield from invalid(item)
             for manifest in self._limit_ranges:
@@ -293,10 +293,10 @@ class _NamespaceQuotas:
         with _reading(manifest, "LimitRange"):
             return defaults_of(_limits(manifest))
 
-    def _counted(self, launch: RenderedVM, pod: Item) -> Item:
+    def _counted(self, launch: RenderedVM, pod: QuotaItem) -> QuotaItem:
         return pod._replace(application=counted(self._calculator, launch.spec, pod, self._environment))
 
-    def _running_item(self, running_pod: Manifest, guest: Manifest) -> Item:
+    def _running_item(self, running_pod: Manifest, guest: Manifest) -> QuotaItem:
         """The running pod. guest: its VMI; without it AAQ counts nothing."""
         pod = from_manifest(running_pod)
         if not guest:

@@ -18,7 +18,7 @@ from ...kubevirt.pod.environment import Environment
 from ...kubevirt.pod.overhead import overhead
 from ...kubevirt.pod.traits import Spec, vcpus
 from .budget import Quota, figures, named, scopes_of, usage
-from .item import ONE, PODS, Item
+from .item import ONE, PODS, QuotaItem
 
 DEFAULT: Final = "DedicatedVirtualResources"
 _KIND: Final = "ApplicationAwareResourceQuota"
@@ -88,7 +88,7 @@ def watches(aaq: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
 
 
 def counted(
-    calculator: str, spec: Spec, item: Item, environment: Environment, status: Mapping[str, Any] | None = None
+    calculator: str, spec: Spec, item: QuotaItem, environment: Environment, status: Mapping[str, Any] | None = None
 ) -> Amounts:
     """The amounts that AAQ counts for a VMI's pod. spec: of the stored VMI. status: of the VMI, if it runs."""
     if calculator == "GuestEffectiveResources":
@@ -103,7 +103,7 @@ def counted(
     return {f"{start}{name}/vmi": amount for name, amount in dedicated.items() for start in ("", "requests.")}
 
 
-def growth(calculator: str, spec: Spec, item: Item, environment: Environment, guest: Mapping[str, Any]) -> Amounts:
+def growth(calculator: str, spec: Spec, item: QuotaItem, environment: Environment, guest: Mapping[str, Any]) -> Amounts:
     """The amounts that AAQ counts for a migration: the target's minus the guest's. guest: the VMI, {} if unknown."""
     if calculator == _PLAIN:
         return usage(item)
@@ -114,11 +114,11 @@ def growth(calculator: str, spec: Spec, item: Item, environment: Environment, gu
     return {name: _without(amount, before[name]) for name, amount in after.items()}
 
 
-def _measure(item: Item) -> Amounts:
+def _measure(item: QuotaItem) -> Amounts:
     return usage(item) if item.application is None else dict(item.application)
 
 
-def _measure_pods(item: Item) -> Amounts:
+def _measure_pods(item: QuotaItem) -> Amounts:
     return _measure(item) if item.resource == PODS else {}
 
 
@@ -136,7 +136,7 @@ def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     return memory, cpu if cpu is not None else Quantity.from_integer(0, DECIMAL_SI)
 
 
-def _effective(spec: Spec, item: Item, environment: Environment) -> Amounts:
+def _effective(spec: Spec, item: QuotaItem, environment: Environment) -> Amounts:
     """The compute container without the memory overhead, which AAQ computes itself."""
     compute = item._replace(
         containers=tuple(container for container in item.containers if container.name == _COMPUTE), init_containers=()

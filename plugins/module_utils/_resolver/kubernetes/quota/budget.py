@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from ...api.label_selector import matches_expression
 from ...api.quantity import human
 from ...kubevirt.pod.amounts import Amounts, amounts
-from .item import CLAIMS, HUGE_PAGES, ONE, PODS, Item
+from .item import CLAIMS, HUGE_PAGES, ONE, PODS, QuotaItem
 
 _PRIORITY_CLASS: Final = "PriorityClass"
 _ATTRIBUTES_CLASS: Final = "VolumeAttributesClass"
@@ -26,12 +26,12 @@ def scopes_of(spec: Mapping[str, Any]) -> tuple[Scope, ...]:
     return (*plain, *((spec.get("scopeSelector") or {}).get("matchExpressions") or ()))
 
 
-def in_scope(item: Item, scopes: Sequence[Scope]) -> bool:
+def in_scope(item: QuotaItem, scopes: Sequence[Scope]) -> bool:
     """Whether all scopes match an object."""
     return all(_matches(scope, item) for scope in scopes)
 
 
-def _matches(scope: Scope, item: Item) -> bool:
+def _matches(scope: Scope, item: QuotaItem) -> bool:
     name = scope.get("scopeName")
     if item.resource == CLAIMS:
         # The claims of DataVolumes have no such class.
@@ -77,7 +77,7 @@ _ENFORCED: Final = ("cpu", "limits.cpu", "limits.memory", "memory", "requests.cp
 _EXTENDED: Final = re.compile(r"[^/]+/[^/]+")
 
 
-def usage(item: Item) -> Amounts:
+def usage(item: QuotaItem) -> Amounts:
     """The resources that an object uses."""
     counted = {f"{_COUNT}{item.resource}": ONE}
     if item.resource == PODS:
@@ -98,7 +98,7 @@ def named(requests: Amounts, limits: Amounts) -> Amounts:
     return {**amounts, **{f"limits.{name}": limits[name] for name in _PLAIN if name in limits}}
 
 
-def counts(item: Item, name: str) -> bool:
+def counts(item: QuotaItem, name: str) -> bool:
     """Whether a quota's resource name applies to objects of the item's kind."""
     if item.resource == PODS:
         huge = name.startswith((HUGE_PAGES, _REQUESTS + HUGE_PAGES))
@@ -110,7 +110,7 @@ def counts(item: Item, name: str) -> bool:
     return name == f"{_COUNT}{item.resource}"
 
 
-def unset_resources(item: Item, names: Iterable[str]) -> dict[str, list[str]]:
+def unset_resources(item: QuotaItem, names: Iterable[str]) -> dict[str, list[str]]:
     """The quota's resource names that containers of a pod must set and do not, with these containers."""
     unset: dict[str, list[str]] = {}
     for name in _ENFORCED:
@@ -125,7 +125,7 @@ def unset_resources(item: Item, names: Iterable[str]) -> dict[str, list[str]]:
     return unset
 
 
-def _claim_usage(item: Item) -> Amounts:
+def _claim_usage(item: QuotaItem) -> Amounts:
     amounts = {"persistentvolumeclaims": ONE}
     if item.storage is not None:
         amounts["requests.storage"] = item.storage
@@ -156,20 +156,20 @@ class Quota(NamedTuple):
     hard: Amounts
     used: Nanos
     scopes: tuple[Scope, ...]
-    measure: Callable[[Item], Amounts]
+    measure: Callable[[QuotaItem], Amounts]
     demands: bool
 
     @property
     def title(self) -> str:
         return f"{self.kind} {self.name}"
 
-    def applies_to(self, item: Item) -> bool:
+    def applies_to(self, item: QuotaItem) -> bool:
         """Whether the quota applies to an object."""
         named = any(counts(item, name) for name in self.hard)
         # AAQ considers every pod, because it has resource names of its own.
         return (named or (item.resource == PODS and not self.demands)) and in_scope(item, self.scopes)
 
-    def charge(self, item: Item) -> Nanos:
+    def charge(self, item: QuotaItem) -> Nanos:
         """The amounts that an object uses of the quota."""
         if not self.applies_to(item):
             return {}
@@ -205,7 +205,7 @@ class Budget:
         self.quotas = [*own, *(ONE.quota for ONE in common)]
         self.used: list[Nanos] = [*(dict(quota.used) for quota in own), *(ONE.used for ONE in common)]
 
-    def problems(self, items: Sequence[Item], deleted: Sequence[Item] = ()) -> list[str]:
+    def problems(self, items: Sequence[QuotaItem], deleted: Sequence[QuotaItem] = ()) -> list[str]:
         """Why the objects cannot all be created; empty if they can. deleted: objects that are deleted first."""
         return [
             problem
@@ -213,13 +213,13 @@ class Budget:
             for problem in (*_unset(quota, items), *self._exceeded(number, items, deleted))
         ]
 
-    def take(self, variants: Sequence[Sequence[Item]], deleted: Sequence[Item] = ()) -> None:
+    def take(self, variants: Sequence[Sequence[QuotaItem]], deleted: Sequence[QuotaItem] = ()) -> None:
         """Counts created and deleted objects; see highest_charges."""
         for number, quota in enumerate(self.quotas):
             for name, amount in highest_charges(quota, variants, deleted).items():
                 self.used[number][name] = self.used[number].get(name, 0) + amount
 
-    def _exceeded(self, number: int, items: Iterable[Item], deleted: Iterable[Item]) -> list[str]:
+    def _exceeded(self, number: int, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem]) -> list[str]:
         quota, used = self.quotas[number], self.used[number]
         added, removed = charges(quota, items), charges(quota, deleted)
         problems = []
@@ -240,7 +240,7 @@ def amount_text(quota: Quota, name: str, nanos: int) -> str:
     return human(text, binary="memory" in name or "storage" in name or "hugepages" in name)
 
 
-def _unset(quota: Quota, items: Iterable[Item]) -> list[str]:
+def _unset(quota: Quota, items: Iterable[QuotaItem]) -> list[str]:
     return [
         f"{quota.title} requires {name} in each container, but {', '.join(containers)} "
         f"{'does' if len(containers) == 1 else 'do'} not set it"
@@ -250,7 +250,7 @@ def _unset(quota: Quota, items: Iterable[Item]) -> list[str]:
     ]
 
 
-def charges(quota: Quota, items: Iterable[Item], deleted: Iterable[Item] = ()) -> Nanos:
+def charges(quota: Quota, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem] = ()) -> Nanos:
     """The amounts that created objects use of a quota, minus those of deleted objects."""
     total: Nanos = {}
     for sign, group in ((1, items), (-1, deleted)):
@@ -260,7 +260,7 @@ def charges(quota: Quota, items: Iterable[Item], deleted: Iterable[Item] = ()) -
     return total
 
 
-def highest_charges(quota: Quota, variants: Iterable[Sequence[Item]], deleted: Sequence[Item] = ()) -> Nanos:
+def highest_charges(quota: Quota, variants: Iterable[Sequence[QuotaItem]], deleted: Sequence[QuotaItem] = ()) -> Nanos:
     """Like `charges` for several possible variants: the maximum of each amount."""
     highest: Nanos = {}
     for items in variants:

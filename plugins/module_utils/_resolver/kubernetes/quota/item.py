@@ -18,7 +18,7 @@ _NANO: Final = 10**9
 _NANOS_PER_MILLI: Final = 10**6
 
 
-class Item(NamedTuple):
+class QuotaItem(NamedTuple):
     """An object. resource: its kind, as PLURAL or PLURAL.GROUP. name: in messages.
 
     Of a pod: containers, init_containers, overhead (of its runtime class), affinity, priority_class ("" for none),
@@ -55,9 +55,9 @@ class Item(NamedTuple):
         return qos_class(self.containers, self.init_containers) == "BestEffort"
 
 
-def from_pod(pod: Pod, name: str) -> Item:
+def from_pod(pod: Pod, name: str) -> QuotaItem:
     """The Item for the pod of a new VM."""
-    return Item(
+    return QuotaItem(
         PODS,
         name,
         tuple(map(_stored, pod.containers)),
@@ -67,14 +67,14 @@ def from_pod(pod: Pod, name: str) -> Item:
     )
 
 
-def from_manifest(manifest: Mapping[str, Any]) -> Item:
+def from_manifest(manifest: Mapping[str, Any]) -> QuotaItem:
     """Reads a Pod. Raises QuantityError."""
     spec = manifest.get("spec") or {}
     containers, init_containers = (
         tuple(_stored(read_container(entry)) for entry in spec.get(field) or ())
         for field in ("containers", "initContainers")
     )
-    return Item(
+    return QuotaItem(
         PODS,
         (manifest.get("metadata") or {}).get("name") or "",
         containers,
@@ -86,12 +86,12 @@ def from_manifest(manifest: Mapping[str, Any]) -> Item:
     )
 
 
-def claim(name: str, storage: str | None, storage_class: str) -> Item:
+def claim(name: str, storage: str | None, storage_class: str) -> QuotaItem:
     """The Item for a PersistentVolumeClaim. storage: a quantity, None if unknown. Raises QuantityError."""
     amount = parse(storage) if storage is not None else None
     # Kubernetes counts whole bytes.
     rounded = from_nanos(-(-amount.nanos // _NANO) * _NANO, amount.format) if amount is not None else None
-    return Item(CLAIMS, name, storage=rounded, storage_class=storage_class)
+    return QuotaItem(CLAIMS, name, storage=rounded, storage_class=storage_class)
 
 
 def _stored(container: Container) -> Container:

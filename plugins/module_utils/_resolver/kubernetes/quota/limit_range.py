@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ...api.quantity import Quantity, parse
 from ...kubevirt.pod.amounts import Amounts, Container
 from ...kubevirt.pod.amounts import amounts as read
-from .item import CLAIMS, HUGE_PAGES, PODS, Item
+from .item import CLAIMS, HUGE_PAGES, PODS, QuotaItem
 
 Limit = Mapping[str, Any]
 
@@ -68,7 +68,7 @@ def in_any_order(ranges: Sequence[Defaults]) -> list[Defaults]:
     return results
 
 
-def defaulted(item: Item, defaults: Defaults) -> Item:
+def defaulted(item: QuotaItem, defaults: Defaults) -> QuotaItem:
     """A pod with the defaults of the LimitRanges of its namespace."""
     return item._replace(
         containers=tuple(_with_defaults(container, defaults) for container in item.containers),
@@ -94,7 +94,7 @@ def _with_defaults(container: Container, defaults: Defaults) -> Container:
     )
 
 
-def invalid(item: Item) -> list[str]:
+def invalid(item: QuotaItem) -> list[str]:
     """Why the API server rejects the pod after defaulting: requests above limits, fractions of huge pages."""
     return [
         f"the pod is invalid: {problem}"
@@ -116,12 +116,12 @@ def _partial_pages(container: Container) -> Iterator[str]:
             yield f"{container.name} requests {amount.text} of {name}, which is not a multiple of the page size"
 
 
-def violations(item: Item, limits: Iterable[Limit]) -> list[str]:
+def violations(item: QuotaItem, limits: Iterable[Limit]) -> list[str]:
     """Why a LimitRange rejects a pod or a claim. limits: its `spec.limits`. Raises QuantityError."""
     return [problem for limit in limits for problem in _violated(item, limit)]
 
 
-def _violated(item: Item, limit: Limit) -> Iterator[str]:
+def _violated(item: QuotaItem, limit: Limit) -> Iterator[str]:
     kind = limit.get("type")
     if item.resource == CLAIMS and kind == "PersistentVolumeClaim":
         requests = {"storage": item.storage} if item.storage is not None else {}

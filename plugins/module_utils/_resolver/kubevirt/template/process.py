@@ -30,7 +30,7 @@ _OBJECT: Final = "map[string]interface {}"
 _PARAMETER: Final = ("name", "displayName", "description", "value", "generate", "from", "required")
 
 
-class Fault(NamedTuple):
+class TemplateError(NamedTuple):
     """Why a template is not processed.
 
     stage: merge (a parameter that the template lacks), references (to undefined parameters), process. type, field,
@@ -70,13 +70,13 @@ def _shown(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Processed:
-    """faults: if there are any, the template is refused. warnings: virt-template's. generated: values by parameter.
+    """errors: if there are any, the template is refused. warnings: virt-template's. generated: values by parameter.
 
     vm: the VirtualMachine as Go's types have it. substituted: the VirtualMachine before that, as the template has it;
     also there if only its fields are wrong.
     """
 
-    faults: tuple[Fault, ...] = ()
+    errors: tuple[TemplateError, ...] = ()
     warnings: tuple[str, ...] = ()
     generated: Mapping[str, str] | None = None
     substituted: dict[str, Any] | None = None
@@ -95,7 +95,7 @@ def process(template: dict[str, Any], parameters: Mapping[str, str], seed: str, 
     for name, value in parameters.items():
         parameter = next((entry for entry in declared if entry.get("name", "") == name), None)
         if parameter is None:
-            return Processed((Fault("merge", "", "", name, f"parameter {name} not found in template"),))
+            return Processed((TemplateError("merge", "", "", name, f"parameter {name} not found in template"),))
         parameter["value"] = value
     return _process(spec, declared, seed, release)
 
@@ -105,9 +105,9 @@ def review(template: dict[str, Any]) -> Processed:
     required parameter has no value."""
     spec = template.get("spec") or {}
     declared = spec.get("parameters") or []
-    found = _check_references(spec, declared)
-    if found.faults:
-        return found
+    result = _check_references(spec, declared)
+    if result.errors:
+        return result
     skipped = tuple(
         f'processing validation skipped: required parameter "{parameter.get("name", "")}" has neither value nor'
         " generator"
@@ -115,45 +115,47 @@ def review(template: dict[str, Any]) -> Processed:
         if parameter.get("required") and not parameter.get("value") and not parameter.get("generate")
     )
     if skipped:
-        return Processed(warnings=found.warnings + skipped)
+        return Processed(warnings=result.warnings + skipped)
     return _process(spec, declared, "", NEWEST)
 
 
-def denial(found: Processed) -> str:
+def denial(processed: Processed) -> str:
     """The webhook's message for what `review` found; "" if it lets the template pass."""
-    before = "processing validation failed: " if any(fault.stage == "process" for fault in found.faults) else ""
-    messages = [fault.message for fault in found.faults]
+    before = "processing validation failed: " if any(error.stage == "process" for error in processed.errors) else ""
+    messages = [error.message for error in processed.errors]
     return before + (f"[{', '.join(messages)}]" if len(messages) > 1 else "".join(messages))
 
 
 def _process(spec: dict[str, Any], declared: list[dict[str, Any]], seed: str, release: Release) -> Processed:
-    found = _check_references(spec, declared)
-    if found.faults:
-        return found
+    checked = _check_references(spec, declared)
+    if checked.errors:
+        return checked
     values: dict[str, str] = {}
     generated: dict[str, str] = {}
     for index, parameter in enumerate(declared):
-        fault = _add_value(values, generated, parameter, f"spec.parameters[{index}]", seed)
-        if fault:
-            return Processed((fault,), found.warnings)
+        error = _add_value(values, generated, parameter, f"spec.parameters[{index}]", seed)
+        if error:
+            return Processed((error,), checked.warnings)
     try:
         vm = go_json.numbers(spec["virtualMachine"])
     except OverflowError:
         detail = "error decoding virtualMachine: a number is larger than a 64-bit float"
-        return Processed((Fault("process", "FieldValueInvalid", "spec.virtualMachine.raw", "", detail),))
+        return Processed((TemplateError("process", "FieldValueInvalid", "spec.virtualMachine.raw", "", detail),))
     _drop_namespace(vm)
     try:
         vm = substitute(vm, values)
     except SubstitutionError as error:
         detail = f"error processing template: {error}"
-        return Processed((Fault("process", "FieldValueInvalid", "spec.parameters", declared, detail),), found.warnings)
+        return Processed(
+            (TemplateError("process", "FieldValueInvalid", "spec.parameters", declared, detail),), checked.warnings
+        )
     problem = conversion.message(_KIND, vm)
     if problem:
         detail = f"failed to convert unstructured object to VirtualMachine: {problem}"
-        fault = Fault("process", "FieldValueInvalid", "spec.virtualMachine", vm, detail)
-        return Processed((fault,), found.warnings, generated, vm)
+        invalid = TemplateError("process", "FieldValueInvalid", "spec.virtualMachine", vm, detail)
+        return Processed((invalid,), checked.warnings, generated, vm)
     message = substitute_text(spec.get("message") or "", values)
-    return Processed((), found.warnings, generated, vm, _typed(vm, release), message)
+    return Processed((), checked.warnings, generated, vm, _typed(vm, release), message)
 
 
 def _check_references(spec: dict[str, Any], declared: list[dict[str, Any]]) -> Processed:
@@ -161,17 +163,17 @@ def _check_references(spec: dict[str, Any], declared: list[dict[str, Any]]) -> P
     vm = spec.get("virtualMachine")
     if vm is None:
         detail = "virtualMachine is required and cannot be empty"
-        return Processed((Fault("references", "FieldValueInvalid", "spec.virtualMachine", None, detail),))
+        return Processed((TemplateError("references", "FieldValueInvalid", "spec.virtualMachine", None, detail),))
     if not isinstance(vm, dict):
         kind = _JSON_TYPES.get(type(vm), "number")
         detail = f"error decoding virtualMachine: json: cannot unmarshal {kind} into Go value of type {_OBJECT}"
         raw = base64.b64encode(json.dumps(vm).encode()).decode()
-        return Processed((Fault("references", "FieldValueInvalid", "spec.virtualMachine.raw", raw, detail),))
+        return Processed((TemplateError("references", "FieldValueInvalid", "spec.virtualMachine.raw", raw, detail),))
     referenced = dict.fromkeys([*references(vm), *references(spec.get("message") or "")])
     defined = {parameter.get("name", ""): index for index, parameter in enumerate(declared)}
     return Processed(
         tuple(
-            Fault(
+            TemplateError(
                 "references", "FieldValueInvalid", "spec.virtualMachine", name, f"references undefined parameter {name}"
             )
             for name in referenced
@@ -187,18 +189,18 @@ def _check_references(spec: dict[str, Any], declared: list[dict[str, Any]]) -> P
 
 def _add_value(
     values: dict[str, str], generated: dict[str, str], parameter: dict[str, Any], path: str, seed: str
-) -> Fault | None:
+) -> TemplateError | None:
     """Adds the parameter's value to values, and to generated if it is generated."""
     name, value = parameter.get("name", ""), parameter.get("value") or ""
     generator, expression = parameter.get("generate") or "", parameter.get("from") or ""
 
-    def invalid(field: str, given: str, detail: str) -> Fault:
-        return Fault("process", "FieldValueInvalid", f"{path}.{field}", given, detail)
+    def invalid(field: str, given: str, detail: str) -> TemplateError:
+        return TemplateError("process", "FieldValueInvalid", f"{path}.{field}", given, detail)
 
     if not name:
         return invalid("name", name, "parameter name is empty")
     if name in values:
-        return Fault("process", "FieldValueDuplicate", f"{path}.name", name, "")
+        return TemplateError("process", "FieldValueDuplicate", f"{path}.name", name, "")
     if not value and generator:
         if generator != "expression":
             return invalid("generate", generator, f"unknown generator name '{generator}' for parameter '{name}'")
@@ -211,7 +213,7 @@ def _add_value(
             return invalid("from", expression, str(error))
     if not value and parameter.get("required"):
         detail = f"parameter '{name}' is required and a value must be specified"
-        return Fault("process", "FieldValueRequired", f"{path}.value", None, detail)
+        return TemplateError("process", "FieldValueRequired", f"{path}.value", None, detail)
     values[name] = value
     return None
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...api.names import nearest
-from .process import Fault
+from .process import TemplateError
 
 
-def refusal(faults: Iterable[Fault], known: Iterable[str]) -> str:
+def refusal(errors: Iterable[TemplateError], known: Iterable[str]) -> str:
     """known: the names of the template's parameters."""
-    return "; ".join(_told(fault, list(known)) for fault in faults)
+    return "; ".join(_described(error, list(known)) for error in errors)
 
 
-def _told(fault: Fault, known: list[str]) -> str:
-    if fault.stage == "merge":
-        return f"{fault.detail}{nearest(fault.value, known)}"
-    if fault.stage == "references" and fault.field == "spec.virtualMachine" and fault.value:
+def _described(error: TemplateError, known: list[str]) -> str:
+    if error.stage == "merge":
+        return f"{error.detail}{nearest(error.value, known)}"
+    if error.stage == "references" and error.field == "spec.virtualMachine" and error.value:
         return (
-            f"{fault.field}: {fault.detail}; define it in spec.parameters, or write ${{DOLLAR}}{{{fault.value}}} with a"
+            f"{error.field}: {error.detail}; define it in spec.parameters, or write ${{DOLLAR}}{{{error.value}}} with a"
             " parameter DOLLAR of the value $ if the guest shall read it"
         )
-    told = f"{fault.field}: {fault.detail}" if fault.detail else f"{fault.field}: {fault.value} is there twice"
-    return f"{told}; give it in parameters" if fault.type == "FieldValueRequired" else told
+    text = f"{error.field}: {error.detail}" if error.detail else f"{error.field}: {error.value} is there twice"
+    return f"{text}; give it in parameters" if error.type == "FieldValueRequired" else text

@@ -53,7 +53,7 @@ RATIO: Final = 4
 _MAX_VCPUS: Final = 512
 
 
-class Limits(NamedTuple):
+class LiveUpdateLimits(NamedTuple):
     """The cluster's liveUpdateConfiguration.
 
     sockets: the maximum of every VMI, 0 for none. memory: the maximum of every VMI, a quantity.
@@ -65,7 +65,7 @@ class Limits(NamedTuple):
     ratio: int = RATIO
 
 
-def limits(configuration: Spec) -> Limits:
+def limits(configuration: Spec) -> LiveUpdateLimits:
     """Reads `spec.configuration` of a KubeVirt object. Raises ValueError for a number that is none."""
     config = configuration.get("liveUpdateConfiguration") or {}
     sockets, ratio = config.get("maxCpuSockets") or 0, config.get("maxHotplugRatio", RATIO)
@@ -74,16 +74,16 @@ def limits(configuration: Spec) -> Limits:
         if isinstance(number, bool) or not isinstance(number, int):
             raise ValueError(f"liveUpdateConfiguration.{name}: expected a whole number, found {shown(number)}")
     memory = config.get("maxGuest")
-    return Limits(sockets, None if memory is None else quantity.canonical(str(memory)), ratio)
+    return LiveUpdateLimits(sockets, None if memory is None else quantity.canonical(str(memory)), ratio)
 
 
-def set_maximums(spec: Spec, allowed: Limits) -> None:
+def set_maximums(spec: Spec, allowed: LiveUpdateLimits) -> None:
     """Sets the maximums in the canonical spec of a VMI, after the defaults of CPU and memory."""
     _sockets(spec["domain"]["cpu"], allowed)
     _memory(spec, allowed)
 
 
-def _sockets(cpu: Spec, allowed: Limits) -> None:
+def _sockets(cpu: Spec, allowed: LiveUpdateLimits) -> None:
     sockets = cpu.get("sockets", 0)
     if cpu.get("maxSockets"):
         return
@@ -97,7 +97,7 @@ def _sockets(cpu: Spec, allowed: Limits) -> None:
         cpu["maxSockets"] = maximum
 
 
-def _memory(spec: Spec, allowed: Limits) -> None:
+def _memory(spec: Spec, allowed: LiveUpdateLimits) -> None:
     memory = spec["domain"]["memory"]
     guest = memory.get("guest")
     if guest is None or "maxGuest" in memory:

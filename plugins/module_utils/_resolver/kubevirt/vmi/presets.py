@@ -28,7 +28,7 @@ PARTS: Final = (REQUESTS, *_WHOLE)
 """The parts of a VMI's domain that presets can set."""
 
 
-class Applied(NamedTuple):
+class PresetResult(NamedTuple):
     """A VMI after the presets.
 
     annotations, domain: the VMI's. matching: the names of the presets that match. conflicts: the conflicts of presets
@@ -50,7 +50,7 @@ class _Preset(NamedTuple):
     domain: Manifest
 
 
-def apply(metadata: Manifest, domain: Manifest, presets: Iterable[Manifest], release: Release = NEWEST) -> Applied:
+def apply(metadata: Manifest, domain: Manifest, presets: Iterable[Manifest], release: Release = NEWEST) -> PresetResult:
     """Applies the presets of a VMI's namespace.
 
     metadata: the VMI's. domain: canonical. Both are left unchanged. Raises FieldError for a preset without domain, or
@@ -69,7 +69,7 @@ def apply(metadata: Manifest, domain: Manifest, presets: Iterable[Manifest], rel
     names = tuple(preset.name for preset in matching)
     conflicts = tuple(_conflicts(matching))
     if conflicts:
-        return Applied(annotations, domain, names, conflicts)
+        return PresetResult(annotations, domain, names, conflicts)
     requests = [preset.domain["resources"]["requests"] for preset in matching if _requests(preset.domain)]
     chance = not _requests(domain) and any(set(other) != set(requests[0]) for other in requests)
     for preset in matching:
@@ -78,7 +78,7 @@ def apply(metadata: Manifest, domain: Manifest, presets: Iterable[Manifest], rel
     requested = _requests(domain)
     if requested:
         domain["resources"]["requests"] = {key: canonical(str(value)) for key, value in requested.items()}
-    return Applied(annotations, domain, names, (), chance)
+    return PresetResult(annotations, domain, names, (), chance)
 
 
 def _read(preset: Manifest, release: Release) -> _Preset:

@@ -10,11 +10,11 @@ from typing import Any, Final
 from ...api.release import NEWEST, Release
 from . import defaults
 from .configuration import Configuration
-from .hotplug import Limits, set_maximums
+from .hotplug import LiveUpdateLimits, set_maximums
 
 Spec = dict[str, Any]
 
-NO_LIMITS: Final = Limits()
+NO_LIMITS: Final = LiveUpdateLimits()
 
 _AMD64: Final = "amd64"
 _ARM64: Final = "arm64"
@@ -37,7 +37,7 @@ def set_vmi_defaults(
     spec: Spec,
     config: Configuration,
     cpu_model: str = "",
-    allowed: Limits | None = NO_LIMITS,
+    allowed: LiveUpdateLimits | None = NO_LIMITS,
     release: Release = NEWEST,
 ) -> None:
     """Sets all defaults of a new VMI except a random firmware UUID.

@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
-    Entry,
+    PowerEntry,
     PowerOutcome,
     power,
 )
@@ -56,7 +56,7 @@ def run(cluster: Cluster, state: str, names: str = "a", **options: Any) -> list[
     with session_with(cluster) as session:
         return power(
             session,
-            [Entry("shop", name, PowerRequest(state)) for name in names],
+            [PowerEntry("shop", name, PowerRequest(state)) for name in names],
             WriteSettings(**{"wait": True, **options}),
         )
 

@@ -14,7 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.watch import (
     STALE,
     WATCHES,
-    State,
+    ProbeResult,
     _Wait,
     wait_for,
     wait_in_namespaces,
@@ -38,13 +38,13 @@ def change(kind: str, item: Manifest) -> Manifest:
     return {"type": kind, "object": item}
 
 
-def probe(_name: str, item: Manifest | None) -> State:
+def probe(_name: str, item: Manifest | None) -> ProbeResult:
     phase = item["status"]["phase"] if item is not None else "gone"
     if phase == "broken":
-        return State(failed="it is broken")
+        return ProbeResult(failed="it is broken")
     if phase == "stuck":
-        return State(stuck="it is stuck", grace=0.05)
-    return State(done=phase == "good", pending=f"it to be good (now {phase})")
+        return ProbeResult(stuck="it is stuck", grace=0.05)
+    return ProbeResult(done=phase == "good", pending=f"it to be good (now {phase})")
 
 
 def wait(answer: Answer, *names: str, seconds: float = 30) -> dict[str, str | None]:
@@ -225,8 +225,8 @@ def test_a_forbidden_watch_fails_all_objects() -> None:
 
 
 def test_failure_from_before_the_write_has_grace() -> None:
-    assert with_grace(State(failed="old")) == State(stuck="old", grace=STALE)
-    assert with_grace(State(pending="it")) == State(pending="it")
+    assert with_grace(ProbeResult(failed="old")) == ProbeResult(stuck="old", grace=STALE)
+    assert with_grace(ProbeResult(pending="it")) == ProbeResult(pending="it")
 
 
 class Busy:

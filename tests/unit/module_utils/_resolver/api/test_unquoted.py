@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.unquoted import (
-    Key,
-    Number,
+    UnquotedKey,
+    UnquotedNumber,
     problem,
 )
 
-EIGHT = Number("010", 8)
+EIGHT = UnquotedNumber("010", 8)
 
 
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
         ({"a": [1, "no", None, True, {"b": 1.5}]}, None),
-        ({"labels": {Key("no", False): "x"}}, ("labels.no", "the key no is false in YAML; put it in quotes")),
-        ({Key("1", 1): "x"}, ("1", "the key 1 is the number 1 in YAML; put it in quotes")),
-        ({Key("~", None): "x"}, ("~", "the key ~ is null in YAML; put it in quotes")),
+        ({"labels": {UnquotedKey("no", False): "x"}}, ("labels.no", "the key no is false in YAML; put it in quotes")),
+        ({UnquotedKey("1", 1): "x"}, ("1", "the key 1 is the number 1 in YAML; put it in quotes")),
+        ({UnquotedKey("~", None): "x"}, ("~", "the key ~ is null in YAML; put it in quotes")),
         ({"a": [{"b": EIGHT}]}, ("a[0].b", '010 is 8 in YAML; write 8 or "010"')),
         # As Ansible reads them, which does not keep what is written.
         ({"labels": {True: "x"}}, ("labels", "YAML read a key as true; put it in quotes")),
@@ -51,4 +51,4 @@ def test_a_key_behind_repeated_parts_is_found() -> None:
 
 
 def test_numbers_and_keys_behave_like_plain_values() -> None:
-    assert (EIGHT + 1, {Key("no", False): 1}) == (9, {"no": 1})
+    assert (EIGHT + 1, {UnquotedKey("no", False): 1}) == (9, {"no": 1})

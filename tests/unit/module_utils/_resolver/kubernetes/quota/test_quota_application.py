@@ -17,7 +17,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.budget import usage
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.item import (
-    Item,
+    QuotaItem,
     from_pod,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.pod import pod
@@ -34,7 +34,7 @@ def guest(**domain: Any) -> dict[str, Any]:
     return spec_of({"cpu": CPU, "memory": {"guest": "2Gi"}, **domain})
 
 
-def item_of(spec: dict[str, Any]) -> Item:
+def item_of(spec: dict[str, Any]) -> QuotaItem:
     return from_pod(pod(METADATA, spec, make_env()), "web")
 
 
@@ -127,6 +127,6 @@ def test_namespace_selector_of_aaq() -> None:
 
 def test_other_pods_count_as_pods() -> None:
     quota = application_quota({"metadata": {"name": "q"}, "spec": {"hard": {"pods": "1"}, "scopes": ["BestEffort"]}})
-    other = Item("pods", "other")
+    other = QuotaItem("pods", "other")
     assert quota.charge(other) == {"pods": parse("1").nanos}
     assert quota.charge(other._replace(application={})) == {}

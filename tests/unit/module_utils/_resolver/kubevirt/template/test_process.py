@@ -30,8 +30,8 @@ def test_vmi_fields_ignore_case_and_drop_unknown_ones() -> None:
 
 
 def test_a_number_that_is_no_float_is_refused() -> None:
-    fault = process({"spec": {"virtualMachine": {"spec": {"a": 10**400}}}}, {}, "").faults[0]
-    assert fault.message.endswith("a number is larger than a 64-bit float")
+    error = process({"spec": {"virtualMachine": {"spec": {"a": 10**400}}}}, {}, "").errors[0]
+    assert error.message.endswith("a number is larger than a 64-bit float")
 
 
 def test_minus_zero_is_zero_in_a_field() -> None:
