@@ -14,7 +14,7 @@ from typing import Any
 
 from kubernetes import client
 
-from local_cluster.faults import Switch
+from local_cluster.faults import FaultControl
 from local_cluster.paths import Layout
 from modules_support import execute
 
@@ -48,9 +48,9 @@ class Faulty:
         found: Manifest = self._switch().show()["counts"]
         return found
 
-    def _switch(self) -> Switch:
+    def _switch(self) -> FaultControl:
         settings = json.loads((self._directory / "run" / "fault-proxy.json").read_text())
-        return Switch(Layout(self._directory), settings["port"])
+        return FaultControl(Layout(self._directory), settings["port"])
 
     def kill(self, process: str, number: signal.Signals) -> None:
         """Sends a signal to a process, such as `control-plane` or `virt-api`."""

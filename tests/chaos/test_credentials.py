@@ -90,6 +90,6 @@ def test_token_is_revoked_during_the_run(shop: Shop, account: Account, tmp_path:
     for process in processes:
         result = finished(process)
         assert not result.get("failed"), failures(result)
-    assert shop.faulty.counts()["answers"]["401"] >= 2
+    assert shop.faulty.counts()["responses"]["401"] >= 2
     assert (tmp_path / "calls").read_text() == "xx"
     shop.judge(wanted, "1")

@@ -24,7 +24,7 @@ from runner import Play, Run
 from ways import Way, ways
 
 from chaos_support import PATIENCE, WRITES, Faulty, Shop, names, until
-from fault_proxy.request import Request
+from fault_proxy.request import RequestInfo
 from fault_proxy.rules import Faults
 from fleet_support import Fleet
 
@@ -117,7 +117,7 @@ class Story:
         self._shop, self._way, self._namespace, self._folder = shop, way, namespace, folder
         self._round = self._runs = 0
         self._pictures: dict[tuple[str, int], Any] = {}
-        self.requests: dict[str, list[Request]] = {}
+        self.requests: dict[str, list[RequestInfo]] = {}
 
     def plain(self, phase: str) -> None:
         """A run that nothing disturbs. The first of its kind shows what all others must come to."""
@@ -232,7 +232,7 @@ class Story:
             time.sleep(0.02)
 
 
-def drawn(chain: str, requests: Mapping[str, list[Request]]) -> list[Case]:
+def drawn(chain: str, requests: Mapping[str, list[RequestInfo]]) -> list[Case]:
     """The cases of a chain that are tried."""
 
     def met(phase: str, rule: Manifest) -> int:

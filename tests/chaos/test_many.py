@@ -80,7 +80,7 @@ def test_webhooks_time_out_and_come_back(shop: Shop) -> None:
     try:
         with ThreadPoolExecutor(1) as pool:
             made = pool.submit(shop.declare, wanted)
-            until(lambda: shop.faulty.counts()["answers"].get("500", 0) > 0)
+            until(lambda: shop.faulty.counts()["responses"].get("500", 0) > 0)
             shop.faulty.kill("virt-api", signal.SIGCONT)
             result = made.result()
     finally:

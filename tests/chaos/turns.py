@@ -12,7 +12,7 @@ from aiohttp import web
 from ways import Way
 
 from fault_proxy.config import Config
-from fault_proxy.request import Request
+from fault_proxy.request import RequestInfo
 
 # Seconds after which nobody waits any more for a client that sends nothing: it pauses before it asks again.
 PAUSE = 1.0
@@ -42,7 +42,7 @@ class Turns:
         self._clients.discard(client)
         self._next()
 
-    async def begin(self, client: str, request: Request) -> None:
+    async def begin(self, client: str, request: RequestInfo) -> None:
         """Waits for the turn of a request."""
         self._loop = asyncio.get_running_loop()
         turn = self._loop.create_future()
@@ -88,15 +88,15 @@ class TurnWay(Way):
         super().__init__(settings, session, kubeconfig)
         self._turns, self._client = turns, client
 
-    async def _answer(self, request: web.Request, asked: Request) -> web.StreamResponse:
+    async def _respond(self, request: web.Request, asked: RequestInfo) -> web.StreamResponse:
         if asked.watches:
             self._turns.watch(self._client, 1)
             try:
-                return await super()._answer(request, asked)
+                return await super()._respond(request, asked)
             finally:
                 self._turns.watch(self._client, -1)
         await self._turns.begin(self._client, asked)
         try:
-            return await super()._answer(request, asked)
+            return await super()._respond(request, asked)
         finally:
             self._turns.end()

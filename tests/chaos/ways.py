@@ -19,7 +19,7 @@ from runner import Play, Run
 
 from chaos_support import PATIENCE, Faulty
 from fault_proxy import config, proxy
-from fault_proxy.request import Request
+from fault_proxy.request import RequestInfo
 from fault_proxy.rules import Chosen, Faults
 from local_cluster import ports
 
@@ -35,7 +35,7 @@ class Spoilt(Faults):
         self._seen = 0
         self._tried: set[str] = set()
 
-    def choose(self, request: Request) -> Chosen:
+    def choose(self, request: RequestInfo) -> Chosen:
         # Each watch begins where the one before has ended.
         place = f"{request.method} {request.target.partition('&resourceVersion')[0]}"
         if place in self._tried:
@@ -57,7 +57,7 @@ class Way(proxy.Proxy):
     def __init__(self, settings: config.Config, session: aiohttp.ClientSession, kubeconfig: Path) -> None:
         super().__init__(settings, session)
         self.kubeconfig = str(kubeconfig)
-        self.asked: list[Request] = []
+        self.asked: list[RequestInfo] = []
         self._held = threading.Event()
 
     def rules(self, *rules: Manifest) -> None:
@@ -65,7 +65,7 @@ class Way(proxy.Proxy):
         self._held.clear()
         self.asked.clear()
         self._counts.clear()
-        self.switch({"rules": list(rules), "seed": 1})
+        self.set_faults({"rules": list(rules), "seed": 1})
 
     def spoil(self, rule: Manifest, first: int, every: int) -> None:
         """As `rules`, with a rule for the first attempt of each `every`th request from number `first` on."""
@@ -84,9 +84,9 @@ class Way(proxy.Proxy):
                 return False
         return True
 
-    async def _answer(self, request: web.Request, asked: Request) -> web.StreamResponse:
+    async def _respond(self, request: web.Request, asked: RequestInfo) -> web.StreamResponse:
         self.asked.append(asked)
-        return await super()._answer(request, asked)
+        return await super()._respond(request, asked)
 
     async def _hold(self) -> None:
         self._held.set()

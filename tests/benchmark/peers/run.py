@@ -201,7 +201,7 @@ def running(server: str, given: Path | None = None) -> Iterator[Path]:
 def create_kinds(directory: Path) -> None:
     from local_cluster import build, installation, versions
 
-    programs = build.Built(versions.default_kubernetes(), versions.default_kubevirt()).kubevirt()
+    programs = build.ProgramSet(versions.default_kubernetes(), versions.default_kubevirt()).kubevirt()
     crds = installation.kinds(json.loads((programs / "kubevirt.json").read_text()))
     with config.new_client_from_config(str(directory / "kubeconfig")) as connection:
         extensions = client.ApiextensionsV1Api(connection)

@@ -125,7 +125,7 @@ def test_requests_are_counted_by_verb_and_resource(faulty: Faulty, client: Clien
     expected = {"apply secrets": 2, "create secrets": 1, "delete secrets": 1, "get secrets": 3, "list secrets": 1}
     assert counts["by_resource"] == expected
     assert (counts["requests"], counts["writes"]) == (8, 3)
-    assert counts["answers"] == {"200": 7, "201": 1}
+    assert counts["responses"] == {"200": 7, "201": 1}
     assert counts["faults"] == {}
 
 

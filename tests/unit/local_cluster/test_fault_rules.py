@@ -14,7 +14,7 @@ PATCH = request.read("PATCH", "/apis/kubevirt.io/v1/namespaces/shop/virtualmachi
 WATCH = request.read("GET", "/api/v1/pods?watch=1")
 
 
-def _met(rules: list[dict[str, Any]], received: request.Request = GET) -> str | None:
+def _met(rules: list[dict[str, Any]], received: request.RequestInfo = GET) -> str | None:
     rule = Faults(rules).choose(received).rule
     return rule and rule.fault
 

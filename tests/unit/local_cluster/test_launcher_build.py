@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from local_cluster import build, toolchain, versions
-from local_cluster.build import Built, Programs
+from local_cluster.build import Programs, ProgramSet
 from local_cluster.errors import LauncherError
 from local_cluster.locking import Lock
 from local_cluster.paths import CONTROL_PLANE_SOURCES
@@ -53,10 +53,10 @@ def test_changing_any_source_changes_the_folder(sources: Path, name: str) -> Non
 
 
 def test_default_build_has_all_programs() -> None:
-    parts = Built(KUBERNETES, KUBEVIRT).parts()
+    parts = ProgramSet(KUBERNETES, KUBEVIRT).parts()
     assert parts == [DEFAULT]
     assert set(DEFAULT.packages) == {"control-plane", "virt-api", "virt-controller", "kubevirt", "cdi"}
-    assert Built(KUBERNETES).parts() == parts
+    assert ProgramSet(KUBERNETES).parts() == parts
 
 
 def test_another_kubernetes_version_uses_its_own_module_file(sources: Path) -> None:
@@ -65,9 +65,9 @@ def test_another_kubernetes_version_uses_its_own_module_file(sources: Path) -> N
     shutil.copy(sources / "go.sum", sources / f"go-{version}.sum")
 
     def folders() -> list[str]:
-        return Built(version, KUBEVIRT, sources).folders()
+        return ProgramSet(version, KUBEVIRT, sources).folders()
 
-    own, default = Built(version, KUBEVIRT, sources).parts()
+    own, default = ProgramSet(version, KUBEVIRT, sources).parts()
     assert (set(own.packages), default.module_file) == ({"control-plane"}, "go.mod")
     assert f"-modfile=go-{version}.mod" in own.flags
     before = folders()
@@ -79,7 +79,7 @@ def test_another_kubernetes_version_uses_its_own_module_file(sources: Path) -> N
 
 @pytest.mark.parametrize("version", OTHERS)
 def test_another_kubevirt_version_shares_the_default_control_plane(version: str) -> None:
-    built = Built(KUBERNETES, version)
+    built = ProgramSet(KUBERNETES, version)
     assert built.control_plane().parent == built.cdi() == DEFAULT.folder != built.kubevirt()
     own = built.parts()[1]
     assert set(own.packages) == {"virt-api", "virt-controller", "kubevirt"}
@@ -104,10 +104,10 @@ def test_role_offers_versions_that_have_module_files(which: str) -> None:
 def test_a_version_without_module_file_is_refused(version: str) -> None:
     message = f"kubernetes_version: {version} cannot be built; use one of {KUBERNETES}"
     with pytest.raises(LauncherError, match=f"^{re.escape(message)}"):
-        Built(version)
+        ProgramSet(version)
     message = f"kubevirt_version: {version} cannot be built; use one of {KUBEVIRT}"
     with pytest.raises(LauncherError, match=f"^{re.escape(message)}"):
-        Built(KUBERNETES, version)
+        ProgramSet(KUBERNETES, version)
 
 
 def test_programs_are_specific_to_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +163,7 @@ def test_long_unused_programs_are_removed(cache: Path) -> None:
 
 
 def test_checking_for_built_programs_counts_as_use(cache: Path) -> None:
-    wanted = Built(KUBERNETES, KUBEVIRT)
+    wanted = ProgramSet(KUBERNETES, KUBEVIRT)
     _built(cache, DEFAULT.folder.name, 0)
     assert wanted.is_built()
     assert not build.build(wanted, lambda line: None)
@@ -223,7 +223,7 @@ def test_missing_usable_go_is_reported_with_remedy(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize("name", sorted({*versions.kubernetes().values(), *versions.kubevirt().values()}))
 def test_each_module_file_names_a_supported_go(name: str) -> None:
-    assert (1, 22) <= versions.needed_go(CONTROL_PLANE_SOURCES / name) <= (1, 26)
+    assert (1, 22) <= versions.go_version(CONTROL_PLANE_SOURCES / name) <= (1, 26)
 
 
 @pytest.fixture
@@ -239,7 +239,7 @@ def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
         go.chmod(0o755)
         monkeypatch.setenv("PATH", f"{folder}:/bin:/usr/bin")
         with pytest.raises(LauncherError) as refused:
-            build.build(Built(KUBERNETES, KUBEVIRT), lambda line: None)
+            build.build(ProgramSet(KUBERNETES, KUBEVIRT), lambda line: None)
         return str(refused.value)
 
     return build_failure
@@ -250,7 +250,7 @@ def test_failed_build_reports_error_and_leaves_no_program(failing: Callable[[str
     assert re.fullmatch(
         r"building the API server and KubeVirt failed: \./main\.go:3:1: syntax error \(log: .*build\.log\)", message
     )
-    broken = Built(KUBERNETES, KUBEVIRT)
+    broken = ProgramSet(KUBERNETES, KUBEVIRT)
     assert {file.name for file in Path(broken.folders()[0]).iterdir()} == {"build.log", "build.lock"}
     assert not build.status(broken)["built"]
     assert not build.status(broken)["underway"]
@@ -282,7 +282,7 @@ def test_unavailable_go_modules_are_reported_with_remedy(
     monkeypatch.setenv("GOPROXY", "off")
     monkeypatch.setenv("GOMODCACHE", str(tmp_path / "modules"))
     with pytest.raises(LauncherError) as refused:
-        build.build(Built(KUBERNETES, KUBEVIRT, sources), lambda line: None)
+        build.build(ProgramSet(KUBERNETES, KUBEVIRT, sources), lambda line: None)
     text = str(refused.value)
     assert "\n" not in text
     assert "module lookup disabled by GOPROXY=off" in text

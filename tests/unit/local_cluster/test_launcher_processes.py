@@ -146,4 +146,4 @@ def test_last_lines_skip_empty_and_truncate_long(tmp_path: Path) -> None:
 )
 def test_last_words_are_the_line_with_the_reason(tmp_path: Path, log: str, words: str) -> None:
     (tmp_path / "log").write_text(log)
-    assert processes.last_words(tmp_path / "log") == words
+    assert processes.exit_reason(tmp_path / "log") == words

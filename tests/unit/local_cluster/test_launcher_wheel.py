@@ -11,10 +11,10 @@ from types import ModuleType
 
 import pytest
 
-from local_cluster.build import Built, Programs, build, status
+from local_cluster.build import Programs, ProgramSet, build, status
 
 CHECKOUT = Path(__file__).resolve().parents[3]
-WANTED = Built("1.34.4")
+WANTED = ProgramSet("1.34.4")
 
 
 @pytest.fixture(scope="module")

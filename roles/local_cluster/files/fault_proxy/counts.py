@@ -5,45 +5,45 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from fault_proxy.request import Request
+from fault_proxy.request import RequestInfo
 
 
 class Counts:
     """Numbers since the start, or since `clear`.
 
     requests, writes: received, including those that a fault ended. by_resource: by `VERB RESOURCE`.
-    answers: by status, as the client got them. faults: by kind. at_once: the maximum of concurrent requests, without
+    responses: by status, as the client got them. faults: by kind. at_once: the maximum of concurrent requests, without
     watches.
     """
 
     def __init__(self) -> None:
         self._requests: Counter[str] = Counter()
         self._writes = 0
-        self._answers: Counter[str] = Counter()
+        self._responses: Counter[str] = Counter()
         self._faults: Counter[str] = Counter()
         self._under_way = 0
         self._at_once = 0
 
-    def begin(self, request: Request) -> None:
+    def begin(self, request: RequestInfo) -> None:
         self._requests[f"{request.verb} {request.resource}"] += 1
         self._writes += request.writes
         if not request.watches:
             self._under_way += 1
             self._at_once = max(self._at_once, self._under_way)
 
-    def end(self, request: Request) -> None:
+    def end(self, request: RequestInfo) -> None:
         if not request.watches:
             self._under_way -= 1
 
-    def answer(self, status: int) -> None:
-        self._answers[str(status)] += 1
+    def response(self, status: int) -> None:
+        self._responses[str(status)] += 1
 
     def fault(self, kind: str) -> None:
         self._faults[kind] += 1
 
     def clear(self) -> None:
         """Resets the numbers, except for requests in progress."""
-        for counter in (self._requests, self._answers, self._faults):
+        for counter in (self._requests, self._responses, self._faults):
             counter.clear()
         self._writes = 0
         self._at_once = self._under_way
@@ -53,7 +53,7 @@ class Counts:
             "requests": self._requests.total(),
             "writes": self._writes,
             "by_resource": dict(sorted(self._requests.items())),
-            "answers": dict(sorted(self._answers.items())),
+            "responses": dict(sorted(self._responses.items())),
             "faults": dict(sorted(self._faults.items())),
             "at_once": self._at_once,
         }

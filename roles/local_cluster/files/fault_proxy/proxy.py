@@ -15,10 +15,10 @@ import aiohttp
 from aiohttp import web
 from yarl import URL
 
-from fault_proxy import answers
+from fault_proxy import responses
 from fault_proxy.config import Config
 from fault_proxy.counts import Counts
-from fault_proxy.request import Request, read
+from fault_proxy.request import RequestInfo, read
 from fault_proxy.rules import Faults, Rule, RuleError
 
 log = logging.getLogger(__name__)
@@ -51,125 +51,127 @@ class Proxy:
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         if request.path == CONTROL:
             return await self._control(request)
-        asked = read(request.method, request.raw_path, request.headers.get("Content-Type", ""))
-        self._counts.begin(asked)
+        info = read(request.method, request.raw_path, request.headers.get("Content-Type", ""))
+        self._counts.begin(info)
         try:
-            return await self._answer(request, asked)
+            return await self._respond(request, info)
         except (aiohttp.ClientError, OSError) as error:
             # Without a response from the API server, the client gets none either.
-            log.info("%s %s: %s", asked.method, asked.target, error or type(error).__name__)
-            return answers.reset(request)
+            log.info("%s %s: %s", info.method, info.target, error or type(error).__name__)
+            return responses.reset(request)
         finally:
-            self._counts.end(asked)
+            self._counts.end(info)
 
-    async def _answer(self, request: web.Request, asked: Request) -> web.StreamResponse:
+    async def _respond(self, request: web.Request, info: RequestInfo) -> web.StreamResponse:
         body = await request.read()
-        latency, rule = self._faults.choose(asked)
+        latency, rule = self._faults.choose(info)
         if latency:
-            self._meet(asked, "latency")
+            self._record_fault(info, "latency")
             await asyncio.sleep(latency)
         if rule is None:
-            return await self._pass_on(request, asked, body)
-        self._meet(asked, rule.fault)
+            return await self._relay(request, info, body)
+        self._record_fault(info, rule.fault)
         if rule.fault in ("status", "reset", "hold"):
             if rule.options.get("when") == "after":
-                async with self._ask(request, body) as answer:
+                async with self._forward(request, body) as answer:
                     # A watch has no end to wait for.
-                    if not asked.watches:
+                    if not info.watches:
                         await answer.read()
             if rule.fault == "hold":
                 await self._hold()
             if rule.fault == "reset":
-                return answers.reset(request)
-            self._counts.answer(rule.options["status"])
-            return answers.status(rule.options["status"], rule.options.get("retry_after"))
-        if asked.watches:
-            return await self._spoil_watch(request, body, rule)
-        return await self._spoil_body(request, body, rule)
+                return responses.reset(request)
+            self._counts.response(rule.options["status"])
+            return responses.status(rule.options["status"], rule.options.get("retry_after"))
+        if info.watches:
+            return await self._interrupt_watch(request, body, rule)
+        return await self._corrupt_body(request, body, rule)
 
-    def _meet(self, asked: Request, fault: str) -> None:
-        log.info("%s %s: %s", asked.method, asked.target, fault)
+    def _record_fault(self, info: RequestInfo, fault: str) -> None:
+        log.info("%s %s: %s", info.method, info.target, fault)
         self._counts.fault(fault)
 
     async def _hold(self) -> None:
         """Waits until the client has given up, which cancels this."""
         await asyncio.Event().wait()
 
-    def _ask(self, request: web.Request, body: bytes) -> Any:
+    def _forward(self, request: web.Request, body: bytes) -> Any:
         """The API server's response, as a context."""
         return self._session.request(
             request.method,
             URL(self._config.upstream + request.raw_path, encoded=True),
-            headers=_passed(request.headers),
+            headers=_forwarded_headers(request.headers),
             data=body or None,
             skip_auto_headers=_ADDED,
             allow_redirects=False,
         )
 
-    async def _pass_on(self, request: web.Request, asked: Request, body: bytes) -> web.StreamResponse:
-        async with self._ask(request, body) as answer:
-            self._counts.answer(answer.status)
-            if not asked.watches:
-                return web.Response(status=answer.status, headers=_passed(answer.headers), body=await answer.read())
-            response = web.StreamResponse(status=answer.status, headers=_passed(answer.headers))
+    async def _relay(self, request: web.Request, info: RequestInfo, body: bytes) -> web.StreamResponse:
+        async with self._forward(request, body) as answer:
+            self._counts.response(answer.status)
+            if not info.watches:
+                return web.Response(
+                    status=answer.status, headers=_forwarded_headers(answer.headers), body=await answer.read()
+                )
+            response = web.StreamResponse(status=answer.status, headers=_forwarded_headers(answer.headers))
             await response.prepare(request)
             async for chunk in answer.content.iter_any():
                 await response.write(chunk)
             await response.write_eof()
             return response
 
-    async def _spoil_body(self, request: web.Request, body: bytes, rule: Rule) -> web.StreamResponse:
-        async with self._ask(request, body) as answer:
-            content, headers = await answer.read(), _passed(answer.headers)
-        self._counts.answer(answer.status)
+    async def _corrupt_body(self, request: web.Request, body: bytes, rule: Rule) -> web.StreamResponse:
+        async with self._forward(request, body) as answer:
+            content, headers = await answer.read(), _forwarded_headers(answer.headers)
+        self._counts.response(answer.status)
         if rule.fault == "slow":
-            return await answers.slow(request, answer.status, headers, content, rule.options["bytes_per_second"])
+            return await responses.slow(request, answer.status, headers, content, rule.options["bytes_per_second"])
         length = min(rule.options.get("after_bytes", len(content) // 2), len(content))
         if rule.fault == "cut":
-            return await answers.cut(request, answer.status, headers, content, length)
+            return await responses.cut(request, answer.status, headers, content, length)
         return web.Response(status=answer.status, headers=headers, body=content[:length])
 
-    async def _spoil_watch(self, request: web.Request, body: bytes, rule: Rule) -> web.StreamResponse:
-        async with self._ask(request, body) as answer:
-            self._counts.answer(answer.status)
-            response = web.StreamResponse(status=answer.status, headers=_passed(answer.headers))
+    async def _interrupt_watch(self, request: web.Request, body: bytes, rule: Rule) -> web.StreamResponse:
+        async with self._forward(request, body) as answer:
+            self._counts.response(answer.status)
+            response = web.StreamResponse(status=answer.status, headers=_forwarded_headers(answer.headers))
             await response.prepare(request)
-            async for event in answers.events(answer.content.iter_any(), rule.options.get("after_events", 0)):
+            async for event in responses.events(answer.content.iter_any(), rule.options.get("after_events", 0)):
                 await response.write(event)
         if rule.fault == "watch_cut":
-            return answers.end(request)
-        await response.write(answers.gone())
+            return responses.end(request)
+        await response.write(responses.gone())
         await response.write_eof()
         return response
 
     async def _control(self, request: web.Request) -> web.Response:
-        wanted = f"Bearer {self._config.token}"
-        if not hmac.compare_digest(request.headers.get("Authorization", "").encode(), wanted.encode()):
+        expected = f"Bearer {self._config.token}"
+        if not hmac.compare_digest(request.headers.get("Authorization", "").encode(), expected.encode()):
             return web.json_response({"message": "only the cluster's administrator may switch faults"}, status=403)
         if request.method == "PUT":
             try:
-                self.switch(await request.json())
+                self.set_faults(await request.json())
             except (RuleError, ValueError) as error:
                 return web.json_response({"message": str(error)}, status=400)
         elif request.method == "DELETE":
             self._counts.clear()
         return web.json_response(
-            {"rules": self._faults.given, "seed": self._faults.seed, "counts": self._counts.to_dict()}
+            {"rules": self._faults.rules, "seed": self._faults.seed, "counts": self._counts.to_dict()}
         )
 
-    def switch(self, wanted: Any) -> None:
+    def set_faults(self, configuration: Any) -> None:
         """Replaces the rules, {rules, seed}. Raises RuleError."""
-        given = wanted if isinstance(wanted, dict) else {}
-        self._faults = Faults(given.get("rules", []), given.get("seed"))
-        log.info("rules: %s", json.dumps(self._faults.given))
+        options = configuration if isinstance(configuration, dict) else {}
+        self._faults = Faults(options.get("rules", []), options.get("seed"))
+        log.info("rules: %s", json.dumps(self._faults.rules))
 
 
-def _passed(headers: Any) -> Any:
+def _forwarded_headers(headers: Any) -> Any:
     """The headers to forward; repeated headers stay repeated."""
-    kept = headers.copy()
-    for name in {name for name in kept if name.lower() in _OWN}:
-        kept.popall(name, None)
-    return kept
+    forwarded = headers.copy()
+    for name in {name for name in forwarded if name.lower() in _OWN}:
+        forwarded.popall(name, None)
+    return forwarded
 
 
 async def run(

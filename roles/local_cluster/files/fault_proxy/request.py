@@ -13,7 +13,7 @@ _ASKING = ("authorization.k8s.io", "authentication.k8s.io", "expand-vm-spec")
 _APPLY = "application/apply-patch"
 
 
-class Request(NamedTuple):
+class RequestInfo(NamedTuple):
     """A request.
 
     target: path and query as sent. verb: as in RBAC, and `apply` for server-side apply.
@@ -33,24 +33,24 @@ class Request(NamedTuple):
         return self.verb == "watch"
 
 
-def read(method: str, target: str, content_type: str = "") -> Request:
+def read(method: str, target: str, content_type: str = "") -> RequestInfo:
     """The request; target is path and query."""
     path, _mark, query = target.partition("?")
     group, parts = _split(path)
     if not parts:
-        return Request(method, target, method.lower(), path, False)
+        return RequestInfo(method, target, method.lower(), path, False)
     resource, name, subresource = (*parts, "", "")[:3]
-    asked = parse_qs(query)
+    parameters = parse_qs(query)
     verb = (_ONE if name else _MANY).get(method, method.lower())
-    if verb in ("get", "list") and asked.get("watch", [""])[-1] in ("1", "true"):
+    if verb in ("get", "list") and parameters.get("watch", [""])[-1] in ("1", "true"):
         verb = "watch"
     elif verb == "patch" and content_type.startswith(_APPLY):
         verb = "apply"
     resource = ".".join(filter(None, (resource, group)))
     if subresource:
         resource += f"/{subresource}"
-    writes = verb not in _READING and "dryRun" not in asked and not any(word in resource for word in _ASKING)
-    return Request(method, target, verb, resource, writes)
+    writes = verb not in _READING and "dryRun" not in parameters and not any(word in resource for word in _ASKING)
+    return RequestInfo(method, target, verb, resource, writes)
 
 
 def _split(path: str) -> tuple[str, list[str]]:

@@ -33,7 +33,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fault_proxy.request import Request
+from fault_proxy.request import RequestInfo
 
 _PLACES = ("before", "after")
 FAULTS: dict[str, dict[str, bool]] = {
@@ -70,7 +70,7 @@ class Rule(NamedTuple):
     times: int | None
     options: Mapping[str, Any]
 
-    def matches(self, request: Request) -> bool:
+    def matches(self, request: RequestInfo) -> bool:
         """Whether the rule applies to this request, regardless of its rate."""
         if self.methods and request.method not in self.methods:
             return False
@@ -97,86 +97,87 @@ class Faults:
             raise RuleError("rules: expected a list, which may be empty")
         if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
             raise RuleError(f"seed: {seed!r} is not valid; write a whole number, or leave it out")
-        self.given = rules
+        self.rules = rules
         self.seed = seed
-        self._rules = [_rule(f"rules[{number}]", rule) for number, rule in enumerate(rules)]
-        self._skipped = [0 for _rule in self._rules]
-        self._left = [rule.times for rule in self._rules]
+        self._parsed = [_rule(f"rules[{number}]", rule) for number, rule in enumerate(rules)]
+        self._skipped = [0 for _rule in self._parsed]
+        self._remaining = [rule.times for rule in self._parsed]
         self._random = random.Random(seed)
 
-    def choose(self, request: Request) -> Chosen:
+    def choose(self, request: RequestInfo) -> Chosen:
         """What happens to this request."""
         latency = 0.0
-        for number, rule in enumerate(self._rules):
+        for number, rule in enumerate(self._parsed):
             if not rule.matches(request):
                 continue
             if self._skipped[number] < rule.skip:
                 self._skipped[number] += 1
                 continue
-            if self._left[number] == 0 or self._random.random() >= rule.rate:
+            if self._remaining[number] == 0 or self._random.random() >= rule.rate:
                 continue
-            left = self._left[number]
-            self._left[number] = None if left is None else left - 1
+            remaining = self._remaining[number]
+            self._remaining[number] = None if remaining is None else remaining - 1
             if rule.fault != "latency":
                 return Chosen(latency, rule)
             latency += rule.options["seconds"] + self._random.uniform(0, rule.options.get("jitter", 0))
         return Chosen(latency, None)
 
 
-def _rule(place: str, given: Any) -> Rule:
-    if not isinstance(given, Mapping):
-        raise RuleError(f"{place}: {given!r} is not a mapping; write a mapping such as {{fault: status, status: 503}}")
-    fault = given.get("fault")
+def _rule(place: str, options: Any) -> Rule:
+    if not isinstance(options, Mapping):
+        raise RuleError(
+            f"{place}: {options!r} is not a mapping; write a mapping such as {{fault: status, status: 503}}"
+        )
+    fault = options.get("fault")
     if fault not in FAULTS:
         raise RuleError(f"{place}.fault: {fault!r} is not a fault; use one of {', '.join(FAULTS)}")
-    known = FAULTS[fault]
-    unknown = sorted(set(given) - set(_COMMON) - set(known))
+    fault_options = FAULTS[fault]
+    unknown = sorted(set(options) - set(_COMMON) - set(fault_options))
     if unknown:
-        raise RuleError(
-            f"{place}.{unknown[0]}: unknown option of the fault {fault}; use one of {', '.join((*_COMMON[1:], *known))}"
-        )
-    for option, required in known.items():
-        if required and option not in given:
+        known = ", ".join((*_COMMON[1:], *fault_options))
+        raise RuleError(f"{place}.{unknown[0]}: unknown option of the fault {fault}; use one of {known}")
+    for option, required in fault_options.items():
+        if required and option not in options:
             raise RuleError(f"{place}.{option}: required for the fault {fault}")
-    for option, value in given.items():
+    for option, value in options.items():
         _check(f"{place}.{option}", option, value)
     return Rule(
         fault,
-        tuple(method.upper() for method in given.get("methods") or ()),
-        re.compile(given.get("path") or ""),
-        float(given.get("rate", 1)),
-        given.get("skip", 0),
-        given.get("times"),
-        {option: given[option] for option in known if option in given},
+        tuple(method.upper() for method in options.get("methods") or ()),
+        re.compile(options.get("path") or ""),
+        float(options.get("rate", 1)),
+        options.get("skip", 0),
+        options.get("times"),
+        {option: options[option] for option in fault_options if option in options},
     )
 
 
 def _check(place: str, option: str, value: Any) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    whole = number and isinstance(value, int)
+    integer = number and isinstance(value, int)
     if option == "methods":
-        good, wanted = (
+        valid, expected = (
             isinstance(value, list) and all(isinstance(word, str) for word in value),
             "a list such as [PATCH]",
         )
     elif option == "path":
-        good, wanted = _is_expression(value), "a regular expression"
+        valid, expected = _is_expression(value), "a regular expression"
     elif option == "rate":
-        good, wanted = number and 0 < value <= 1, "more than 0 and at most 1"
+        valid, expected = number and 0 < value <= 1, "more than 0 and at most 1"
     elif option == "status":
-        good, wanted = whole and 400 <= value <= 599, "an HTTP status from 400 to 599"
+        valid, expected = integer and 400 <= value <= 599, "an HTTP status from 400 to 599"
     elif option == "when":
-        good, wanted = value in _PLACES, f"one of {', '.join(_PLACES)}"
+        valid, expected = value in _PLACES, f"one of {', '.join(_PLACES)}"
     elif option in _WHOLE:
-        good, wanted = whole and value >= 0, "a whole number"
+        valid, expected = integer and value >= 0, "a whole number"
     elif option in _POSITIVE:
-        good, wanted = number and value > 0, "a number above 0"
+        valid, expected = number and value > 0, "a number above 0"
     elif option == "jitter":
-        good, wanted = number and value >= 0, "a number of 0 or more"
+        valid, expected = number and value >= 0, "a number of 0 or more"
     else:
         return  # fault
-    if not good:
-        raise RuleError(f"{place}: {value!r} is not valid; write {wanted}")
+    if not valid:
+        raise RuleError(f"{place}: {value!r} is not valid; write {expected}")
 
 
 def _is_expression(value: Any) -> bool:

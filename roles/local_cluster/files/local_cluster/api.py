@@ -120,8 +120,8 @@ class ApiServer:
         if status != http.client.OK:
             return False
         groups = {item["metadata"]["name"]: item for item in json.loads(body)["items"]}
-        served = [found for version in groups.get(group, {}).get("versions", []) for found in version["resources"]]
-        return any(found["resource"] == resource for found in served)
+        served = [entry for version in groups.get(group, {}).get("versions", []) for entry in version["resources"]]
+        return any(entry["resource"] == resource for entry in served)
 
     def establish_kinds(self) -> bool:
         """Touch the CustomResourceDefinitions that are not established. Return whether there were none.
@@ -158,7 +158,7 @@ class ApiServer:
     def apply(self, manifests: Sequence[Manifest], manager: str, timeout: float) -> None:
         """Declare objects, each as soon as the API server takes it. Raises LauncherError after `timeout` seconds."""
         query = f"fieldManager={manager}&force=true"
-        self._each(lambda item: self._ask("PATCH", f"{path_of(item)}?{query}", item, _APPLY), manifests, timeout)
+        self._each(lambda item: self._request("PATCH", f"{path_of(item)}?{query}", item, _APPLY), manifests, timeout)
 
     def replace(self, manifests: Sequence[Manifest], manager: str, timeout: float) -> None:
         """Create or replace objects, as operators do. Raises LauncherError after `timeout` seconds."""
@@ -166,12 +166,12 @@ class ApiServer:
 
     def _replace(self, manifest: Manifest, manager: str) -> tuple[int, Manifest]:
         path = path_of(manifest)
-        status, found = self._ask("POST", f"{path.rpartition('/')[0]}?fieldManager={manager}", manifest)
+        status, response = self._request("POST", f"{path.rpartition('/')[0]}?fieldManager={manager}", manifest)
         if status != http.client.CONFLICT:
-            return status, found
-        status, found = self._ask("GET", path)
-        metadata = {**manifest["metadata"], "resourceVersion": found.get("metadata", {}).get("resourceVersion")}
-        return self._ask("PUT", f"{path}?fieldManager={manager}", {**manifest, "metadata": metadata})
+            return status, response
+        status, response = self._request("GET", path)
+        metadata = {**manifest["metadata"], "resourceVersion": response.get("metadata", {}).get("resourceVersion")}
+        return self._request("PUT", f"{path}?fieldManager={manager}", {**manifest, "metadata": metadata})
 
     def _each(
         self, send: Callable[[Manifest], tuple[int, Manifest]], manifests: Sequence[Manifest], timeout: float
@@ -180,12 +180,12 @@ class ApiServer:
 
         def until_taken(manifest: Manifest) -> None:
             while True:
-                status, answer = send(manifest)
+                status, response = send(manifest)
                 if status < http.client.MULTIPLE_CHOICES:
                     return
                 if status not in _NOT_YET or time.monotonic() > deadline:
-                    what = f"{manifest['kind']} {manifest['metadata']['name']}"
-                    raise LauncherError(f"the API server rejected {what}: {answer.get('message', status)}")
+                    label = f"{manifest['kind']} {manifest['metadata']['name']}"
+                    raise LauncherError(f"the API server rejected {label}: {response.get('message', status)}")
                 time.sleep(_RETRY_EVERY)
 
         with ThreadPoolExecutor(_AT_THE_SAME_TIME) as pool:
@@ -194,7 +194,7 @@ class ApiServer:
     def set_status(self, manifest: Manifest, status: Manifest) -> None:
         """Report the status of an object, as its operator would; where the status is no subresource, with the rest."""
         path = path_of(manifest)
-        if self._ask("PATCH", f"{path}/status", {"status": status}, _MERGE)[0] == http.client.NOT_FOUND:
+        if self._request("PATCH", f"{path}/status", {"status": status}, _MERGE)[0] == http.client.NOT_FOUND:
             self._done("PATCH", path, {"status": status}, _MERGE)
 
     def generation(self, manifest: Manifest) -> int:
@@ -203,16 +203,16 @@ class ApiServer:
 
     def holder(self, namespace: str, lease: str) -> str:
         """Who holds a lease; "" if nobody does."""
-        status, found = self._ask("GET", _LEASE.format(namespace, lease))
-        return str((found.get("spec") or {}).get("holderIdentity") or "") if status == http.client.OK else ""
+        status, response = self._request("GET", _LEASE.format(namespace, lease))
+        return str((response.get("spec") or {}).get("holderIdentity") or "") if status == http.client.OK else ""
 
     def release(self, namespace: str, lease: str) -> None:
         """Remove the lease of a process that is no more."""
-        self._ask("DELETE", _LEASE.format(namespace, lease))
+        self._request("DELETE", _LEASE.format(namespace, lease))
 
     def has_namespace(self, name: str) -> bool:
         """Whether the namespace exists."""
-        return self._ask("GET", f"{_NAMESPACES}/{name}")[0] == http.client.OK
+        return self._request("GET", f"{_NAMESPACES}/{name}")[0] == http.client.OK
 
     def create_namespace(self, name: str) -> None:
         """Create a namespace that does not exist."""
@@ -238,14 +238,14 @@ class ApiServer:
         return self._done(method, _KUBEVIRT, body, content_type)
 
     def _done(self, method: str, path: str, body: Any = None, content_type: str = "") -> dict[str, Any]:
-        status, found = self._ask(method, path, body, content_type)
+        status, response = self._request(method, path, body, content_type)
         if status >= http.client.MULTIPLE_CHOICES:
-            raise LauncherError(f"the API server rejected {method} {path}: {found.get('message', status)}")
-        return found
+            raise LauncherError(f"the API server rejected {method} {path}: {response.get('message', status)}")
+        return response
 
-    def _ask(self, method: str, path: str, body: Any = None, content_type: str = "") -> tuple[int, dict[str, Any]]:
+    def _request(self, method: str, path: str, body: Any = None, content_type: str = "") -> tuple[int, dict[str, Any]]:
         try:
-            status, answer = call(
+            status, response = call(
                 self._port,
                 path,
                 ca=self._ca,
@@ -257,6 +257,6 @@ class ApiServer:
         except (OSError, http.client.HTTPException) as error:
             raise LauncherError(f"the API server does not answer {method} {path}: {error}") from error
         try:
-            return status, json.loads(answer)
+            return status, json.loads(response)
         except ValueError:  # of a kind that is not served yet
-            return status, {"message": answer.decode(errors="replace").strip()}
+            return status, {"message": response.decode(errors="replace").strip()}

@@ -127,7 +127,7 @@ class Programs:
             text = (self.sources / name).read_bytes()
             digest.update(f"\n{name} {len(text)}\n".encode() + text)
         cached = program_cache() / digest.hexdigest()[:16]
-        return cached if (cached / "complete").is_file() else _of_wheel(cached.name) or cached
+        return cached if (cached / "complete").is_file() else _wheel_folder(cached.name) or cached
 
     @property
     def complete(self) -> Path:
@@ -135,15 +135,15 @@ class Programs:
         return self.folder / "complete"
 
 
-def _of_wheel(name: str) -> Path | None:
+def _wheel_folder(name: str) -> Path | None:
     """The folder of the installed wheel with this name, if it has one."""
-    found = importlib.util.find_spec(WHEEL)
-    folders = [Path(root) / name for root in (found and found.submodule_search_locations) or ()]
+    wheel = importlib.util.find_spec(WHEEL)
+    folders = [Path(root) / name for root in (wheel and wheel.submodule_search_locations) or ()]
     return next((folder for folder in folders if (folder / "complete").is_file()), None)
 
 
 @dataclass(frozen=True)
-class Built:
+class ProgramSet:
     """The programs of a cluster, in the folders of their module files.
 
     Raises LauncherError for a version that cannot be built.
@@ -181,22 +181,22 @@ class Built:
         return [str(part.folder) for part in self.parts()]
 
 
-def build(wanted: Built, progress: Progress) -> bool:
+def build(programs: ProgramSet, progress: Progress) -> bool:
     """Build the programs that do not exist. Return whether there were any.
 
     Of concurrent builds the second waits for the first. Afterwards, programs that have not been used for long are
     removed. Raises LauncherError if Go is missing or fails.
     """
-    missing = [part for part in wanted.parts() if not use(part)]
+    missing = [part for part in programs.parts() if not use(part)]
     for part in missing:
         _build(part, progress)
     if missing:
-        remove_unused(keep=[part.folder for part in wanted.parts()])
+        remove_unused(keep=[part.folder for part in programs.parts()])
     return bool(missing)
 
 
 def _build(part: Programs, progress: Progress) -> None:
-    go = find_go(versions.needed_go(part.sources / part.module_file))
+    go = find_go(versions.go_version(part.sources / part.module_file))
     log = part.folder / "build.log"
     report = _reporter(log, progress)
     lock = _lock(part.folder)
@@ -288,7 +288,7 @@ def _run_go(go: str, part: Programs, log: Path, report: Callable[[float], None],
             raise
         if process.returncode != 0:
             raise LauncherError(
-                f"building {_title(part)} failed: {_complaint(log) or f'exit code {process.returncode}'} (log: {log})"
+                f"building {_title(part)} failed: {_first_error(log) or f'exit code {process.returncode}'} (log: {log})"
             )
         for program in temporary.iterdir():
             program.replace(part.folder / program.name)
@@ -301,7 +301,7 @@ def _title(part: Programs) -> str:
     return " and ".join(titles[name] for name in versions.versions_of(part.sources / part.module_file))
 
 
-def _complaint(log: Path) -> str:
+def _first_error(log: Path) -> str:
     """The first message of go build that is neither a package's name nor a download, with the remedy if it is known."""
     lines = log.read_text(errors="replace").splitlines()
     said = next((line for line in lines if ": " in line and not line.startswith(("#", "go: downloading "))), "")
@@ -309,21 +309,21 @@ def _complaint(log: Path) -> str:
     return f"{said}; {remedy}" if remedy else said
 
 
-def status(wanted: Built) -> dict[str, Any]:
+def status(programs: ProgramSet) -> dict[str, Any]:
     """Whether the programs are `built`, their build is `underway` or neither, and the progress."""
-    missing = [part for part in wanted.parts() if not part.complete.is_file()]
+    missing = [part for part in programs.parts() if not part.complete.is_file()]
     running = next((part for part in missing if _lock(part.folder).is_held()), None)
     return {
         "built": not missing,
         "underway": running is not None,
         "progress": describe(running.folder / "build.log") if running else "",
-        "kubernetes_version": f"v{wanted.kubernetes_version}",
-        "kubevirt_version": f"v{wanted.kubevirt_version}" if wanted.kubevirt_version else None,
-        "folders": wanted.folders(),
+        "kubernetes_version": f"v{programs.kubernetes_version}",
+        "kubevirt_version": f"v{programs.kubevirt_version}" if programs.kubevirt_version else None,
+        "folders": programs.folders(),
     }
 
 
-def wait(wanted: Built, seconds: float) -> None:
+def wait(programs: ProgramSet, seconds: float) -> None:
     """Return when the running build ends, or after `seconds`.
 
     A build that was just requested may take `_BEGINS_WITHIN` seconds to begin.
@@ -331,10 +331,10 @@ def wait(wanted: Built, seconds: float) -> None:
     deadline = time.monotonic() + seconds
     last_seen = time.monotonic()
     while time.monotonic() < deadline and time.monotonic() - last_seen < _BEGINS_WITHIN:
-        now = status(wanted)
-        if now["built"]:
+        current = status(programs)
+        if current["built"]:
             return
-        if now["underway"]:
+        if current["underway"]:
             last_seen = time.monotonic()
         time.sleep(_POLL)
 
@@ -345,8 +345,8 @@ def _lock(folder: Path) -> Lock:
 
 def _environment() -> dict[str, str]:
     """The user's environment (GOPROXY, GOFLAGS, GOCACHE, ...) without variables that would change the result."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("GOOS", "GOARCH")}
-    return {**kept, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GO111MODULE": "on", "GOWORK": "off"}
+    environment = {name: value for name, value in os.environ.items() if name not in ("GOOS", "GOARCH")}
+    return {**environment, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GO111MODULE": "on", "GOWORK": "off"}
 
 
 def _reporter(log: Path, progress: Progress) -> Callable[[float], None]:

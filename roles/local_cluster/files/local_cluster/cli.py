@@ -67,16 +67,16 @@ def _layout(options: argparse.Namespace) -> Layout:
 def _build(options: argparse.Namespace) -> dict[str, Any]:
     from local_cluster import build, versions
 
-    wanted = build.Built(
+    programs = build.ProgramSet(
         options.kubernetes_version or versions.default_kubernetes(),
         (options.kubevirt_version or versions.default_kubevirt()) if options.kubevirt else "",
     )
     changed = False
     if options.wait is not None:
-        build.wait(wanted, options.wait)
+        build.wait(programs, options.wait)
     elif not options.check:
-        changed = build.build(wanted, _progress)
-    return {"changed": changed, **build.status(wanted)}
+        changed = build.build(programs, _progress)
+    return {"changed": changed, **build.status(programs)}
 
 
 def _start(options: argparse.Namespace) -> dict[str, Any]:
@@ -119,11 +119,11 @@ def _status(options: argparse.Namespace) -> dict[str, Any]:
 def _faults(options: argparse.Namespace) -> dict[str, Any]:
     from local_cluster import cluster
 
-    switch = cluster.running_faults(_layout(options))
+    control = cluster.running_faults(_layout(options))
     changed = False
     if options.rules is not None:
-        changed = cluster.set_faults(switch, options.rules, options.seed)
-    shown = switch.clear_counts() if options.clear_counts else switch.show()
+        changed = cluster.set_faults(control, options.rules, options.seed)
+    shown = control.clear_counts() if options.clear_counts else control.show()
     return {"changed": changed, **shown}
 
 

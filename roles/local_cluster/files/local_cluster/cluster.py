@@ -30,7 +30,7 @@ from local_cluster import (
     versions,
 )
 from local_cluster.api import ApiServer, answers
-from local_cluster.build import Built, build, use
+from local_cluster.build import ProgramSet, build, use
 from local_cluster.errors import Interrupted, LauncherError
 from local_cluster.locking import Lock
 from local_cluster.parts import (
@@ -77,9 +77,9 @@ class Settings:
     stop_seconds: float = 0
     """How long a guest takes to shut down."""
 
-    def programs(self) -> Built:
+    def programs(self) -> ProgramSet:
         """What has to be built. Raises LauncherError for versions that cannot be."""
-        return Built(self.kubernetes_version, self.kubevirt_version if self.kubevirt else "")
+        return ProgramSet(self.kubernetes_version, self.kubevirt_version if self.kubevirt else "")
 
     def parts(self) -> list[str]:
         """The processes of the cluster."""
@@ -122,8 +122,8 @@ class _Cluster:
 
     def running(self) -> dict[str, int]:
         """Part → process number of each running part."""
-        found = {part: processes.recorded(self.layout.process(part)) for part in GRACE}
-        return {part: process.pid for part, process in found.items() if process is not None}
+        records = {part: processes.recorded(self.layout.process(part)) for part in GRACE}
+        return {part: process.pid for part, process in records.items() if process is not None}
 
     def port(self, part: str) -> int:
         """The port of `part` in the last complete start; 0 if unknown."""
@@ -141,11 +141,11 @@ class _Cluster:
         """The running API server, with the administrator's credentials."""
         return ApiServer(self.port(CONTROL_PLANE), self.layout.pki / "ca.crt", pki.token(self.layout.pki, "admin"))
 
-    def switch(self) -> faults.Switch:
+    def fault_control(self) -> faults.FaultControl:
         """The faults of the running proxy."""
-        return faults.Switch(self.layout, self.port(FAULT_PROXY))
+        return faults.FaultControl(self.layout, self.port(FAULT_PROXY))
 
-    def why_not_healthy(self) -> str:
+    def unhealthy_reason(self) -> str:
         """Why this cluster does not run as it was started; "" if it does."""
         if not self.state:
             return "it was not started"
@@ -186,21 +186,21 @@ def start(
     """
     began = time.monotonic()
     adjustments.check(settings)
-    wanted = settings.programs()
+    programs = settings.programs()
     if check:
         cluster = _Cluster(layout)
-        reason = _why_start(cluster, settings, wanted)
+        reason = _start_reason(cluster, settings, programs)
         changed = bool(reason) or _adjust(cluster, settings, adjustments, timeout, check=True)
-        return _result(cluster, changed=changed, reason=reason, **_planned(settings, wanted))
+        return _result(cluster, changed=changed, reason=reason, **_planned(settings, programs))
     layout.create()
     with _locked(layout, starting=True):
         cluster = _Cluster(layout)
-        reason = _why_start(cluster, settings, wanted)
+        reason = _start_reason(cluster, settings, programs)
         if not reason:
-            for part in wanted.parts():
+            for part in programs.parts():
                 use(part)
         else:
-            build(wanted, progress)
+            build(programs, progress)
             if settings.kubevirt or settings.faults:
                 kubevirt.check_installed()
             try:
@@ -210,7 +210,7 @@ def start(
                 data.place(layout.etcd, settings.data)
                 if not data.present(layout.etcd):
                     layout.unfinished.touch(mode=0o600)
-                _start_parts(layout, cluster, settings, wanted, progress, timeout)
+                _start_parts(layout, cluster, settings, programs, progress, timeout)
                 layout.unfinished.unlink(missing_ok=True)
             except BaseException:
                 # After any failure, including Ctrl-C and `stop`, stop the parts that have started.
@@ -225,42 +225,44 @@ def start(
     return _result(cluster, changed=bool(reason or adjusted), reason=reason, state="running", seconds=seconds)
 
 
-def _adjust(cluster: _Cluster, settings: Settings, wanted: Adjustments, timeout: float, *, check: bool = False) -> bool:
+def _adjust(
+    cluster: _Cluster, settings: Settings, adjustments: Adjustments, timeout: float, *, check: bool = False
+) -> bool:
     """Change the settings that can change while the cluster runs. Return whether there were any."""
-    missing = [name for name in wanted.namespaces if not cluster.api().has_namespace(name)]
+    missing = [name for name in adjustments.namespaces if not cluster.api().has_namespace(name)]
     changed = bool(missing)
     for name in missing:
         if not check:
             cluster.api().create_namespace(name)
             if settings.kubevirt:
                 cluster.api().create_boot_source(name)
-    if wanted.reference_policy and wanted.reference_policy != cluster.api().reference_policy():
+    if adjustments.reference_policy and adjustments.reference_policy != cluster.api().reference_policy():
         changed = True
         if not check:
-            cluster.api().set_reference_policy(wanted.reference_policy)
-    if wanted.fault_rules is not None:
-        changed |= set_faults(cluster.switch(), wanted.fault_rules, wanted.fault_seed, check=check)
+            cluster.api().set_reference_policy(adjustments.reference_policy)
+    if adjustments.fault_rules is not None:
+        changed |= set_faults(cluster.fault_control(), adjustments.fault_rules, adjustments.fault_seed, check=check)
     return changed
 
 
-def set_faults(switch: faults.Switch, rules: Sequence[Any], seed: int | None, *, check: bool = False) -> bool:
+def set_faults(control: faults.FaultControl, rules: Sequence[Any], seed: int | None, *, check: bool = False) -> bool:
     """Replace the rules of a proxy unless it has these. Return whether it had others."""
-    now = switch.show()
-    if (now["rules"], now["seed"]) == (list(rules), seed):
+    current = control.show()
+    if (current["rules"], current["seed"]) == (list(rules), seed):
         return False
     if not check:
-        switch.set(rules, seed)
+        control.set(rules, seed)
     return True
 
 
-def running_faults(layout: Layout) -> faults.Switch:
+def running_faults(layout: Layout) -> faults.FaultControl:
     """The faults of the cluster's running proxy. Raises LauncherError if there is none."""
     cluster = _Cluster(layout)
     if FAULT_PROXY not in cluster.running():
         raise LauncherError(
             f"faults: the cluster in {layout.root} runs without a fault proxy; start the cluster with faults"
         )
-    return cluster.switch()
+    return cluster.fault_control()
 
 
 def stop(layout: Layout, *, keep_data: bool = False, remove: bool = False, check: bool = False) -> dict[str, Any]:
@@ -291,7 +293,7 @@ def status(layout: Layout) -> dict[str, Any]:
     """The state of the cluster: `state` is running, stopped, broken (some parts run) or absent; `reason` says why."""
     cluster = _Cluster(layout)
     running = cluster.running()
-    reason = cluster.why_not_healthy()
+    reason = cluster.unhealthy_reason()
     if not layout.lock.exists():
         state = "absent"
     elif processes.recorded(layout.process(LAUNCHER)):
@@ -303,36 +305,36 @@ def status(layout: Layout) -> dict[str, Any]:
 
 def _result(cluster: _Cluster, *, changed: bool, **more: Any) -> dict[str, Any]:
     layout = cluster.layout
-    known = {
+    result = {
         "changed": changed,
         "dir": str(layout.root),
         "kubeconfig": str(layout.kubeconfig),
         "logs": {part: str(layout.log(part)) for part in GRACE},
     }
     if cluster.state:
-        known["server"] = cluster.server()
-        known["kubernetes_version"] = cluster.state.get("kubernetes_version")
-        known["name"] = cluster.state.get("settings", {}).get("name")
-        known["kubevirt"] = VIRT_API in cluster.parts()
-        if known["kubevirt"]:
-            known["kubevirt_version"] = cluster.state["settings"]["kubevirt_version"]
+        result["server"] = cluster.server()
+        result["kubernetes_version"] = cluster.state.get("kubernetes_version")
+        result["name"] = cluster.state.get("settings", {}).get("name")
+        result["kubevirt"] = VIRT_API in cluster.parts()
+        if result["kubevirt"]:
+            result["kubevirt_version"] = cluster.state["settings"]["kubevirt_version"]
         if FAULT_PROXY in cluster.parts():
-            known["kubeconfig_faults"] = str(layout.kubeconfig_faults)
-    return {**known, **more}
+            result["kubeconfig_faults"] = str(layout.kubeconfig_faults)
+    return {**result, **more}
 
 
-def _planned(settings: Settings, wanted: Built) -> dict[str, Any]:
-    return {"name": settings.name, "kubevirt": settings.kubevirt, "built": wanted.is_built()}
+def _planned(settings: Settings, programs: ProgramSet) -> dict[str, Any]:
+    return {"name": settings.name, "kubevirt": settings.kubevirt, "built": programs.is_built()}
 
 
-def _why_start(cluster: _Cluster, settings: Settings, wanted: Built) -> str:
+def _start_reason(cluster: _Cluster, settings: Settings, programs: ProgramSet) -> str:
     """Why the cluster must be started (again) to run with `settings`; "" if it does."""
-    reason = cluster.why_not_healthy()
+    reason = cluster.unhealthy_reason()
     if reason:
         return reason
     if cluster.state.get("settings") != json.loads(json.dumps(asdict(settings))):
         return "the settings changed"
-    if cluster.state.get("programs") != wanted.folders():
+    if cluster.state.get("programs") != programs.folders():
         return "the sources of the programs changed"
     if settings.kubevirt and cluster.state.get("node_sources") != kubevirt.sources_hash():
         return "the sources of the node changed"
@@ -390,7 +392,7 @@ def _stop_parts(layout: Layout) -> None:
 
 
 def _start_parts(
-    layout: Layout, cluster: _Cluster, settings: Settings, programs: Built, progress: Progress, timeout: float
+    layout: Layout, cluster: _Cluster, settings: Settings, programs: ProgramSet, progress: Progress, timeout: float
 ) -> None:
     pki.ensure(layout.pki)
     used: dict[str, int] = {}
@@ -423,7 +425,7 @@ def _start_parts(
 
 
 def _start_control_plane(
-    layout: Layout, cluster: _Cluster, settings: Settings, programs: Built, progress: Progress, timeout: float
+    layout: Layout, cluster: _Cluster, settings: Settings, programs: ProgramSet, progress: Progress, timeout: float
 ) -> int:
     """Start the control plane and return its port."""
     if settings.api_port and not ports.is_free(settings.api_port):

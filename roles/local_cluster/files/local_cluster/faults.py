@@ -60,7 +60,7 @@ def check(rules: Sequence[Any], seed: int | None) -> None:
         raise LauncherError(f"fault_{error}") from error
 
 
-class Switch:
+class FaultControl:
     """The faults of a running proxy."""
 
     def __init__(self, layout: Layout, port: int) -> None:
@@ -69,26 +69,26 @@ class Switch:
 
     def show(self) -> dict[str, Any]:
         """`rules`, `seed`, and `counts` since the start or the last `clear_counts`."""
-        return self._ask("GET")
+        return self._request("GET")
 
     def set(self, rules: Sequence[Any], seed: int | None) -> dict[str, Any]:
         """Replace the rules and restart the random numbers. Raises LauncherError if rules or seed are invalid."""
-        return self._ask("PUT", {"rules": list(rules), "seed": seed})
+        return self._request("PUT", {"rules": list(rules), "seed": seed})
 
     def clear_counts(self) -> dict[str, Any]:
         """Reset the counts."""
-        return self._ask("DELETE")
+        return self._request("DELETE")
 
-    def _ask(self, method: str, body: Any = None) -> dict[str, Any]:
+    def _request(self, method: str, body: Any = None) -> dict[str, Any]:
         ca = self._layout.pki / "ca.crt"
         try:
-            status, answer = call(
+            status, text = call(
                 self._port, _CONTROL, ca=ca, token=pki.token(self._layout.pki, "admin"), method=method, body=body
             )
-            found: dict[str, Any] = json.loads(answer)
+            content: dict[str, Any] = json.loads(text)
         except (OSError, KeyError, ValueError, http.client.HTTPException) as error:
             log = self._layout.log("fault-proxy")
             raise LauncherError(f"the fault proxy does not answer: {error} (log: {log})") from error
         if status != http.client.OK:
-            raise LauncherError(f"fault_{found.get('message', status)}")
-        return found
+            raise LauncherError(f"fault_{content.get('message', status)}")
+        return content

@@ -86,10 +86,10 @@ def _registrations(manifests: Iterable[Manifest], bundle: str, services: dict[st
 
 def catalog(manifests: Iterable[Manifest]) -> list[Manifest]:
     """The common instancetypes and preferences of the release, with the labels by which virt-operator finds them."""
-    found = [_clean(item) for item in manifests if item["kind"] in _CATALOG]
-    for item in found:
+    objects = [_clean(item) for item in manifests if item["kind"] in _CATALOG]
+    for item in objects:
         item["metadata"].setdefault("labels", {}).update(_OPERATED)
-    return found
+    return objects
 
 
 def namespace(name: str) -> Manifest:
@@ -136,10 +136,10 @@ def cdi_objects(upload_port: int, ca: str) -> list[Manifest]:
     Ingress or a Route leads to the proxy, and otherwise leaves the status as it is.
     """
     settings, status = {"uploadProxyURLOverride": f"https://127.0.0.1:{upload_port}"}, {"uploadProxyCA": ca}
-    made = {"apiVersion": "cdi.kubevirt.io/v1beta1", "metadata": {"name": "cdi"}}
+    cdi = {"apiVersion": "cdi.kubevirt.io/v1beta1", "metadata": {"name": "cdi"}}
     return [
-        {**made, "kind": "CDI", "spec": {"config": settings}},
-        {**made, "kind": "CDIConfig", "metadata": {"name": "config"}, "spec": settings, "status": status},
+        {**cdi, "kind": "CDI", "spec": {"config": settings}},
+        {**cdi, "kind": "CDIConfig", "metadata": {"name": "config"}, "spec": settings, "status": status},
     ]
 
 
@@ -227,9 +227,9 @@ def _crd(group: str, kind: str, plural: str, *, scope: str = "Namespaced", statu
 
 def _clean(manifest: Manifest) -> Manifest:
     """A copy as the API server takes it: without status, and without the empty times that Go prints."""
-    kept: Manifest = _without_times(manifest)
-    kept.pop("status", None)
-    return kept
+    cleaned: Manifest = _without_times(manifest)
+    cleaned.pop("status", None)
+    return cleaned
 
 
 def _without_times(item: Any) -> Any:

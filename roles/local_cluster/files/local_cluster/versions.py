@@ -42,25 +42,25 @@ def module_files(kubernetes_version: str, kubevirt_version: str, sources: Path =
 
     kubevirt_version: "" for a cluster without KubeVirt. Raises LauncherError for a version that cannot be built.
     """
-    wanted = [_chosen("kubernetes_version", kubernetes_version, kubernetes(sources))]
+    files = [_chosen("kubernetes_version", kubernetes_version, kubernetes(sources))]
     if kubevirt_version:
-        wanted += [_chosen("kubevirt_version", kubevirt_version, kubevirt(sources)), _DEFAULT]
-    return list(dict.fromkeys(wanted))
+        files += [_chosen("kubevirt_version", kubevirt_version, kubevirt(sources)), _DEFAULT]
+    return list(dict.fromkeys(files))
 
 
 def versions_of(module_file: Path) -> dict[str, str]:
     """Which of "kubernetes" and "kubevirt" a module file requires → its version."""
     text = module_file.read_text()
-    found = {name: _version(text, path) for name, path in _PATHS.items()}
-    return {name: version for name, version in found.items() if version}
+    versions = {name: _version(text, path) for name, path in _PATHS.items()}
+    return {name: version for name, version in versions.items() if version}
 
 
-def needed_go(module_file: Path) -> tuple[int, int]:
+def go_version(module_file: Path) -> tuple[int, int]:
     """The version of Go that builds the programs of a module file, such as (1, 24)."""
-    found = re.search(r"^go (\d+)\.(\d+)", module_file.read_text(), re.MULTILINE)
-    if not found:
+    match = re.search(r"^go (\d+)\.(\d+)", module_file.read_text(), re.MULTILINE)
+    if not match:
         raise LauncherError(f"{module_file} has no line that begins with go")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 _PATHS = {"kubernetes": "k8s.io/kubernetes", "kubevirt": "kubevirt.io/kubevirt"}
@@ -78,15 +78,15 @@ def _chosen(option: str, version: str, offered: dict[str, str]) -> str:
 
 
 def _required(file: Path, path: str) -> str:
-    found = _version(file.read_text(), path)
-    if not found:
+    version = _version(file.read_text(), path)
+    if not version:
         raise LauncherError(f"{file} does not require {path}")
-    return found
+    return version
 
 
 def _version(text: str, path: str) -> str:
-    found = re.search(rf"^\s*(?:require )?{re.escape(path)} v(\d+\.\d+\.\d+)$", text, re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(rf"^\s*(?:require )?{re.escape(path)} v(\d+\.\d+\.\d+)$", text, re.MULTILINE)
+    return match[1] if match else ""
 
 
 def _numbers(version: str) -> list[int]:

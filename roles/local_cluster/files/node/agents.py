@@ -87,10 +87,10 @@ class Agents(Controller):
 
     async def _token(self, pod: Manifest) -> str:
         bound = {"apiVersion": "v1", "kind": "Pod", "name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]}
-        asked = {
+        request = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
             "spec": {"expirationSeconds": _YEAR, "boundObjectRef": bound},
         }
         path = SERVICE_ACCOUNT.path(NAMESPACE, _ACCOUNT, "token")
-        return str((await self._client.request("POST", path, asked))["status"]["token"])
+        return str((await self._client.request("POST", path, request))["status"]["token"])

@@ -69,8 +69,8 @@ def load(path: str) -> Config:
     """Reads the file; raises ConfigError."""
     try:
         values = json.loads(Path(path).read_text())
-        known = {entry.name for entry in fields(Config)}
-        unknown = sorted(values.keys() - known)
+        names = {entry.name for entry in fields(Config)}
+        unknown = sorted(values.keys() - names)
         if unknown:
             raise ConfigError(f"{path}: unknown: {', '.join(unknown)}")
         nodes = tuple(_node(entry) for entry in values.pop("nodes", None) or ())
@@ -82,10 +82,10 @@ def load(path: str) -> Config:
 
 def _node(values: Manifest) -> NodeConfig:
     """A node of the file. None and numbers are allowed where Kubernetes has texts."""
-    given = {name: value for name, value in values.items() if value is not None}
+    options = {name: value for name, value in values.items() if value is not None}
     for name in ("cpu", "memory", "pods"):
-        if name in given:
-            given[name] = str(given[name])
+        if name in options:
+            options[name] = str(options[name])
     for name in ("labels", "devices"):
-        given[name] = {key: str(value) for key, value in (given.get(name) or {}).items()}
-    return NodeConfig(**given)
+        options[name] = {key: str(value) for key, value in (options.get(name) or {}).items()}
+    return NodeConfig(**options)

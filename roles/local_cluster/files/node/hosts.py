@@ -102,21 +102,21 @@ class Hosts:
     async def create(self) -> None:
         """Brings the Node objects to what is configured, whatever an earlier run has left."""
         version = str((await self._client.request("GET", "/version"))["gitVersion"])
-        wanted = {node.name for node in self._nodes}
+        names = {node.name for node in self._nodes}
         for node in (await self._client.list(NODE))["items"]:
             runtime = ((node.get("status") or {}).get("nodeInfo") or {}).get("containerRuntimeVersion")
-            if runtime == _RUNTIME and node["metadata"]["name"] not in wanted:
+            if runtime == _RUNTIME and node["metadata"]["name"] not in names:
                 await self._client.delete(NODE, "", node["metadata"]["name"])
         await asyncio.gather(*(self._create(node, version) for node in self._nodes))
 
     async def _create(self, node: NodeConfig, version: str) -> None:
-        wanted = manifest(node)
+        desired = manifest(node)
         try:
-            await self._client.create(NODE, "", wanted)
+            await self._client.create(NODE, "", desired)
         except ApiError as error:
             if error.code != 409:
                 raise
-            await self._client.patch(NODE, "", node.name, {"metadata": wanted["metadata"]})
+            await self._client.patch(NODE, "", node.name, {"metadata": desired["metadata"]})
         # Admission taints a new node as not ready, which Kubernetes' controller of nodes would take back.
         await self._client.patch(NODE, "", node.name, {"spec": {"taints": node.taints or None}})
         # A change of what was there before: resources that are not configured any more go.

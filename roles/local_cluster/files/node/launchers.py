@@ -61,8 +61,8 @@ class Launchers:
 
     def pods_of(self, vmi: Manifest) -> list[Manifest]:
         """The pods of a VMI."""
-        found = (self._pods.get(key) for key in self._by_guest.get(vmi["metadata"]["uid"], ()))
-        return [pod for pod in found if pod is not None]
+        pods = (self._pods.get(key) for key in self._by_guest.get(vmi["metadata"]["uid"], ()))
+        return [pod for pod in pods if pod is not None]
 
     def vmi(self, pod: Manifest) -> Manifest | None:
         """The VMI of a pod; None if it has gone, or another one has its name."""

@@ -88,19 +88,19 @@ class Informer:
             await asyncio.sleep(RETRY)
 
     async def _list(self) -> str:
-        answer = await self._client.list(self.resource)
-        listed = {key_of(item): item for item in answer["items"]}
-        gone = [key for key in self._objects if key not in listed]
-        for key in gone:
+        response = await self._client.list(self.resource)
+        listed = {key_of(item): item for item in response["items"]}
+        removed = [key for key in self._objects if key not in listed]
+        for key in removed:
             del self._objects[key]
         for key, item in listed.items():
             # Items of a list lack these two.
             item.setdefault("kind", self.resource.kind)
             item.setdefault("apiVersion", self.resource.api_version)
             self._store(key, item)
-        for key in [*gone, *listed]:
+        for key in [*removed, *listed]:
             self._notify(key)
-        version: str = answer["metadata"]["resourceVersion"]
+        version: str = response["metadata"]["resourceVersion"]
         return version
 
     async def _watch(self, version: str) -> str:

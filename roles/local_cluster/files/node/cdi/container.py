@@ -16,17 +16,17 @@ _CERTIFICATES: Final = (".crt", ".pem")
 
 async def environment(client: Client, pod: Manifest, container: Manifest) -> dict[str, str]:
     """The environment of a container; what Secrets are to give and have not is left out."""
-    found = {}
+    values = {}
     for entry in container.get("env") or []:
         reference = (entry.get("valueFrom") or {}).get("secretKeyRef")
         if reference is None:
-            found[entry["name"]] = entry.get("value", "")
+            values[entry["name"]] = entry.get("value", "")
             continue
         secret = await client.get(SECRET, pod["metadata"]["namespace"], reference["name"])
         value = (secret.get("data") or {}).get(reference["key"])
         if value is not None:
-            found[entry["name"]] = base64.b64decode(value).decode()
-    return found
+            values[entry["name"]] = base64.b64decode(value).decode()
+    return values
 
 
 async def certificates(client: Client, pod: Manifest, container: Manifest, folder: str) -> str:
@@ -37,12 +37,12 @@ async def certificates(client: Client, pod: Manifest, container: Manifest, folde
         if volume["name"] not in names or not volume.get("configMap"):
             continue
         try:
-            found = await client.get(CONFIG_MAP, pod["metadata"]["namespace"], volume["configMap"]["name"])
+            config_map = await client.get(CONFIG_MAP, pod["metadata"]["namespace"], volume["configMap"]["name"])
         except ApiError as error:
             if error.code == 404 and volume["configMap"].get("optional"):
                 continue
             raise
-        return _text_of(found)
+        return _text_of(config_map)
     return ""
 
 

@@ -71,8 +71,8 @@ def chosen(index: Manifest, architecture: str) -> str:
         platform = entry.get("platform") or {}
         if platform.get("os", "linux") == "linux" and platform.get("architecture") == architecture:
             return str(entry["digest"])
-    wanted = f'architecture "{architecture}", variant "", OS "linux"'
-    raise ImageError(f"choosing image instance: no image found in image index for {wanted}")
+    expected = f'architecture "{architecture}", variant "", OS "linux"'
+    raise ImageError(f"choosing image instance: no image found in image index for {expected}")
 
 
 def labels(environment: Iterable[str]) -> dict[str, str]:

@@ -33,8 +33,8 @@ async def run(client: Client, pod: Manifest) -> Outcome:
     trusted = await containers.certificates(client, pod, main, values.get("IMPORTER_CERT_DIR", ""))
     try:
         if others:  # the node has pulled the image, and its server gives it to the importer
-            found = await pull(others[0]["image"], values, trusted)
-            return _done(image.labels(found.environment))
+            pulled = await pull(others[0]["image"], values, trusted)
+            return _done(image.labels(pulled.environment))
         return _done(await _import(values, trusted))
     except Failed as failed:
         return Outcome(1, str(failed))
@@ -47,11 +47,11 @@ async def _import(values: dict[str, str], trusted: str) -> dict[str, str]:
     """Reads the source, and returns the labels that it has for the volume."""
     source, size = values.get("IMPORTER_SOURCE", ""), values.get("IMPORTER_IMAGE_SIZE") or "0"
     if source == "registry":
-        found = await pull(
+        pulled = await pull(
             values.get("IMPORTER_ENDPOINT", ""), values, trusted, values.get("IMPORTER_REGISTRY_IMAGE_ARCHITECTURE", "")
         )
-        _check_size(found.size, quantity.parse(size))
-        return image.labels(found.environment)
+        _check_size(pulled.size, quantity.parse(size))
+        return image.labels(pulled.environment)
     if source == "http":
         await _download(values, trusted, quantity.parse(size))
     return {}

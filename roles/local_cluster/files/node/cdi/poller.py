@@ -26,15 +26,15 @@ async def run(client: Client, pod: Manifest) -> Outcome:
     values = await containers.environment(client, pod, main)
     trusted = await containers.certificates(client, pod, main, options.get("certdir", ""))
     try:
-        found = await registry.read(options["url"], "", containers.access(values, trusted))
+        image = await registry.read(options["url"], "", containers.access(values, trusted))
     except PullFailed as error:
         return Outcome(1, f"Failed to get image digest: failed to pull image: {error}")
-    annotations = {_DIGEST: found.digest, _TIME: now()}
+    annotations = {_DIGEST: image.digest, _TIME: now()}
     try:
         await client.patch(IMPORT_CRON, options["ns"], options["cron"], {"metadata": {"annotations": annotations}})
     except ApiError as error:
         return Outcome(1, f"Failed updating DataImportCron {options['ns']}/{options['cron']}: {error}")
-    return Outcome(0, f"Digest is {found.digest}")
+    return Outcome(0, f"Digest is {image.digest}")
 
 
 def arguments(command: list[str]) -> dict[str, str]:
@@ -47,8 +47,8 @@ async def run_image(_client: Client, pod: Manifest) -> Outcome:
     """The pod by which CDI learns the digest of an image that nodes pull: only its imageID counts."""
     name = pod["spec"]["containers"][0]["image"]
     try:
-        found = await registry.read(name, "", registry.Access())
+        image = await registry.read(name, "", registry.Access())
     except PullFailed as error:
         return Outcome(1, str(error), reason="ErrImagePull")
     repository, _at, _digest = name.partition("@")
-    return Outcome(0, "", image_id=f"{repository}@{found.digest}")
+    return Outcome(0, "", image_id=f"{repository}@{image.digest}")

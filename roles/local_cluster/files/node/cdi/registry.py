@@ -97,12 +97,12 @@ class _Reading:
         if status != 200:
             raise PullFailed(f"reading manifest {self._reference.version} in {host}/{repository}: HTTP status {status}")
         try:
-            found = json.loads(text)
+            document = json.loads(text)
         except ValueError:
-            found = None
-        if not isinstance(found, dict):
+            document = None
+        if not isinstance(document, dict):
             raise PullFailed(f"{host}/{repository} is no image")
-        return found, text
+        return document, text
 
     async def _get(self, part: str) -> tuple[int, str, bytes]:
         """Status, challenge and body of an answer."""
@@ -118,20 +118,20 @@ class _Reading:
         raise PullFailed(f"pinging container registry {self._reference.host}: {reason(problem)}")
 
     async def _authorize(self, challenge: str) -> None:
-        scheme, asked = image.challenge(challenge)
+        scheme, parameters = image.challenge(challenge)
         own = {"Authorization": basic(*self._login)} if self._login else {}
         if scheme == "basic" and own:
             self._headers.update(own)
             return
-        if scheme != "bearer" or "realm" not in asked:
+        if scheme != "bearer" or "realm" not in parameters:
             return
-        query: dict[str, str] = {name: asked[name] for name in ("service", "scope") if name in asked}
+        query: dict[str, str] = {name: parameters[name] for name in ("service", "scope") if name in parameters}
         try:
-            async with self._session.get(asked["realm"], params=query, headers=own, ssl=self._ssl) as response:
-                answer = json.loads(await response.content.read(_LARGEST)) if response.status == 200 else {}
+            async with self._session.get(parameters["realm"], params=query, headers=own, ssl=self._ssl) as response:
+                response_body = json.loads(await response.content.read(_LARGEST)) if response.status == 200 else {}
         except (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError) as error:
             raise PullFailed(f"no token of {self._reference.host}: {reason(error)}") from error
-        token = answer.get("token") or answer.get("access_token")
+        token = response_body.get("token") or response_body.get("access_token")
         if not token:
             raise PullFailed(f"unable to retrieve auth token for {self._reference.host}: invalid username/password")
         self._headers["Authorization"] = f"Bearer {token}"

@@ -79,8 +79,8 @@ class UploadProxy:
         except asyncio.TimeoutError:
             return web.Response(status=503, text="context deadline exceeded")
         # Archives go to a path of their own, which is not asked first.
-        asked = request.method == "HEAD" and request.path.endswith("-async")
-        if asked and _annotation(claim, "contentType") != "archive":
+        is_probe = request.method == "HEAD" and request.path.endswith("-async")
+        if is_probe and _annotation(claim, "contentType") != "archive":
             return web.Response()
         # The real server takes POST alone; curl -T sends PUT.
         if request.method not in ("POST", "PUT"):
@@ -142,8 +142,8 @@ class UploadProxy:
             return web.Response(status=400, text=str(error))
         finally:
             self._busy.discard(server)
-        told = {f"{_UPLOADED}bytes": str(count), f"{_UPLOADED}sha256": digest}
-        await self._client.patch(CLAIM, *target, {"metadata": {"annotations": told}})
+        annotations = {f"{_UPLOADED}bytes": str(count), f"{_UPLOADED}sha256": digest}
+        await self._client.patch(CLAIM, *target, {"metadata": {"annotations": annotations}})
         self._uploads.finish(server)
         return web.Response()
 
@@ -189,8 +189,8 @@ def _virtual_size(header: bytes) -> int:
     """How large a disk is that begins so: of qcow2 it is written there, anything else is as large as it is."""
     if len(header) < _HEADER or not header.startswith(_QCOW2):
         return 0
-    (found,) = struct.unpack_from(">Q", header, 24)
-    return int(found)
+    (size,) = struct.unpack_from(">Q", header, 24)
+    return int(size)
 
 
 def _mark(claim: Manifest, name: str) -> str | None:

@@ -26,7 +26,7 @@ def put(status: Manifest, kind: str, reason: str = "", message: str = "") -> Non
 def drop(status: Manifest, kind: str) -> bool:
     """Removes a condition. Returns whether it was there."""
     before = status.get("conditions") or []
-    left = [entry for entry in before if entry["type"] != kind]
-    if len(left) != len(before):
-        status["conditions"] = left
-    return len(left) != len(before)
+    others = [entry for entry in before if entry["type"] != kind]
+    if len(others) != len(before):
+        status["conditions"] = others
+    return len(others) != len(before)

@@ -25,20 +25,20 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 def machine(spec: Manifest) -> str:
     """The machine type that the hypervisor makes of the one in the spec."""
-    asked = (spec["domain"].get("machine") or {}).get("type") or ""
-    return _NEWEST_MACHINES.get(asked, asked)
+    requested = (spec["domain"].get("machine") or {}).get("type") or ""
+    return _NEWEST_MACHINES.get(requested, requested)
 
 
 def targets(spec: Manifest) -> dict[str, str]:
     """The device of each disk of a VMI's spec in the guest, such as vda."""
-    found: dict[str, str] = {}
+    targets_by_disk: dict[str, str] = {}
     used: Counter[str] = Counter()
     for disk in spec["domain"].get("devices", {}).get("disks") or []:
         kind = disk.get("disk") or disk.get("cdrom") or disk.get("lun") or {}
         prefix = _PREFIXES.get(kind.get("bus") or "sata", "sd")
-        found[disk["name"]] = prefix + _letters(used[prefix])
+        targets_by_disk[disk["name"]] = prefix + _letters(used[prefix])
         used[prefix] += 1
-    return found
+    return targets_by_disk
 
 
 def _letters(number: int) -> str:

@@ -52,10 +52,10 @@ class Handler(Controller):
         migrations.on_change(self._migration_changed)
 
     def _migration_changed(self, key: Key) -> None:
-        found = self._migrations.get(key)
-        if found is not None:
-            self._phases[found["metadata"]["uid"]] = phase(found)
-            self.queue.add((key[0], found["spec"]["vmiName"]))
+        migration = self._migrations.get(key)
+        if migration is not None:
+            self._phases[migration["metadata"]["uid"]] = phase(migration)
+            self.queue.add((key[0], migration["spec"]["vmiName"]))
 
     async def sync(self, key: Key) -> None:
         vmi = self.cache.get(key)
@@ -77,12 +77,12 @@ class Handler(Controller):
 
     async def change(self, vmi: Manifest, step: Callable[[Manifest], None]) -> None:
         """Lets a step change the VMI, and writes it as the virt-handler of its node if it has."""
-        wanted = copy.deepcopy(vmi)
-        step(wanted)
-        if wanted == vmi:
+        changed = copy.deepcopy(vmi)
+        step(changed)
+        if changed == vmi:
             return
         client = self._agents.client(vmi["status"]["nodeName"])
-        self.cache.observe(await client.update(VMI, wanted))
+        self.cache.observe(await client.update(VMI, changed))
 
     async def insist(self, key: Key, step: Callable[[Manifest], None]) -> None:
         """As `change`, again with the newest VMI whenever somebody else has written it. Raises ApiError."""
@@ -109,9 +109,9 @@ class Handler(Controller):
         clock = asyncio.get_running_loop().time
         began = self._stopping.setdefault(vmi["metadata"]["uid"], clock())
         grace = vmi["spec"].get("terminationGracePeriodSeconds", _GRACE)
-        left = began + min(self._stop_seconds, grace) - clock()
-        if left > 0:
-            self.queue.add_after(key_of(vmi), left)
+        remaining = began + min(self._stop_seconds, grace) - clock()
+        if remaining > 0:
+            self.queue.add_after(key_of(vmi), remaining)
         else:
             await self.change(vmi, steps.end)
 

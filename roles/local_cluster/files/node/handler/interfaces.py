@@ -22,26 +22,26 @@ def advance(vmi: Manifest, pod_ip: str, agent: bool, starts: bool, link_state: b
     spec, status = vmi["spec"], vmi["status"]
     before = {entry["name"]: entry for entry in status.get("interfaces") or [] if entry.get("name")}
     primary = _primary(spec)
-    found = []
+    interfaces = []
     for number, interface in enumerate(spec["domain"].get("devices", {}).get("interfaces") or []):
         name = interface["name"]
         sources = before.get(name, {}).get("infoSource", "").split(", ")
         inside = starts or _DOMAIN in sources or _MULTUS in sources or name == primary
         if inside and interface.get("state") != "absent":
-            found.append(_inside(vmi, interface, number, sources, agent))
+            interfaces.append(_inside(vmi, interface, number, sources, agent))
             if link_state and interface.get("sriov") is None:
-                found[-1]["linkState"] = "down" if interface.get("state") == "down" else "up"
+                interfaces[-1]["linkState"] = "down" if interface.get("state") == "down" else "up"
             if name == primary and pod_ip:
-                found[-1].update(ipAddress=pod_ip, ipAddresses=[pod_ip])
+                interfaces[-1].update(ipAddress=pod_ip, ipAddresses=[pod_ip])
         elif _MULTUS in sources:
-            found.append({"name": name, "infoSource": _MULTUS})
-    for entry in found:
+            interfaces.append({"name": name, "infoSource": _MULTUS})
+    for entry in interfaces:
         pod_interface = before.get(entry["name"], {}).get("podInterfaceName")
         if pod_interface:
             entry["podInterfaceName"] = pod_interface
-    found.sort(key=lambda entry: entry["name"] != primary)
-    if found or "interfaces" in status:
-        status["interfaces"] = found
+    interfaces.sort(key=lambda entry: entry["name"] != primary)
+    if interfaces or "interfaces" in status:
+        status["interfaces"] = interfaces
 
 
 def _inside(vmi: Manifest, interface: Manifest, number: int, sources: list[str], agent: bool) -> Manifest:

@@ -73,8 +73,8 @@ def plug_cpu(vmi: Manifest) -> None:
     vmi["metadata"].get("labels", {}).pop("kubevirt.io/vmi-pod-cpu-resource-limits", None)
     if conditions.drop(vmi["status"], "HotVCPUChange"):
         cpu = vmi["spec"]["domain"].get("cpu") or {}
-        wanted = {name: cpu[name] for name in ("cores", "sockets", "threads") if cpu.get(name)}
-        vmi["status"]["currentCPUTopology"] = wanted
+        topology = {name: cpu[name] for name in ("cores", "sockets", "threads") if cpu.get(name)}
+        vmi["status"]["currentCPUTopology"] = topology
 
 
 def plug_memory(vmi: Manifest) -> None:

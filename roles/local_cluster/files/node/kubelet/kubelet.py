@@ -89,8 +89,8 @@ class Kubelet(Controller):
         for claim in needs.claims(pod):
             self._waiting[namespace, claim].add(key_of(pod))
         statuses = (pod.get("status") or {}).get("containerStatuses") or [{}]
-        known = ((statuses[0].get("state") or {}).get("waiting") or {}).get("message")
-        if known != message:
+        reported = ((statuses[0].get("state") or {}).get("waiting") or {}).get("message")
+        if reported != message:
             await self._write(pod, pod_status.waiting(pod, message))
             about = {**pod, "apiVersion": POD.api_version, "kind": POD.kind}
             reason = "FailedMount" if "network-attachment" not in message else "FailedCreatePodSandBox"

@@ -76,21 +76,21 @@ def elements(pod: Manifest) -> list[Manifest]:
     """The networks that the pod asks Multus for, from an annotation in any of its two forms."""
     text = (pod["metadata"].get("annotations") or {}).get(NETWORKS, "").strip()
     if text.startswith("["):
-        found: list[Manifest] = json.loads(text)
-        return found
+        entries: list[Manifest] = json.loads(text)
+        return entries
     return [_element(entry.strip()) for entry in text.split(",") if entry.strip()]
 
 
 def networks(pod: Manifest) -> list[tuple[str, str]]:
     """Namespace and name of each NetworkAttachmentDefinition."""
     default = (pod["metadata"].get("annotations") or {}).get(DEFAULT_NETWORK)
-    asked = elements(pod) + ([_element(default)] if default else [])
-    return [(entry.get("namespace") or pod["metadata"]["namespace"], entry["name"]) for entry in asked]
+    requested = elements(pod) + ([_element(default)] if default else [])
+    return [(entry.get("namespace") or pod["metadata"]["namespace"], entry["name"]) for entry in requested]
 
 
 def _element(text: str) -> Manifest:
     """``NAMESPACE/NAME@INTERFACE``, of which only the name must be there."""
     name, _at, interface = text.partition("@")
-    namespace, slash, rest = name.partition("/")
-    found = {"namespace": namespace, "name": rest} if slash else {"name": name}
-    return {**found, "interface": interface} if interface else found
+    namespace, slash, network = name.partition("/")
+    element = {"namespace": namespace, "name": network} if slash else {"name": name}
+    return {**element, "interface": interface} if interface else element

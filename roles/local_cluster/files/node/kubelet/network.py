@@ -26,18 +26,18 @@ def status(pod: Manifest) -> str:
     annotations = pod["metadata"].get("annotations") or {}
     default = annotations.get(needs.DEFAULT_NETWORK) or "k8s-pod-network"
     primary = {"name": default, "interface": "eth0", "ips": [address(pod)], "mac": mac(uid, "eth0"), "default": True}
-    found: list[Manifest] = [{**primary, "dns": {}}]
+    networks: list[Manifest] = [{**primary, "dns": {}}]
     for number, element in enumerate(needs.elements(pod), 1):
         interface = element.get("interface") or f"net{number}"
         name = f"{element.get('namespace') or namespace}/{element['name']}"
         address_of = element.get("mac") or mac(uid, interface)
-        found.append({"name": name, "interface": interface, "mac": address_of, "dns": {}})
-    return json.dumps(found)
+        networks.append({"name": name, "interface": interface, "mac": address_of, "dns": {}})
+    return json.dumps(networks)
 
 
 def change(pod: Manifest) -> Manifest | None:
     """The merge patch that brings the annotation of a virt-launcher pod up to date; None if it is."""
-    wanted = status(pod)
-    if (pod["metadata"].get("annotations") or {}).get(STATUS) == wanted:
+    desired = status(pod)
+    if (pod["metadata"].get("annotations") or {}).get(STATUS) == desired:
         return None
-    return {"metadata": {"uid": pod["metadata"]["uid"], "annotations": {STATUS: wanted}}}
+    return {"metadata": {"uid": pod["metadata"]["uid"], "annotations": {STATUS: desired}}}

@@ -17,9 +17,9 @@ def address(pod: Manifest) -> str:
     """The pod's IP: that of the node in its network, else one that follows from the uid."""
     if pod["spec"].get("hostNetwork"):
         return HOST
-    known = (pod.get("status") or {}).get("podIP")
-    if known:
-        return str(known)
+    address_before = (pod.get("status") or {}).get("podIP")
+    if address_before:
+        return str(address_before)
     digest = hashlib.sha256(pod["metadata"]["uid"].encode()).digest()
     return f"10.{128 + digest[0] % 128}.{digest[1]}.{1 + digest[2] % 254}"
 
@@ -103,8 +103,8 @@ def _down(pod: Manifest, state: Manifest) -> Manifest:
 
 
 def restarts(pod: Manifest) -> int:
-    found = (pod.get("status") or {}).get("containerStatuses") or []
-    return max((int(entry.get("restartCount") or 0) for entry in found), default=0)
+    statuses = (pod.get("status") or {}).get("containerStatuses") or []
+    return max((int(entry.get("restartCount") or 0) for entry in statuses), default=0)
 
 
 def _common(pod: Manifest, phase: str) -> Manifest:
@@ -115,9 +115,9 @@ def _common(pod: Manifest, phase: str) -> Manifest:
 def _started(pod: Manifest) -> str:
     """When the containers were started, if they run already."""
     for entry in (pod.get("status") or {}).get("containerStatuses") or []:
-        found = (entry.get("state") or {}).get("running")
-        if found:
-            return str(found["startedAt"])
+        running = (entry.get("state") or {}).get("running")
+        if running:
+            return str(running["startedAt"])
     return now()
 
 
@@ -135,23 +135,23 @@ def _container(pod: Manifest, container: Manifest, state: Manifest, ready: bool 
     """The status of a container. One that had ended, and runs now, has been restarted."""
     name = container["name"]
     before = (pod.get("status") or {}).get("containerStatuses") or []
-    known: Manifest = next((entry for entry in before if entry["name"] == name), {})
-    was = known.get("state") or {}
-    last = known.get("lastState") or {}
+    previous: Manifest = next((entry for entry in before if entry["name"] == name), {})
+    was = previous.get("state") or {}
+    last = previous.get("lastState") or {}
     if was.get("terminated") and not state.get("terminated"):
         last = {"terminated": was["terminated"]}
     again = "running" in state and "running" not in was and bool(last)
-    found = {
+    status = {
         "name": name,
         "image": container.get("image", ""),
         "imageID": _image_id(container.get("image", "")),
         "containerID": f"played://{pod['metadata']['uid']}/{name}",
         "ready": ready,
         "started": ready,
-        "restartCount": int(known.get("restartCount") or 0) + again,
+        "restartCount": int(previous.get("restartCount") or 0) + again,
         "state": state,
     }
-    return {**found, "lastState": last} if last else found
+    return {**status, "lastState": last} if last else status
 
 
 def _image_id(image: str) -> str:
@@ -178,13 +178,13 @@ def _conditions(pod: Manifest, containers: bool, ready: bool, reason: str = "") 
     """Changed conditions get a new time, and those of others stay: the patch names only these."""
     before = {entry["type"]: entry for entry in (pod.get("status") or {}).get("conditions") or []}
     why = reason or ("ReadinessGatesNotReady" if containers else "ContainersNotReady")
-    wanted = {"PodReadyToStartContainers": containers, "Initialized": containers or bool(reason)}
-    wanted |= {"ContainersReady": containers, "Ready": ready, "PodScheduled": True}
-    found = []
-    for kind, value in wanted.items():
+    values = {"PodReadyToStartContainers": containers, "Initialized": containers or bool(reason)}
+    values |= {"ContainersReady": containers, "Ready": ready, "PodScheduled": True}
+    conditions = []
+    for kind, value in values.items():
         status = "True" if value else "False"
-        known = before.get(kind) or {}
-        since = known.get("lastTransitionTime") if known.get("status") == status else None
+        previous = before.get(kind) or {}
+        since = previous.get("lastTransitionTime") if previous.get("status") == status else None
         entry = {"type": kind, "status": status, "lastTransitionTime": since or now()}
-        found.append({**entry, "reason": None if value else why, "message": None})
-    return found
+        conditions.append({**entry, "reason": None if value else why, "message": None})
+    return conditions

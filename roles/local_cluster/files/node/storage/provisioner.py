@@ -37,8 +37,8 @@ def is_ours(claim: Manifest, storage_class: Manifest | None) -> bool:
 
 def source(claim: Manifest) -> tuple[str, str, str] | None:
     """Group, kind and name of what the volume is filled from; None for an empty one."""
-    found = claim["spec"].get("dataSourceRef") or claim["spec"].get("dataSource")
-    return (found.get("apiGroup") or "", found["kind"], found["name"]) if found else None
+    reference = claim["spec"].get("dataSourceRef") or claim["spec"].get("dataSource")
+    return (reference.get("apiGroup") or "", reference["kind"], reference["name"]) if reference else None
 
 
 def volume(claim: Manifest, storage_class: Manifest) -> Manifest:
@@ -95,10 +95,10 @@ class Provisioner(Controller):
 
     def _can_be_filled(self, claim: Manifest) -> bool:
         """False for a source that is the business of others, or that is not there yet."""
-        found = source(claim)
-        if found is None:
+        reference = source(claim)
+        if reference is None:
             return True
-        group, kind, name = found
+        group, kind, name = reference
         if (group, kind) not in _CLONES:
             return False
         if kind != CLAIM.kind:
@@ -121,17 +121,17 @@ class Provisioner(Controller):
 
     async def _grow(self, claim: Manifest) -> None:
         """Gives a bound claim the capacity that it has come to ask for."""
-        found = self._volumes.get(("", claim["spec"]["volumeName"]))
+        volume = self._volumes.get(("", claim["spec"]["volumeName"]))
         status = claim.get("status") or {}
-        if found is None or not is_own_volume(found) or status.get("phase") != "Bound":
+        if volume is None or not is_own_volume(volume) or status.get("phase") != "Bound":
             return
-        wanted = claim["spec"]["resources"]["requests"]["storage"]
-        if (status.get("capacity") or {}).get("storage") == wanted:
+        requested = claim["spec"]["resources"]["requests"]["storage"]
+        if (status.get("capacity") or {}).get("storage") == requested:
             return
-        if found["spec"]["capacity"]["storage"] != wanted:
-            patch = {"spec": {"capacity": {"storage": wanted}}}
-            self._volumes.observe(await self._client.patch(VOLUME, "", found["metadata"]["name"], patch))
-        done = {"status": {"capacity": {"storage": wanted}, "conditions": None, "allocatedResourceStatuses": None}}
+        if volume["spec"]["capacity"]["storage"] != requested:
+            patch = {"spec": {"capacity": {"storage": requested}}}
+            self._volumes.observe(await self._client.patch(VOLUME, "", volume["metadata"]["name"], patch))
+        done = {"status": {"capacity": {"storage": requested}, "conditions": None, "allocatedResourceStatuses": None}}
         await self._client.patch(CLAIM, *key_of(claim), done, subresource="status")
 
 
@@ -143,13 +143,13 @@ class Reclaimer(Controller):
         self._client = client
 
     async def sync(self, key: Key) -> None:
-        found = self.cache.get(key)
-        if found is None or not is_own_volume(found) or found["metadata"].get("deletionTimestamp"):
+        volume = self.cache.get(key)
+        if volume is None or not is_own_volume(volume) or volume["metadata"].get("deletionTimestamp"):
             return
-        released = (found.get("status") or {}).get("phase") == "Released"
-        if released and found["spec"].get("persistentVolumeReclaimPolicy") == "Delete":
+        released = (volume.get("status") or {}).get("phase") == "Released"
+        if released and volume["spec"].get("persistentVolumeReclaimPolicy") == "Delete":
             await self._client.delete(VOLUME, "", key[1])
 
 
-def is_own_volume(found: Manifest) -> bool:
-    return (found["metadata"].get("annotations") or {}).get(_PROVISIONED_BY) == NAME
+def is_own_volume(volume: Manifest) -> bool:
+    return (volume["metadata"].get("annotations") or {}).get(_PROVISIONED_BY) == NAME
