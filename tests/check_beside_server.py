@@ -14,7 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import (
-    judge,
+    evaluate,
     other_tasks,
     sources,
     templates,
@@ -81,7 +81,7 @@ class File(NamedTuple):
 
 def files(folder: Path) -> Iterator[File]:
     """The files of a folder that have VMs, instancetypes or preferences."""
-    kinds = (judge.VM, *ROLE_OF_KIND)
+    kinds = (evaluate.VM, *ROLE_OF_KIND)
     for path in sorted(path for path in folder.rglob("*") if path.suffix in (".yaml", ".yml", ".json")):
         repository = sources.read([str(path)])
         every = [
@@ -92,7 +92,7 @@ def files(folder: Path) -> Iterator[File]:
             if here.manifest.get("kind") in kinds
         ]
         found = [here for here in every if not here.problem]
-        unreadable = len(every) - len(found) + len(list(judge.unreadable_kinds(repository)))
+        unreadable = len(every) - len(found) + len(list(evaluate.unreadable_kinds(repository)))
         if found or unreadable:
             yield File(path, found, unreadable)
 
@@ -118,12 +118,12 @@ def compared(
         entries = [
             entry
             for here in file.found
-            for entry in judge.declared(here, kubevirt.release, "default")
-            if isinstance(entry, judge.Declared)
+            for entry in evaluate.declared(here, kubevirt.release, "default")
+            if isinstance(entry, evaluate.Declared)
         ]
-        known = judge.KnownObjects([*catalog, *(entry.manifest for entry in entries)])
+        known = evaluate.KnownObjects([*catalog, *(entry.manifest for entry in entries)])
         for here in file.found:
-            label = f"{file.path}: {judge.label(here.manifest)}"
+            label = f"{file.path}: {evaluate.label(here.manifest)}"
             for level, validation in VALIDATION.items():
                 ours, server = _ours(here, known, kubevirt, level), _server(session, here.manifest, validation)
                 if _agree(ours, server):
@@ -143,13 +143,13 @@ def deploy(session: Session, catalog: Iterable[Manifest]) -> None:
         _create(session, manifest)
 
 
-def _ours(here: sources.Found, known: judge.KnownObjects, kubevirt: KubeVirt, level: str) -> Verdict:
+def _ours(here: sources.Found, known: evaluate.KnownObjects, kubevirt: KubeVirt, level: str) -> Verdict:
     errors: list[Finding] = []
-    for entry in judge.declared(here, kubevirt.release, "default"):
+    for entry in evaluate.declared(here, kubevirt.release, "default"):
         if isinstance(entry, Finding):
             errors.append(entry)
-        elif isinstance(entry, judge.Declared):
-            errors += judge.judge([entry], known, kubevirt, level)
+        elif isinstance(entry, evaluate.Declared):
+            errors += evaluate.evaluate([entry], known, kubevirt, level)
     notes = "".join(one.message for one in errors if one.rule in ("unchecked", "not-found"))
     errors = [one for one in errors if one.level == ERROR and (one.rule in _REFUSALS or "inferFrom" in one.field)]
     message = "; ".join(one.message for one in errors) or notes

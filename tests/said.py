@@ -19,7 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import judge
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Location
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.sources import Found
 
@@ -29,12 +29,12 @@ Manifest = dict[str, Any]
 def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = ()) -> list[Finding]:
     """The errors that the check finds in a VM beside other objects."""
     found: list[Finding] = []
-    for entry in judge.declared(Found(Location("vm.yaml"), manifest), kubevirt.release, "default"):
+    for entry in evaluate.declared(Found(Location("vm.yaml"), manifest), kubevirt.release, "default"):
         if isinstance(entry, Finding):
             found.append(entry)
-        elif isinstance(entry, judge.Declared):
-            known = judge.KnownObjects([entry.manifest, *objects])
-            found += judge.judge([entry], known, kubevirt)
+        elif isinstance(entry, evaluate.Declared):
+            known = evaluate.KnownObjects([entry.manifest, *objects])
+            found += evaluate.evaluate([entry], known, kubevirt)
     return [finding for finding in found if finding.level == ERROR]
 
 
@@ -42,7 +42,7 @@ def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
     """What KubeVirt's webhook says of a new VM that is no instance type's matter, also where its form is wrong and the
     check reads no further.
     """
-    cluster = Cluster(judge.Objects([]), kubevirt)
+    cluster = Cluster(evaluate.Objects([]), kubevirt)
     rules = cluster_config.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
     try:
         admitted = admit(manifest, None, cluster).admitted
@@ -61,8 +61,8 @@ def issues(
     manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = (), live: Manifest | None = None
 ) -> list[preflight.Issue]:
     """What preflight tells of a VM that is declared; none where the live one is so already."""
-    known = judge.KnownObjects(objects)
-    cluster = Cluster(judge.Objects(objects), kubevirt)
+    known = evaluate.KnownObjects(objects)
+    cluster = Cluster(evaluate.Objects(objects), kubevirt)
     planned = plan.present(manifest, live, None)
     if planned.action == plan.NONE:
         return []

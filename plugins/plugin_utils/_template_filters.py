@@ -12,8 +12,8 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ..module_utils._resolver.api.errors import FieldError
-from ..module_utils._resolver.api.limits import oversized
 from ..module_utils._resolver.api.names import shown
+from ..module_utils._resolver.api.option_checks import oversized
 from ..module_utils._resolver.api.unquoted import QUOTES
 from ..module_utils._resolver.kubevirt.template.process import Processed
 from ..module_utils._resolver.kubevirt.template.refusal import refusal

@@ -16,8 +16,8 @@ from ..module_utils._cluster.client.libraries import yaml
 from ..module_utils._resolver.api import release as releases
 from ..module_utils._resolver.api import unquoted
 from ..module_utils._resolver.api.errors import FieldError, bug_report
-from ..module_utils._resolver.api.limits import oversized
 from ..module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..module_utils._resolver.api.option_checks import oversized
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.catalog.conversion import TEMPLATE, Conversion, Sources, convert

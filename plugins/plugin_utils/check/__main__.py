@@ -18,9 +18,9 @@ from ...module_utils._resolver.kubevirt.admission import cluster_config
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from .. import _builtin_catalog
 from . import base as bases
-from . import hosts, judge, other_tasks, reports, sources, tasks
+from . import evaluate, hosts, other_tasks, reports, sources, tasks
+from .evaluate import Declared
 from .findings import ERROR, RULES, WARNING, Finding, Location, Unchecked, with_lines
-from .judge import Declared
 from .limits import Limits
 from .sources import UsageError
 
@@ -42,7 +42,7 @@ class _Objects(NamedTuple):
     objects: list[Declared]
     labels: list[tuple[str, str]]
     unchecked: list[str]
-    lookup: judge.KnownObjects
+    lookup: evaluate.KnownObjects
     texts: dict[str, bytes]
     findings: list[Finding]
     sources: list[sources.Source]
@@ -93,8 +93,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     add(
         "--validate",
-        choices=list(judge.VALIDATION),
-        default=judge.WARN,
+        choices=list(evaluate.VALIDATION),
+        default=evaluate.WARN,
         help="what to do about fields that KubeVirt does not know and drops: error, warning, nothing (default: warn)",
     )
     add("--fail-on", choices=_SEVERITY[::-1], default=ERROR, help="least level with exit code 1 (default: error)")
@@ -113,7 +113,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     limits = Limits([*besides.sources, *head.sources], head.lookup)
     findings = [
         *head.findings,
-        *judge.judge(head.objects, head.lookup, kubevirt, options.validate, earlier),
+        *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier),
         *limits.findings,
         *limits.broken(head.objects, head.lookup, kubevirt),
     ]
@@ -133,16 +133,16 @@ def _read(
 ) -> _Objects:
     repository = sources.read(paths, stdin)
     results: list[Declared | Finding | Unchecked | tasks.Undecided] = []
-    catalog = [source for source in repository.sources if judge.is_catalog(source.content)]
+    catalog = [source for source in repository.sources if evaluate.is_catalog(source.content)]
     if catalog:
-        results += judge.catalog(catalog, kubevirt.release)
+        results += evaluate.catalog(catalog, kubevirt.release)
     for source in repository.sources:
         for here in (*sources.manifests([source]), *other_tasks.found(source.location, source.content)):
-            results += judge.declared(here, kubevirt.release, namespace)
+            results += evaluate.declared(here, kubevirt.release, namespace)
         results += tasks.declared(source, namespace)
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, Finding) else tasks.host_vm(host, namespace)
-    known = judge.KnownObjects([*besides, *(result.manifest for result in results if isinstance(result, Declared))])
+    known = evaluate.KnownObjects([*besides, *(result.manifest for result in results if isinstance(result, Declared))])
     decided = [
         one
         for result in results
@@ -163,8 +163,8 @@ def _read(
         *(result.finding for result in unchecked),
     ]
     # A declared object overrides a known object of the same name.
-    lookup = judge.KnownObjects([*besides, *(entry.manifest for entry in objects)])
-    kinds = [*(result.kind for result in unchecked), *judge.unreadable_kinds(repository)]
+    lookup = evaluate.KnownObjects([*besides, *(entry.manifest for entry in objects)])
+    kinds = [*(result.kind for result in unchecked), *evaluate.unreadable_kinds(repository)]
     return _Objects(objects, labels, kinds, lookup, repository.texts, findings, repository.sources)
 
 

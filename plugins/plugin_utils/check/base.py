@@ -17,8 +17,8 @@ from ...module_utils._resolver.kubevirt.vmi import vmi
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.vmi.readiness import HALTED, run_strategy
 from ...module_utils._resolver.preflight.admit import admit
+from .evaluate import VM, Declared, KnownObjects
 from .findings import NOTE, WARNING, Finding
-from .judge import VM, Declared, KnownObjects
 
 Manifest = dict[str, Any]
 
@@ -52,7 +52,7 @@ def compare(
             elif entry.manifest["kind"] in ROLE_OF_KIND:
                 yield from _changed(entry, before, vms, kubevirt)
         except (FieldError, Panic):
-            # judge reports the errors of the object itself.
+            # evaluate reports the errors of the object itself.
             continue
 
 

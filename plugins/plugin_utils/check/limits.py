@@ -14,8 +14,8 @@ from ...module_utils._resolver.limits.language import limits as parse
 from ...module_utils._resolver.limits.policy import POLICY, limit_of
 from ...module_utils._resolver.limits.verdict import violations
 from ...module_utils._resolver.preflight.admit import admit
+from .evaluate import VM, Declared, KnownObjects
 from .findings import ERROR, NOTE, WARNING, Finding
-from .judge import VM, Declared, KnownObjects
 from .sources import Source, manifests
 
 Manifest = dict[str, Any]
@@ -78,9 +78,9 @@ class Limits:
         """Findings about the VMs, and the instancetypes of namespaces, that break a limit."""
         for entry in objects if self._limits else ():
             if entry.manifest["kind"] in (VM, INSTANCETYPE.kind):
-                yield from self._judged(entry, Cluster(lookup, kubevirt))
+                yield from self._evaluated(entry, Cluster(lookup, kubevirt))
 
-    def _judged(self, entry: Declared, cluster: Cluster) -> Iterator[Finding]:
+    def _evaluated(self, entry: Declared, cluster: Cluster) -> Iterator[Finding]:
         namespace = entry.manifest["metadata"]["namespace"]
         labels = self._labels.get(namespace)
         limits = list(self._limits)

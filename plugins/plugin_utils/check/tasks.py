@@ -14,9 +14,9 @@ from ansible.module_utils.errors import UnsupportedError
 
 from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import FieldError
-from ...module_utils._resolver.api.limits import shape_problem
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.names import nearest
+from ...module_utils._resolver.api.option_checks import shape_problem
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.selection import Rejected
 from ...module_utils._resolver.choose.workload import AvailableObjects, MissingObject, resolve
@@ -26,9 +26,9 @@ from ...module_utils._resolver.declare.vm import workload
 from ...module_utils._resolver.declare.vm.from_image import image_inferences
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
+from .evaluate import VM, Declared
 from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
 from .hosts import Host
-from .judge import VM, Declared
 from .sources import Source
 from .task_options import UNCHECKED_OPTIONS, entries
 

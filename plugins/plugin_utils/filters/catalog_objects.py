@@ -8,8 +8,8 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._resolver.api.errors import CatalogError
-from ...module_utils._resolver.api.limits import oversized
 from ...module_utils._resolver.api.matcher import ROLES
+from ...module_utils._resolver.api.option_checks import oversized
 from ...module_utils._resolver.catalog.objects import adapt, expand_catalog
 from ...module_utils._resolver.catalog.selection import select
 

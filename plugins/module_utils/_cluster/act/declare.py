@@ -188,7 +188,7 @@ def _preflight(
     for check, actions in ((handler.preflight, (plan.CREATE, plan.APPLY)), (handler.deletion, (plan.DELETE,))):
         checked = [(result, step) for result, step in planned if step.plan.action in actions]
         if checked:
-            _judge(checked, check(session, [step for _result, step in checked]), settings)
+            _apply_findings_of_each(checked, check(session, [step for _result, step in checked]), settings)
 
 
 def _check_namespaces(session: Session, results: list[DeclareOutcome], settings: WriteSettings) -> None:
@@ -205,22 +205,22 @@ def _check_namespaces(session: Session, results: list[DeclareOutcome], settings:
         ]
         if due and (problem := missing_namespace(session, str(namespace))):
             for result in due:
-                judge(result, [Finding(problem, missing=True)], settings)
+                apply_findings(result, [Finding(problem, missing=True)], settings)
 
 
 def _is_there(result: DeclareOutcome) -> bool:
     return result.live_before is not None or result.terminating is not None
 
 
-def _judge(
+def _apply_findings_of_each(
     checked: list[tuple[DeclareOutcome, Planned]], findings_of_each: list[list[Finding]], settings: WriteSettings
 ) -> None:
     for (result, step), findings in zip(checked, findings_of_each):
         conflict = [] if step.plan.conflict is None else [Finding(step.plan.conflict)]
-        judge(result, [*conflict, *findings], settings)
+        apply_findings(result, [*conflict, *findings], settings)
 
 
-def judge(result: DeclareOutcome, findings: list[Finding], settings: WriteSettings) -> None:
+def apply_findings(result: DeclareOutcome, findings: list[Finding], settings: WriteSettings) -> None:
     """Fails a result because of its findings or turns them into warnings, depending on the option `preflight`."""
     if settings.check_mode:
         findings = [_in_check_mode(finding) for finding in findings]

@@ -25,11 +25,11 @@ except ImportError:
         """Before, there is nothing to register."""
 
 
-from ..._resolver.api import limits
+from ..._resolver.api import option_checks
 from ..._resolver.api.errors import bug_report
-from ..._resolver.api.limits import shape_problem
 from ..._resolver.api.masking import mask_secrets
 from ..._resolver.api.names import shown
+from ..._resolver.api.option_checks import shape_problem
 from ..client.libraries import MISSING
 from .outcome import Mode, Module
 
@@ -64,8 +64,8 @@ def execute(module: Module) -> None:
         # ansible-test reads the argument spec through an exception of AnsibleModule(), which must not be caught.
         ansible = _AnsibleModule(module, provided)
     except (OverflowError, RecursionError):
-        place = limits.not_finite(provided)
-        _fail(_NESTED if place is None else f"{place}: {limits.NOT_FINITE}")
+        place = option_checks.not_finite(provided)
+        _fail(_NESTED if place is None else f"{place}: {option_checks.NOT_FINITE}")
     except MemoryError:
         _fail(_TOO_MANY)
     try:
@@ -119,7 +119,7 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
 
 
 def _answer(ansible: _AnsibleModule, module: Module, provided: dict[str, Any]) -> None:
-    problem = limits.option_problem(ansible.params)
+    problem = option_checks.option_problem(ansible.params)
     if problem:
         ansible.fail_json(msg=problem)
     if MISSING:
@@ -141,7 +141,7 @@ def _answer(ansible: _AnsibleModule, module: Module, provided: dict[str, Any]) -
 
 def _refuse_unreadable(options: dict[str, Any]) -> None:
     """Rejects numbers that Ansible would hang on or fail on with a traceback: 1e999999999, .inf."""
-    for option in (*limits.NUMBERS, "qps"):
+    for option in (*option_checks.NUMBERS, "qps"):
         value = options.get(option)
         text = str(value) if isinstance(value, float) else value
         if isinstance(text, str) and not _NUMBER.fullmatch(text):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import Any
 
+from ..._resolver.boot.discovery import BootSource
 from ..._resolver.boot.source import matchers
-from ..._resolver.boot.survey import BootSource
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.boot_sources import BootSourceQuery, boot_sources

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.api.limits import oversized
 from ..._resolver.api.names import nearest
+from ..._resolver.api.option_checks import oversized
 from ..._resolver.declare.vm.from_template import OPTION, vm_from_template
 from ..act.engine import UNKNOWN_IN_CHECK_MODE
 from ..act.kind_handler import Entry, with_live

@@ -66,12 +66,12 @@ class Module:
 
     argument_spec, rules: of its options; rules are mutually_exclusive and the like, as for AnsibleModule.
 
-    answer: does the task; raises TaskFailed. prepare: turns the options that a user writes into those that Ansible
+    execute: does the task; raises TaskFailed. prepare: turns the options that a user writes into those that Ansible
     validates. unchecked: specs that only tools see instead of argument_spec; the module validates these options itself.
     """
 
     argument_spec: dict[str, Any]
-    answer: Callable[[Params, Mode], Outcome]
+    execute: Callable[[Params, Mode], Outcome]
     rules: dict[str, Any] = field(default_factory=dict)
     prepare: Callable[[Params], Params] = lambda params: params
     unchecked: dict[str, Any] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Module:
     def run(self, params: Params, mode: Mode) -> Outcome:
         """The outcome of a task. params: valid options."""
         try:
-            return self.answer(params, mode)
+            return self.execute(params, mode)
         except TaskFailed as error:
             return Outcome({"msg": str(error)}, failed=True, warnings=error.warnings)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._resolver.api import limits
+from ..._resolver.api import option_checks
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.names import shown
 from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, PowerRequest
@@ -97,7 +97,7 @@ def _listed(params: Params) -> list[PowerEntry]:
     for index, options in enumerate(params["virtual_machines"]):
         own = {name: options[name] if options[name] is not None else params[name] for name in _ENTRY}
         where = f"virtual_machines[{index}] ({shown(options['name'])[1:-1]})"
-        problem = limits.option_problem({**own, "name": options["name"]})
+        problem = option_checks.option_problem({**own, "name": options["name"]})
         if problem:
             raise TaskFailed(f"{where}: {problem}")
         if not own["namespace"]:

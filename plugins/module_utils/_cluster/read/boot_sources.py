@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.boot import source, survey
-from ..._resolver.boot.survey import BootSource, BootSourceFinding
+from ..._resolver.boot import discovery, source
+from ..._resolver.boot.discovery import BootSource, BootSourceFinding
 from ..._resolver.choose.selection import rejection_of_pair
 from ..._resolver.preflight.object_keys import ObjectKey
 from ..client.session import Session
@@ -84,14 +84,14 @@ def boot_sources(session: Session, query: BootSourceQuery) -> tuple[list[BootSou
     warnings: list[str] = []
     objects: dict[str, list[Manifest]] = {}
     unread = []
-    for name in survey.KINDS:
+    for name in discovery.KINDS:
         warning_count = len(warnings)
         objects[name] = list(list_if_permitted(session, BY_NAME[name], warnings, query.namespace) or ())
         unread += [name] if len(warnings) > warning_count else []
-    _add_targets(session, objects, survey.targets_elsewhere(objects, query.namespace))
+    _add_targets(session, objects, discovery.targets_elsewhere(objects, query.namespace))
     sources = [
         boot_source
-        for boot_source in survey.survey(objects, unread)
+        for boot_source in discovery.discover(objects, unread)
         if query.namespace in (None, boot_source.namespace) and (query.names is None or boot_source.name in query.names)
     ]
     defaults = Defaults(session)
@@ -105,7 +105,7 @@ def boot_sources(session: Session, query: BootSourceQuery) -> tuple[list[BootSou
     return sources, warnings
 
 
-def _add_targets(session: Session, objects: dict[str, list[Manifest]], keys: list[survey.Key]) -> None:
+def _add_targets(session: Session, objects: dict[str, list[Manifest]], keys: list[discovery.Key]) -> None:
     lookup = ClusterLookup(session)
     lookup.gather(ObjectKey(kind, namespace, name, namespace) for kind, namespace, name in keys)
     for kind, namespace, name in keys:

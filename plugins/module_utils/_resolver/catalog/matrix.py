@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 
 from ..api import schema
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
-from .described import wrong_labels
+from .compatibility import Cell, cell_of
+from .descriptive_labels import wrong_labels
 from .facts import facts, manifest_of
-from .pair import Cell, cell_of
 from .replacement import as_facts, replacements
 
 Manifest = dict[str, Any]

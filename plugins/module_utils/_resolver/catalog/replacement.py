@@ -10,8 +10,8 @@ from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..api.release import NEWEST, Release
 from ..api.state import ACTIVE, State, state_of
 from ..api.tree import copy, differences
+from .compatibility import satisfies
 from .lost_fields import vmi_spec
-from .pair import satisfies
 
 Manifest = dict[str, Any]
 

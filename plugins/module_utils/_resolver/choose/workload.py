@@ -117,7 +117,7 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
     reasons = [f"preference {_name(preference)}: {why_preference}{_state(preference)}"]
     if source is not None:
         reasons.append(f"boot source {_path(source)}: {why_source}")
-    fits, rejected = _judged(sizes, preference, available.refused, release)
+    fits, rejected = _suitable(sizes, preference, available.refused, release)
     if not fits:
         raise Rejected(_nothing_fits(sizes.described, preference, rejected))
     same = [one for one in fits if rank(one, release) == rank(fits[0], release)]
@@ -277,7 +277,7 @@ def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]
     return found[0]
 
 
-def _judged(
+def _suitable(
     sizes: _Sizes, preference: Manifest, refused: Mapping[tuple[str, str], str], release: Release
 ) -> tuple[list[Manifest], dict[str, str]]:
     """(the instancetypes that a VM with the preference can have, smallest first; why not the others, by name)."""

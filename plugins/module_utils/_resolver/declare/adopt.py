@@ -165,27 +165,27 @@ def adopt(
         for manifest in fitting(filter(is_active, instancetypes), Constraints(), cluster.release)
     ]
     preferred = _preferences(vm, preferences, cluster)
-    subject = _Subject(vm, before, cluster, tuple(accept))
+    target = _AdoptedVM(vm, before, cluster, tuple(accept))
     exact = [choice for choice in ranked if choice is not None and _size(choice.spec) == _size_of_guest(before)]
     fits: list[Candidate] = []
     for instancetype in exact:
-        candidates = [subject.attempt(instancetype, preference) for preference in preferred]
+        candidates = [target.attempt(instancetype, preference) for preference in preferred]
         # Most pairs differ; spare them the webhook.
-        validated = [subject.judged(candidate) for candidate in candidates if subject.fits(candidate)]
-        fits += [subject.reduce(candidate, instancetype) for candidate in validated if subject.fits(candidate)]
+        validated = [target.with_refusal(candidate) for candidate in candidates if target.fits(candidate)]
+        fits += [target.reduce(candidate, instancetype) for candidate in validated if target.fits(candidate)]
     if fits:
         # min takes the first of equals, and the candidates are in order.
         return Adoption(chosen=min(fits, key=lambda candidate: (len(candidate.differences), -len(candidate.removed))))
     choices = [choice for choice in ranked if choice is not None]
     nearest = sorted(choices, key=lambda choice: _distance(choice.spec, before))[:_NEAREST]
     closest = [
-        min((subject.attempt(choice, preference) for preference in preferred), key=subject.closeness)
+        min((target.attempt(choice, preference) for preference in preferred), key=target.closeness)
         for choice in nearest
     ]
-    ordered = tuple(sorted(map(subject.judged, closest), key=subject.closeness))
+    ordered = tuple(sorted(map(target.with_refusal, closest), key=target.closeness))
     sized = [choice.matcher for choice in exact]
     fixable = [candidate for candidate in ordered[:1] if candidate.instancetype in sized and candidate.refusal is None]
-    return Adoption(nearest=ordered, remedy=subject.remedy(fixable[0]) if fixable else "")
+    return Adoption(nearest=ordered, remedy=target.remedy(fixable[0]) if fixable else "")
 
 
 def patch(vm: Manifest, adopted: Manifest) -> list[dict[str, Any]]:
@@ -198,7 +198,7 @@ def patch(vm: Manifest, adopted: Manifest) -> list[dict[str, Any]]:
     return [*changes, {"op": "replace", "path": "/spec/template", "value": adopted["spec"]["template"]}]
 
 
-class _Subject(NamedTuple):
+class _AdoptedVM(NamedTuple):
     """The VM, and its effective VMI without an instancetype."""
 
     vm: Manifest
@@ -249,7 +249,7 @@ class _Subject(NamedTuple):
             return self._refused(rewritten, after)
         return self._candidate(rewritten, tuple(removed), tuple(differences(self.before, after)), None)
 
-    def judged(self, candidate: Candidate) -> Candidate:
+    def with_refusal(self, candidate: Candidate) -> Candidate:
         """The candidate with the refusal of KubeVirt's webhook, if any."""
         cluster = self.cluster
         admitted = mutate.mutate(candidate.vm, cluster.objects, self.vm, "UPDATE", cluster.release).vm

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..api.limits import own_name
 from ..api.matcher import ROLES
+from ..api.option_checks import own_name
 
 Options = dict[str, Any]
 Spec = dict[str, Any]

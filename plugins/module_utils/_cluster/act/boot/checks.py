@@ -16,7 +16,7 @@ from ...client.session import Session
 from ...read.boot_sources import Defaults
 from ...read.cdi import CDI_CONFIG, Cdi, cdi
 from ...read.image import CONFIG_MAP, SECRET, file_of, image_of
-from ..declare import judge
+from ..declare import apply_findings
 from ..engine import WriteSettings
 from ..kind_handler import Finding
 from .state import LABELED, BootSourceState, is_filled
@@ -43,7 +43,7 @@ def identify(session: Session, boot_sources: list[BootSourceState], settings: Wr
         if boot_source.imports or boot_source.uploads:
             boot_source.volume = source.volume_name(boot_source.options, boot_source.content.digest)
         if settings.preflight != "off" and not boot_source.result.failed:
-            judge(boot_source.result, list(checks.findings(boot_source)), settings)
+            apply_findings(boot_source.result, list(checks.findings(boot_source)), settings)
 
     each(check, boot_sources, settings.concurrency)
 

@@ -165,7 +165,7 @@ def check_quotas(
         result = {"name": key[1], "namespace": key[0], "runs": running_pod is not None, "evaluated": True}
         try:
             change = namespace.change(vm, lookup, kubevirt, running_pod, key in existing, if_running)
-            problems, depends_on_order = namespace.judge(change)
+            problems, depends_on_order = namespace.rejections(change)
             if depends_on_order:
                 result["depends_on_order"] = True
         except (NoPod, FieldError) as error:
@@ -252,7 +252,7 @@ class _NamespaceQuotas:
             return _Change([[pod._replace(application=amounts)] for pod, amounts in zip(pods, growths)], [], True)
         return _Change([[self._counted(launch, pod)] for pod in pods], [self._running_item(running_pod, guest)])
 
-    def judge(self, change: _Change) -> tuple[list[str], bool]:
+    def rejections(self, change: _Change) -> tuple[list[str], bool]:
         """(Why the API server would reject the change, whether only for some orders of the LimitRanges).
 
         Without a refusal the change counts from now on. Raises FieldError.

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.limits import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.option_checks import (
     own_name,
     shape_problem,
 )

@@ -143,7 +143,7 @@ def test_a_template() -> None:
         "domain": {"devices": {"autoattachPodInterface": False}},
         "hostname": "${NAME}",
     }
-    assert not process.review(result.manifest).faults
+    assert not process.review(result.manifest).errors
     assert convert(result.manifest, Sources((), CATALOG)).manifest == result.manifest
 
 

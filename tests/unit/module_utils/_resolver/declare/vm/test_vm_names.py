@@ -52,7 +52,7 @@ def test_duplicate_volume_name_is_refused(name: str) -> None:
         (".".join(["a" * 62] * 4) + "a", f"{LONG} and has dots"),
     ],
 )
-def test_invalid_names_are_refused(name: str, errors: str) -> None:
+def test_invalid_names_are_refused(name: str, faults: str) -> None:
     with pytest.raises(FieldError) as error:
         Names().take("name", name)
-    assert str(error.value) == f"name: {name!r} {errors}; use a name such as root-disk"
+    assert str(error.value) == f"name: {name!r} {faults}; use a name such as root-disk"

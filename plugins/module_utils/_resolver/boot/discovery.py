@@ -78,12 +78,12 @@ def targets_elsewhere(objects: Objects, namespace: str | None) -> list[Key]:
     return sorted({key for key in keys if key is not None and key[1] != namespace})
 
 
-def survey(objects: Objects, unread: Iterable[str] = ()) -> list[BootSource]:
+def discover(objects: Objects, unread: Iterable[str] = ()) -> list[BootSource]:
     """The boot sources among objects, by namespace, name and kind. unread: kinds that could not be read."""
-    return _Survey(objects, frozenset(unread)).boot_sources()
+    return _Discovery(objects, frozenset(unread)).boot_sources()
 
 
-class _Survey:
+class _Discovery:
     def __init__(self, objects: Objects, unread: frozenset[str]) -> None:
         self._objects = objects
         self._unread = unread

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import survey
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import discovery
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.discovery import BootSource
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.origin import Image
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.survey import BootSource
 
 Manifest = dict[str, Any]
 
@@ -36,8 +36,8 @@ def data_source(name: str, kind: str, target: str, labels: Manifest | None = Non
 
 
 def surveyed(unread: tuple[str, ...] = (), **objects: list[Manifest]) -> dict[str, BootSource]:
-    all_objects = {kind: objects.get(kind, []) for kind in survey.KINDS}
-    return {f"{source.kind} {source.name}": source for source in survey.survey(all_objects, unread)}
+    all_objects = {kind: objects.get(kind, []) for kind in discovery.KINDS}
+    return {f"{source.kind} {source.name}": source for source in discovery.discover(all_objects, unread)}
 
 
 def codes(source: BootSource) -> list[str]:
@@ -102,10 +102,10 @@ def test_data_sources_without_a_target_have_a_finding() -> None:
 
 def test_targets_in_other_namespaces() -> None:
     sources = [data_source("a", "pvc", "x", to="images"), data_source("b", "pvc", "x")]
-    objects = {**{kind: [] for kind in survey.KINDS}, "DataSource": sources}
+    objects = {**{kind: [] for kind in discovery.KINDS}, "DataSource": sources}
 
-    assert survey.targets_elsewhere(objects, "golden") == [("PersistentVolumeClaim", "images", "x")]
-    assert survey.targets_elsewhere(objects, None) == []
+    assert discovery.targets_elsewhere(objects, "golden") == [("PersistentVolumeClaim", "images", "x")]
+    assert discovery.targets_elsewhere(objects, None) == []
 
 
 def test_cron_and_its_data_source() -> None:

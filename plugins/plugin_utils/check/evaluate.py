@@ -15,10 +15,10 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.state import DEPRECATED, state_of
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
-from ...module_utils._resolver.catalog.described import wrong_labels
+from ...module_utils._resolver.catalog.compatibility import satisfies
+from ...module_utils._resolver.catalog.descriptive_labels import wrong_labels
 from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, modernize
 from ...module_utils._resolver.catalog.object_key import ObjectKey, key_of
-from ...module_utils._resolver.catalog.pair import satisfies
 from ...module_utils._resolver.catalog.replacement import replacement
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.kubevirt.admission import admitter, cluster_config, schemas
@@ -229,7 +229,7 @@ def _placed(manifest: Manifest, namespace: str) -> Manifest:
     return {**manifest, "metadata": metadata}
 
 
-def judge(
+def evaluate(
     objects: Sequence[Declared],
     lookup: KnownObjects,
     kubevirt: KubeVirt,
@@ -246,12 +246,12 @@ def judge(
         if entry.manifest["kind"] in _STORAGE:
             continue
         try:
-            yield from _judge(entry, lookup, cluster, rules, validation, base)
+            yield from _evaluate(entry, lookup, cluster, rules, validation, base)
         except (FieldError, Panic) as error:
             yield Finding("refused", ERROR, entry.location, entry.label, "", f"KubeVirt rejects the object: {error}")
 
 
-def _judge(
+def _evaluate(
     entry: Declared,
     lookup: KnownObjects,
     cluster: Cluster,
@@ -356,12 +356,12 @@ def _replacement(entry: Declared, lookup: KnownObjects, release: Release) -> Ite
     other = PREFERENCE if ROLE_OF_KIND[kind] is INSTANCETYPE else INSTANCETYPE
     counterparts = lookup.listed(other.cluster_kind, "") + (lookup.listed(other.kind, namespace) if namespace else [])
     successor = lookup.get(kind, namespace, state.replacement)
-    judged = replacement(manifest, successor if isinstance(successor, dict) else None, counterparts, release)
-    for problem in judged.problems:
+    result = replacement(manifest, successor if isinstance(successor, dict) else None, counterparts, release)
+    for problem in result.problems:
         yield Finding("replacement", WARNING, entry.location, entry.label, "metadata.annotations", problem)
-    if judged.changes:
-        fields = ", ".join(map(_change, judged.changes[:3]))
-        more = f" and {len(judged.changes) - 3} more" if len(judged.changes) > 3 else ""
+    if result.changes:
+        fields = ", ".join(map(_change, result.changes[:3]))
+        more = f" and {len(result.changes) - 3} more" if len(result.changes) > 3 else ""
         message = f"a guest that moves to {state.replacement} changes: {fields}{more}"
         yield Finding("replacement", NOTE, entry.location, entry.label, "metadata.annotations", message)
 

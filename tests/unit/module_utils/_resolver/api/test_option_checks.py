@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import limits
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import option_checks
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     ],
 )
 def test_invalid_options_have_a_problem(options: dict[str, Any], message: str) -> None:
-    problem = limits.option_problem(options)
+    problem = option_checks.option_problem(options)
     assert problem is not None and problem.startswith(message)
 
 
@@ -42,7 +42,7 @@ def test_invalid_options_have_a_problem(options: dict[str, Any], message: str) -
     ],
 )
 def test_valid_options_have_no_problem(options: dict[str, Any]) -> None:
-    assert limits.option_problem(options) is None
+    assert option_checks.option_problem(options) is None
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_valid_options_have_no_problem(options: dict[str, Any]) -> None:
     ],
 )
 def test_not_finite_returns_the_path(value: Any, place: str | None) -> None:
-    assert limits.not_finite(value) == place
+    assert option_checks.not_finite(value) == place
