@@ -75,7 +75,7 @@ class File(NamedTuple):
     """path: of the file. found: its VMs, instancetypes and preferences. unreadable: how many it has besides."""
 
     path: Path
-    found: list[sources.Found]
+    found: list[sources.SourceManifest]
     unreadable: int
 
 
@@ -87,7 +87,7 @@ def files(folder: Path) -> Iterator[File]:
         every = [
             here
             for source in repository.sources
-            for manifest in (*sources.manifests([source]), *other_tasks.found(source.location, source.content))
+            for manifest in (*sources.manifests([source]), *other_tasks.task_manifests(source.location, source.content))
             for here in _of_template(manifest)
             if here.manifest.get("kind") in kinds
         ]
@@ -97,13 +97,13 @@ def files(folder: Path) -> Iterator[File]:
             yield File(path, found, unreadable)
 
 
-def _of_template(here: sources.Found) -> Iterator[sources.Found]:
+def _of_template(here: sources.SourceManifest) -> Iterator[sources.SourceManifest]:
     """The objects of an OpenShift Template with default parameters; else the manifest itself."""
     if here.problem or not templates.is_template(here.manifest):
         yield here
         return
     for _index, manifest, parameter in templates.objects(here.manifest):
-        yield sources.Found(here.location, manifest, parameter)
+        yield sources.SourceManifest(here.location, manifest, parameter)
 
 
 def compared(
@@ -143,7 +143,7 @@ def deploy(session: Session, catalog: Iterable[Manifest]) -> None:
         _create(session, manifest)
 
 
-def _ours(here: sources.Found, known: evaluate.KnownObjects, kubevirt: KubeVirt, level: str) -> Verdict:
+def _ours(here: sources.SourceManifest, known: evaluate.KnownObjects, kubevirt: KubeVirt, level: str) -> Verdict:
     errors: list[Finding] = []
     for entry in evaluate.declared(here, kubevirt.release, "default"):
         if isinstance(entry, Finding):

@@ -21,7 +21,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Location
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.sources import Found
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.sources import SourceManifest
 
 Manifest = dict[str, Any]
 
@@ -29,7 +29,7 @@ Manifest = dict[str, Any]
 def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = ()) -> list[Finding]:
     """The errors that the check finds in a VM beside other objects."""
     found: list[Finding] = []
-    for entry in evaluate.declared(Found(Location("vm.yaml"), manifest), kubevirt.release, "default"):
+    for entry in evaluate.declared(SourceManifest(Location("vm.yaml"), manifest), kubevirt.release, "default"):
         if isinstance(entry, Finding):
             found.append(entry)
         elif isinstance(entry, evaluate.Declared):

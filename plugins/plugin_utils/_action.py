@@ -61,11 +61,11 @@ class ModuleAction(ActionBase):
 
     def _connection_variables(self, options: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
         """The host's variables of the connection. None if the task names a cluster: they are of the host's cluster."""
-        given = {name: task_vars[VARIABLE + name] for name in _CONNECTION if VARIABLE + name in task_vars}
-        if not given or any(options.get(name) for name in _CLUSTER):
+        variables = {name: task_vars[VARIABLE + name] for name in _CONNECTION if VARIABLE + name in task_vars}
+        if not variables or any(options.get(name) for name in _CLUSTER):
             return {}
         # As a whole, because Ansible leaves out omitted values only inside of others.
-        values = self._templar.template(given)
+        values = self._templar.template(variables)
         return {name: value for name, value in values.items() if value not in (None, "", task_vars.get("omit"))}
 
     def run_module(

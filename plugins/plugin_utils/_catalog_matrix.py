@@ -134,8 +134,8 @@ def markdown(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
         lines += ["## Labels that differ from the spec", ""]
         for wrong in matrix.wrong_labels:
             actual = wrong["actual"] or "not set"
-            told = f"{wrong['label']} is {wrong['value']}, {wrong['field']} is {actual}"
-            lines.append(f"- {wrong['kind']} {wrong['name']}: {told}")
+            mismatch = f"{wrong['label']} is {wrong['value']}, {wrong['field']} is {actual}"
+            lines.append(f"- {wrong['kind']} {wrong['name']}: {mismatch}")
         lines.append("")
     return "\n".join(lines)
 

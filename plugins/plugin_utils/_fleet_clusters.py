@@ -126,7 +126,7 @@ def _different(parts: list[Result]) -> Result:
             for row in _from_most(
                 {
                     part["cluster"]: next(
-                        (list(known["versions"]) for known in _catalogs(part) if known["name"] == name), []
+                        (list(deployed["versions"]) for deployed in _catalogs(part) if deployed["name"] == name), []
                     )
                     for part in parts
                 }
@@ -157,8 +157,8 @@ def _different_objects(parts: list[Result]) -> list[Result]:
                 key = (item["kind"], item["namespace"], item["name"])
                 specs.setdefault(key, {})[part["cluster"]] = _canonical(item)
     groups: dict[str, Result] = {}
-    for (kind, namespace, name), found in sorted(specs.items()):
-        for row in _from_most({part["cluster"]: found.get(part["cluster"]) for part in parts}):
+    for (kind, namespace, name), specs_by_cluster in sorted(specs.items()):
+        for row in _from_most({part["cluster"]: specs_by_cluster.get(part["cluster"]) for part in parts}):
             own, most = row["value"], row["most"]
             group: Result = {
                 "cluster": row["cluster"],

@@ -59,21 +59,21 @@ def _plain(name: str, value: Any, path: str) -> Any:
 
 def template(name: str, value: Any) -> dict[str, Any]:
     """The filter's input, a VirtualMachineTemplate that the API server takes."""
-    found = manifest(name, value, KIND)
+    checked = manifest(name, value, KIND)
     try:
-        check_fields(f"{KIND}Spec", "spec", found.get("spec") or {}, accept_unknown=False)
+        check_fields(f"{KIND}Spec", "spec", checked.get("spec") or {}, accept_unknown=False)
     except FieldError as error:
-        raise AnsibleFilterError(f"{name}: {label(found)}: {error}") from error
-    return found
+        raise AnsibleFilterError(f"{name}: {label(checked)}: {error}") from error
+    return checked
 
 
-def accepted(name: str, source: dict[str, Any], found: Processed) -> Processed:
+def accepted(name: str, source: dict[str, Any], processed: Processed) -> Processed:
     """What came of a VirtualMachineTemplate, unless it is refused."""
-    if found.errors:
+    if processed.errors:
         declared = (source.get("spec") or {}).get("parameters") or []
-        known = [parameter["name"] for parameter in declared if parameter.get("name")]
-        raise AnsibleFilterError(f"{name}: {label(source)}: {refusal(found.errors, known)}")
-    return found
+        names = [parameter["name"] for parameter in declared if parameter.get("name")]
+        raise AnsibleFilterError(f"{name}: {label(source)}: {refusal(processed.errors, names)}")
+    return processed
 
 
 def label(source: dict[str, Any]) -> str:

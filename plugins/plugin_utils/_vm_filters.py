@@ -71,7 +71,7 @@ def explain(
     instancetype, preference, template = parts(vm, overrides, objects, release)
     conflicts, requirements = _refusals(template, instancetype, preference, release)
     own = vm["spec"].get("template") or {}
-    made_for = workload.stored_choice(vm)
+    stored_choice = workload.stored_choice(vm)
     try:
         rows = [] if conflicts else field_sources.explain(own, instancetype, preference, Configuration(), release)
     except field_sources.NotExpandable as failed:
@@ -79,12 +79,16 @@ def explain(
     if form == "table":
         return [
             *(refusal["message"] for refusal in (*conflicts, *requirements)),
-            *(_workload_lines(made_for) if made_for else ()),
+            *(_workload_lines(stored_choice) if stored_choice else ()),
             *(field_sources.table(rows) if rows else ()),
         ]
     fields = [{**row._asdict(), "instead_of": [other._asdict() for other in row.instead_of]} for row in rows]
-    known = {"workload": {"workload": made_for.workload, "size": made_for.size, **made_for.choice}} if made_for else {}
-    return {"conflicts": conflicts, "requirements": requirements, "fields": fields, **known}
+    workload_result = (
+        {"workload": {"workload": stored_choice.workload, "size": stored_choice.size, **stored_choice.choice}}
+        if stored_choice
+        else {}
+    )
+    return {"conflicts": conflicts, "requirements": requirements, "fields": fields, **workload_result}
 
 
 def _workload_lines(made_for: workload.StoredChoice) -> list[str]:

@@ -75,11 +75,11 @@ class MaintenanceSchedule(NamedTuple):
         """The times of all windows from now on, in order; windows that touch are one."""
         first = now.astimezone(self.zone).date() - timedelta(2)
         days = [first + timedelta(number) for number in range(_HORIZON)]
-        found = sorted(
+        spans = sorted(
             window.interval(day, self.zone) for day in days for window in self.windows if day.weekday() in window.days
         )
         merged: list[tuple[datetime, datetime]] = []
-        for begin, end in found:
+        for begin, end in spans:
             if begin >= end:
                 continue
             if merged and begin <= merged[-1][1]:
@@ -143,10 +143,10 @@ def _days(place: str, days: Any) -> frozenset[int]:
     if days is None:
         return frozenset(range(7))
     listed = days if isinstance(days, list) else [days]
-    found = {_day(place, name) for name in listed}
-    if not found:
+    numbers = {_day(place, name) for name in listed}
+    if not numbers:
         raise WindowError(f"{place}: is empty; name days, or leave it out for all of them")
-    return frozenset(found)
+    return frozenset(numbers)
 
 
 def _day(place: str, name: Any) -> int:
@@ -159,8 +159,8 @@ def _day(place: str, name: Any) -> int:
 
 def _minutes(place: str, value: Any, last: int = 0) -> int:
     """A time of the clock in minutes; with `last` also 24:00."""
-    found = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
-    minutes = int(found[1]) * 60 + int(found[2]) if found and int(found[2]) < 60 else -1
+    match = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
+    minutes = int(match[1]) * 60 + int(match[2]) if match and int(match[2]) < 60 else -1
     if not 0 <= minutes < _MIDNIGHT + last:
         # YAML takes 22:00 without quotes for a number.
         raise WindowError(f"{place}: is {shown(value)}; write a time from 00:00 to 23:59, in quotes, such as '22:00'")

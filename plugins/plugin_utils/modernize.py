@@ -103,7 +103,7 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
     presets = [manifest for manifest in (*own, *besides) if manifest["kind"] == PRESET]
     # A catalog of another series is no reason to change VMs that have their own CPU and memory.
     origin = Sources(
-        presets, catalog if any(ROLE_OF_KIND.get(one["kind"]) is INSTANCETYPE for one in catalog) else None
+        presets, catalog if any(ROLE_OF_KIND.get(item["kind"]) is INSTANCETYPE for item in catalog) else None
     )
     changed: set[Path] = set()
     for file, document in read:
@@ -136,12 +136,12 @@ def _read(report: _Report, paths: Sequence[str], stdin: bytes, output: str | Non
     origins: dict[Path, str] = {}
     earlier = Path(output).resolve() if output else None
     for path in paths:
-        found = sources.read([path], stdin)
-        for finding in found.findings:
+        repository = sources.read([path], stdin)
+        for finding in repository.findings:
             if finding.level == "error":
                 raise UsageError(f"{finding.location.file}:{finding.line}: {finding.message}")
             report.notes.append(f"note: {finding.location.file}: not read: {finding.message}")
-        for location, document in found.sources:
+        for location, document in repository.sources:
             file = Path(location.file)
             if earlier is not None and earlier in file.resolve().parents:
                 continue
@@ -160,7 +160,7 @@ def _read(report: _Report, paths: Sequence[str], stdin: bytes, output: str | Non
 def _objects(document: Any) -> list[Manifest]:
     """The manifests in a document: itself, or the items of a List."""
     place = Location("")
-    return [found.manifest for found in sources.manifests([sources.Source(place, document)])]
+    return [item.manifest for item in sources.manifests([sources.Source(place, document)])]
 
 
 def _is_ours(manifest: Any) -> bool:
@@ -197,25 +197,29 @@ def _converted(report: _Report, manifest: Manifest, origin: Sources, release: Re
     guest = manifest["kind"] in _GUESTS
     label = _label(manifest)
     try:
-        found = _checked(manifest, origin, release)
+        conversion = _checked(manifest, origin, release)
     except FieldError as error:
         if guest:
             report.rows.append(_Row((label, "-", "-", "-", "-", f"not converted: {_one_line(error)}"), True))
         return manifest
-    if guest and (found.manifest["kind"] != TEMPLATE or found.remaining):
-        report.rows.append(_row(label, found))
-    report.notes.extend(f"note: {label}: {remaining.path}: {remaining.note}" for remaining in found.remaining)
-    return _declared(found.manifest) if found.manifest != manifest else manifest
+    if guest and (conversion.manifest["kind"] != TEMPLATE or conversion.remaining):
+        report.rows.append(_row(label, conversion))
+    report.notes.extend(f"note: {label}: {remaining.path}: {remaining.note}" for remaining in conversion.remaining)
+    return _declared(conversion.manifest) if conversion.manifest != manifest else manifest
 
 
-def _row(label: str, found: Conversion) -> _Row:
-    vm = found.manifest["spec"].get("virtualMachine") or found.manifest if "spec" in found.manifest else {}
+def _row(label: str, conversion: Conversion) -> _Row:
+    vm = (
+        conversion.manifest["spec"].get("virtualMachine") or conversion.manifest
+        if "spec" in conversion.manifest
+        else {}
+    )
     names = [((vm.get("spec") or {}).get(role.matcher) or {}).get("name") or "-" for role in (INSTANCETYPE, PREFERENCE)]
-    if found.differences is None:
+    if conversion.differences is None:
         word = "has an instancetype" if names[0] != "-" else "no instancetype"
         return _Row((label, *names, "-", "-", word))
-    differences = "; ".join(map(_difference, found.differences)) or _EQUAL
-    return _Row((label, *names, _guest(found.guest_before), _guest(found.guest_after), differences))
+    differences = "; ".join(map(_difference, conversion.differences)) or _EQUAL
+    return _Row((label, *names, _guest(conversion.guest_before), _guest(conversion.guest_after), differences))
 
 
 def _guest(figures: Manifest | None) -> str:
@@ -272,11 +276,11 @@ def _summary(report: _Report, output: str | None) -> str:
         "not converted": sum(row.failed for row in report.rows),
     }
     counts["unchanged in size"] = len(report.rows) - sum(counts.values())
-    told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     files = len(report.files)
     written = f"; {files} {'file' if files == 1 else 'files'} in {output}" if output else ""
     total = len(report.rows)
-    return f"{total} {'guest' if total == 1 else 'guests'}: {told}{written}"
+    return f"{total} {'guest' if total == 1 else 'guests'}: {text}{written}"
 
 
 def _write(folder: Path, files: dict[Path, list[Any]]) -> None:

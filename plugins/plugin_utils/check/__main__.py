@@ -137,17 +137,21 @@ def _read(
     if catalog:
         results += evaluate.catalog(catalog, kubevirt.release)
     for source in repository.sources:
-        for here in (*sources.manifests([source]), *other_tasks.found(source.location, source.content)):
-            results += evaluate.declared(here, kubevirt.release, namespace)
+        for manifest in (*sources.manifests([source]), *other_tasks.task_manifests(source.location, source.content)):
+            results += evaluate.declared(manifest, kubevirt.release, namespace)
         results += tasks.declared(source, namespace)
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, Finding) else tasks.host_vm(host, namespace)
-    known = evaluate.KnownObjects([*besides, *(result.manifest for result in results if isinstance(result, Declared))])
+    known_objects = evaluate.KnownObjects(
+        [*besides, *(result.manifest for result in results if isinstance(result, Declared))]
+    )
     decided = [
-        one
+        item
         for result in results
-        for one in (
-            tasks.decided(result, known.all, kubevirt.release) if isinstance(result, tasks.Undecided) else [result]
+        for item in (
+            tasks.decided(result, known_objects.all, kubevirt.release)
+            if isinstance(result, tasks.Undecided)
+            else [result]
         )
     ]
     objects = [result for result in decided if isinstance(result, Declared)]
@@ -171,7 +175,7 @@ def _read(
 def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     manifest = None
     if path is not None:
-        contents = [here.manifest for here in sources.manifests(sources.read([path]).sources)]
+        contents = [source.manifest for source in sources.manifests(sources.read([path]).sources)]
         manifest = next((content for content in contents if content["kind"] == "KubeVirt"), None)
         if manifest is None:
             raise UsageError(f"--kubevirt: {path} has no KubeVirt object; kubectl get kubevirt -A -o yaml prints it")

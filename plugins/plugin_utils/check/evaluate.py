@@ -32,7 +32,7 @@ from ...module_utils._resolver.preflight import issues as preflight
 from ...module_utils._resolver.preflight.admit import AdmissionResult, admit
 from .._manifest_checks import check_types, gated
 from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
-from .sources import Found, Repository, Source, kinds_in
+from .sources import Repository, Source, SourceManifest, kinds_in
 from .templates import is_template
 from .templates import objects as objects_of_template
 
@@ -84,8 +84,8 @@ class KnownObjects:
         self._kinds: dict[tuple[str, str], dict[str, Manifest]] = {}
         for manifest in objects:
             metadata = manifest.get("metadata") or {}
-            alike = self._kinds.setdefault((manifest["kind"], metadata.get("namespace") or ""), {})
-            alike[metadata["name"]] = manifest
+            of_kind = self._kinds.setdefault((manifest["kind"], metadata.get("namespace") or ""), {})
+            of_kind[metadata["name"]] = manifest
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See Lookup. Missing storage, and what else a guest needs, may exist in the cluster."""
@@ -97,7 +97,7 @@ class KnownObjects:
     @property
     def all(self) -> list[Manifest]:
         """All manifests; of several with a kind, namespace and name the last one."""
-        return [manifest for alike in self._kinds.values() for manifest in alike.values()]
+        return [manifest for of_kind in self._kinds.values() for manifest in of_kind.values()]
 
     def listed(self, kind: str, namespace: str) -> list[Manifest]:
         """All manifests of a kind in a namespace, "" for a cluster-wide kind."""
@@ -139,19 +139,19 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | 
         yield Finding("invalid", ERROR, location, "", "", str(error))
 
 
-def declared(here: Found, release: Release, namespace: str) -> Iterator[Declared | Finding | Unchecked]:
+def declared(source: SourceManifest, release: Release, namespace: str) -> Iterator[Declared | Finding | Unchecked]:
     """An object in the current API version, or those of a Template, with findings about the form.
 
     Nothing for objects that describe no guest. namespace: the default for objects that name none.
     """
-    location, manifest, problem = here
+    location, manifest, problem = source
     kind = manifest["kind"]
     if is_template(manifest) and not problem:
         for index, item, parameter in objects_of_template(manifest):
             if isinstance(item.get("kind"), str) and "apiVersion" in item:
                 inside = location._replace(path=(*location.path, "objects", index))
                 reason = f"the parameter {parameter} of the Template has no value, so the object is not checked"
-                yield from declared(Found(inside, item, reason if parameter else ""), release, namespace)
+                yield from declared(SourceManifest(inside, item, reason if parameter else ""), release, namespace)
         return
     api_version = manifest["apiVersion"]
     if isinstance(api_version, str) and "/" in api_version and _GROUP not in api_version and kind not in _STORAGE:
@@ -271,21 +271,21 @@ def _evaluate(
         if doubt is not None:
             # The rules apply to values of the right types.
             schema.canonical(spec_type, manifest["spec"])
-        found = list(_by_the_rules(entry, lookup, cluster, rules, base))
+        findings = list(_by_the_rules(entry, lookup, cluster, rules, base))
     except (FieldError, Panic):
         if doubt is None:
             raise
         yield Finding("invalid", ERROR, entry.location, entry.label, doubt.path, doubt.reason)
         return
     if doubt is not None:
-        refused = any(one.rule == "refused" for one in found)
+        refused = any(finding.rule == "refused" for finding in findings)
         starts = kind == VM and run_strategy(manifest) not in (HALTED, "Manual")
         rule, level = ("invalid", ERROR) if refused else ("never-starts", ERROR if starts else WARNING)
         yield Finding(rule, level, entry.location, entry.label, doubt.path, doubt.reason)
         # Some messages of the server have no indexes.
         fields = (doubt.path, re.sub(r"\[\d+]", "", doubt.path))
-        found = [one for one in found if one.field not in fields and one.rule != "never-starts"]
-    yield from found
+        findings = [finding for finding in findings if finding.field not in fields and finding.rule != "never-starts"]
+    yield from findings
 
 
 def _by_the_rules(
@@ -325,8 +325,8 @@ def _lost_fields(entry: Declared, release: Release, validation: str) -> Iterator
     for field in release_schema.unknown(type_name, entry.manifest, release) if level else ():
         if field.path.startswith("status.") or (kind == VM and schemas.is_kept(field.path)):
             continue
-        known = schema.TYPES[field.type_name]
-        remedy = "; remove it, or upgrade KubeVirt" if field.name in known else nearest(field.name, known)
+        field_types = schema.TYPES[field.type_name]
+        remedy = "; remove it, or upgrade KubeVirt" if field.name in field_types else nearest(field.name, field_types)
         verb = "rejects" if level == ERROR else "drops"
         message = f"KubeVirt {version} does not know the field and {verb} it{remedy}"
         yield Finding("lost-field", level, entry.location, entry.label, field.path, message)

@@ -93,11 +93,11 @@ def _written(location: Location, content: Any) -> Iterator[tuple[Location, Varia
     if not isinstance(content, dict) or "apiVersion" in content:
         return
     for key, value in content.items():
-        here = location._replace(path=(*location.path, str(key)))
+        child = location._replace(path=(*location.path, str(key)))
         if key == _VM and isinstance(value, dict):
-            yield here, value
+            yield child, value
         else:
-            yield from _written(here, value)
+            yield from _written(child, value)
 
 
 def _inventories(repository: Repository) -> Iterator[_Inventory]:

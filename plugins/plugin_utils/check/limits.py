@@ -40,12 +40,12 @@ def _written(source: Source, content: Any) -> Iterator[tuple[Source, Any]]:
     if not isinstance(content, dict) or "apiVersion" in content:
         return
     for key, value in content.items():
-        here = _inside(source, str(key))
+        child = _inside(source, str(key))
         if key == _KEYS[1] or (key == _KEYS[0] and (not source.location.path or source.location.path[-1] == _MODULE)):
             if isinstance(value, list):
-                yield here, value
+                yield child, value
         else:
-            yield from _written(here, value)
+            yield from _written(child, value)
 
 
 def _inside(source: Source, step: str | int) -> Source:
@@ -67,9 +67,9 @@ class Limits:
                 self._limits += parse(entries, catalog)
             except CatalogError as error:
                 self.findings.append(Finding("invalid", ERROR, source.location, "limits", "", str(error)))
-        for here in manifests(sources):
-            kind, metadata = here.manifest["kind"], here.manifest.get("metadata")
-            if kind == POLICY and (limit := limit_of(here.manifest)) is not None:
+        for item in manifests(sources):
+            kind, metadata = item.manifest["kind"], item.manifest.get("metadata")
+            if kind == POLICY and (limit := limit_of(item.manifest)) is not None:
                 self._limits.append(limit)
             elif kind == BY_NAME["Namespace"].kind and isinstance(metadata, dict):
                 self._labels[str(metadata.get("name"))] = metadata.get("labels") or {}

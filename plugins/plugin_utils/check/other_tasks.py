@@ -9,7 +9,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._cluster.read.catalog_text import TextError, documents
 from .findings import Location
-from .sources import Found, Source, kinds_in, manifests
+from .sources import Source, SourceManifest, kinds_in, manifests
 from .tasks import NOT_CHECKED, PLACEHOLDER, TEMPLATE, unknown
 
 Options = dict[str, Any]
@@ -23,22 +23,22 @@ _OLD: Final = "the options of community.kubevirt are not known"
 _PATCH: Final = "is a patch"
 
 
-def found(location: Location, content: Any) -> Iterator[Found]:
+def task_manifests(location: Location, content: Any) -> Iterator[SourceManifest]:
     """The manifests in the tasks of a document. A VM whose options have templates is found with the reason."""
     if isinstance(content, list):
         for index, inside in enumerate(content):
-            yield from found(location._replace(path=(*location.path, index)), inside)
+            yield from task_manifests(location._replace(path=(*location.path, index)), inside)
     if not isinstance(content, dict) or "apiVersion" in content:
         return
     for key, value in content.items():
-        here = location._replace(path=(*location.path, str(key)))
+        child = location._replace(path=(*location.path, str(key)))
         if not isinstance(value, dict) or key not in _MODULES:
-            yield from found(here, value)
+            yield from task_manifests(child, value)
         elif value.get("state") != "absent":
-            yield from _of_k8s(here, value) if key in _K8S else [_of_kubevirt_vm(here, key, value)]
+            yield from _of_k8s(child, value) if key in _K8S else [_of_kubevirt_vm(child, key, value)]
 
 
-def _of_k8s(location: Location, options: Options) -> Iterator[Found]:
+def _of_k8s(location: Location, options: Options) -> Iterator[SourceManifest]:
     key = next((name for name in _DEFINITIONS if options.get(name)), "")
     location, definition = location._replace(path=(*location.path, key)), options.get(key)
     if isinstance(definition, str):
@@ -47,7 +47,7 @@ def _of_k8s(location: Location, options: Options) -> Iterator[Found]:
         except TextError:
             problem = unknown(definition) or "is not YAML"
             for kind in kinds_in(str(definition)):
-                yield Found(location, {"apiVersion": "", "kind": kind}, f"{problem}{NOT_CHECKED}")
+                yield SourceManifest(location, {"apiVersion": "", "kind": kind}, f"{problem}{NOT_CHECKED}")
             return
         locations = [location] * len(definition)
     elif isinstance(definition, list):
@@ -69,7 +69,7 @@ def _of_k8s(location: Location, options: Options) -> Iterator[Found]:
             yield _known(inside.location, inside.manifest, _PATCH if options.get("state") == "patched" else "")
 
 
-def _of_kubevirt_vm(location: Location, module: str, options: Options) -> Found:
+def _of_kubevirt_vm(location: Location, module: str, options: Options) -> SourceManifest:
     metadata = {name: options[name] for name in ("name", "namespace", "labels", "annotations") if options.get(name)}
     if options.get("generate_name"):
         metadata["name"] = f"{options['generate_name']}x"
@@ -101,11 +101,11 @@ def _of_kubevirt_vm(location: Location, module: str, options: Options) -> Found:
     return _known(location, manifest, _OLD if old else "")
 
 
-def _known(location: Location, manifest: Options, problem: str) -> Found:
+def _known(location: Location, manifest: Options, problem: str) -> SourceManifest:
     """The manifest with placeholders for a templated name and namespace."""
     metadata = manifest.get("metadata")
     if isinstance(metadata, dict):
         names = {name: PLACEHOLDER for name in ("name", "namespace") if unknown(metadata.get(name)) == TEMPLATE}
         manifest = {**manifest, "metadata": {**metadata, **names}}
     problem = problem or unknown(manifest)
-    return Found(location, manifest, f"{problem}{NOT_CHECKED}" if problem else "")
+    return SourceManifest(location, manifest, f"{problem}{NOT_CHECKED}" if problem else "")

@@ -41,7 +41,7 @@ class Source(NamedTuple):
     content: Any
 
 
-class Found(NamedTuple):
+class SourceManifest(NamedTuple):
     """A manifest in a repository. problem: why it is not known as a cluster would get it, "" if it is."""
 
     location: Location
@@ -149,15 +149,15 @@ def encrypted(file: str) -> Finding:
     )
 
 
-def manifests(sources: Iterable[Source]) -> Iterator[Found]:
+def manifests(sources: Iterable[Source]) -> Iterator[SourceManifest]:
     """The objects of documents that are manifests; the items of a List count separately."""
     for location, content in sources:
         if not isinstance(content, dict) or not isinstance(content.get("kind"), str) or "apiVersion" not in content:
             continue
         items = content.get("items")
         if not content["kind"].endswith("List") or not isinstance(items, list):
-            yield Found(location, content)
+            yield SourceManifest(location, content)
             continue
         for index, item in enumerate(items):
             if isinstance(item, dict):
-                yield Found(location._replace(path=(*location.path, "items", index)), item)
+                yield SourceManifest(location._replace(path=(*location.path, "items", index)), item)

@@ -105,17 +105,17 @@ def _entries(location: Location, content: Any) -> Iterator[_Entry]:
     if not isinstance(content, dict) or "apiVersion" in content:
         return
     for key, value in content.items():
-        here = location._replace(path=(*location.path, str(key)))
+        child = location._replace(path=(*location.path, str(key)))
         name = str(key).removeprefix(_COLLECTION)
         if name in _MODULES and name != key and isinstance(value, dict):
             module = _MODULES[name]
-            yield from _of_task(module, here, value, (module.plural,))
+            yield from _of_task(module, child, value, (module.plural,))
         elif key == _ROLE_LIST and isinstance(value, list):
             module = _MODULES["virtual_machine"]
             task = {module.plural: value, "defaults": content.get(_ROLE_DEFAULTS)}
-            yield from _of_task(module, here, task, ())
+            yield from _of_task(module, child, task, ())
         else:
-            yield from _entries(here, value)
+            yield from _entries(child, value)
 
 
 def _of_task(module: _Module, location: Location, options: Options, inside: tuple[str, ...]) -> Iterator[_Entry]:
@@ -125,18 +125,23 @@ def _of_task(module: _Module, location: Location, options: Options, inside: tupl
         yield _Entry(module, location._replace(path=(*location.path, *path)), own)
 
 
-def decided(vm: Undecided, known: Sequence[Manifest], release: Release) -> Iterator[Declared | Finding | Unchecked]:
+def decided(
+    vm: Undecided, candidates: Sequence[Manifest], release: Release
+) -> Iterator[Declared | Finding | Unchecked]:
     """The VM with what is chosen for its workload among the known objects, which have names.
 
     The cluster may have other DataSources, but no other instancetypes and preferences.
     """
     entry, label = vm
     options = entry.options
-    known = [one for one in known if one["metadata"].get("namespace") == options["namespace"] or _shared(one)]
+    candidates = [
+        item for item in candidates if item["metadata"].get("namespace") == options["namespace"] or _shared(item)
+    ]
     preferences, instancetypes = (
-        [one for one in known if one["kind"] in (role.kind, role.cluster_kind)] for role in (PREFERENCE, INSTANCETYPE)
+        [item for item in candidates if item["kind"] in (role.kind, role.cluster_kind)]
+        for role in (PREFERENCE, INSTANCETYPE)
     )
-    sources = None if options.get("boot") else [one for one in known if one["kind"] == _SOURCE]
+    sources = None if options.get("boot") else [item for item in candidates if item["kind"] == _SOURCE]
     try:
         available = AvailableObjects(preferences, instancetypes, sources or None)
         choice = resolve(workload.request_of(options), available, release).as_data()

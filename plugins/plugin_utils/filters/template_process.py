@@ -27,17 +27,17 @@ def template_process(
     template = shared.template(NAME, value)
     accept = boolean_option("accept_unknown_fields", NAME, accept_unknown_fields)
     random = secrets.token_hex() if seed is None else str(seed)
-    found = shared.accepted(NAME, template, process(template, _texts(parameters), random))
-    manifest = {**(found.substituted or {}), "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"}
+    processed = shared.accepted(NAME, template, process(template, _texts(parameters), random))
+    manifest = {**(processed.substituted or {}), "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"}
     try:
         vm = declared("VirtualMachine", gated(manifest, accept))
     except FieldError as error:
         raise AnsibleFilterError(f"{NAME}: {shared.label(template)}: {error}") from error
     return {
         "virtual_machine": vm,
-        "message": found.message,
-        "warnings": list(found.warnings),
-        "generated": dict(found.generated or {}),
+        "message": processed.message,
+        "warnings": list(processed.warnings),
+        "generated": dict(processed.generated or {}),
     }
 
 

@@ -151,10 +151,12 @@ def _read_groups(
 
     def read(group: list[DeclareOutcome]) -> dict[Key, Manifest] | Unreadable:
         entries = [result.entry for result in group]
-        known = {entry.key: entry.live for entry in entries if entry.live is not None and entry.live is not UNREAD}
+        read_before = {
+            entry.key: entry.live for entry in entries if entry.live is not None and entry.live is not UNREAD
+        }
         unread = [entry.key for entry in entries if entry.live is UNREAD]
         try:
-            return {**known, **handler.read(session, unread)} if unread else known
+            return {**read_before, **handler.read(session, unread)} if unread else read_before
         except Unreadable as error:
             return error
 

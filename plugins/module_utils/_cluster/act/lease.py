@@ -43,15 +43,15 @@ def take(session: Session, namespace: str, name: str, holder: str, duration: int
     """
     began = time.monotonic()
     # Clocks differ, so only the local clock counts: a Lease has expired if it stayed unchanged for its own duration.
-    seen, since = "", began
+    last_version, since = "", began
     first, sent = "", _spec(holder, duration)
     while True:
         live = session.get(LEASE, namespace, name)
         spec = (live or {}).get("spec") or {}
         other = str(spec.get("holderIdentity") or "")
         version = str(((live or {}).get("metadata") or {}).get("resourceVersion") or "")
-        if version != seen:
-            seen, since = version, time.monotonic()
+        if version != last_version:
+            last_version, since = version, time.monotonic()
         if other == holder and spec.get("renewTime") == sent["renewTime"]:
             # The previous write took effect, but its response was lost.
             return LeaseOutcome(first != holder, holder, time.monotonic() - began)

@@ -51,13 +51,15 @@ def limit_entries(
                 f"limits: the cluster has another {manifest['kind']} {manifest['metadata']['name']}, which does not"
                 f" belong to the catalog {catalog}; rename the limit"
             )
-    kept = {key_of(manifest) for manifest in manifests}
+    declared_keys = {key_of(manifest) for manifest in manifests}
     gone = [
         manifest
         for key, manifest in there.items()
-        if key not in kept and _belongs(manifest, catalog) and key.name.endswith(SUFFIX)
+        if key not in declared_keys and _belongs(manifest, catalog) and key.name.endswith(SUFFIX)
     ]
-    entries = [_entry(manifest, "present") for manifest in manifests] + [_entry(one, "absent") for one in gone]
+    entries = [_entry(manifest, "present") for manifest in manifests] + [
+        _entry(manifest, "absent") for manifest in gone
+    ]
     return Policies(live), entries
 
 

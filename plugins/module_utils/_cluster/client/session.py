@@ -185,15 +185,15 @@ class Session:
             except ApiError as error:
                 error.selector = query.get("labelSelector", "") if "continue" not in query else ""
                 raise
-            found = self._items(page)
+            page_items = self._items(page)
             # The items of a list lack apiVersion and kind.
-            for item in found:
+            for item in page_items:
                 _share(item["metadata"].get("managedFields"), field_sets)
                 items.append({**item, "apiVersion": kind.api_version, "kind": kind.kind})
             token = page["metadata"].get("continue")
             if not token:
                 break
-            first = _place(found[0]) if found else None
+            first = _place(page_items[0]) if page_items else None
             if first is None or first in firsts:
                 # A page may be empty, but a server that gets no further sends one after the other.
                 endless = not pauses.pause(self._retry_timeout)

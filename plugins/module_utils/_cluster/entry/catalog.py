@@ -191,8 +191,8 @@ def _chosen(session: Session, params: Params, documents: list[Any]) -> ChosenVer
 def _states(session: Session, manifests: list[Manifest]) -> list[Output]:
     """The objects that are not active. Their replacements may be objects of the cluster."""
     lookup = ClusterLookup(session)
-    found = [lookup.get(*key) for key in unknown_replacements(manifests)]
-    others = [manifest for manifest in found if isinstance(manifest, dict)]
+    successors = [lookup.get(*key) for key in unknown_replacements(manifests)]
+    others = [manifest for manifest in successors if isinstance(manifest, dict)]
     return [as_facts(state) for state in replacements(manifests, others, kubevirt(session).release)]
 
 

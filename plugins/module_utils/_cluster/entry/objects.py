@@ -285,7 +285,9 @@ class ObjectModule:
         warnings = warnings + combined((result.entry.label, text) for result in results for text in result.warnings)
         if params.get("restart") == "never":
             pairs = zip(results, outputs)
-            waiting = [one.entry.label for one, told in pairs if told.get("restart_required") and not one.failed]
+            waiting = [
+                result.entry.label for result, entry in pairs if entry.get("restart_required") and not result.failed
+            ]
             warnings += restart_warning(waiting, mode.check, "set restart: if_required")
         failures = [(result.entry.label, result.failed) for result in results if result.failed]
         if failures:

@@ -154,8 +154,8 @@ def _cut(text: str, longest: int | None) -> str:
     return text if longest is None or len(text) <= longest else f"{text[:longest]}..."
 
 
-def _brief(entry: Mapping[str, Any], told: Collection[str]) -> dict[str, Any]:
-    return {key: entry[key] for key in _BRIEF if key in entry and not (key == "msg" and entry[key] in told)}
+def _brief(entry: Mapping[str, Any], in_message: Collection[str]) -> dict[str, Any]:
+    return {key: entry[key] for key in _BRIEF if key in entry and not (key == "msg" and entry[key] in in_message)}
 
 
 def amount(count: int, noun: str) -> str:

@@ -39,15 +39,15 @@ def selected(params: Params, session: Session, warnings: list[str]) -> list[dict
     return sorted(vms, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
 
 
-def unselected(params: Params, session: Session, found: Collection[str], every_name: bool = False) -> str:
+def unselected(params: Params, session: Session, selected_names: Collection[str], every_name: bool = False) -> str:
     """What SELECTION's options do not select, as a message; "" if they select something.
 
-    found: the names of the selected VMs. every_name: whether each name must be found; else, with label selectors,
-    names only narrow the selection.
+    selected_names: the names of the selected VMs. every_name: whether each name must be found; else, with label
+    selectors, names only narrow the selection.
     """
     labels = selector(params)
-    missing = [name for name in params["names"] or [] if name not in found] if every_name or not labels else []
-    if found and not missing:
+    missing = [name for name in params["names"] or [] if name not in selected_names] if every_name or not labels else []
+    if selected_names and not missing:
         return ""
     return unmatched(session, params["namespace"], "virtual machine", missing, None if missing else labels)
 

@@ -39,11 +39,11 @@ def declared(manifest: dict[str, Any]) -> dict[Field, Any]:
 def _put_leaves(fields: dict[Field, Any], node: dict[str, Any], path: Field) -> None:
     # Not with `leaves`: this runs for every object of a large task, and nested generators take twice as long.
     for key, entry in node.items():
-        here = (*path, key)
+        child_path = (*path, key)
         if entry and isinstance(entry, dict):
-            _put_leaves(fields, entry, here)
+            _put_leaves(fields, entry, child_path)
         else:
-            fields[here] = entry
+            fields[child_path] = entry
 
 
 def owned(live: dict[str, Any], manager: str) -> set[Field] | None:

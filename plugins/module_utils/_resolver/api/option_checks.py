@@ -92,13 +92,13 @@ def oversized(value: Any, most: int = 500_000) -> str | None:
     remaining = [(value, 0)]
     count = 0
     while remaining:
-        here, depth = remaining.pop()
+        part, depth = remaining.pop()
         count += 1
         if depth > DEEPEST:
             return f"is nested more than {DEEPEST} levels deep or contains itself"
         if count > most:
             return f"contains more than {most:,} values with all aliases expanded"
-        inside = here.values() if isinstance(here, Mapping) else here if isinstance(here, (list, tuple)) else ()
+        inside = part.values() if isinstance(part, Mapping) else part if isinstance(part, (list, tuple)) else ()
         remaining += [(entry, depth + 1) for entry in inside]
     return None
 
@@ -153,8 +153,8 @@ def _too_deep(where: str, value: Any) -> str | None:
     for _depth in range(DEEPEST):
         level = [
             inside
-            for here in level
-            for inside in (here.values() if isinstance(here, dict) else here)
+            for part in level
+            for inside in (part.values() if isinstance(part, dict) else part)
             if isinstance(inside, (dict, list))
         ]
         if not level:

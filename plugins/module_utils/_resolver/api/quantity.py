@@ -126,8 +126,8 @@ def _held(text: str) -> tuple[int, int, str, str] | None:
     if not _is_fast(digits, fraction, form, exponent):
         return None
     mantissa = int(sign + digits + fraction) * (2**exponent if base == 2 else 1)
-    kept = _keeps_text(digits + fraction, form, exponent - len(fraction))
-    return mantissa, (exponent if base == 10 else 0) - len(fraction), quantity.text if kept else "", form
+    keeps_text = _keeps_text(digits + fraction, form, exponent - len(fraction))
+    return mantissa, (exponent if base == 10 else 0) - len(fraction), quantity.text if keeps_text else "", form
 
 
 def add(first: Quantity, second: Quantity) -> Quantity:

@@ -47,20 +47,20 @@ class UnknownField(NamedTuple):
 def unknown(type_name: str, value: Any, release: Release, path: str = "") -> Iterator[UnknownField]:
     """See `unknown_fields`."""
     for name, entry, expression in _entries(type_name, value):
-        here = name if name.startswith("[") or not path else f".{name}"
+        step = name if name.startswith("[") or not path else f".{name}"
         if not expression or not has_field(type_name, name, release):
-            yield UnknownField(f"{path}{here}", name, entry, _bare(type_name))
+            yield UnknownField(f"{path}{step}", name, entry, _bare(type_name))
         else:
-            yield from unknown(expression, entry, release, f"{path}{here}")
+            yield from unknown(expression, entry, release, f"{path}{step}")
 
 
 def every_field(expression: str, value: Any, path: str) -> Iterator[tuple[str, str, str, Any]]:
     """Type, name, path and value of each field that an object sets, at every depth, without those that are unknown."""
     for name, entry, below in _entries(expression, value):
-        here = f"{path}{name}" if name.startswith("[") else f"{path}.{name}"
+        field_path = f"{path}{name}" if name.startswith("[") else f"{path}.{name}"
         if below:
-            yield _bare(expression), name, here, entry
-            yield from every_field(below, entry, here)
+            yield _bare(expression), name, field_path, entry
+            yield from every_field(below, entry, field_path)
 
 
 def without_unknown_fields(expression: str, value: Any, release: Release) -> Any:
@@ -90,11 +90,11 @@ def missing_fields(expression: str, value: Any, release: Release, path: str, sca
         if value.get(name) is None and is_required(expression, name, release) and (scalars or not scalar):
             yield f"{path}.{name}"
     for name, entry, below in _entries(expression, value):
-        here = f"{path}{name}" if name.startswith("[") else f"{path}.{name}"
+        field_path = f"{path}{name}" if name.startswith("[") else f"{path}.{name}"
         if entry is None and name.startswith("["):
-            yield here
+            yield field_path
         elif below and has_field(expression, name, release):
-            yield from missing_fields(below, entry, release, here, scalars)
+            yield from missing_fields(below, entry, release, field_path, scalars)
 
 
 def is_required(type_name: str, name: str, release: Release = NEWEST) -> bool:

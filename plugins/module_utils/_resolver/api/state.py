@@ -95,17 +95,17 @@ def marks(options: Options) -> Marks:
     options: `deprecated` or `obsolete`, as in SPEC. A null of either makes the object active.
     Raises FieldError.
     """
-    given = [name for name in (DEPRECATED, OBSOLETE) if options.get(name) is not None]
-    if len(given) > 1:
+    states = [name for name in (DEPRECATED, OBSOLETE) if options.get(name) is not None]
+    if len(states) > 1:
         raise FieldError(OBSOLETE, "the object is also declared deprecated; remove one of the two")
-    if not given:
+    if not states:
         declared = any(name in options for name in (DEPRECATED, OBSOLETE))
         return (
             Marks({DEPRECATED_LABEL: None, STATE_LABEL: None}, {REPLACEMENT: None, OBSOLETE_FROM: None})
             if declared
             else Marks({}, {})
         )
-    [name] = given
+    [name] = states
     details = _details(name, options[name])
     annotations: dict[str, str | None] = {} if name == DEPRECATED else {OBSOLETE_FROM: None}
     if "replacement" in details:
@@ -116,12 +116,12 @@ def marks(options: Options) -> Marks:
 
 
 def _details(name: str, value: Any) -> dict[str, Any]:
-    known = SPEC[name]["options"]
+    spec = SPEC[name]["options"]
     if not isinstance(value, dict):
         raise FieldError(name, f"expected an object, found {shown(value)}; write {{replacement: NAME}}, or {{}}")
     for key in value:
-        if key not in known:
-            raise FieldError(name, f"unknown key {shown(key)}{names.nearest(key, known)}")
+        if key not in spec:
+            raise FieldError(name, f"unknown key {shown(key)}{names.nearest(key, spec)}")
     return {key: entry for key, entry in value.items() if entry is not None}
 
 

@@ -29,16 +29,16 @@ def merge(target: dict[str, Any], addition: dict[str, Any], path: str = "") -> d
     Raises FieldError if both have different values for a field.
     """
     for key, value in addition.items():
-        here = f"{path}.{key}" if path else key
+        child_path = f"{path}.{key}" if path else key
         if key not in target or target[key] is None:
             target[key] = copy(value)
         elif isinstance(target[key], dict) and isinstance(value, dict):
-            merge(target[key], value, here)
+            merge(target[key], value, child_path)
         elif isinstance(target[key], list) and isinstance(value, list):
             target[key] += copy(value)
         elif value is not None and target[key] != value:
             values = "" if key in SECRET else f", as {shown(target[key])} and as {shown(value)}"
-            raise FieldError(here, f"is set twice{values}; remove one of them")
+            raise FieldError(child_path, f"is set twice{values}; remove one of them")
     return target
 
 

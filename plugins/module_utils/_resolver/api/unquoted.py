@@ -58,43 +58,43 @@ def problem(value: Any, path: str = "") -> tuple[str, str] | None:
     """
     if _is_as_written(value):
         return None
-    remaining, seen = [(path, value)], set()
+    remaining, visited = [(path, value)], set()
     while True:  # it is there
-        place, here = remaining.pop()
-        if isinstance(here, (dict, list)):
-            if id(here) in seen:
+        place, part = remaining.pop()
+        if isinstance(part, (dict, list)):
+            if id(part) in visited:
                 continue
-            seen.add(id(here))
-        if isinstance(here, dict):
+            visited.add(id(part))
+        if isinstance(part, dict):
             inside = []
-            for key, entry in here.items():
+            for key, entry in part.items():
                 below = f"{place}.{key}" if place else str(key)
                 if reason := key_problem(key):
                     return (below if isinstance(key, UnquotedKey) else place), reason
                 inside.append((below, entry))
             remaining += reversed(inside)
-        elif isinstance(here, list):
-            remaining += reversed([(f"{place}[{index}]", entry) for index, entry in enumerate(here)])
-        elif reason := number_problem(here):
+        elif isinstance(part, list):
+            remaining += reversed([(f"{place}[{index}]", entry) for index, entry in enumerate(part)])
+        elif reason := number_problem(part):
             return place, reason
 
 
 def _is_as_written(value: Any) -> bool:
     """Whether `problem` finds nothing. Thousands of entries seldom have one, and their paths take most of the time."""
-    remaining, seen = [value], set()
+    remaining, visited = [value], set()
     while remaining:
-        here = remaining.pop()
-        if isinstance(here, UnquotedNumber):
+        part = remaining.pop()
+        if isinstance(part, UnquotedNumber):
             return False
-        if not isinstance(here, (dict, list)) or id(here) in seen:
+        if not isinstance(part, (dict, list)) or id(part) in visited:
             continue
-        seen.add(id(here))
-        if isinstance(here, dict):
-            if not all(isinstance(key, str) and not isinstance(key, UnquotedKey) for key in here):
+        visited.add(id(part))
+        if isinstance(part, dict):
+            if not all(isinstance(key, str) and not isinstance(key, UnquotedKey) for key in part):
                 return False
-            remaining.extend(here.values())
+            remaining.extend(part.values())
         else:
-            remaining.extend(here)
+            remaining.extend(part)
     return True
 
 

@@ -24,7 +24,10 @@ class Cell(NamedTuple):
 
 def satisfies(instancetype: Manifest, preference: Manifest) -> bool:
     """Whether the pair of manifests fits. Raises FieldError for an invalid spec."""
-    specs = (schema.canonical(ROLE_OF_KIND[one["kind"]].spec_type, one["spec"]) for one in (instancetype, preference))
+    specs = (
+        schema.canonical(ROLE_OF_KIND[manifest["kind"]].spec_type, manifest["spec"])
+        for manifest in (instancetype, preference)
+    )
     return not cell_of(*specs).sign
 
 

@@ -105,9 +105,9 @@ def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Con
         template = openshift.convert(manifest, object_labels=True)
     except openshift.ConversionError as error:
         raise FieldError("objects", f"{error}; split the Template") from None
-    found = _of_template(template, sources, release)
+    converted = _of_template(template, sources, release)
     change = FieldChange("kind", TEMPLATE, "kind", openshift.KIND, "KubeVirt has templates of its own.")
-    return found._replace(changes=(change, *found.changes))
+    return converted._replace(changes=(change, *converted.changes))
 
 
 def _of_template(template: Manifest, sources: Sources, release: Release) -> Conversion:
@@ -121,11 +121,11 @@ def _of_template(template: Manifest, sources: Sources, release: Release) -> Conv
         for name in [str(parameter.get("name") or "")]
         if not parameter.get("value") and not parameter.get("generate")
     }
-    found = process.process(template, values, "", release)
-    if found.errors or found.substituted is None:
-        raise FieldError("spec", refusal.refusal(found.errors, values))
+    processed = process.process(template, values, "", release)
+    if processed.errors or processed.substituted is None:
+        raise FieldError("spec", refusal.refusal(processed.errors, values))
     namespace = (template.get("metadata") or {}).get("namespace")
-    vm = {**found.substituted, "kind": "VirtualMachine"}
+    vm = {**processed.substituted, "kind": "VirtualMachine"}
     placed = {**vm, "metadata": {**({"namespace": namespace} if namespace else {}), **(vm.get("metadata") or {})}}
     try:
         successor = convert(placed, sources, release)
@@ -168,9 +168,9 @@ def _drop_unused(spec: Manifest, vm_before: Manifest) -> list[FieldChange]:
     used = {*substitution.references(spec["virtualMachine"]), *substitution.references(text)}
     lost = [name for name in substitution.references(vm_before) if name not in used]
     if lost:
-        kept = [parameter for parameter in spec["parameters"] if parameter.get("name") not in lost]
-        spec.update(parameters=kept)
-        if not kept:
+        remaining = [parameter for parameter in spec["parameters"] if parameter.get("name") not in lost]
+        spec.update(parameters=remaining)
+        if not remaining:
             del spec["parameters"]
     note = "Only fields that the instancetype or the preference provides referred to it."
     return [FieldChange(f"spec.parameters[{name}]", name, "", None, note) for name in dict.fromkeys(lost)]
@@ -180,30 +180,32 @@ def _add_presets(draft: Draft, presets: Sequence[Manifest]) -> None:
     """Gives the VM what the presets that match its VMI give that, and excludes it from presets."""
     vm = draft.manifest
     namespace = (vm.get("metadata") or {}).get("namespace")
-    near = [one for one in presets if (one.get("metadata") or {}).get("namespace") in (None, namespace)]
+    candidates = [preset for preset in presets if (preset.get("metadata") or {}).get("namespace") in (None, namespace)]
     read = release_schema.canonical("VirtualMachine", vm, draft.release)["spec"]["template"]
     before = read["spec"]["domain"]
     # A VMI of a VM always has it, so that the firmware of presets is without effect.
     before.setdefault("firmware", {}).setdefault("uuid", vmi.firmware_uuid((vm.get("metadata") or {}).get("name", "")))
-    found = preset_rules.apply(read["metadata"], before, near, draft.release)
-    if not found.matching:
+    result = preset_rules.apply(read["metadata"], before, candidates, draft.release)
+    if not result.matching:
         return
-    names = " and ".join(found.matching)
+    names = " and ".join(result.matching)
     if any(role.matcher_of(vm) is not None for role in ROLES):
         note = (
             f"The VM has an instancetype or a preference and labels that match presets ({names}); choose one of them."
         )
         draft.remaining.append(RemainingField(_LABELS, note))
         return
-    if found.conflicts:
-        told = "; ".join(f"{one} and {other} in {', '.join(fields)}" for one, other, fields in found.conflicts)
+    if result.conflicts:
+        conflicts = "; ".join(
+            f"{preset} and {other} in {', '.join(fields)}" for preset, other, fields in result.conflicts
+        )
         raise FieldError(
-            _LABELS, f"match presets that conflict, so KubeVirt starts no guest: {told}; change the labels"
+            _LABELS, f"match presets that conflict, so KubeVirt starts no guest: {conflicts}; change the labels"
         )
     template = vm["spec"]["template"]
     note = f"From {preset_rules.KIND} {names}."
     for part in preset_rules.PARTS:
-        value = preset_rules.get(found.domain, part)
+        value = preset_rules.get(result.domain, part)
         if value == preset_rules.get(before, part):
             continue
         holder, _dot, name = part.rpartition(".")
@@ -211,7 +213,7 @@ def _add_presets(draft: Draft, presets: Sequence[Manifest]) -> None:
         inside = _object(domain, holder) if holder else domain
         was, inside[name] = inside.get(name), copy(value)
         draft.set(f"{_DOMAIN}.{part}", was, f"{_DOMAIN}.{part}", value, note)
-    if found.chance:
+    if result.chance:
         note = f"KubeVirt takes the requests of one of the presets {names}, by chance; here they are of the first."
         draft.remaining.append(RemainingField(f"{_DOMAIN}.{preset_rules.REQUESTS}", note))
     _object(_object(template, "metadata"), "annotations")[preset_rules.EXCLUDE] = "true"
@@ -279,22 +281,22 @@ def _value(template: Manifest, path: str) -> Any:
 
 
 def _effective(vm: Manifest, cluster: Cluster) -> Manifest:
-    found = adopt.effective(vm, cluster)
-    return {} if isinstance(found, str) else found
+    effective = adopt.effective(vm, cluster)
+    return {} if isinstance(effective, str) else effective
 
 
 def _offered(vm: Manifest, role: Role, catalog: Sequence[Manifest]) -> list[Manifest]:
     """The objects that the VM can name, without deprecated ones."""
     namespace = (vm.get("metadata") or {}).get("namespace")
     return [
-        one
-        for one in catalog
-        if one.get("kind") in (role.kind, role.cluster_kind) and _is_offered(one, role, namespace)
+        manifest
+        for manifest in catalog
+        if manifest.get("kind") in (role.kind, role.cluster_kind) and _is_offered(manifest, role, namespace)
     ]
 
 
-def _is_offered(one: Manifest, role: Role, namespace: str | None) -> bool:
-    metadata: Mapping[str, Any] = one.get("metadata") or {}
-    if not is_active(one):
+def _is_offered(manifest: Manifest, role: Role, namespace: str | None) -> bool:
+    metadata: Mapping[str, Any] = manifest.get("metadata") or {}
+    if not is_active(manifest):
         return False
-    return one["kind"] == role.cluster_kind or metadata.get("namespace") == namespace
+    return manifest["kind"] == role.cluster_kind or metadata.get("namespace") == namespace

@@ -57,12 +57,12 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
         for size in instancetypes
     ]
     wrong = [
-        {"kind": object_facts["kind"], "name": label(object_facts), **found._asdict()}
+        {"kind": object_facts["kind"], "name": label(object_facts), **item._asdict()}
         for object_facts in (*instancetypes, *preferences)
-        for found in wrong_labels(object_facts["kind"], object_facts["labels"], object_facts["spec"])
+        for item in wrong_labels(object_facts["kind"], object_facts["labels"], object_facts["spec"])
     ]
     objects = [*_with_role(manifests, INSTANCETYPE), *_with_role(manifests, PREFERENCE)]
-    return Matrix(instancetypes, preferences, cells, wrong, [as_facts(found) for found in replacements(objects)])
+    return Matrix(instancetypes, preferences, cells, wrong, [as_facts(item) for item in replacements(objects)])
 
 
 def as_data(matrix: Matrix) -> dict[str, Any]:

@@ -262,12 +262,12 @@ def adapt(
     prefixed = {(role_of(manifest), name_of(manifest)) for manifest in objects}
 
     def annotations(manifest: Manifest) -> dict[str, Any]:
-        given: dict[str, Any] = manifest["metadata"].get("annotations", {})
-        replacement = given.get(REPLACEMENT)
+        annotations_before: dict[str, Any] = manifest["metadata"].get("annotations", {})
+        replacement = annotations_before.get(REPLACEMENT)
         # A replacement may also come from another catalog, which keeps its names.
         if (role_of(manifest), replacement) not in prefixed:
-            return given
-        return {**given, REPLACEMENT: f"{name_prefix}{replacement}"}
+            return annotations_before
+        return {**annotations_before, REPLACEMENT: f"{name_prefix}{replacement}"}
 
     return [
         _manifest(

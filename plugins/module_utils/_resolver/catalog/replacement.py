@@ -39,35 +39,35 @@ def replacements(
     others: further objects that may be replacements.
     """
     objects = list(objects)
-    known = {_key(manifest): manifest for manifest in (*others, *objects)}
+    by_key = {_key(manifest): manifest for manifest in (*others, *objects)}
     return [
-        replacement(manifest, known.get(_replacement_key(manifest)), _counterparts(manifest, objects), release)
+        replacement(manifest, by_key.get(_replacement_key(manifest)), _counterparts(manifest, objects), release)
         for manifest in objects
         if state_of(manifest).name != ACTIVE
     ]
 
 
-def as_facts(found: Replacement) -> dict[str, Any]:
+def as_facts(replacement: Replacement) -> dict[str, Any]:
     """{kind, namespace, name, state, replacement, obsolete_from, problems, changes}."""
-    metadata = found.object["metadata"]
+    metadata = replacement.object["metadata"]
     return {
-        "kind": found.object["kind"],
+        "kind": replacement.object["kind"],
         "namespace": metadata.get("namespace") or "",
         "name": metadata["name"],
-        "state": found.state.name,
-        "replacement": found.state.replacement,
-        "obsolete_from": found.state.obsolete_from,
-        "problems": list(found.problems),
-        "changes": list(found.changes),
+        "state": replacement.state.name,
+        "replacement": replacement.state.replacement,
+        "obsolete_from": replacement.state.obsolete_from,
+        "problems": list(replacement.problems),
+        "changes": list(replacement.changes),
     }
 
 
 def unknown_replacements(objects: Iterable[Manifest]) -> list[tuple[str, str, str]]:
     """Kind, namespace and name of the replacements that are not among the objects."""
     objects = list(objects)
-    known = {_key(manifest) for manifest in objects}
+    keys = {_key(manifest) for manifest in objects}
     named = {_replacement_key(manifest): None for manifest in objects if state_of(manifest).replacement}
-    return [key for key in named if key not in known]
+    return [key for key in named if key not in keys]
 
 
 def replacement(
@@ -105,7 +105,7 @@ def replacement(
 
 def _changes(manifest: Manifest, successor: Manifest, release: Release) -> list[dict[str, Any]]:
     role = ROLE_OF_KIND[manifest["kind"]]
-    specs = [copy(one.get("spec") or {}) for one in (manifest, successor)]
+    specs = [copy(item.get("spec") or {}) for item in (manifest, successor)]
     if role is PREFERENCE:
         # They say which instancetypes a VM may have, and change no guest.
         for spec in specs:
@@ -114,8 +114,8 @@ def _changes(manifest: Manifest, successor: Manifest, release: Release) -> list[
     return [] if before is None or after is None else differences(before, after)
 
 
-def _pair(one: Manifest, counterpart: Manifest) -> bool:
-    by_role = sorted((one, counterpart), key=lambda manifest: ROLE_OF_KIND[manifest["kind"]] is PREFERENCE)
+def _pair(obj: Manifest, counterpart: Manifest) -> bool:
+    by_role = sorted((obj, counterpart), key=lambda manifest: ROLE_OF_KIND[manifest["kind"]] is PREFERENCE)
     try:
         return satisfies(*by_role)
     except FieldError:
@@ -125,9 +125,9 @@ def _pair(one: Manifest, counterpart: Manifest) -> bool:
 def _counterparts(manifest: Manifest, objects: list[Manifest]) -> list[Manifest]:
     kind, namespace, _name = _key(manifest)
     return [
-        one
-        for one in objects
-        if ROLE_OF_KIND[one["kind"]] is not ROLE_OF_KIND[kind] and (not namespace or _key(one)[1] in ("", namespace))
+        item
+        for item in objects
+        if ROLE_OF_KIND[item["kind"]] is not ROLE_OF_KIND[kind] and (not namespace or _key(item)[1] in ("", namespace))
     ]
 
 

@@ -53,9 +53,9 @@ def choose(
         series=series,
     )
     offered = [
-        one
-        for one in _instancetypes(manifests, release)
-        if is_active(one) or (deprecated and state_of(one).name != OBSOLETE)
+        item
+        for item in _instancetypes(manifests, release)
+        if is_active(item) or (deprecated and state_of(item).name != OBSOLETE)
     ]
     return fitting(offered, constraints, release)
 

@@ -87,7 +87,7 @@ class Choice(NamedTuple):
         roles = {PREFERENCE: self.preference, INSTANCETYPE: self.instancetype}
         return {
             **({"boot": {"data_source": self.data_source}} if self.data_source else {}),
-            **{role.matcher: {"name": _name(one), "kind": one["kind"]} for role, one in roles.items()},
+            **{role.matcher: {"name": _name(manifest), "kind": manifest["kind"]} for role, manifest in roles.items()},
             "reasons": self.reasons,
             "others": {"boot": self.other_sources, INSTANCETYPE.matcher: self.other_instancetypes},
             "rejected": self.rejected,
@@ -120,7 +120,7 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
     fits, rejected = _suitable(sizes, preference, available.refused, release)
     if not fits:
         raise Rejected(_nothing_fits(sizes.described, preference, rejected))
-    same = [one for one in fits if rank(one, release) == rank(fits[0], release)]
+    same = [instancetype for instancetype in fits if rank(instancetype, release) == rank(fits[0], release)]
     if len(same) > 1:
         raise Rejected(f"size: {_several(same, INSTANCETYPE)} are equally small; name a size, or set instancetype")
     return Choice(
@@ -129,7 +129,7 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
         fits[0],
         [*reasons, f"instancetype {named(fits[0], INSTANCETYPE)}: {why_size}{_state(fits[0])}"],
         other_sources,
-        [named(one, INSTANCETYPE) for one in fits[1:]],
+        [named(instancetype, INSTANCETYPE) for instancetype in fits[1:]],
         rejected,
     )
 
@@ -140,36 +140,38 @@ def _preference(workload: str, available: AvailableObjects) -> tuple[Manifest, s
     by_name = _by_name(available.preferences, PREFERENCE)
     if workload in by_name:
         return by_name[workload], "has the name of the workload"
-    sources = [one for one in available.data_sources or () if _name(one) == workload]
-    if defaults := {key for one in sources if (key := matchers(_labels(one)).get(PREFERENCE.matcher))}:
-        found = [one for one in by_name.values() if (one["kind"], _name(one)) in defaults]
-        if len(found) < len(defaults):
-            missing = ", ".join(sorted(name for _kind, name in defaults - {(one["kind"], _name(one)) for one in found}))
+    sources = [item for item in available.data_sources or () if _name(item) == workload]
+    if defaults := {key for item in sources if (key := matchers(_labels(item)).get(PREFERENCE.matcher))}:
+        defaults_found = [item for item in by_name.values() if (item["kind"], _name(item)) in defaults]
+        if len(defaults_found) < len(defaults):
+            missing = ", ".join(
+                sorted(name for _kind, name in defaults - {(item["kind"], _name(item)) for item in defaults_found})
+            )
             raise MissingObject(
                 f"workload: the default preference {missing} of the DataSource {workload} does not exist"
             )
-        return _only(found, workload), f"is the default of the DataSource {_path(sources[0])}"
-    current = [one for one in by_name.values() if is_active(one)]
+        return _only(defaults_found, workload), f"is the default of the DataSource {_path(sources[0])}"
+    current = [item for item in by_name.values() if is_active(item)]
     spelled = [
-        one for one in current if _plain(workload) in (_plain(_name(one)), _plain(_annotation(one, _DISPLAY_NAME)))
+        item for item in current if _plain(workload) in (_plain(_name(item)), _plain(_annotation(item, _DISPLAY_NAME)))
     ]
     if spelled:
         return _only(spelled, workload), "has the name of the workload but for case and punctuation"
-    tagged = [one for one in current if workload in map(str.strip, _annotation(one, _TAGS).split(","))]
+    tagged = [item for item in current if workload in map(str.strip, _annotation(item, _TAGS).split(","))]
     if tagged:
         return _only(tagged, workload), "is the only one with the workload's tag"
-    known = dict.fromkeys([*by_name, *(_name(one) for one in available.data_sources or ())])
+    names = dict.fromkeys([*by_name, *(_name(item) for item in available.data_sources or ())])
     raise MissingObject(
-        f"workload: no preference and no DataSource is named {shown(workload)}{nearest(workload, known)}"
+        f"workload: no preference and no DataSource is named {shown(workload)}{nearest(workload, names)}"
     )
 
 
-def _only(found: list[Manifest], workload: str) -> Manifest:
-    if len(found) > 1:
+def _only(preferences: list[Manifest], workload: str) -> Manifest:
+    if len(preferences) > 1:
         raise Rejected(
-            f"workload: {shown(workload)} means several preferences: {_several(found, PREFERENCE)}; choose one"
+            f"workload: {shown(workload)} means several preferences: {_several(preferences, PREFERENCE)}; choose one"
         )
-    return found[0]
+    return preferences[0]
 
 
 def _source(
@@ -178,20 +180,28 @@ def _source(
     """(the DataSource, the others that would do, why this one)."""
     if data_sources is None:
         return None, [], ""
-    preferences = {_path(one): matchers(_labels(one)).get(PREFERENCE.matcher) for one in data_sources}
+    preferences = {
+        _path(data_source): matchers(_labels(data_source)).get(PREFERENCE.matcher) for data_source in data_sources
+    }
     name = _name(preference)
-    suitable = [one for one in data_sources if preferences[_path(one)] == (preference["kind"], name)]
+    suitable = [
+        data_source for data_source in data_sources if preferences[_path(data_source)] == (preference["kind"], name)
+    ]
     why = f"its default preference is {name}"
-    if len(suitable) > 1 and (same_name := [one for one in suitable if _name(one) == workload]):
-        others = sorted(_path(one) for one in suitable if one not in same_name)
+    if len(suitable) > 1 and (same_name := [data_source for data_source in suitable if _name(data_source) == workload]):
+        others = sorted(_path(data_source) for data_source in suitable if data_source not in same_name)
         return _only_source(same_name), others, f"{why}, and it has the name of the workload"
     if not suitable:
         names = (_plain(workload), _plain(name))
-        suitable = [one for one in data_sources if preferences[_path(one)] is None and _plain(_name(one)) in names]
+        suitable = [
+            data_source
+            for data_source in data_sources
+            if preferences[_path(data_source)] is None and _plain(_name(data_source)) in names
+        ]
         why = "it has the name of the workload, and no default preference"
     if not suitable:
-        known = [f"{path} ({default[1] if default else 'none'})" for path, default in sorted(preferences.items())]
-        there = f"; there are {_shortened(known)}" if known else ""
+        choices = [f"{path} ({default[1] if default else 'none'})" for path, default in sorted(preferences.items())]
+        there = f"; there are {_shortened(choices)}" if choices else ""
         raise MissingObject(
             f"boot: no DataSource has the default preference {name}{there}; set boot, or label a DataSource"
             f" {PREFERENCE.volume_label}"
@@ -199,11 +209,11 @@ def _source(
     return _only_source(suitable), [], why
 
 
-def _only_source(found: list[Manifest]) -> Manifest:
-    if len(found) > 1:
-        choices = _shortened(sorted(_path(one) for one in found))
+def _only_source(data_sources: list[Manifest]) -> Manifest:
+    if len(data_sources) > 1:
+        choices = _shortened(sorted(_path(data_source) for data_source in data_sources))
         raise Rejected(f"boot: several DataSources would do: {choices}; set boot.data_source to one")
-    return found[0]
+    return data_sources[0]
 
 
 class _Sizes(NamedTuple):
@@ -218,26 +228,26 @@ class _Sizes(NamedTuple):
 
 
 def _default(default: tuple[str, str], source: Manifest, available: AvailableObjects) -> list[Manifest]:
-    found = [one for one in available.instancetypes if (one.get("kind"), _name(one)) == default]
-    if not found:
+    matching = [item for item in available.instancetypes if (item.get("kind"), _name(item)) == default]
+    if not matching:
         where = f"of the DataSource {_path(source)}"
         raise MissingObject(f"size: the default instancetype {default[1]} {where} does not exist; set size")
-    return found
+    return matching
 
 
 def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Release) -> _Sizes:
     classes: dict[str, list[Manifest]] = {}
-    for one in _by_name(available.instancetypes, INSTANCETYPE).values():
-        if is_active(one):
-            classes.setdefault(_class(one), []).append(one)
+    for item in _by_name(available.instancetypes, INSTANCETYPE).values():
+        if is_active(item):
+            classes.setdefault(_class(item), []).append(item)
     name = _chosen_class(request.performance, classes)
     described = f"the instancetypes of the class {name}"
     manifests = classes[name]
     if request.size is not None:
-        manifests = [one for one in manifests if size_of(one) == request.size]
+        manifests = [item for item in manifests if size_of(item) == request.size]
         if not manifests:
-            known = dict.fromkeys(size_of(one) for one in classes[name])
-            raise Rejected(f"size: the class {name} has no size {shown(request.size)}{nearest(request.size, known)}")
+            sizes = dict.fromkeys(size_of(item) for item in classes[name])
+            raise Rejected(f"size: the class {name} has no size {shown(request.size)}{nearest(request.size, sizes)}")
         described += f" and the size {request.size}"
     least = Constraints(
         cpu=0 if request.cpu is None else count_of("cpu", request.cpu),
@@ -246,7 +256,7 @@ def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Relea
     large = fitting(manifests, least, release)
     bounds = [f"{least.cpu} vCPUs"] * bool(least.cpu) + [str(request.memory)] * bool(least.memory)
     too_small = {
-        named(one, INSTANCETYPE): f"has less than {' and '.join(bounds)}" for one in manifests if one not in large
+        named(item, INSTANCETYPE): f"has less than {' and '.join(bounds)}" for item in manifests if item not in large
     }
     if bounds:
         described += f" with at least {' and '.join(bounds)}"
@@ -265,16 +275,18 @@ def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]
         raise Rejected(
             f"performance: no instancetype has the class {GENERAL_PURPOSE}; choose {_shortened(sorted(classes))}"
         )
-    found = (
-        [performance] if performance in classes else [one for one in classes if one.partition(".")[0] == performance]
+    matching = (
+        [performance] if performance in classes else [name for name in classes if name.partition(".")[0] == performance]
     )
-    if len(found) > 1:
-        raise Rejected(f"performance: {shown(performance)} means several classes; choose {_shortened(sorted(found))}")
-    if not found:
+    if len(matching) > 1:
+        raise Rejected(
+            f"performance: {shown(performance)} means several classes; choose {_shortened(sorted(matching))}"
+        )
+    if not matching:
         raise Rejected(
             f"performance: no instancetype has the class {shown(performance)}; choose {_shortened(sorted(classes))}"
         )
-    return found[0]
+    return matching[0]
 
 
 def _suitable(
@@ -287,13 +299,13 @@ def _suitable(
         raise Rejected(f"preference {_name(preference)}: {error.with_parent('spec')}") from None
     fits = fitting(sizes.manifests, Constraints(preference=spec), release)
     rejected = dict(sizes.too_small)
-    for one in sizes.manifests:
-        reason = refused.get((str(one.get("kind")), _name(one)), "")
-        if one not in fits:
-            reason = rejection_of_pair(one, preference, "", release)
+    for instancetype in sizes.manifests:
+        reason = refused.get((str(instancetype.get("kind")), _name(instancetype)), "")
+        if instancetype not in fits:
+            reason = rejection_of_pair(instancetype, preference, "", release)
         if reason:
-            rejected[named(one, INSTANCETYPE)] = reason
-    return [one for one in fits if named(one, INSTANCETYPE) not in rejected], rejected
+            rejected[named(instancetype, INSTANCETYPE)] = reason
+    return [instancetype for instancetype in fits if named(instancetype, INSTANCETYPE) not in rejected], rejected
 
 
 def _nothing_fits(described: str, preference: Manifest, rejected: Mapping[str, str]) -> str:
@@ -313,14 +325,14 @@ def _class(instancetype: Manifest) -> str:
 def _by_name(manifests: Iterable[Manifest], role: Role) -> dict[str, Manifest]:
     """The manifests by name, in order; of two kinds the cluster-wide one."""
     result: dict[str, Manifest] = {}
-    for one in manifests:
-        if _name(one) not in result or one.get("kind") == role.cluster_kind:
-            result[_name(one)] = one
+    for manifest in manifests:
+        if _name(manifest) not in result or manifest.get("kind") == role.cluster_kind:
+            result[_name(manifest)] = manifest
     return result
 
 
 def _several(manifests: Iterable[Manifest], role: Role) -> str:
-    return _shortened([named(one, role) for one in manifests])
+    return _shortened([named(manifest, role) for manifest in manifests])
 
 
 def _shortened(names: Sequence[str]) -> str:

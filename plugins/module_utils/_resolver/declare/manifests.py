@@ -79,10 +79,10 @@ def _manifest(role: Role, options: Options, validate: bool) -> dict[str, Any]:
             "namespace", f"{options['kind']} is cluster-wide; remove namespace, or set kind to {role.kind}"
         )
     marks = state.marks({name: options[name] for name in state.SPEC if options.get(name) is not None})
-    given = {"name": options.get("name")}
+    named = {"name": options.get("name")}
     for field, own in (("labels", marks.labels), ("annotations", marks.annotations)):
-        given[field] = {**(options.get(field) or {}), **{key: value for key, value in own.items() if value is not None}}
-    metadata = {field: value for field, value in given.items() if value}
+        named[field] = {**(options.get(field) or {}), **{key: value for key, value in own.items() if value is not None}}
+    metadata = {field: value for field, value in named.items() if value}
     if namespaced:
         metadata["namespace"] = options["namespace"]
     spec = merge(to_manifest(role.spec_type, options_of(role, options)), options.get("spec") or {}, "spec")

@@ -196,12 +196,14 @@ def _prunes_more(
     """
     if field[: len(_TEMPLATE)] != _TEMPLATE:
         return False
-    kept = [*desired, *(owned_field for _manager, fields in others for owned_field in fields)]
+    retained_fields = [*desired, *(owned_field for _manager, fields in others for owned_field in fields)]
     for length in range(len(_TEMPLATE) + 1, len(field)):
         parent = field[:length]
-        if not any(parent == kept_field[:length] for kept_field in kept):
+        if not any(parent == kept_field[:length] for kept_field in retained_fields):
             contents = ownership.leaves(ownership.lookup(live, parent, {}), parent)
-            return any(not any(leaf[: len(one)] == one for one in dropped) for leaf, _value in contents)
+            return any(
+                not any(leaf[: len(field_path)] == field_path for field_path in dropped) for leaf, _value in contents
+            )
     return False
 
 

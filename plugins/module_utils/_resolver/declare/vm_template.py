@@ -56,13 +56,13 @@ def manifest(options: Options) -> Manifest:
     typed = to_manifest(_SPEC, {**options, "message": options.get("instructions")})
     spec = _without_null(merge(typed, options.get("spec") or {}, "spec"))
     result = validated(KIND, {"metadata": metadata, "spec": spec}, options)
-    found = {"apiVersion": API_VERSION, "kind": KIND, **result}
+    template = {"apiVersion": API_VERSION, "kind": KIND, **result}
     if options.get("state") != "absent":
         if not isinstance(spec.get("virtualMachine"), dict):
             raise FieldError("virtual_machine", "required; set it to the VM's manifest, with metadata and spec")
-        if error := _error(found, bool(options.get("accept_unknown_fields"))):
+        if error := _error(template, bool(options.get("accept_unknown_fields"))):
             raise error
-    return found
+    return template
 
 
 def warnings(options: Options) -> list[str]:
@@ -101,19 +101,19 @@ def checkable(template: Manifest) -> Manifest | None:
     Where parameters are open, only instancetype and preference, as far as they do not depend on them: what is missing
     or does not fit may be what the parameters set.
     """
-    found = example(template)
-    if found is None:
+    result = example(template)
+    if result is None:
         return None
     metadata = {"name": template["metadata"]["name"], "namespace": template["metadata"].get("namespace")}
     vm = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": metadata}
-    spec = found.vm.get("spec") or {}
-    if not found.open:
+    spec = result.vm.get("spec") or {}
+    if not result.open:
         return {**vm, "spec": spec}
     source = template["spec"]["virtualMachine"].get("spec") or {}
     decided = {
         role.matcher: spec[role.matcher]
         for role in ROLES
-        if (spec.get(role.matcher) or {}).get("name") and found.open.isdisjoint(references(source.get(role.matcher)))
+        if (spec.get(role.matcher) or {}).get("name") and result.open.isdisjoint(references(source.get(role.matcher)))
     }
     # The requirements of a preference are those of a whole VM.
     if ROLES[0].matcher not in decided:
@@ -130,23 +130,23 @@ def _error(template: Manifest, accept_unknown: bool) -> FieldError | None:
     errors = [error for error in review(template).errors if not (accept_unknown and _STRICT in error.detail)]
     if errors:
         return FieldError("", refusal(errors, names))
-    found = example(template)
-    problem = _problem(found) if found else None
+    result = example(template)
+    problem = _problem(result) if result else None
     # KubeVirt drops such fields silently.
     return problem if problem and problem.reason.startswith(_UNKNOWN) and not accept_unknown else None
 
 
 def _warnings(template: Manifest) -> list[str]:
     unused = [warning for warning in review(template).warnings if "never referenced" in warning]
-    found = example(template)
-    problem = _problem(found) if found and not found.open else None
+    result = example(template)
+    problem = _problem(result) if result and not result.open else None
     wrong = [f"a VM with the defaults of the parameters is invalid: {problem}"] if problem else []
     return unused + wrong
 
 
-def _problem(found: Example) -> FieldError | None:
+def _problem(result: Example) -> FieldError | None:
     """What the VM's manifest has that no cluster accepts."""
-    parts = {part: found.vm[part] for part in ("metadata", "spec") if found.vm.get(part)}
+    parts = {part: result.vm[part] for part in ("metadata", "spec") if result.vm.get(part)}
     try:
         formats.checked("VirtualMachine", parts, False)
     except FieldError as error:

@@ -134,7 +134,7 @@ def _required(role: Role, end: str) -> Check:
 
 def _permitted(role: Role, names: Sequence[str], own: bool, end: str) -> Check:
     """A matcher that names a permitted object."""
-    known, name = frozenset(names), ("vm", role.matcher, "name")
+    permitted, name = frozenset(names), ("vm", role.matcher, "name")
     kinds = ("", role.cluster_kind.lower(), f"{role.cluster_kind.lower()}s")
     where = f", or an {role.matcher} of the namespace" if own else ""
     text = f" is not permitted here; choose from {_some(names)}{where}{end}"
@@ -145,7 +145,7 @@ def _permitted(role: Role, names: Sequence[str], own: bool, end: str) -> Check:
         wide, before = (str(seen.get((part, role.matcher, "kind"), "")).lower() in kinds for part in ("vm", "vmBefore"))
         chosen = seen.get(name, "")
         kept = seen.get(("vmBefore", role.matcher)) is not None and wide == before
-        if (kept and chosen == seen.get(("vmBefore", *name[1:]), "")) or (chosen in known if wide else own):
+        if (kept and chosen == seen.get(("vmBefore", *name[1:]), "")) or (chosen in permitted if wide else own):
             return None
         return f"spec.{role.matcher}.name: {chosen}{text}"
 
@@ -225,8 +225,8 @@ def _count(most: int, end: str) -> Check:
         return f"{seen.at}.domain.cpu: {' x '.join(map(str, after))}{text}"
 
     def numbers(part: str) -> list[str]:
-        found = [f"{_cel((part, 'domain', 'cpu', field))}.orValue(1)" for field in _COUNTS]
-        return [f"({number} == 0 ? 1 : int({number}))" for number in found]
+        factors = [f"{_cel((part, 'domain', 'cpu', field))}.orValue(1)" for field in _COUNTS]
+        return [f"({number} == 0 ? 1 : int({number}))" for number in factors]
 
     after, before = (" * ".join(f"double({number})" for number in numbers(part)) for part in ("guest", "guestBefore"))
     shown = " + ' x ' + ".join(f"string({number})" for number in numbers("guest"))

@@ -228,14 +228,14 @@ def _resolve(entry: Manifest, objects: list[Manifest]) -> Limit:
 def within(limit: Limit, instancetype: Manifest) -> bool:
     """Whether the size and the devices of an instancetype are permitted; false if it cannot be read."""
     try:
-        found = facts(instancetype)
+        figures = facts(instancetype)
     except FieldError:
         return False
     return (
-        (limit.max_cpu is None or found["vcpus"] <= limit.max_cpu)
-        and (limit.max_memory is None or quantity(found["memory"]).nanos <= quantity(limit.max_memory).nanos)
-        and (limit.gpus or "gpus" not in found["features"])
-        and (limit.host_devices or "host_devices" not in found["features"])
+        (limit.max_cpu is None or figures["vcpus"] <= limit.max_cpu)
+        and (limit.max_memory is None or quantity(figures["memory"]).nanos <= quantity(limit.max_memory).nanos)
+        and (limit.gpus or "gpus" not in figures["features"])
+        and (limit.host_devices or "host_devices" not in figures["features"])
     )
 
 

@@ -125,8 +125,8 @@ def _target(vm: Manifest, role: Role, replace: Mapping[str, str] | str, objects:
     while True:
         name = names[-1]
         if replace == DEPRECATED:
-            found = find.live(_with_name(vm, role, name), role, objects, release).manifest
-            target = state_of(found or {}).replacement
+            manifest = find.live(_with_name(vm, role, name), role, objects, release).manifest
+            target = state_of(manifest or {}).replacement
         else:
             target = replace.get(name, "") if isinstance(replace, Mapping) else ""
         if not target or target == name:
@@ -138,12 +138,12 @@ def _target(vm: Manifest, role: Role, replace: Mapping[str, str] | str, objects:
 
 def _target_spec(vm: Manifest, role: Role, name: str, objects: Lookup, release: Release) -> Manifest | None:
     """The canonical spec of the object instead."""
-    found = find.live(_with_name(vm, role, name), role, objects, release)
-    if found.error is not None:
-        raise _Refused(f"the replacement {name} cannot be read: {found.error.message}")
-    if state_of(found.manifest or {}).name == OBSOLETE:
+    target = find.live(_with_name(vm, role, name), role, objects, release)
+    if target.error is not None:
+        raise _Refused(f"the replacement {name} cannot be read: {target.error.message}")
+    if state_of(target.manifest or {}).name == OBSOLETE:
         raise _Refused(f"the replacement {name} is obsolete; name another {role.matcher}")
-    return release_schema.canonical(role.spec_type, (found.manifest or {}).get("spec"), release)
+    return release_schema.canonical(role.spec_type, (target.manifest or {}).get("spec"), release)
 
 
 def _with_name(vm: Manifest, role: Role, name: str) -> Manifest:

@@ -139,17 +139,17 @@ class _Forecast:
         keys = (key for vm in vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm)))
         self._lookup.gather(dict.fromkeys(keys))
         assumption = [Finding(cluster.kubevirt.assumption, note=True)] if cluster.kubevirt.assumption else []
-        shared: dict[str, list[Finding]] = {}
+        findings_by_key: dict[str, list[Finding]] = {}
         result = []
         for step, vm in zip(planned, vms):
             # The impact of a change of the spec needs the admission of each VM.
-            alike = None if _changes_spec(step) else admission_cache_key(vm, step.live, cluster)
-            findings = shared.get(alike) if alike is not None else None
+            cache_key = None if _changes_spec(step) else admission_cache_key(vm, step.live, cluster)
+            findings = findings_by_key.get(cache_key) if cache_key is not None else None
             if findings is None:
                 findings = self._findings(step, vm, cluster)
                 # A finding may name the revision that this VM has captured.
-                if alike is not None and (step.live is None or not findings):
-                    shared[alike] = findings
+                if cache_key is not None and (step.live is None or not findings):
+                    findings_by_key[cache_key] = findings
             result.append([*findings, *assumption])
         return result
 

@@ -86,7 +86,7 @@ def _from_names(vm: Manifest, options: Options, explicit: dict[str, str]) -> dic
         text = metadata.get(field) if isinstance(metadata, dict) else None
         if not isinstance(text, str) or not any(references(text)):
             continue
-        matched = values_of.given_in(text, options[field], explicit)
+        matched = values_of.explicit_in(text, options[field], explicit)
         if matched is None and not explicit.keys().isdisjoint(references(text)):
             raise _error(
                 options,

@@ -58,7 +58,7 @@ _INDEX: Final = re.compile(r"\[\d+\]")
 def causes(vm: Spec, release: Release) -> list[Cause]:
     """The causes for a VM's spec as it was declared. The canonical form has values where these fields are missing."""
     spec = release_schema.without_unknown_fields(_VM, vm, release)
-    found = [
+    problems = [
         *(_forbidden(field.path) for field in release_schema.unknown(_VM, vm, release, "spec") if is_kept(field.path)),
         *_nulls(vm.get("template"), "spec.template"),
         *(
@@ -68,7 +68,7 @@ def causes(vm: Spec, release: Release) -> list[Cause]:
         ),
         *(_required(path) for path in release_schema.missing_fields(_VM, spec, release, "spec", scalars=False)),
     ]
-    return found or [
+    return problems or [
         *_choices(spec),
         *_data_volume_causes(spec.get("dataVolumeTemplates") or []),
         *_template_causes((spec.get("template") or {}).get("spec") or {}, "spec.template.spec"),
@@ -138,8 +138,8 @@ def _choices(spec: Spec) -> Iterator[Cause]:
     """Causes with virt-api's message. Its paths have no indexes."""
     for type_name, name, path, value in release_schema.every_field(_VM, spec, "spec"):
         choices, field = _CHOICES.get((type_name, name), ()), _INDEX.sub("", path)
-        for one in value if isinstance(value, list) else [value]:
-            if choices and one is not None and one not in choices:
+        for item in value if isinstance(value, list) else [value]:
+            if choices and item is not None and item not in choices:
                 yield Cause(NOT_SUPPORTED, f"{field} in body should be one of [{' '.join(choices)}]", field)
 
 
@@ -153,13 +153,13 @@ def _supported(value: Any, choices: tuple[str, ...], field: str) -> Iterator[Cau
 def _nulls(template: Any, path: str) -> Iterator[Cause]:
     """Nulls in the metadata of a template, which kube-apiserver keeps. It drops others."""
     metadata = template.get("metadata", {}) if isinstance(template, dict) else {}
-    found = {"metadata": "object"} if metadata is None else {}
+    nulls = {"metadata": "object"} if metadata is None else {}
     for name, declaration in schema.TYPES["ObjectMeta"].items() if isinstance(metadata, dict) else ():
         if metadata.get(name, "") is None and name != "creationTimestamp":
             expression = schema.field_type(declaration).lstrip("*")
             kinds = (kind for start, kind in _JSON_TYPES.items() if expression.startswith(start))
-            found[f"metadata.{name}"] = next(kinds, "string")
-    for name, kind in found.items():
+            nulls[f"metadata.{name}"] = next(kinds, "string")
+    for name, kind in nulls.items():
         message = f'{_INDEX.sub("", path)}.{name} in body must be of type {kind}: "null"'
         yield Cause(INVALID, message, f"{path}.{name}")
 

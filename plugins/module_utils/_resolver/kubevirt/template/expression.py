@@ -72,15 +72,15 @@ def _length(text: str) -> int:
 
 def _characters(ranges: str) -> str:
     """The characters that the ranges have, each once."""
-    found: set[str] = set()
+    characters: set[str] = set()
     for part in _RANGE.findall(ranges):
         if part in _CLASSES:
-            found.update(_CLASSES[part])
+            characters.update(_CLASSES[part])
         elif part[1:2] == "-":
-            found.update(_between(part[0], part[2]))
+            characters.update(_between(part[0], part[2]))
         else:
-            found.update(part)
-    return "".join(sorted(found))
+            characters.update(part)
+    return "".join(sorted(characters))
 
 
 def _between(first: str, last: str) -> str:

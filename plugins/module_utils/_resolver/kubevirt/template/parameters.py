@@ -34,19 +34,19 @@ def recovered(
     of it that `vm` is of. known: values of other parameters, which the live VM may have been made without.
     """
     expressions = {str(entry.get("name")): str(entry.get("from") or "") for entry in declared}
-    wanted = set(names)
-    pairs = [(text, found) for text, found in _pairs(vm, live) if not wanted.isdisjoint(references(text))]
+    requested = set(names)
+    pairs = [(text, live_text) for text, live_text in _pairs(vm, live) if not requested.isdisjoint(references(text))]
     values: dict[str, str] = {}
-    for text, found in pairs:
-        _add(values, wanted, generated_in(text, found, known, expressions))
-    for text, found in pairs:
-        _add(values, wanted, given_in(text, found, known) or given_in(text, found, {}))
+    for text, live_text in pairs:
+        _add(values, requested, generated_in(text, live_text, known, expressions))
+    for text, live_text in pairs:
+        _add(values, requested, explicit_in(text, live_text, known) or explicit_in(text, live_text, {}))
     return values
 
 
-def _add(values: dict[str, str], wanted: set[str], found: Mapping[str, str] | None) -> None:
-    for name, value in (found or {}).items():
-        if name in wanted and value:
+def _add(values: dict[str, str], requested: set[str], matched: Mapping[str, str] | None) -> None:
+    for name, value in (matched or {}).items():
+        if name in requested and value:
             values.setdefault(name, value)
 
 
@@ -69,33 +69,33 @@ def _pairs(template: Any, live: Any) -> Iterator[tuple[str, str]]:
 
 
 def generated_in(
-    text: str, found: str, known: Mapping[str, str], expressions: Mapping[str, str]
+    text: str, live_text: str, known: Mapping[str, str], expressions: Mapping[str, str]
 ) -> dict[str, str] | None:
-    """The values in `found` that the expressions of the parameters that are not known may have generated, or None."""
-    parts, seen = [], set()
+    """The values in `live_text` that the expressions of the unknown parameters may have generated, or None."""
+    parts, names_seen = [], set()
     for is_name, part in _parts(text, known):
         if not is_name:
             parts.append(re.escape(part))
-        elif part in seen:
+        elif part in names_seen:
             parts.append(f"(?P=_{part})")
         elif expressions.get(part):
             try:
                 parts.append(f"(?P<_{part}>{pattern(expressions[part])})")
             except ExpressionError:
                 return None
-            seen.add(part)
+            names_seen.add(part)
         else:
             return None
     # All parts have a fixed length, so the search is short for any text.
-    match = re.fullmatch("".join(parts), found)
+    match = re.fullmatch("".join(parts), live_text)
     return {name[1:]: value for name, value in match.groupdict().items()} if match else None
 
 
-def given_in(text: str, found: str, known: Mapping[str, str]) -> dict[str, str] | None:
-    """The values in `found` of the parameters that are not known; None unless there is one way to read them."""
+def explicit_in(text: str, live_text: str, known: Mapping[str, str]) -> dict[str, str] | None:
+    """The values in `live_text` of the parameters that are not known; None unless there is one way to read them."""
     parts = _parts(text, known)
     values: dict[str, str] = {}
-    rest, name = found, ""
+    rest, name = live_text, ""
     if len(parts) > 1 and not parts[-1][0]:
         suffix = parts.pop()[1]
         if not rest.endswith(suffix):

@@ -58,12 +58,12 @@ def apply(metadata: Manifest, domain: Manifest, presets: Iterable[Manifest], rel
     """
     annotations, domain = dict(metadata.get("annotations") or {}), copy(domain)
     labels = metadata.get("labels") or {}
-    found = sorted(presets, key=_name)
+    ordered = sorted(presets, key=_name)
     if annotations.get(EXCLUDE) == "true":
-        found = []
+        ordered = []
     matching = [
         _read(preset, release)
-        for preset in found
+        for preset in ordered
         if label_selector.matches((preset.get("spec") or {}).get("selector") or {}, labels)
     ]
     names = tuple(preset.name for preset in matching)

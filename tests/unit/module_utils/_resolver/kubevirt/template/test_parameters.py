@@ -12,8 +12,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     pattern,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template.parameters import (
+    explicit_in,
     generated_in,
-    given_in,
     recovered,
     texts,
 )
@@ -40,7 +40,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     ],
 )
 def test_values_that_someone_gave(text: str, actual: str, known: dict[str, str], values: dict[str, str] | None) -> None:
-    assert given_in(text, actual, known) == values
+    assert explicit_in(text, actual, known) == values
 
 
 def test_generated_values_are_told_apart_by_their_expressions() -> None:
