@@ -41,8 +41,8 @@ class ModuleAction(ActionBase):
             raise AnsibleActionFail(problem)
         options = dict(self._task.args)
         # Here, because the way to the module turns keys into text.
-        if surprise := unquoted.problem(options):
-            raise AnsibleActionFail(": ".join(filter(None, surprise)))
+        if yaml_problem := unquoted.problem(options):
+            raise AnsibleActionFail(": ".join(filter(None, yaml_problem)))
         options = {**self._connection_variables(options, task_vars or {}), **options}
         result.update(self.execute(options, tmp, task_vars))
         if self._task.no_log:

@@ -48,7 +48,9 @@ class _Row(NamedTuple):
 
 
 class _Report(NamedTuple):
-    """rows: of VMs and templates. notes: about fields that stay, and objects of a catalog that cannot be converted.
+    """The report.
+
+    rows: of VMs and templates. notes: about fields that stay, and objects of a catalog that cannot be converted.
     files: path below the output → documents.
     """
 

@@ -57,7 +57,7 @@ def compare(
 
 
 def _with_earlier_choice(entry: Declared, before: Manifest) -> Declared:
-    """With what was chosen for the VM's workload before, unless the workload or the size changes."""
+    """The VM with what was chosen for its workload before, unless the workload or the size changes."""
     if entry.manifest["kind"] != VM:
         return entry
     choice_before, choice_after = workload.stored_choice(before), workload.stored_choice(entry.manifest)

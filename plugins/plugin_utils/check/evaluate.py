@@ -128,8 +128,8 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | 
     """
     location, documents = sources[0].location, [source.content for source in sources]
     for source in sources:
-        if surprise := unquoted.problem(source.content):
-            yield Finding("invalid", ERROR, source.location, "", *surprise)
+        if yaml_problem := unquoted.problem(source.content):
+            yield Finding("invalid", ERROR, source.location, "", *yaml_problem)
             return
     try:
         version = fitting_version(documents, release) if version_names(documents) else ""
@@ -163,8 +163,8 @@ def declared(source: SourceManifest, release: Release, namespace: str) -> Iterat
     if problem or kind not in (*_STORAGE, *_JUDGED):
         return
     manifest = _placed(manifest, namespace)
-    if surprise := unquoted.problem(manifest):
-        yield Finding("invalid", ERROR, location, label(manifest), *surprise)
+    if yaml_problem := unquoted.problem(manifest):
+        yield Finding("invalid", ERROR, location, label(manifest), *yaml_problem)
         return
     try:
         check_types(manifest)
@@ -266,36 +266,36 @@ def _evaluate(
     if invalid is not None:
         yield Finding("invalid", ERROR, entry.location, entry.label, invalid.path, invalid.reason)
         return
-    doubt = _doubt(manifest, spec_type)
+    problem = _implausible(manifest, spec_type)
     try:
-        if doubt is not None:
+        if problem is not None:
             # The rules apply to values of the right types.
             schema.canonical(spec_type, manifest["spec"])
-        findings = list(_by_the_rules(entry, lookup, cluster, rules, base))
+        findings = list(_webhook_findings(entry, lookup, cluster, rules, base))
     except (FieldError, Panic):
-        if doubt is None:
+        if problem is None:
             raise
-        yield Finding("invalid", ERROR, entry.location, entry.label, doubt.path, doubt.reason)
+        yield Finding("invalid", ERROR, entry.location, entry.label, problem.path, problem.reason)
         return
-    if doubt is not None:
+    if problem is not None:
         refused = any(finding.rule == "refused" for finding in findings)
         starts = kind == VM and run_strategy(manifest) not in (HALTED, "Manual")
         rule, level = ("invalid", ERROR) if refused else ("never-starts", ERROR if starts else WARNING)
-        yield Finding(rule, level, entry.location, entry.label, doubt.path, doubt.reason)
+        yield Finding(rule, level, entry.location, entry.label, problem.path, problem.reason)
         # Some messages of the server have no indexes.
-        fields = (doubt.path, re.sub(r"\[\d+]", "", doubt.path))
+        fields = (problem.path, re.sub(r"\[\d+]", "", problem.path))
         findings = [finding for finding in findings if finding.field not in fields and finding.rule != "never-starts"]
     yield from findings
 
 
-def _by_the_rules(
+def _webhook_findings(
     entry: Declared,
     lookup: KnownObjects,
     cluster: Cluster,
     rules: cluster_config.ClusterConfig,
     base: Mapping[ObjectKey, Manifest] | None,
 ) -> Iterator[Finding]:
-    """What the server refuses, and what KubeVirt does with the rest."""
+    """Findings of the API server's and KubeVirt's webhooks."""
     manifest, kind, spec = entry.manifest, entry.manifest["kind"], entry.manifest["spec"]
     spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
     causes = (
@@ -311,10 +311,10 @@ def _by_the_rules(
         return
     yield from _described(entry, lookup)
     yield from _replacement(entry, lookup, cluster.release)
-    answer = validate.validate(kind, manifest, lookup, release=cluster.release).as_json()
-    if not answer["allowed"]:
-        field = next((cause["field"] for cause in answer.get("causes") or [] if cause.get("field")), "")
-        yield Finding("refused", ERROR, entry.location, entry.label, field, str(answer.get("message")))
+    response = validate.validate(kind, manifest, lookup, release=cluster.release).as_json()
+    if not response["allowed"]:
+        field = next((cause["field"] for cause in response.get("causes") or [] if cause.get("field")), "")
+        yield Finding("refused", ERROR, entry.location, entry.label, field, str(response.get("message")))
 
 
 def _lost_fields(entry: Declared, release: Release, validation: str) -> Iterator[Finding]:
@@ -409,8 +409,8 @@ def _invalid(manifest: Manifest) -> FieldError | None:
     return None
 
 
-def _doubt(manifest: Manifest, spec_type: str) -> FieldError | None:
-    """What makes no sense in a spec, although the API server may accept it."""
+def _implausible(manifest: Manifest, spec_type: str) -> FieldError | None:
+    """An error in a spec that the API server may accept."""
     try:
         gated({"spec": manifest["spec"]}, True, spec_type)
     except FieldError as error:
@@ -467,8 +467,8 @@ def _changed_states(
 def _other_causes(admitted: Manifest, cluster: Cluster, rules: cluster_config.ClusterConfig) -> list[Cause]:
     """What virt-api rejects of a VM besides conflicts and requirements."""
     applied, stored = copy(admitted), admitted["spec"]
-    answer = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
-    if not answer.allowed:
+    response = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
+    if not response.allowed:
         return []
     return admitter.virtual_machine_causes(
         applied["spec"], stored, None, admitted["metadata"].get("namespace", ""), rules

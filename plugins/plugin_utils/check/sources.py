@@ -50,7 +50,9 @@ class SourceManifest(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """sources: the documents of all YAML and JSON files. inventories: the files that may be inventories in INI format.
+    """The files of a repository.
+
+    sources: the documents of all YAML and JSON files. inventories: the files that may be inventories in INI format.
     texts: file → its bytes. findings: about unreadable files.
     """
 

@@ -47,7 +47,9 @@ PLACEHOLDER: Final = "templated"
 
 
 class _Module(NamedTuple):
-    """plural: the option with the list. spec: the options of an object. manifest: options → manifest.
+    """A module of this collection.
+
+    plural: the option with the list. spec: the options of an object. manifest: options → manifest.
 
     exclusive: groups of options that exclude each other.
     """
@@ -183,8 +185,8 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding | Un
             return
         yield Finding("unchecked", NOTE, entry.location, label, name, f"{why}, so the option is not checked")
         del options[name]
-    if surprise := unquoted.problem(options):
-        yield Finding("invalid", ERROR, entry.location, label, *surprise)
+    if yaml_problem := unquoted.problem(options):
+        yield Finding("invalid", ERROR, entry.location, label, *yaml_problem)
         return
     problem = shape_problem(options, entry.module.spec)
     if problem is None:

@@ -35,7 +35,10 @@ class DeploymentRefused(Exception):
 
 @dataclass(frozen=True)
 class Deployment:
-    """enabled: whether virt-operator deploys the common instancetypes, None if unknown. changed: by the task."""
+    """The deployment by virt-operator.
+
+    enabled: whether virt-operator deploys the common instancetypes, None if unknown. changed: by the task.
+    """
 
     enabled: bool | None
     changed: bool = False

@@ -94,7 +94,7 @@ def _plan(
     groups: dict[tuple[str, str | None], list[DeclareOutcome]] = {}
     for result in results:
         groups.setdefault((result.entry.key.kind, result.entry.key.namespace), []).append(result)
-    there = []
+    to_plan = []
     for group, live_objects in _read_groups(session, handler, list(groups.values()), settings.concurrency):
         if isinstance(live_objects, Unreadable):
             for result in group:
@@ -110,9 +110,9 @@ def _plan(
             if result.skip_reason:
                 result.action = plan.KEEP
                 continue
-            there.append(result)
-    _complete(session, handler, [result for result in there if result.entry.state != "absent"])
-    steps = ((result, _planned(handler, result, settings)) for result in there if not result.failed)
+            to_plan.append(result)
+    _complete(session, handler, [result for result in to_plan if result.entry.state != "absent"])
+    steps = ((result, _planned(handler, result, settings)) for result in to_plan if not result.failed)
     return [(result, step) for result, step in steps if step is not None]
 
 

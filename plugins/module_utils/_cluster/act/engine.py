@@ -133,8 +133,8 @@ def send(session: Session, write: Write, took_effect: Callable[[], bool] | None 
             doubtful = lost or _is_conflict(error, write)
             if took_effect is not None and write.repeat is not Repeat.NEVER and doubtful and took_effect():
                 return {} if lost else None
-            again = write.repeat is Repeat.AFTER_READ and _is_lost(error)
-            if not again or not pauses.pause(session.retry_timeout):
+            retryable = write.repeat is Repeat.AFTER_READ and _is_lost(error)
+            if not retryable or not pauses.pause(session.retry_timeout):
                 raise
 
 

@@ -44,19 +44,19 @@ def complete_entries(
     contents = contents_of(session, (image_key for of_vm in images for image_key in of_vm))
     completed: list[tuple[Entry, list[str]]] = []
     for (entry, _live), questions, of_vm in zip(entries, inferences, images):
-        answers = {
+        contents_by_image = {
             question.image: ImageContents(contents[image_key].environment, contents[image_key].problem)
             for question, image_key in zip(questions, of_vm)
         }
-        completed.append(_complete(entry, questions, answers) if questions else (entry, []))
+        completed.append(_complete(entry, questions, contents_by_image) if questions else (entry, []))
     return completed
 
 
 def _complete(
-    entry: Entry, inferences: list[ImageInference], answers: dict[Image, ImageContents]
+    entry: Entry, inferences: list[ImageInference], contents_by_image: dict[Image, ImageContents]
 ) -> tuple[Entry, list[str]]:
     try:
-        inferred = from_image.infer_from_images(entry.manifest, inferences, answers)
+        inferred = from_image.infer_from_images(entry.manifest, inferences, contents_by_image)
     except FieldError as error:
         return replace(entry, problem=str(error)), []
     return replace(entry, manifest=inferred.vm), inferred.warnings

@@ -35,7 +35,7 @@ class Policies(KindHandler):
 def limit_entries(
     session: Session, written: Any, catalog: str, objects: Iterable[Manifest]
 ) -> tuple[Policies, list[Entry]]:
-    """What to declare for the limits of a catalog, and to delete of those that it no longer has.
+    """The policies to declare for the limits of a catalog, and to delete of limits that it no longer has.
 
     written: the limits as users write them. objects: the instancetypes and preferences that the cluster will have.
     Raises CatalogError for an invalid limit, for one whose name is taken, and if policies cannot be read.
@@ -43,22 +43,22 @@ def limit_entries(
     live = [manifest for kind in (POLICY, BINDING) for manifest in _listed(session, kind)]
     controller = kubevirt(session).controller
     manifests = [manifest for limit in limits(written, objects) for manifest in policies(limit, catalog, controller)]
-    there = {key_of(manifest): manifest for manifest in live}
+    live_by_key = {key_of(manifest): manifest for manifest in live}
     for manifest in manifests:
-        other = there.get(key_of(manifest))
+        other = live_by_key.get(key_of(manifest))
         if other is not None and not _belongs(other, catalog):
             raise CatalogError(
                 f"limits: the cluster has another {manifest['kind']} {manifest['metadata']['name']}, which does not"
                 f" belong to the catalog {catalog}; rename the limit"
             )
     declared_keys = {key_of(manifest) for manifest in manifests}
-    gone = [
+    removed = [
         manifest
-        for key, manifest in there.items()
+        for key, manifest in live_by_key.items()
         if key not in declared_keys and _belongs(manifest, catalog) and key.name.endswith(SUFFIX)
     ]
     entries = [_entry(manifest, "present") for manifest in manifests] + [
-        _entry(manifest, "absent") for manifest in gone
+        _entry(manifest, "absent") for manifest in removed
     ]
     return Policies(live), entries
 

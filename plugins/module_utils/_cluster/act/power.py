@@ -199,13 +199,15 @@ class _PowerRun:
             lambda result: lambda instance: ProbeResult(*rules.migrated(result.instance_before, instance)),
         )
         others = [result for result in results if result not in migrated]
-        open_ = [result for result in others if result.changed or not _is_over(result)]
-        self._wait(_VM, open_, lambda result: lambda vm: _reached(result, vm))
+        unreached = [result for result in others if result.changed or not _is_over(result)]
+        self._wait(_VM, unreached, lambda result: lambda vm: _reached(result, vm))
         # The status of a VM may be that of its old guest.
-        ended = [result for result in open_ if result.failed is None and result.vm is not None]
+        ended = [result for result in unreached if result.failed is None and result.vm is not None]
         self._wait(_VMI, [result for result in ended if _has_end(result)], lambda result: lambda vmi: _end(result, vmi))
-        again = [result for result in ended if result.failed is None and result.entry.request.state == rules.RESTARTED]
-        self._wait(_VM, again, lambda result: lambda vm: _reached(result, vm))
+        restarted = [
+            result for result in ended if result.failed is None and result.entry.request.state == rules.RESTARTED
+        ]
+        self._wait(_VM, restarted, lambda result: lambda vm: _reached(result, vm))
 
     def _wait(
         self,

@@ -393,7 +393,7 @@ class RevisionRestarts:
                 break
             time.sleep(_QUIET)
             moved = each(self._moved, moving, self._settings.concurrency)
-            moving = [result for result, again in zip(moving, moved) if again]
+            moving = [result for result, has_moved in zip(moving, moved) if has_moved]
         for result in results:
             # The guest was started from the current VM.
             result.guest_current = True

@@ -65,7 +65,7 @@ _CHUNK: Final = 65536
 _T = TypeVar("_T")
 
 
-class _Silence:
+class _Outage:
     """How long a server has not answered: `answers` so far, and why it is given up; "" while it answers.
 
     Each of thousands of requests to a server that has gone would else be retried for as long as the first.
@@ -101,7 +101,7 @@ class Session:
         self._retry_timeout = 30.0 if timeout is None else float(timeout)
         self._bucket = TokenBucket(options["qps"]) if options.get("qps") else None
         self._reached = threading.Event()
-        self._silence = _Silence()
+        self._outage = _Outage()
         self._accepted = threading.Event()
         self._lock = threading.Lock()
         # _renewals: how often the credentials were read again. _renewal_useless: until the server accepts some.
@@ -136,7 +136,7 @@ class Session:
     @property
     def given_up(self) -> str:
         """Why no request is retried any more, because the server answered none for so long; "" while it answers."""
-        return self._silence.reason
+        return self._outage.reason
 
     @property
     def host(self) -> str:
@@ -213,10 +213,10 @@ class Session:
             raise ConnectionFailed(f"{self.host} did not answer with a list of objects{_WRONG_HOST}", final=True)
         return items
 
-    def _object(self, answer: dict[str, Any]) -> dict[str, Any]:
-        if not _is_object(answer):
+    def _object(self, item: dict[str, Any]) -> dict[str, Any]:
+        if not _is_object(item):
             raise ConnectionFailed(f"{self.host} did not answer with an object{_WRONG_HOST}", final=True)
-        return answer
+        return item
 
     def write(self, write: Write) -> dict[str, Any]:
         """Sends a write, and again where that is safe at any time. Returns the decoded response; {} if it is empty.
@@ -225,7 +225,7 @@ class Session:
         what a write costs the server. Raises the errors of `request`.
         """
         applies = write.content_type == APPLY
-        answer: dict[str, Any] = self.request(
+        response: dict[str, Any] = self.request(
             write.method,
             write.path,
             dict(write.query),
@@ -234,7 +234,7 @@ class Session:
             retry=write.repeat is Repeat.FREELY,
             accept=_METADATA.format("") if applies else _JSON,
         )
-        return self._object(answer) if applies else answer
+        return self._object(response) if applies else response
 
     def watch(
         self,
@@ -314,7 +314,7 @@ class Session:
         safe: sending a request twice does no harm. budget: seconds, default retry_timeout.
         """
         allowed = self._retry_timeout if budget is None else budget
-        pauses, lost, answers = Backoff(), False, self._silence.answers
+        pauses, lost, answers = Backoff(), False, self._outage.answers
         while True:
             renewals = self._renewals
             raise_if_stopped()
@@ -335,11 +335,11 @@ class Session:
                 reachable, lost = self._reached.is_set(), lost or error.sent
                 if error.final or (error.sent and not safe):
                     raise
-                text = self._silence.reason
+                text = self._outage.reason
                 if text or not pauses.pause(allowed if reachable else min(_FIRST_CONTACT, allowed)):
                     text = text or f"{error}{_tried(pauses)}"
-                    if budget is None and answers == self._silence.answers:
-                        self._silence.reason = text
+                    if budget is None and answers == self._outage.answers:
+                        self._outage.reason = text
                     raise ConnectionFailed(text, sent=error.sent) from error
 
     def _renew(self, renewals: int) -> bool:
@@ -391,16 +391,16 @@ class Session:
         if not data:
             return {}
         try:
-            answer = json.loads(data)
+            content = json.loads(data)
         except (ValueError, RecursionError) as error:
             text = f"{self.host} answered with {_instead_of_json(data, error)}{_WRONG_HOST}"
             # A web page stays the same; truncated JSON may be complete next time.
             raise ConnectionFailed(text, final=_HTML.search(_beginning(data)) is not None) from error
-        if not isinstance(answer, dict):
+        if not isinstance(content, dict):
             raise ConnectionFailed(
-                f"{self.host} answered with {shown(answer)} instead of an object{_WRONG_HOST}", final=True
+                f"{self.host} answered with {shown(content)} instead of an object{_WRONG_HOST}", final=True
             )
-        return answer
+        return content
 
     def _read(self, response: Any) -> bytes:
         """The whole body, decompressed."""
@@ -454,7 +454,7 @@ class Session:
                 self._reached.set()
             raise self._unreachable(error) from error
         self._reached.set()
-        self._silence.end()
+        self._outage.end()
         if response.status >= 300:
             raise self._refusal(response)
         self._accepted.set()
@@ -583,7 +583,7 @@ def _beginning(data: bytes) -> str:
 
 
 def _lines(response: Any) -> Iterator[bytes]:
-    rest = b""
+    partial = b""
     for chunk in response.stream(65536):
-        *lines, rest = (rest + chunk).split(b"\n")
+        *lines, partial = (partial + chunk).split(b"\n")
         yield from (line for line in lines if line.strip())

@@ -22,7 +22,7 @@ try:
 except ImportError:
 
     def register_secrets(values: Iterable[str], /) -> None:
-        """Before, there is nothing to register."""
+        """Registers nothing: there is no module yet."""
 
 
 from ..._resolver.api import option_checks

@@ -28,28 +28,32 @@ _SHOWN: Final = 5
 
 @dataclass(frozen=True)
 class _Check:
-    """option: of the task. strict: a VM that does not fit fails the task. ask: the answers by VM, and warnings."""
+    """A check of capacity.
+
+    option: of the task. strict: a VM that does not fit fails the task. run: returns the verdicts by VM, and
+    warnings.
+    """
 
     option: str
     strict: bool
-    ask: Callable[[Session, list[Result]], tuple[Result, list[str]]]
+    run: Callable[[Session, list[Result]], tuple[Result, list[str]]]
 
 
 def capacity(params: Params, session: Session, entries: Iterable[Entry]) -> Capacity:
-    """What the checks that the task asks for say of its VMs that are to run."""
+    """Checks whether the VMs of a task that are to run fit, as far as the task asks for it."""
     checks = list(_checks(params))
     vms = _to_run(entries) if checks else []
     if not vms:
         return Capacity()
-    answers: dict[VmKey, list[Result]] = {}
+    lines_by_vm: dict[VmKey, list[Result]] = {}
     warnings: list[str] = []
     refusals: list[str] = []
     refused: set[VmKey] = set()
     for check in checks:
-        lines, problems = _ask(check, session, vms, warnings)
+        lines, problems = _run_check(check, session, vms, warnings)
         for line in lines:
             key = (line["namespace"], line["name"])
-            answers.setdefault(key, []).append(line)
+            lines_by_vm.setdefault(key, []).append(line)
             if line["fits"]:
                 continue
             problem = f"{key[0]}/{key[1]}: {line['problem']}"
@@ -61,20 +65,22 @@ def capacity(params: Params, session: Session, entries: Iterable[Entry]) -> Capa
         if problems:
             more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
             (refusals if check.strict else warnings).append(f"{check.option}: {'; '.join(problems[:_SHOWN])}{more}")
-    verdicts = {key: verdict(lines) for key, lines in answers.items()}
+    verdicts = {key: verdict(lines) for key, lines in lines_by_vm.items()}
     return Capacity(verdicts, [text for text in dict.fromkeys(warnings) if text], refusals, frozenset(refused))
 
 
-def _ask(check: _Check, session: Session, vms: list[Result], warnings: list[str]) -> tuple[list[Result], list[str]]:
+def _run_check(
+    check: _Check, session: Session, vms: list[Result], warnings: list[str]
+) -> tuple[list[Result], list[str]]:
     """(the answers by VM, why the check cannot answer)."""
     try:
-        answer, doubts = check.ask(session, vms)
+        result, check_warnings = check.run(session, vms)
     except (ApiError, ConnectionFailed) as error:
         return [], [explain(error, "LIST")]
     except (FieldError, Unreadable) as error:
         return [], [str(error)]
-    warnings += [*doubts, kubevirt(session).assumption]
-    lines: list[Result] = answer["virtual_machines"]
+    warnings += [*check_warnings, kubevirt(session).assumption]
+    lines: list[Result] = result["virtual_machines"]
     return lines, []
 
 

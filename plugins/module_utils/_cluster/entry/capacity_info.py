@@ -45,14 +45,16 @@ def _run(params: Params, _mode: Mode) -> Outcome:
     try:
         session = Session(params)
         vms = selected(params, session, warnings) if params["manifests"] is None else _declared(params)
-        evaluated, doubts = _evaluated(
+        evaluated, check_warnings = _evaluated(
             session, [without_revisions(vm, _ROLES[params["refreshed"]]) for vm in vms], params
         )
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST")) from error
     except (FieldError, Unreadable) as error:
         raise TaskFailed(str(error)) from error
-    warnings = [warning for warning in dict.fromkeys((*warnings, *doubts, kubevirt(session).assumption)) if warning]
+    warnings = [
+        warning for warning in dict.fromkeys((*warnings, *check_warnings, kubevirt(session).assumption)) if warning
+    ]
     fits = all(verdict["fits"] for verdict in (*evaluated["virtual_machines"], *evaluated["drained"]))
     return Outcome({"changed": False, "fits": fits, **evaluated}, warnings=warnings)
 
@@ -77,10 +79,10 @@ def _evaluated(session: Session, vms: list[Result], params: Params) -> tuple[Res
     verdicts: dict[str, list[Result]] = {}
     for name, check in checks.items():
         if name in params["checks"]:
-            answer, doubts = check()
-            verdicts[name] = answer.pop("virtual_machines")
-            result.update(answer)
-            warnings += doubts
+            check_result, check_warnings = check()
+            verdicts[name] = check_result.pop("virtual_machines")
+            result.update(check_result)
+            warnings += check_warnings
     by_vm = [dict(zip(verdicts, vm_verdicts)) for vm_verdicts in zip(*verdicts.values())]
     return {**result, "virtual_machines": [_combined(checked, params["running"]) for checked in by_vm]}, warnings
 

@@ -240,10 +240,10 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
         done = several({word.replace("_", " "): counts[word] for word in _WRITES})
         nothing = "nothing was deleted" if params["state"] == "absent" else "nothing was written"
         would = "would be " if mode.check else ""
-        rest = f"{would}{done}; the next run continues from there" if done else nothing
+        unfinished = f"{would}{done}; the next run continues from there" if done else nothing
         if deployed.lost_fields and params["on_lost_fields"] == "fail":
-            rest += "; set on_lost_fields to warn to deploy without these fields"
-        return failed_outcome(params, _WORDS.plural, failures, output, warnings, rest)
+            unfinished += "; set on_lost_fields to warn to deploy without these fields"
+        return failed_outcome(params, _WORDS.plural, failures, output, warnings, unfinished)
     return Outcome(
         {**output, "msg": _message(source, deployed, counts, mode.check) + _operator(deployment, mode)},
         warnings=warnings,

@@ -211,8 +211,8 @@ def _outcome(params: Params, mode: Mode, result: Result, failures: Failures, nou
     would = "would be " if mode.check and count else ""
     changed, unchanged = f"{would}{params['state']}", len(results) - count - len(failed)
     if failed:
-        rest = several({changed: count, "unchanged": unchanged})
-        return failed_outcome(params, noun, failed, result, warnings, rest)
+        counts = several({changed: count, "unchanged": unchanged})
+        return failed_outcome(params, noun, failed, result, warnings, counts)
     message = f"{amount(len(results), noun)}: {count} {changed}, {unchanged} unchanged"
     return Outcome({**result, "msg": message}, warnings=warnings)
 

@@ -55,7 +55,9 @@ VmKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class Capacity:
-    """verdicts: {evaluated, fits, problem} of each VM that is to run, by namespace and name.
+    """The capacity for a task's VMs.
+
+    verdicts: {evaluated, fits, problem} of each VM that is to run, by namespace and name.
 
     refusals: why the task must not send anything. refused: the VMs for which it must not.
     """
@@ -305,7 +307,7 @@ def take_over_of(params: Params, warnings: list[str] | None = None) -> TakeOver:
 
 
 def _all_but_name(options: Options) -> str | None:
-    """What decides whether an entry is valid: all but its name. None for a name that Ansible would convert.
+    """The options that decide whether an entry is valid: all but its name. None if Ansible would convert the name.
 
     Validation takes far longer than all else that is done for an unchanged object, and entries of a large task are
     mostly alike but for their names.
@@ -316,7 +318,7 @@ def _all_but_name(options: Options) -> str | None:
 
 
 def _identity(options: Options) -> Options:
-    """What says which object to delete, of an entry that a module has returned: the rest is no options."""
+    """The options that name the object to delete, of an entry that a module has returned; other keys are no options."""
     return (
         {key: options[key] for key in ("name", "namespace", "state") if key in options} if "uid" in options else options
     )

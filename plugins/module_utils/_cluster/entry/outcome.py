@@ -90,12 +90,12 @@ def failed_outcome(
     failures: Iterable[tuple[str, str]],
     result: Mapping[str, Any],
     warnings: list[str],
-    rest: str = "",
+    others: str = "",
 ) -> Outcome:
     """The outcome of a task some of whose objects failed.
 
     noun: the objects, in the plural. failures: label and reason of each failed object. result: unless the option asks
-    for all, its `results` keep only the failed objects, and no reason that the message has. rest: what became of the
+    for all, its `results` keep only the failed objects, and no reason that the message has. others: what became of the
     others.
     """
     every, total = list(failures), len(result["results"])
@@ -107,7 +107,7 @@ def failed_outcome(
         shown["results"] = [_brief(entry, in_message) for entry in result["results"] if entry["failed"]]
         if "result" in shown:
             shown["result"] = _brief(shown["result"], in_message)
-    return Outcome({**shown, "msg": message + (f"; {rest}" if rest else "")}, failed=True, warnings=warnings)
+    return Outcome({**shown, "msg": message + (f"; {others}" if others else "")}, failed=True, warnings=warnings)
 
 
 def reasons(failures: Sequence[tuple[str, str]]) -> tuple[str, set[str]]:

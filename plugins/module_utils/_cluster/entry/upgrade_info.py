@@ -110,7 +110,7 @@ def _step(step: Step) -> Result:
 
 
 def _starts(starts: VMChange | TemplateChange, manifest: Result) -> Result:
-    """What VMs and templates have in common."""
+    """The result fields that VMs and templates have in common."""
     result: Result = {
         "name": manifest["metadata"]["name"],
         "namespace": manifest["metadata"]["namespace"],

@@ -85,14 +85,14 @@ def _outcome(params: Params, mode: Mode, vms: list[AdoptOutcome], warnings: list
         warnings.append(f"{amount(len(unfit), 'virtual machines')} cannot be adopted: {reasons(unfit)[0]}")
     if refused:
         done = sum(vm.changed for vm, is_refused in zip(vms, refusals) if not is_refused)
-        rest = several(
+        counts = several(
             {
                 "would be adopted" if mode.check else "adopted": done,
                 "unchanged": len(vms) - done - len(refused),
             }
         )
         failures = [(vm.label, _failure(vm)) for vm in refused]
-        return failed_outcome(params, "virtual machines", failures, result, warnings, rest)
+        return failed_outcome(params, "virtual machines", failures, result, warnings, counts)
     return Outcome({**result, "msg": _message(mode, vms)}, warnings=warnings)
 
 

@@ -88,7 +88,7 @@ def boot_sources(session: Session, query: BootSourceQuery) -> tuple[list[BootSou
         warning_count = len(warnings)
         objects[name] = list(list_if_permitted(session, BY_NAME[name], warnings, query.namespace) or ())
         unread += [name] if len(warnings) > warning_count else []
-    _add_targets(session, objects, discovery.targets_elsewhere(objects, query.namespace))
+    _add_targets(session, objects, discovery.external_targets(objects, query.namespace))
     sources = [
         boot_source
         for boot_source in discovery.discover(objects, unread)

@@ -46,7 +46,7 @@ class Sources(NamedTuple):
 
 
 class _File(NamedTuple):
-    """url: its address. digest: its SHA-256 in hexadecimal, "" if the release's list has it."""
+    """A file to download. url: its address. digest: its SHA-256 in hexadecimal, "" if the release's list has it."""
 
     url: str
     digest: str
@@ -192,16 +192,16 @@ def _download(url: str, sources: Sources) -> bytes:
             if response.status == 200:
                 return _content(response, url, deadline)
             response.close()
-            problem, again = f"HTTP {response.status}", response.status in _RETRIED
+            problem, retryable = f"HTTP {response.status}", response.status in _RETRIED
         except urllib3.exceptions.HTTPError as error:
-            problem, again = reason_of(error), True
+            problem, retryable = reason_of(error), True
             if isinstance(getattr(error, "reason", None), urllib3.exceptions.SSLError) and "verify failed" in problem:
                 # A retry would fail in the same way.
                 raise SourceError(
                     f"cannot fetch {url}: {problem}; set download_ca_cert to the CA that signed the server's"
                     " certificate"
                 ) from error
-        if not again or time.monotonic() + delay > deadline:
+        if not retryable or time.monotonic() + delay > deadline:
             raise SourceError(f"cannot fetch {url}: {problem}; check url, version and download_proxy")
         time.sleep(delay)
         delay = min(delay * 2, 10.0)

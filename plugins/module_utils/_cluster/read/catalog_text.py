@@ -51,7 +51,7 @@ def documents(content: bytes | str, where: str, what: str = "catalog", foreign: 
 
     where, what: the text's name and intended content, for messages. foreign: the text may have other contents, so tags
     that YAML does not define, such as Ansible's `!vault`, are ignored, and what YAML reads as something else than what
-    is written is a `Key` or a `Number` instead of an error. Raises TextError.
+    is written is an `UnquotedKey` or `UnquotedNumber` instead of an error. Raises TextError.
     """
     if len(content) > LARGEST:
         raise TextError(f"{where}: larger than {LARGEST >> 20} MiB; check that the file is a {what}")

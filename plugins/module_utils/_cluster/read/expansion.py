@@ -57,34 +57,34 @@ def expand_vms(session: Session, vms: list[Manifest], concurrency: int) -> list[
     cluster = kubevirt(session)
     lookup = ClusterLookup(session)
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, cluster.release))
-    answers = each(lambda vm: _ask(session, vm), vms, concurrency)
-    return [_compare(vm, answer, lookup, cluster) for vm, answer in zip(vms, answers)]
+    expansions = each(lambda vm: _server_expansion(session, vm), vms, concurrency)
+    return [_compare(vm, expansion, lookup, cluster) for vm, expansion in zip(vms, expansions)]
 
 
-def _ask(session: Session, vm: Manifest) -> Manifest | str:
+def _server_expansion(session: Session, vm: Manifest) -> Manifest | str:
     """The VM as virt-api expands it, or the error."""
     path = _STORED.path(vm["metadata"]["namespace"], vm["metadata"]["name"], "expand-spec")
     try:
         # virt-api responds with 500 if it cannot expand a VM; a retry does not help.
-        answer: Manifest = session.request("GET", path, final=(500,))
+        expanded: Manifest = session.request("GET", path, final=(500,))
     except ApiError as error:
         if error.code in _DENIED:
             raise
         return explain(error, "GET")
-    return answer
+    return expanded
 
 
-def _compare(vm: Manifest, answer: Manifest | str, lookup: ClusterLookup, cluster: KubeVirt) -> Expansion:
+def _compare(vm: Manifest, expanded: Manifest | str, lookup: ClusterLookup, cluster: KubeVirt) -> Expansion:
     result = Expansion(str(vm["metadata"].get("namespace", "")), str(vm["metadata"].get("name", "")))
     own = resolver.expand(vm, lookup, cluster.configuration, cluster.release)
     unread: list[dict[str, Any]] = []
-    if isinstance(answer, str):
-        result.server_error = answer
+    if isinstance(expanded, str):
+        result.server_error = expanded
     else:
         # Fields that the resolver does not know are also differences.
-        unknown = release_schema.unknown_fields("VirtualMachineSpec", answer.get("spec"), NEWEST)
+        unknown = release_schema.unknown_fields("VirtualMachineSpec", expanded.get("spec"), NEWEST)
         unread = [{"field": path, "server": value, "resolver": None} for path, value in unknown]
-        result.server = release_schema.canonical("VirtualMachine", answer, cluster.release)["spec"]
+        result.server = release_schema.canonical("VirtualMachine", expanded, cluster.release)["spec"]
     if own.error is not None or own.vm is None:
         result.resolver_error = own.error.message if own.error is not None else "the VM cannot be expanded"
     else:

@@ -41,7 +41,7 @@ def kubevirt_object(session: Session) -> dict[str, Any] | None:
 def _served(session: Session) -> str:
     """The version that virt-api reports; "" if it does not respond."""
     try:
-        answer = session.request("GET", _VERSION, final=(500, 502, 503, 504))
+        version_info = session.request("GET", _VERSION, final=(500, 502, 503, 504))
     except (ApiError, ConnectionFailed):
         return ""
-    return str(answer.get("gitVersion") or "") if isinstance(answer, dict) else ""
+    return str(version_info.get("gitVersion") or "") if isinstance(version_info, dict) else ""

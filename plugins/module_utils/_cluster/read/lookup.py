@@ -108,9 +108,9 @@ class ClusterLookup:
         # One thread asks, and the others wait for its answer.
         with self._locks.setdefault(collection, threading.Lock()):
             if collection not in self._listed:
-                self._listed[collection] = self._answer(BY_NAME[collection[0]], collection[1])
+                self._listed[collection] = self._list_or_problem(BY_NAME[collection[0]], collection[1])
 
-    def _answer(self, kind: Kind, namespace: str) -> dict[str, Manifest] | Problem:
+    def _list_or_problem(self, kind: Kind, namespace: str) -> dict[str, Manifest] | Problem:
         try:
             items, _version = self._session.list(kind, namespace or None, kind.kind in EXISTING)
         except (ApiError, ConnectionFailed) as error:
@@ -138,7 +138,7 @@ class ListLookup:
     def gather(self, collections: Iterable[tuple[str, str]]) -> None:
         """Lists kinds in namespaces concurrently; later calls need no request."""
         first = dict.fromkeys((kind, self._first(kind, namespace)) for kind, namespace in collections)
-        each(lambda collection: self._ask(*collection), first, _SIDE_BY_SIDE)
+        each(lambda collection: self._list_objects(*collection), first, _SIDE_BY_SIDE)
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup."""
@@ -153,18 +153,18 @@ class ListLookup:
     def _in(self, kind: str, namespace: str) -> dict[str, Manifest] | Problem:
         namespaced = BY_NAME[kind].namespaced
         first = self._first(kind, namespace)
-        answer = self._ask(kind, first)
-        if isinstance(answer, Problem) and first is None and namespaced:
-            answer = self._ask(kind, namespace)
-        if isinstance(answer, Problem):
-            return self.problems.setdefault(kind, answer)
-        return answer.get(namespace if namespaced else "", {})
+        objects = self._list_objects(kind, first)
+        if isinstance(objects, Problem) and first is None and namespaced:
+            objects = self._list_objects(kind, namespace)
+        if isinstance(objects, Problem):
+            return self.problems.setdefault(kind, objects)
+        return objects.get(namespace if namespaced else "", {})
 
     def _first(self, kind: str, namespace: str) -> str | None:
         """The namespace to list first; None for all at once."""
         return None if self._everywhere or not BY_NAME[kind].namespaced else namespace
 
-    def _ask(self, kind: str, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
+    def _list_objects(self, kind: str, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
         """The objects by namespace and name."""
         collection = (kind, namespace)
         if collection not in self._answers:

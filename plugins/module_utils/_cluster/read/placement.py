@@ -75,17 +75,17 @@ def _claims_devices(vms: list[Manifest], pods: list[Manifest], drain: list[str])
 def _devices(session: Session, warnings: list[str]) -> DeviceObjects | None:
     """The objects that claims depend on, in the newest version that the cluster serves; None if not readable."""
     for version in ("v1", "v1beta2", "v1beta1"):
-        doubts: list[str] = []
+        unreadable: list[str] = []
         lists = [
             list_if_permitted(
-                session, Kind(name, "resource.k8s.io", version, f"{name.lower()}{end}", namespaced), doubts
+                session, Kind(name, "resource.k8s.io", version, f"{name.lower()}{end}", namespaced), unreadable
             )
             for name, end, namespaced in _CLAIMING
         ]
-        warnings += doubts
+        warnings += unreadable
         if all(items is not None for items in lists):
             return device_objects(*(items or [] for items in lists))
-        if doubts:
+        if unreadable:
             return None
     return device_objects([], [], [], [])
 

@@ -56,15 +56,15 @@ def read_limits(
     limits = [list_if_permitted(session, kind, warnings, namespace) for kind in (QUOTA, _LIMITS, _APPLICATION)]
     if None in limits[:2] or not (any(limits) or _shared(session, warnings, namespace)):
         return None
-    doubts: list[str] = []
+    unreadable: list[str] = []
     try:
-        return _quota_objects(session, namespace, doubts)._replace(vms=vms)
+        return _quota_objects(session, namespace, unreadable)._replace(vms=vms)
     except Unreadable as error:
-        doubts.append(f"quotas are not taken into account: {error}")
+        unreadable.append(f"quotas are not taken into account: {error}")
         return None
     finally:
         # Some lists are read twice.
-        warnings += [text for text in doubts if text not in warnings]
+        warnings += [text for text in unreadable if text not in warnings]
 
 
 def _quota_objects(session: Session, namespace: str | None, warnings: list[str]) -> QuotaObjects:

@@ -75,7 +75,7 @@ def _refuse(text: str) -> Any:
 
 
 def _without_surrogates(value: Any) -> Any:
-    """Half of a character becomes the replacement character."""
+    """Replaces halves of surrogate pairs by the replacement character."""
     if isinstance(value, dict):
         return {_without_surrogates(key): _without_surrogates(entry) for key, entry in value.items()}
     if isinstance(value, list):

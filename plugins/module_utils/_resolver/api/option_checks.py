@@ -14,7 +14,7 @@ Options = dict[str, Any]
 
 
 class Bounds(NamedTuple):
-    """least, most: of an integer. unit: in the plural."""
+    """The bounds of an integer. unit: in the plural."""
 
     least: int
     most: int

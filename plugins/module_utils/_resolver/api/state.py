@@ -49,7 +49,7 @@ _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 class State(NamedTuple):
-    """name: ACTIVE, DEPRECATED or OBSOLETE. replacement: the name of the successor, "" if none is named.
+    """A state. name: ACTIVE, DEPRECATED or OBSOLETE. replacement: the name of the successor, "" if none is named.
 
     obsolete_from: the day on which a deprecated object is to become obsolete, as YYYY-MM-DD; "" if none is named.
     """

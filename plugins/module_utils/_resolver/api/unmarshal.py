@@ -132,14 +132,20 @@ class _Stopped(Exception):
 
 
 class _Reader:
-    """first: the error of the first value of a wrong type. holder: the struct that Go names, "" for the innermost."""
+    """Reads a value as Go does.
+
+    first: the error of the first value of a wrong type. holder: the struct that Go names, "" for the innermost.
+    """
 
     def __init__(self, holder: str = "") -> None:
         self.first: str | None = None
         self._holder = holder
 
     def read(self, expression: str, value: Any, path: tuple[str, ...], struct: str) -> None:
-        """expression: the type. path: the fields down to the value. struct: the Go type that has the last of them."""
+        """Reads a value.
+
+        expression: its type. path: the fields down to the value. struct: the Go type that has the last of them.
+        """
         expression = expression.lstrip("*").rstrip("!")
         kind = _KINDS.get(type(value), "number")
         if value is None or expression == "any":

@@ -38,14 +38,14 @@ class UnquotedNumber(int):
 
 
 def key_problem(key: Any) -> str:
-    """What is wrong with a key that is not text, as written (`Key`) or as YAML read it; "" for text."""
+    """What is wrong with a key that is not text, as written (`UnquotedKey`) or as YAML read it; "" for text."""
     if isinstance(key, UnquotedKey):
         return f"the key {key} is {_kind(key.means)} in YAML{QUOTES}"
     return "" if isinstance(key, str) else f"YAML read a key as {_kind(key)}{QUOTES}"
 
 
 def number_problem(value: Any) -> str:
-    """What is wrong with a `Number`; "" for other values."""
+    """What is wrong with an `UnquotedNumber`; "" for other values."""
     if not isinstance(value, UnquotedNumber):
         return ""
     return f'{value.written} is {shown(int(value))} in YAML; write {shown(int(value))} or "{value.written}"'

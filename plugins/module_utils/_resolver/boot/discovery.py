@@ -70,7 +70,7 @@ class BootSource:
         return self.origin.image if self.origin.digest else None
 
 
-def targets_elsewhere(objects: Objects, namespace: str | None) -> list[Key]:
+def external_targets(objects: Objects, namespace: str | None) -> list[Key]:
     """The targets of a namespace's DataSources in other namespaces; empty if all namespaces were read."""
     if namespace is None:
         return []

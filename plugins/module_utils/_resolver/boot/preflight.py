@@ -48,7 +48,7 @@ def unbound(options: Options, storage_class: Manifest | None, gates: object) -> 
     return f"the StorageClass {name} binds a volume when a pod uses it, so CDI does not fill it; set force_bind: true"
 
 
-def managed_elsewhere(options: Options, live: Manifest) -> str:
+def redirect_problem(options: Options, live: Manifest) -> str:
     """Why the task cannot redirect an existing DataSource, or another controller would redirect it back."""
     name, labels = live["metadata"]["name"], live["metadata"].get("labels") or {}
     if labels.get(_MANAGED_BY) == _SSP:
@@ -83,7 +83,7 @@ def content_key(live: Manifest) -> tuple[str, str, str] | None:
 
 
 def overwritten(labels: Mapping[str, str], live: Manifest, content: Manifest | None) -> Iterator[str]:
-    """What will take labels of a DataSource away again: CDI copies those of its claim, and of its cron, over them.
+    """Why labels of a DataSource will not last: CDI overwrites them with those of its claim and of its cron.
 
     live: the DataSource. content: its target, a claim or a snapshot.
     """

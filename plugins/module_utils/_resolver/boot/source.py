@@ -205,7 +205,7 @@ def data_source(options: Options, claim: str, labels: Mapping[str, str]) -> Mani
 
 
 def _registry(options: Options, name: str = "") -> Manifest:
-    """name: of the image; "" for that of the ImageStream, which only nodes can pull."""
+    """The registry source. name: of the image; "" for that of the ImageStream, which only nodes can pull."""
     architecture = options.get("architecture")
     return _without_empty(
         {

@@ -129,9 +129,9 @@ def _convert(document: Manifest, position: int) -> tuple[Manifest, str]:
 
 def _check(manifest: Manifest) -> None:
     where = f"{ROLE_OF_KIND[manifest['kind']].matcher} {_name(manifest)}"
-    answer = validate(manifest["kind"], manifest, Objects([]))
-    if not answer.allowed:
-        causes = "; ".join(f"{cause.field}: {cause.message}" for cause in answer.causes) or answer.message
+    response = validate(manifest["kind"], manifest, Objects([]))
+    if not response.allowed:
+        causes = "; ".join(f"{cause.field}: {cause.message}" for cause in response.causes) or response.message
         raise CatalogError(f"{where}: KubeVirt would reject the object: {causes}")
 
 

@@ -38,7 +38,9 @@ _FIRST_WITH_TEMPLATES: Final = (1, 9)
 
 
 class Sources(NamedTuple):
-    """presets: a preset without a namespace counts for all. catalog: instancetypes and preferences of v1beta1, of
+    """Manifests that a conversion uses.
+
+    presets: a preset without a namespace counts for all. catalog: instancetypes and preferences of v1beta1, of
     either kind; None to choose none.
     """
 
@@ -47,7 +49,9 @@ class Sources(NamedTuple):
 
 
 class Conversion(NamedTuple):
-    """manifest, changes, remaining: as `Modernized`. guest_before, guest_after: the figures of the guest, and
+    """A converted manifest.
+
+    manifest, changes, remaining: as `Modernized`. guest_before, guest_after: the figures of the guest, and
     differences [{field, before, after}] of the VMI, without secrets; None if no instancetype was chosen.
     """
 
@@ -249,9 +253,11 @@ def _with_instancetype(draft: Draft, catalog: Sequence[Manifest]) -> Conversion:
         if matcher is not None and matcher != role.matcher_of(vm):
             draft.set("", None, f"spec.{role.matcher}", matcher, "From the catalog.")
     for path in chosen.removed:
-        whole = f"spec.template.metadata.{path}" if path.startswith("annotations.") else f"spec.template.spec.{path}"
+        full_path = (
+            f"spec.template.metadata.{path}" if path.startswith("annotations.") else f"spec.template.spec.{path}"
+        )
         draft.set(
-            whole, _value(vm["spec"]["template"], path), "", None, "The instancetype or the preference provides it."
+            full_path, _value(vm["spec"]["template"], path), "", None, "The instancetype or the preference provides it."
         )
     before, after = redact(
         [entry["before"] for entry in chosen.differences], [entry["after"] for entry in chosen.differences]

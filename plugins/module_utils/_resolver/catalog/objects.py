@@ -48,7 +48,7 @@ class CatalogItem(NamedTuple):
 
 
 class _DefinitionPart(NamedTuple):
-    """groups: the key of the groups (series or families).
+    """A part of a definition. groups: the key of the groups (series or families).
 
     members: the key of their members (sizes or preferences). columns: short key → its path; dots separate keys.
     """

@@ -15,7 +15,7 @@ _GATE: Final = "CommonInstancetypesDeploymentGate"
 
 
 def deploys(kubevirt: KubeVirt) -> bool | None:
-    """None if the configuration is unknown."""
+    """Whether virt-operator deploys them; None if the configuration is unknown."""
     if kubevirt.assumption:
         return None
     if not kubevirt.release.has(SINCE):

@@ -46,7 +46,7 @@ def matcher_remedy(role: Role, vm: Manifest, cluster: Cluster, lister: Lister) -
     return f"add {role.matcher}.name{example}{_alternative(role, vm)}"
 
 
-def why_never_inferred(role: Role, vm: Manifest, cluster: Cluster) -> str:
+def inference_blocker(role: Role, vm: Manifest, cluster: Cluster) -> str:
     """Why KubeVirt cannot infer from a volume, whatever its labels, and the remedy; else ""."""
     failure = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), role, cluster)
     if failure is None or not failure.unsupported:

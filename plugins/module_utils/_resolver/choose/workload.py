@@ -32,11 +32,11 @@ _MOST_REASONS: Final = 3
 
 
 class MissingObject(Rejected):
-    """Nothing answers a request, as long as some object does not exist."""
+    """An object is missing without which no choice fits the request."""
 
 
 class WorkloadRequest(NamedTuple):
-    """What a VM is for, and its size.
+    """The workload of a VM, and its size.
 
     size: a name such as ``medium``. cpu: the least vCPUs. memory: the least memory, a quantity. performance: a class,
     the part of a class before its first dot, or, of instancetypes without a class, their series. None: not requested.
@@ -54,7 +54,7 @@ class WorkloadRequest(NamedTuple):
 
 
 class AvailableObjects(NamedTuple):
-    """What a cluster offers to VMs of a namespace.
+    """The objects of a cluster that VMs of a namespace can use.
 
     data_sources: None if no boot source is to be chosen. refused: why a VM with an instancetype cannot run, by the
     instancetype's kind and name.
@@ -201,9 +201,9 @@ def _source(
         why = "it has the name of the workload, and no default preference"
     if not suitable:
         choices = [f"{path} ({default[1] if default else 'none'})" for path, default in sorted(preferences.items())]
-        there = f"; there are {_shortened(choices)}" if choices else ""
+        existing = f"; there are {_shortened(choices)}" if choices else ""
         raise MissingObject(
-            f"boot: no DataSource has the default preference {name}{there}; set boot, or label a DataSource"
+            f"boot: no DataSource has the default preference {name}{existing}; set boot, or label a DataSource"
             f" {PREFERENCE.volume_label}"
         )
     return _only_source(suitable), [], why

@@ -255,8 +255,8 @@ class _AdoptedVM(NamedTuple):
         admitted = mutate.mutate(candidate.vm, cluster.objects, self.vm, "UPDATE", cluster.release).vm
         if candidate.refusal is not None or admitted is None:
             return candidate
-        answer = validate.virtual_machine(admitted, cluster.objects, cluster.configuration, cluster.release)
-        return candidate if answer.allowed else candidate._replace(refusal=answer.message)
+        response = validate.virtual_machine(admitted, cluster.objects, cluster.configuration, cluster.release)
+        return candidate if response.allowed else candidate._replace(refusal=response.message)
 
     def _refused(self, rewritten: Manifest, why: str) -> Candidate:
         return self._candidate(rewritten, (), (), why)

@@ -180,7 +180,7 @@ class _PowerState:
         return self.start_requested or (self.strategy == "Always" and trouble(self.vm) is None)
 
     @property
-    def comes_back(self) -> bool:
+    def restarts_itself(self) -> bool:
         """Whether KubeVirt starts the VM by itself."""
         if self.strategy in ("Once", "RerunOnFailure") and not self.strategy_done:
             return True
@@ -198,7 +198,7 @@ def _start(state: _PowerState) -> Decision:
         return _STILL_STOPPING if state.leaving else _NOTHING
     if state.start_requested:
         return _NOTHING
-    return _automatic_start(state) if state.comes_back else _SEND
+    return _automatic_start(state) if state.restarts_itself else _SEND
 
 
 def _automatic_start(state: _PowerState) -> Decision:
@@ -212,7 +212,7 @@ def _automatic_start(state: _PowerState) -> Decision:
 
 def _stop(state: _PowerState, power: PowerRequest) -> Decision:
     if not state.live:
-        return _SEND if state.comes_back or state.start_requested else _NOTHING
+        return _SEND if state.restarts_itself or state.start_requested else _NOTHING
     if not state.leaving:
         return _SEND
     # A shorter grace period speeds up the stop.

@@ -252,7 +252,7 @@ def _dropped_matchers(admission: AdmissionResult, admitted: Manifest, cluster: C
     """A note for each matcher that the failure policy Ignore drops, which KubeVirt does silently."""
     for role in ROLES:
         if role.matcher_of(admission.vm) is not None and role.matcher_of(admitted) is None:
-            reason = suggestions.why_never_inferred(role, admission.vm, cluster)
+            reason = suggestions.inference_blocker(role, admission.vm, cluster)
             if reason:
                 yield Issue(f"spec.{role.matcher}: the VM gets none, since KubeVirt is {reason}", certain=False)
 

@@ -60,9 +60,9 @@ def _check(vms: Sequence[Manifest], side: UpgradeSide, objects: QuotaObjects) ->
     return check_quotas(vms, side.cluster.objects, side.cluster.kubevirt, objects, RESTART)
 
 
-def _problem(answer: dict[str, Any]) -> str:
+def _problem(line: dict[str, Any]) -> str:
     """A VM without a pod has another problem, which its start names."""
-    return str(answer.get("problem", "")) if answer["evaluated"] else ""
+    return str(line.get("problem", "")) if line["evaluated"] else ""
 
 
 def key_of(vm: Manifest) -> tuple[str, str]:

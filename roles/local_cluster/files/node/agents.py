@@ -67,7 +67,7 @@ class Agents(Controller):
             self.ready.set()
 
     async def _create(self, key: Key, node: str) -> Manifest:
-        """On the network of the node, so that virt-api finds virt-handler's server under the node's address."""
+        """Creates the pod on the node's network, so that virt-api finds virt-handler under the node's address."""
         container = {"name": "virt-handler", "image": self._image}
         spec = {
             "nodeName": node,

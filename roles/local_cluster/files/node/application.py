@@ -48,7 +48,7 @@ async def run(config: Config, end: asyncio.Event) -> None:
 
 
 class _Node:
-    """All parts. Nothing happens before `run`."""
+    """The node with all its parts. Nothing happens before `run`."""
 
     def __init__(self, config: Config, connection: Connection) -> None:
         self._config = config

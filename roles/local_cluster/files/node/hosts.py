@@ -87,13 +87,13 @@ def status(node: NodeConfig, version: str) -> Manifest:
 
 
 def conditions() -> list[Manifest]:
-    """All is well."""
+    """The conditions of a healthy node."""
     common = {"lastHeartbeatTime": now(), "reason": "NodePlayed", "message": "the node is played"}
     return [{"type": kind, "status": value, **common} for kind, value in _HEALTHY.items()]
 
 
 class Hosts:
-    """All nodes."""
+    """Creates the Node objects and keeps their leases."""
 
     def __init__(self, client: Client, nodes: Iterable[NodeConfig]) -> None:
         self._client = client

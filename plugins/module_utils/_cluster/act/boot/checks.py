@@ -77,7 +77,7 @@ class _Checks:
             live = self._session.get(BY_NAME[_SOURCE], boot_source.options["namespace"], boot_source.options["name"])
         except (ApiError, ConnectionFailed):
             return
-        problem = preflight.managed_elsewhere(boot_source.options, live) if live is not None else ""
+        problem = preflight.redirect_problem(boot_source.options, live) if live is not None else ""
         if problem:
             yield Finding(problem)
 
@@ -99,8 +99,8 @@ class _Checks:
 
     def _allows(self, review: dict[str, Any]) -> bool:
         body = {"apiVersion": _REVIEW.api_version, "kind": _REVIEW.kind, "spec": review}
-        answer = self._session.request("POST", _REVIEW.path(), body=body, retry=True)
-        return bool((answer.get("status") or {}).get("allowed"))
+        review_response = self._session.request("POST", _REVIEW.path(), body=body, retry=True)
+        return bool((review_response.get("status") or {}).get("allowed"))
 
     def _credentials(self, boot_source: BootSourceState, cluster: Cdi) -> Iterator[Finding]:
         """To poll, CDI also reads them in its own namespace, and does not report missing ones."""

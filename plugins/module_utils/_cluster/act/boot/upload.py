@@ -50,7 +50,7 @@ class Progress:
         self._step = 0
 
     def report(self, count: int) -> None:
-        """count: bytes that have been read so far."""
+        """Reports the progress. count: bytes that have been read so far."""
         self.read = count
         step = _STEPS * count // self._length if self._length else _STEPS
         if step != self._step:

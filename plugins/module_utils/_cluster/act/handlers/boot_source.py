@@ -44,7 +44,7 @@ class Crons(KindHandler):
 
 
 class DataSources(KindHandler):
-    """DataSources. unready: the names of those whose volume is not filled: they stay where they lead to."""
+    """DataSources. unready: the names of those whose volume is not filled: these keep their source."""
 
     def __init__(self, unready: set[tuple[str, str]]) -> None:
         super().__init__("boot sources")

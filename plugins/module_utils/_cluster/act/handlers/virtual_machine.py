@@ -38,7 +38,7 @@ _VMI = "VirtualMachineInstance"
 
 
 class VirtualMachines(KindHandler):
-    """VirtualMachines: their checks, impacts, restarts and waits.
+    """The handler of VirtualMachines: checks, impacts, restarts and waits.
 
     options: of the task: `field_manager`, `force_conflicts`, `restart`, `concurrency`.
     """
@@ -48,7 +48,7 @@ class VirtualMachines(KindHandler):
         self._force = options["force_conflicts"]
         permitted = options["restart"] == "if_required"
         self._restarts = DeclaredRestarts(permitted, options["concurrency"], options["wait"])
-        self._forecast = functools.cache(_Forecast)
+        self._checks = functools.cache(_Checks)
 
     def complete_entries(
         self, session: Session, entries: list[tuple[Entry, Manifest | None]]
@@ -62,13 +62,13 @@ class VirtualMachines(KindHandler):
         return virtual_machine.with_merge_patch(step, live, self.manager, self._force)
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        return self._forecast(session).preflight(planned)
+        return self._checks(session).preflight(planned)
 
     def warnings(self, session: Session, planned: list[Planned]) -> list[list[str]]:
-        return self._forecast(session).warnings(planned)
+        return self._checks(session).warnings(planned)
 
     def impacts(self, session: Session, planned: list[Planned]) -> list[Impact | None]:
-        return self._forecast(session).impacts(planned)
+        return self._checks(session).impacts(planned)
 
     def needs_restart(self, result: DeclareOutcome) -> bool:
         return self._restarts.needs_restart(result)
@@ -118,7 +118,7 @@ class VirtualMachines(KindHandler):
         return await_old_dependents(session, namespace, created, seconds)
 
 
-class _Forecast:
+class _Checks:
     """Checks planned VMs. They share one lookup, which reads the cluster only when a check needs it."""
 
     def __init__(self, session: Session) -> None:

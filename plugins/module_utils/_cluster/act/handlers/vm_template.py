@@ -21,14 +21,14 @@ class Templates(KindHandler):
         super().__init__("virtual machine templates")
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        """What KubeVirt would say to a VM of each template: warnings, because parameters have other values, too."""
+        """Findings about a VM of each template, as warnings, because parameters may have other values."""
         lookup = ClusterLookup(session)
         cluster = Cluster(lookup, kubevirt(session))
         vms = [checkable(step.plan.manifest) for step in planned]
-        there = [vm for vm in vms if vm is not None]
+        checkable_vms = [vm for vm in vms if vm is not None]
         lookup.gather(
             dict.fromkeys(
-                key for vm in there for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm))
+                key for vm in checkable_vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm))
             )
         )
         return [

@@ -29,9 +29,9 @@ def selected(selectors: Iterable[str], driver: str, attributes: Mapping[str, Any
     The first selector that does not hold decides, in the order of Kubernetes; within one, a term that is false does.
     """
     for selector in selectors:
-        answers = {_term(term.strip(), driver, attributes) for term in selector.split("&&")}
-        if answers != {True}:
-            return False if False in answers else None
+        matches = {_term(term.strip(), driver, attributes) for term in selector.split("&&")}
+        if matches != {True}:
+            return False if False in matches else None
     return True
 
 

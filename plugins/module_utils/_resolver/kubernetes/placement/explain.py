@@ -40,11 +40,11 @@ def _missing_resources(state: ClusterState, pod: PodInfo) -> Iterator[str]:
 
 
 def _missing_claimed_devices(state: ClusterState, pod: PodInfo) -> Iterator[str]:
-    answers = [has_devices(state, pod, number) for number in range(len(state.nodes))]
-    having, unknown = answers.count(True), answers.count(None)
-    if having < len(answers):
+    availability = [has_devices(state, pod, number) for number in range(len(state.nodes))]
+    having, unknown = availability.count(True), availability.count(None)
+    if having < len(availability):
         verb = "has" if having == 1 else "have"
-        yield f"{having} of {len(answers)} nodes {verb} free devices for its claims"
+        yield f"{having} of {len(availability)} nodes {verb} free devices for its claims"
     if unknown:
         doubt = pod.devices.doubt if pod.devices is not None else ""
         yield f"of {unknown} it is not known: {doubt or 'only CEL can evaluate the selectors of the devices'}"

@@ -13,7 +13,7 @@ Manifest = dict[str, Any]
 
 
 class NotYet(Exception):
-    """What an object waits for has not come, and no cache will tell when it does: looked at again a little later."""
+    """An object waits for something that no cache reports; it is tried again a little later."""
 
 
 class Controller:

@@ -27,7 +27,7 @@ class PullFailed(Exception):
 
 
 class Access(NamedTuple):
-    """Who reads, and what certificates are trusted.
+    """Credentials for a registry, and the certificates to trust.
 
     login: user and password, None for nobody. certificates: PEM, "" for the system's. insecure: the registry may have
     any certificate, or none, as those on loopback always may.
@@ -143,7 +143,7 @@ def basic(user: str, password: str) -> str:
 
 
 def reason(error: Exception | None) -> str:
-    """Why there is no answer, in words that are the same each time."""
+    """The reason why a request got no response, in words that are the same each time."""
     if isinstance(error, aiohttp.ClientConnectorError) and (error.os_error.errno or 0) > 0:
         return f"dial tcp {error.host}:{error.port}: connect: {os.strerror(error.os_error.errno or 0).lower()}"
     return str(error) or type(error).__name__

@@ -157,7 +157,7 @@ class UploadProxy:
 
 
 class TooLarge(Exception):
-    """There is more data than the volume has room for."""
+    """The data do not fit into the volume."""
 
 
 async def _receive(chunks: AsyncIterator[bytes], size: int) -> tuple[int, str]:
@@ -186,7 +186,7 @@ async def _form_data(request: web.Request) -> AsyncIterator[bytes]:
 
 
 def _virtual_size(header: bytes) -> int:
-    """How large a disk is that begins so: of qcow2 it is written there, anything else is as large as it is."""
+    """The virtual size of an image by its header: of qcow2 it is written there, anything else is as large as it is."""
     if len(header) < _HEADER or not header.startswith(_QCOW2):
         return 0
     (size,) = struct.unpack_from(">Q", header, 24)

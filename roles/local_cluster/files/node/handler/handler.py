@@ -23,7 +23,7 @@ _GRACE = 30  # seconds, KubeVirt's default
 
 
 class Handler(Controller):
-    """All virt-handlers. client: for reading; stop_seconds: how long a guest takes to shut down."""
+    """Plays the virt-handlers of all nodes. client: for reading; stop_seconds: how long a guest takes to shut down."""
 
     workers = 16
 
@@ -85,7 +85,7 @@ class Handler(Controller):
         self.cache.observe(await client.update(VMI, changed))
 
     async def insist(self, key: Key, step: Callable[[Manifest], None]) -> None:
-        """As `change`, again with the newest VMI whenever somebody else has written it. Raises ApiError."""
+        """Like `change`, but tries again with the newest VMI if another client has written it. Raises ApiError."""
         vmi = self.cache.get(key)
         while True:
             try:

@@ -11,7 +11,7 @@ Manifest = dict[str, Any]
 
 
 class Traits(NamedTuple):
-    """What guests are like here.
+    """Properties of all guests.
 
     agent: they have a guest agent. migratable: they can be migrated. link_state: interfaces tell it, from 1.5 on.
     """

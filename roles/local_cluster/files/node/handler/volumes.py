@@ -28,7 +28,7 @@ def advance(vmi: Manifest) -> None:
 
 
 def _plug(volume: Manifest, target: str) -> None:
-    """Mounted first, then attached: each step is seen on its own, as on a node."""
+    """Mounts a volume, then attaches it: clients see each step, as on a node."""
     name, phase = volume["name"], volume.get("phase")
     if phase == "MountedToPod":
         if target:

@@ -24,7 +24,7 @@ _LAST_BACK_OFF: Final = 300.0
 
 
 class Kubelet(Controller):
-    """All kubelets. find: the programs that run in pods."""
+    """Plays the kubelets of all nodes. find: the programs that run in pods."""
 
     workers = 16
 

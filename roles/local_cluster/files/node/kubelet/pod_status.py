@@ -140,7 +140,7 @@ def _container(pod: Manifest, container: Manifest, state: Manifest, ready: bool 
     last = previous.get("lastState") or {}
     if was.get("terminated") and not state.get("terminated"):
         last = {"terminated": was["terminated"]}
-    again = "running" in state and "running" not in was and bool(last)
+    restarted = "running" in state and "running" not in was and bool(last)
     status = {
         "name": name,
         "image": container.get("image", ""),
@@ -148,7 +148,7 @@ def _container(pod: Manifest, container: Manifest, state: Manifest, ready: bool 
         "containerID": f"played://{pod['metadata']['uid']}/{name}",
         "ready": ready,
         "started": ready,
-        "restartCount": int(previous.get("restartCount") or 0) + again,
+        "restartCount": int(previous.get("restartCount") or 0) + restarted,
         "state": state,
     }
     return {**status, "lastState": last} if last else status

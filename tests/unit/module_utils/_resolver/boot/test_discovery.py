@@ -104,8 +104,8 @@ def test_targets_in_other_namespaces() -> None:
     sources = [data_source("a", "pvc", "x", to="images"), data_source("b", "pvc", "x")]
     objects = {**{kind: [] for kind in discovery.KINDS}, "DataSource": sources}
 
-    assert discovery.targets_elsewhere(objects, "golden") == [("PersistentVolumeClaim", "images", "x")]
-    assert discovery.targets_elsewhere(objects, None) == []
+    assert discovery.external_targets(objects, "golden") == [("PersistentVolumeClaim", "images", "x")]
+    assert discovery.external_targets(objects, None) == []
 
 
 def test_cron_and_its_data_source() -> None:
