@@ -49,7 +49,7 @@ options:
   kind: &kind
     description:
       - Kind of the object that gets the labels with O(state=labeled). CDI writes the labels of a claim or a snapshot to
-        the DataSource that leads to it, so the task warns if that has other labels.
+        the DataSource that refers to it, so the task warns if that has other labels.
     type: str
     choices:
       - DataSource
@@ -402,7 +402,7 @@ results:
       type: bool
       returned: when it is so
     source:
-      description: What the DataSource leads to.
+      description: What the DataSource refers to.
       type: dict
       returned: when the DataSource exists
       sample: {pvc: {name: fedora-2f1dbb0b8a51, namespace: golden}}

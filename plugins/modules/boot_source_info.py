@@ -11,7 +11,7 @@ short_description: Read boot sources, and what is wrong with them
 version_added: 1.0.0
 description:
   - Reads CDI's DataSources and DataImportCrons, and the DataVolumes, claims and VolumeSnapshots with labels for a
-    default instancetype or preference. Reports what each leads to, what VMs get from it, whether it is ready, and
+    default instancetype or preference. Reports what each refers to, what VMs get from it, whether it is ready, and
     findings.
   - Sends one list request per kind. Disks of VMs, and volumes of a boot source that is returned anyway, are left out.
 author:

@@ -102,7 +102,7 @@ class _Handler:
     def __init__(self) -> None:
         self.vmi = vmi("Running")
 
-    async def insist(self, key: tuple[str, str], step: Any) -> None:
+    async def change_with_retry(self, key: tuple[str, str], step: Any) -> None:
         if key[1] != "vm":
             raise ApiError(404, {"message": "not found"})
         step(self.vmi)

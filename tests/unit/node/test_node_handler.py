@@ -142,7 +142,7 @@ def test_a_command_is_written_on_the_newest_vmi() -> None:
     async def scenario() -> None:
         cluster = Cluster()
         cluster.api.add(VMI, vmi("Running"))
-        await cluster.handler.insist(KEY, lambda current: steps.pause(current["status"]))
+        await cluster.handler.change_with_retry(KEY, lambda current: steps.pause(current["status"]))
         assert conditions.has(cluster.api.objects[PATH]["status"], "Paused")
 
     played(scenario)

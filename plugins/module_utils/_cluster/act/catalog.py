@@ -27,12 +27,12 @@ from ..read.catalog_users import Users, labels
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable
-from .catalog_compatibility import check_fields, for_other_architectures
+from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
 from .engine import WriteSettings
 from .handlers.catalog import CatalogHandler, deletion_findings, deprecated, skip_reason
 from .kind_handler import DeclareOutcome, Entry, Finding, Planned
-from .limits import Policies, limit_entries
+from .limits import PolicyHandler, limit_entries
 
 Manifest = dict[str, Any]
 
@@ -118,7 +118,7 @@ def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -
     if request.state == "present":
         _predict_changes(session, snapshot, users, request, desired, deployed)
     limits = _limits(session, snapshot, request, deployed)
-    handler = _Objects(request, snapshot, users)
+    handler = _CatalogObjectHandler(request, snapshot, users)
     deployed.versions_before = _versions(_deployed(snapshot, request))
     deployed.results = declare(session, handler, entries, settings)
     failed = sum(1 for result in deployed.results if result.failed)
@@ -140,7 +140,7 @@ def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -
 
 def _limits(
     session: Session, snapshot: _Snapshot, request: CatalogRequest, deployed: CatalogOutcome
-) -> tuple[Policies, list[Entry]] | None:
+) -> tuple[PolicyHandler, list[Entry]] | None:
     """The limits to declare, for what the cluster has after the run; None to leave them as they are."""
     if request.limits is None:
         return None
@@ -202,7 +202,7 @@ def _entries(session: Session, request: CatalogRequest, deployed: CatalogOutcome
         deployed.lost_fields = compatibility.lost_fields
         lost = {object_key: item.text for object_key, item in compatibility.lost_fields}
         if request.on_lost_fields == "fail" and lost:
-            others = for_other_architectures(session, request.manifests)
+            others = foreign_architectures(session, request.manifests)
             refused = {object_key: text for object_key, text in lost.items() if object_key not in others}
             lost = {
                 object_key: f"{text}; {others[object_key]}" for object_key, text in lost.items() if object_key in others
@@ -217,7 +217,7 @@ def _entries(session: Session, request: CatalogRequest, deployed: CatalogOutcome
     ]
 
 
-class _Objects(CatalogHandler):
+class _CatalogObjectHandler(CatalogHandler):
     """The objects of a request, and the objects to prune."""
 
     def __init__(self, request: CatalogRequest, snapshot: _Snapshot, users: Users) -> None:
@@ -257,7 +257,7 @@ def _predict_changes(
         live = snapshot.read(session, [key for key, _manifest in desired])
     except Unreadable:
         return  # declare reports this for each object
-    handler = _Objects(request, snapshot, users)
+    handler = _CatalogObjectHandler(request, snapshot, users)
     after: dict[ObjectKey, Manifest | None] = {}
     for key, manifest in desired:
         object_key = key_of(manifest)

@@ -57,7 +57,7 @@ def check_fields(session: Session, manifests: list[Manifest]) -> Compatibility:
     return Compatibility(fitting, lost_fields, warnings)
 
 
-def for_other_architectures(session: Session, manifests: list[Manifest]) -> dict[ObjectKey, str]:
+def foreign_architectures(session: Session, manifests: list[Manifest]) -> dict[ObjectKey, str]:
     """The preferences for another architecture than the cluster's, each with one line that says so."""
     ours = kubevirt(session).configuration.architecture
     preferences = [manifest for manifest in manifests if ROLE_OF_KIND[manifest["kind"]] is PREFERENCE]
@@ -119,29 +119,29 @@ def _schema(session: Session, kind: Kind, warnings: list[str]) -> Manifest | Non
         definition = session.get(_DEFINITION, None, f"{kind.plural}.{kind.group}")
     except ApiError as error:
         # Everyone may read the OpenAPI description, but not the CustomResourceDefinitions from which it is made.
-        schema = _published(session, kind) if error.code == 403 else None
+        schema = _openapi_schema(session, kind) if error.code == 403 else None
         if schema is None:
-            warnings.append(_unknown(kind, error))
+            warnings.append(_unchecked_warning(kind, error))
         return schema
     except ConnectionFailed as error:
-        warnings.append(_unknown(kind, error))
+        warnings.append(_unchecked_warning(kind, error))
         return None
     # Without the definition the API does not exist; the first request for an object reports that more clearly.
     return None if definition is None else spec_schema(definition, kind.version)
 
 
-def _published(session: Session, kind: Kind) -> Manifest | None:
+def _openapi_schema(session: Session, kind: Kind) -> Manifest | None:
     """The schema from the API server's OpenAPI description."""
     try:
-        described = session.request("GET", f"/openapi/v3/apis/{kind.api_version}")
+        openapi = session.request("GET", f"/openapi/v3/apis/{kind.api_version}")
     except (ApiError, ConnectionFailed):
         return None
-    for schema in ((described.get("components") or {}).get("schemas") or {}).values():
+    for schema in ((openapi.get("components") or {}).get("schemas") or {}).values():
         if any(gvk.get("kind") == kind.kind for gvk in schema.get("x-kubernetes-group-version-kind") or []):
             spec = (schema.get("properties") or {}).get("spec")
             return spec if isinstance(spec, dict) else None
     return None
 
 
-def _unknown(kind: Kind, error: ApiError | ConnectionFailed) -> str:
+def _unchecked_warning(kind: Kind, error: ApiError | ConnectionFailed) -> str:
     return f"cannot check which fields of {kind.kind} the cluster knows: {explain(error, 'GET', _DEFINITION)}"

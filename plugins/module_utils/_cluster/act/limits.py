@@ -21,7 +21,7 @@ Manifest = dict[str, Any]
 _NOT_FOUND: Final = 404
 
 
-class Policies(KindHandler):
+class PolicyHandler(KindHandler):
     """Policies and bindings. live: those of the cluster."""
 
     def __init__(self, live: Iterable[Manifest]) -> None:
@@ -34,7 +34,7 @@ class Policies(KindHandler):
 
 def limit_entries(
     session: Session, written: Any, catalog: str, objects: Iterable[Manifest]
-) -> tuple[Policies, list[Entry]]:
+) -> tuple[PolicyHandler, list[Entry]]:
     """The policies to declare for the limits of a catalog, and to delete of limits that it no longer has.
 
     written: the limits as users write them. objects: the instancetypes and preferences that the cluster will have.
@@ -60,7 +60,7 @@ def limit_entries(
     entries = [_entry(manifest, "present") for manifest in manifests] + [
         _entry(manifest, "absent") for manifest in removed
     ]
-    return Policies(live), entries
+    return PolicyHandler(live), entries
 
 
 def key_of(manifest: Manifest) -> Key:

@@ -59,13 +59,16 @@ def prunable(session: Session, namespace: str, keep: int) -> list[PruneOutcome]:
     revisions, vms = _list(session, _REVISION, namespace), _list(session, _VM, namespace)
     contents = _snapshots(session, "VirtualMachineSnapshotContent", namespace)
     restores = _snapshots(session, "VirtualMachineRestore", namespace)
-    idle = unreferenced(vms, revisions, _names([*contents, *restores]))
+    unused = unreferenced(vms, revisions, _names([*contents, *restores]))
     groups: dict[tuple[str, str], list[Manifest]] = {}
-    for revision in idle:
+    for revision in unused:
         owners = revision["metadata"].get("ownerReferences") or []
         if not _is_being_restored(owners, restores):
-            place = ",".join(str(owner["uid"]) for owner in owners), naming.labels(revision).get(naming.UID_LABEL, "")
-            groups.setdefault(place, []).append(revision)
+            group_key = (
+                ",".join(str(owner["uid"]) for owner in owners),
+                naming.labels(revision).get(naming.UID_LABEL, ""),
+            )
+            groups.setdefault(group_key, []).append(revision)
     return [
         PruneOutcome(namespace, revision["metadata"]["name"], revision["metadata"].get("uid") or "")
         for group in groups.values()
@@ -129,7 +132,7 @@ def upgrade_revisions(session: Session, vms: list[Inspected], settings: WriteSet
 
 def _upgrade(session: Session, result: UpgradeOutcome, check_mode: bool) -> None:
     before = result.before
-    writes = upgrade.upgrade(before.vm, before.revisions, _style(before.vm))
+    writes = upgrade.upgrade(before.vm, before.revisions, _storing_release(before.vm))
     if writes.error is not None:
         result.failed = writes.error.message
         return
@@ -143,7 +146,7 @@ def _upgrade(session: Session, result: UpgradeOutcome, check_mode: bool) -> None
     result.changed = bool(writes.actions)
 
 
-def _style(vm: Manifest) -> Release:
+def _storing_release(vm: Manifest) -> Release:
     """A release that stores the captured revisions where this VM has them."""
     return NEWEST if any(role.reference_of(vm) for role in ROLES) else release.parse_release("1.4")
 
@@ -154,13 +157,13 @@ def _is_done(session: Session, before: Inspected) -> bool:
     """
     try:
         live = session.get(_VM, before.namespace, before.name)
-        writes = upgrade.upgrade(live, _Live(session), _style(live)) if live is not None else None
+        writes = upgrade.upgrade(live, _RevisionLookup(session), _storing_release(live)) if live is not None else None
     except (ApiError, ConnectionFailed):
         return False
     return writes is not None and writes.error is None and not writes.actions
 
 
-class _Live:
+class _RevisionLookup:
     """A find.Lookup of the few revisions of one VM: a LIST for each VM would read all of the namespace each time."""
 
     def __init__(self, session: Session) -> None:

@@ -134,7 +134,7 @@ class Session:
         return self._retry_timeout
 
     @property
-    def given_up(self) -> str:
+    def give_up_reason(self) -> str:
         """Why no request is retried any more, because the server answered none for so long; "" while it answers."""
         return self._outage.reason
 

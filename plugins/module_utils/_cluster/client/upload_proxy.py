@@ -12,12 +12,12 @@ from .pool import raise_if_stopped
 
 _TIMEOUT: Final = 60
 # The proxy waits for CDI's upload server; on its synchronous path also for the processing.
-_ANSWER: Final = 3600
+_RESPONSE_TIMEOUT: Final = 3600
 _SHOWN: Final = 2000
 _SCHEMES: Final = ("http://", "https://")
 
 
-class Answer(NamedTuple):
+class UploadResponse(NamedTuple):
     """The response of the upload proxy.
 
     code: HTTP status, None where none came. text: the body, or what went wrong on the way.
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
     final: bool = False
 
 
-class _Reading:
+class _ProgressReader:
     """A file that reports how many bytes have been read."""
 
     def __init__(self, file: BinaryIO, report: Callable[[int], None]) -> None:
@@ -75,21 +75,21 @@ def takes_data(pool: Any, url: str, token: str) -> bool:
     return bool(response.status == 200)
 
 
-def send(pool: Any, url: str, token: str, file: BinaryIO, length: int, report: Callable[[int], None]) -> Answer:
+def send(pool: Any, url: str, token: str, file: BinaryIO, length: int, report: Callable[[int], None]) -> UploadResponse:
     """Sends a file from its beginning. report: called with the number of bytes that have been read."""
     if not url.startswith(_SCHEMES):
-        return Answer(None, f"{url} is neither http nor https", final=True)
+        return UploadResponse(None, f"{url} is neither http nor https", final=True)
     file.seek(0)
     headers = {**_headers(token), "Content-Type": "application/octet-stream", "Content-Length": str(length)}
-    timeout = urllib3.Timeout(connect=_TIMEOUT, read=_ANSWER)
-    body = _Reading(file, report)
+    timeout = urllib3.Timeout(connect=_TIMEOUT, read=_RESPONSE_TIMEOUT)
+    body = _ProgressReader(file, report)
     try:
         response = pool.request("POST", url, body=body, headers=headers, timeout=timeout, retries=False)
     except urllib3.exceptions.SSLError as error:
-        return Answer(None, reason_of(error), final=True)
+        return UploadResponse(None, reason_of(error), final=True)
     except (urllib3.exceptions.HTTPError, OSError) as error:
-        return Answer(None, reason_of(error))
-    return Answer(response.status, response.data[:_SHOWN].decode("utf-8", "replace").strip())
+        return UploadResponse(None, reason_of(error))
+    return UploadResponse(response.status, response.data[:_SHOWN].decode("utf-8", "replace").strip())
 
 
 def _headers(token: str) -> dict[str, str]:

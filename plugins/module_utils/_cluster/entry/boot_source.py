@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._resolver.boot.source import LABELED_KINDS, ORIGINS, representative
-from ..act.boot.sources import BootSources, declare_sources
+from ..act.boot.sources import BootSourceHandler, declare_sources
 from .objects import ObjectModule
 
 _REFERENCE: Final = {"name": {"type": "str", "required": True}, "namespace": {"type": "str"}}
@@ -63,7 +63,7 @@ MODULE = ObjectModule(
     spec=_SPEC,
     manifest=representative,
     namespaced=lambda _options: True,
-    handler=BootSources,
+    handler=BootSourceHandler,
     rules={"mutually_exclusive": [ORIGINS]},
     declare=declare_sources,
 ).module

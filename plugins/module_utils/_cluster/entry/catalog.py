@@ -93,7 +93,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 
 # Options for the writes.
-_HOW = ("concurrency", "preflight", "fail_fast", "force_conflicts", "server_dry_run")
+_WRITE_OPTIONS = ("concurrency", "preflight", "fail_fast", "force_conflicts", "server_dry_run")
 
 
 def _run(params: Params, mode: Mode) -> Outcome:
@@ -101,7 +101,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
         catalog = _catalog(params)
         documents, checksums = documents_of(params)
         session = Session(params, params["concurrency"])
-        version = _chosen(session, params, documents)
+        version = _chosen_version(session, params, documents)
         available = bundle(documents, params["other_kinds"], version.version)
         selected = _selection(params).select(available.objects)
         if params["common_instancetypes_deployment"] == ENABLE and params["state"] == "present":
@@ -124,9 +124,9 @@ def _run(params: Params, mode: Mode) -> Outcome:
     except (CatalogError, SourceError, ConnectionFailed) as error:
         raise TaskFailed(str(error)) from error
     kubevirt_version = kubevirt(session).version
-    if session.given_up:
+    if session.give_up_reason:
         # Not once for each object.
-        raise TaskFailed(session.given_up)
+        raise TaskFailed(session.give_up_reason)
     request = CatalogRequest(
         manifests,
         namespaces,
@@ -135,7 +135,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
     )
     settings = WriteSettings(
         check_mode=mode.check,
-        **{name: params[name] for name in _HOW},
+        **{name: params[name] for name in _WRITE_OPTIONS},
         take_over=take_over_of(params),
     )
     try:
@@ -181,7 +181,7 @@ def _catalog(params: Params) -> str:
     return "common" if published else "custom"
 
 
-def _chosen(session: Session, params: Params, documents: list[Any]) -> ChosenVersion:
+def _chosen_version(session: Session, params: Params, documents: list[Any]) -> ChosenVersion:
     """The version of a catalog that has versions; a fetched release has only one."""
     if params["source"] == "url":
         return ChosenVersion()

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ..._resolver.api import state
 from ..._resolver.api.matcher import INSTANCETYPE
 from ..._resolver.declare import manifests
-from ..act.handlers.catalog import Instancetypes
+from ..act.handlers.catalog import InstancetypeHandler
 from .objects import ObjectModule
 
 SETTINGS: Final[dict[str, dict[str, Any]]] = {
@@ -21,7 +21,7 @@ MODULE = ObjectModule(
     spec=manifests.argument_spec(INSTANCETYPE),
     manifest=manifests.instancetype,
     namespaced=manifests.is_namespaced,
-    handler=Instancetypes,
+    handler=InstancetypeHandler,
     settings=SETTINGS,
     rules=RULES,
 ).module

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..._resolver.api.matcher import PREFERENCE
 from ..._resolver.declare import manifests
-from ..act.handlers.catalog import Preferences
+from ..act.handlers.catalog import PreferenceHandler
 from .instancetype import RULES, SETTINGS
 from .objects import ObjectModule
 
@@ -13,7 +13,7 @@ MODULE = ObjectModule(
     spec=manifests.argument_spec(PREFERENCE),
     manifest=manifests.preference,
     namespaced=manifests.is_namespaced,
-    handler=Preferences,
+    handler=PreferenceHandler,
     settings=SETTINGS,
     rules=RULES,
 ).module

@@ -9,7 +9,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.declare.vm import cloud_init
 from ..._resolver.declare.vm.manifest import manifest, warnings
 from ..._resolver.declare.vm.options import EXCLUSIVE, SPEC
-from ..act.handlers.virtual_machine import VirtualMachines
+from ..act.handlers.virtual_machine import VirtualMachineHandler
 from ..act.kind_handler import Entry
 from ..client.session import Session
 from . import from_template
@@ -65,7 +65,7 @@ MODULE = ObjectModule(
     spec=SPEC,
     manifest=_manifest,
     namespaced=lambda _options: True,
-    handler=VirtualMachines,
+    handler=VirtualMachineHandler,
     settings=_SETTINGS,
     rules={"mutually_exclusive": EXCLUSIVE},
     complete=_complete,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..._resolver.declare import vm_template
-from ..act.handlers.vm_template import Templates
+from ..act.handlers.vm_template import TemplateHandler
 from .objects import ObjectModule
 
 MODULE = ObjectModule(
@@ -11,6 +11,6 @@ MODULE = ObjectModule(
     spec=vm_template.argument_spec(),
     manifest=vm_template.manifest,
     namespaced=lambda _options: True,
-    handler=Templates,
+    handler=TemplateHandler,
     warnings=vm_template.warnings,
 ).module

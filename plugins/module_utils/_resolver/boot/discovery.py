@@ -163,7 +163,7 @@ class _Discovery:
             )
         elif target is None and key[0] not in self._unread:
             yield BootSourceFinding(
-                MISSING_TARGET, f"there is no {key[0]} {key[1]}/{key[2]}, which the DataSource leads to"
+                MISSING_TARGET, f"there is no {key[0]} {key[1]}/{key[2]}, to which the DataSource refers"
             )
 
     def _content(self, target: Manifest | None, key: Key | None) -> Manifest | None:

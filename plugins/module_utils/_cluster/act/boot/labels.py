@@ -19,8 +19,8 @@ Manifest = dict[str, Any]
 _SOURCE: Final = "DataSource"
 
 
-class _Labelled(KindHandler):
-    """Objects of which only labels are declared."""
+class _LabelHandler(KindHandler):
+    """The handler of objects of which only labels are declared."""
 
     def __init__(self, check_mode: bool) -> None:
         super().__init__("boot sources")
@@ -44,7 +44,7 @@ def label(session: Session, boot_sources: list[BootSourceState], settings: Write
     """Declares the labels of one existing object for each boot source."""
     pairs = [(boot_source, _manifest(boot_source)) for boot_source in boot_sources]
     for (boot_source, _labels), result in zip(
-        pairs, declare_objects(session, _Labelled(settings.check_mode), pairs, settings)
+        pairs, declare_objects(session, _LabelHandler(settings.check_mode), pairs, settings)
     ):
         boot_source.result.live = result.live
         if result.live is not None and boot_source.result.entry.key.kind == _SOURCE:

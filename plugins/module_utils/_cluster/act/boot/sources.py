@@ -1,4 +1,4 @@
-"""Makes boot sources: volumes with images, the DataSources that lead to them, and what polls registries.
+"""Declares boot sources: volumes with images, the DataSources that name them, and the DataImportCrons that poll.
 
 A DataSource moves when its new volume is filled; until then VMs are made of the old one, which then stays as long as
 `keep` or a clone needs it.
@@ -22,7 +22,7 @@ from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
 from ...read.watch import ProbeResult, wait_for
 from ..engine import NO_DRY_RUN, WriteOperation, WriteSettings, run_dry, send
-from ..handlers.boot_source import Claims, Crons, DataSources, Volumes, cron_refused
+from ..handlers.boot_source import ClaimHandler, CronHandler, DataSourceHandler, VolumeHandler, cron_refused
 from ..kind_handler import DeclareOutcome, Entry, KindHandler
 from .checks import identify
 from .labels import label
@@ -40,7 +40,7 @@ _CLAIM: Final = "PersistentVolumeClaim"
 _SNAPSHOT: Final = "VolumeSnapshot"
 
 
-class BootSources(KindHandler):
+class BootSourceHandler(KindHandler):
     """Describes boot sources: the DataSource as last read, or the labelled object."""
 
     def __init__(self, _options: Options) -> None:
@@ -86,7 +86,7 @@ def _import(session: Session, boot_sources: list[BootSourceState], settings: Wri
         (boot_source, source.volume(boot_source.options, boot_source.content.digest, boot_source.labels))
         for boot_source in boot_sources
     ]
-    for (boot_source, _manifest), result in zip(pairs, declare_objects(session, Volumes(), pairs, settings)):
+    for (boot_source, _manifest), result in zip(pairs, declare_objects(session, VolumeHandler(), pairs, settings)):
         done = result.live is not None and source.import_status(result.live).done
         # In check mode, a task that waits would find the volume filled.
         boot_source.filled = done or (settings.check_mode and settings.wait)
@@ -156,7 +156,7 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Write
             changed.append((boot_source, manifest))
         else:
             unchanged.append((boot_source, manifest))
-    declare_objects(session, Crons(), unchanged, replace(settings, wait=False))
+    declare_objects(session, CronHandler(), unchanged, replace(settings, wait=False))
     _replace(session, [pair for pair in changed if not pair[0].result.failed], settings)
     if settings.wait and not settings.check_mode:
         _await_cron(session, not_failed(boot_sources), settings)
@@ -172,7 +172,7 @@ def _replace(session: Session, pairs: list[Pair], settings: WriteSettings) -> No
         declare_objects(session, KindHandler("crons"), accepted, replace(settings, wait=True), "absent")
     accepted = [pair for pair in accepted if not pair[0].result.failed]
     # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
-    declare_objects(session, Crons(), accepted, replace(settings, server_dry_run=False, wait=False))
+    declare_objects(session, CronHandler(), accepted, replace(settings, server_dry_run=False, wait=False))
     for boot_source, _manifest in accepted:
         if boot_source.result.failed and not settings.check_mode:
             boot_source.result.failed += "; the old DataImportCron is deleted, so run the task again"
@@ -231,18 +231,18 @@ def _declare_data_sources(session: Session, boot_sources: list[BootSourceState],
         if boot_source.has_data_source
     ]
     for (boot_source, _manifest), result in zip(
-        pairs, declare_objects(session, DataSources(unfilled), pairs, settings)
+        pairs, declare_objects(session, DataSourceHandler(unfilled), pairs, settings)
     ):
         boot_source.result.live = result.live
         if result.live is not None and (boot_source.options["namespace"], boot_source.options["name"]) in unfilled:
             boot_source.result.warnings.append(
-                f"the DataSource leads to {boot_source.volume} when that is filled; run the task again"
+                f"the DataSource will refer to {boot_source.volume} when that is filled; run the task again"
             )
     claims = [
         (boot_source, _claim(boot_source)) for boot_source in boot_sources if boot_source.labels and boot_source.filled
     ]
     declare_objects(
-        session, Claims(), [pair for pair in claims if not pair[0].result.failed], replace(settings, wait=False)
+        session, ClaimHandler(), [pair for pair in claims if not pair[0].result.failed], replace(settings, wait=False)
     )
 
 

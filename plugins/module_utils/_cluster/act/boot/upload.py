@@ -201,7 +201,7 @@ def _send(session: Session, target: UploadTarget, file: BinaryIO, settings: Uplo
     length = os.fstat(file.fileno()).st_size
     fast, slow = rules.proxy_paths(url)
     token, renewals = _token(session, target), 0
-    response = upload_proxy.Answer(None, "")
+    response = upload_proxy.UploadResponse(None, "")
     # virtctl with --retry=0 uploads nothing, and waits a day for the processing.
     for attempt in range(max(1, settings.tries)):
         if attempt:
@@ -219,7 +219,7 @@ def _send(session: Session, target: UploadTarget, file: BinaryIO, settings: Uplo
     raise UploadFailed(f"the upload to {url} failed: {_error_text(response)}")
 
 
-def _error_text(response: upload_proxy.Answer) -> str:
+def _error_text(response: upload_proxy.UploadResponse) -> str:
     return response.text if response.code is None else f"HTTP {response.code} {response.text}".strip()
 
 

@@ -17,7 +17,7 @@ from ..kind_handler import Finding, KindHandler, Planned
 Manifest = dict[str, Any]
 
 
-class Volumes(KindHandler):
+class VolumeHandler(KindHandler):
     """DataVolumes: checked by CDI's rules, and ready once CDI has filled them."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Volumes(KindHandler):
         return ProbeResult(status.done, status.failed or None, status.pending)
 
 
-class Crons(KindHandler):
+class CronHandler(KindHandler):
     """DataImportCrons: checked by CDI's rules."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Crons(KindHandler):
         return [cron_refused(step.plan.manifest) for step in planned]
 
 
-class DataSources(KindHandler):
+class DataSourceHandler(KindHandler):
     """DataSources. unready: the names of those whose volume is not filled: these keep their source."""
 
     def __init__(self, unready: set[tuple[str, str]]) -> None:
@@ -59,10 +59,10 @@ class DataSources(KindHandler):
     def probe(self, live: Manifest | None) -> ProbeResult:
         if live is None:
             return ProbeResult(failed="the DataSource was deleted while the task waited for it")
-        return ProbeResult(source.is_ready(live), pending="CDI to find what the DataSource leads to")
+        return ProbeResult(source.is_ready(live), pending="CDI to find what the DataSource refers to")
 
 
-class Claims(KindHandler):
+class ClaimHandler(KindHandler):
     """The labels of claims. Claims that CDI has not created yet get their labels from CDI."""
 
     def __init__(self) -> None:

@@ -28,8 +28,11 @@ class CatalogHandler(KindHandler):
         return {"generation": live["metadata"].get("generation")}
 
 
-class _Declared(CatalogHandler):
-    """options: of the task: `existing`, `keep` or `apply`; `force`: delete objects that VMs use."""
+class _DeclaredTypeHandler(CatalogHandler):
+    """The instancetypes or preferences of a task.
+
+    options: of the task: `existing`, `keep` or `apply`; `force`: delete objects that VMs use.
+    """
 
     def __init__(self, plural: str, options: Options) -> None:
         super().__init__(plural)
@@ -48,12 +51,12 @@ class _Declared(CatalogHandler):
         return deletion_findings(Users(session), planned, self._force)
 
 
-class Instancetypes(_Declared):
+class InstancetypeHandler(_DeclaredTypeHandler):
     def __init__(self, options: Options) -> None:
         super().__init__("instancetypes", options)
 
 
-class Preferences(_Declared):
+class PreferenceHandler(_DeclaredTypeHandler):
     def __init__(self, options: Options) -> None:
         super().__init__("preferences", options)
 

@@ -37,7 +37,7 @@ Options = dict[str, Any]
 _VMI = "VirtualMachineInstance"
 
 
-class VirtualMachines(KindHandler):
+class VirtualMachineHandler(KindHandler):
     """The handler of VirtualMachines: checks, impacts, restarts and waits.
 
     options: of the task: `field_manager`, `force_conflicts`, `restart`, `concurrency`.

@@ -16,7 +16,7 @@ from ...read.lookup import ClusterLookup
 from ..kind_handler import Finding, KindHandler, Planned
 
 
-class Templates(KindHandler):
+class TemplateHandler(KindHandler):
     def __init__(self, _options: dict[str, Any]) -> None:
         super().__init__("virtual machine templates")
 

@@ -84,7 +84,7 @@ class Handler(Controller):
         client = self._agents.client(vmi["status"]["nodeName"])
         self.cache.observe(await client.update(VMI, changed))
 
-    async def insist(self, key: Key, step: Callable[[Manifest], None]) -> None:
+    async def change_with_retry(self, key: Key, step: Callable[[Manifest], None]) -> None:
         """Like `change`, but tries again with the newest VMI if another client has written it. Raises ApiError."""
         vmi = self.cache.get(key)
         while True:

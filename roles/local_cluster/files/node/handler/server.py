@@ -38,7 +38,7 @@ def _unfreeze(vmi: Manifest) -> None:
     vmi["status"].pop("fsFreezeStatus", None)
 
 
-def _nothing(_vmi: Manifest) -> None:
+def _no_effect(_vmi: Manifest) -> None:
     """A guest that does not exist starts again at once."""
 
 
@@ -47,8 +47,8 @@ _COMMANDS: Final[dict[str, Step]] = {
     "unpause": _unpause,
     "freeze": _freeze,
     "unfreeze": _unfreeze,
-    "reset": _nothing,
-    "softreboot": _nothing,
+    "reset": _no_effect,
+    "softreboot": _no_effect,
 }
 
 
@@ -61,17 +61,18 @@ class Server:
         self._agent = agent
 
     def routes(self) -> list[web.RouteDef]:
-        """Console, VNC and all else that needs a guest is not found here."""
+        """The routes of the server; it has none that need a real guest, such as consoles and VNC."""
         return [
             web.get("/healthz", self._healthz),
             *(web.put(f"{_BASE}/{name}", self._command(step)) for name, step in _COMMANDS.items()),
-            web.get(f"{_BASE}/guestosinfo", self._answer(guest.agent_info)),
+            web.get(f"{_BASE}/guestosinfo", self._json_handler(guest.agent_info)),
             web.get(
-                f"{_BASE}/userlist", self._answer(lambda _vmi: guest.list_of("VirtualMachineInstanceGuestOSUserList"))
+                f"{_BASE}/userlist",
+                self._json_handler(lambda _vmi: guest.list_of("VirtualMachineInstanceGuestOSUserList")),
             ),
             web.get(
                 f"{_BASE}/filesystemlist",
-                self._answer(lambda _vmi: guest.list_of("VirtualMachineInstanceFileSystemList")),
+                self._json_handler(lambda _vmi: guest.list_of("VirtualMachineInstanceFileSystemList")),
             ),
         ]
 
@@ -81,7 +82,7 @@ class Server:
     def _command(self, step: Step) -> Callable[[web.Request], Any]:
         async def handle(request: web.Request) -> web.StreamResponse:
             try:
-                await self._handler.insist(_key(request), step)
+                await self._handler.change_with_retry(_key(request), step)
             except ApiError as error:
                 log.warning("%s: %s", request.path, error)
                 return web.Response(status=error.code, text=str(error))
@@ -89,7 +90,7 @@ class Server:
 
         return handle
 
-    def _answer(self, make: Callable[[Manifest], Manifest]) -> Callable[[web.Request], Any]:
+    def _json_handler(self, make: Callable[[Manifest], Manifest]) -> Callable[[web.Request], Any]:
         async def handle(request: web.Request) -> web.StreamResponse:
             vmi = self._vmis.get(_key(request))
             if vmi is None or not self._agent:
@@ -104,7 +105,7 @@ def _key(request: web.Request) -> Key:
 
 
 def tls(certificate: str, key: str, client_ca: str = "") -> ssl.SSLContext:
-    """client_ca: the CA that callers must have a certificate of; "" for any caller."""
+    """The TLS context of the server. client_ca: the CA that callers must have a certificate of; "" for any caller."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=client_ca or None)
     context.load_cert_chain(certificate, key)
     if client_ca:

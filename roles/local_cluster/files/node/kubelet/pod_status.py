@@ -34,8 +34,8 @@ def is_running(pod: Manifest) -> bool:
 
 def gates_open(pod: Manifest) -> bool:
     """Whether every readiness gate's condition is true."""
-    have = {entry["type"]: entry["status"] for entry in (pod.get("status") or {}).get("conditions") or []}
-    return all(have.get(gate["conditionType"]) == "True" for gate in pod["spec"].get("readinessGates") or [])
+    statuses = {entry["type"]: entry["status"] for entry in (pod.get("status") or {}).get("conditions") or []}
+    return all(statuses.get(gate["conditionType"]) == "True" for gate in pod["spec"].get("readinessGates") or [])
 
 
 def is_ready(pod: Manifest) -> bool:
@@ -85,16 +85,16 @@ def failed(pod: Manifest, outcome: Outcome) -> Manifest:
     state: Manifest = {"terminated": _terminated(pod, outcome)}
     if outcome.reason:
         state = {"waiting": {"reason": outcome.reason, "message": outcome.message}}
-    return _down(pod, state)
+    return _not_running(pod, state)
 
 
 def backing_off(pod: Manifest, seconds: float) -> Manifest:
     """A pod whose containers have failed, and are started again after some time."""
     message = f"back-off {seconds:.0f}s restarting failed container"
-    return _down(pod, {"waiting": {"reason": "CrashLoopBackOff", "message": message}})
+    return _not_running(pod, {"waiting": {"reason": "CrashLoopBackOff", "message": message}})
 
 
-def _down(pod: Manifest, state: Manifest) -> Manifest:
+def _not_running(pod: Manifest, state: Manifest) -> Manifest:
     return {
         **_common(pod, "Running"),
         "containerStatuses": [_container(pod, entry, state) for entry in pod["spec"]["containers"]],
@@ -136,11 +136,11 @@ def _container(pod: Manifest, container: Manifest, state: Manifest, ready: bool 
     name = container["name"]
     before = (pod.get("status") or {}).get("containerStatuses") or []
     previous: Manifest = next((entry for entry in before if entry["name"] == name), {})
-    was = previous.get("state") or {}
+    state_before = previous.get("state") or {}
     last = previous.get("lastState") or {}
-    if was.get("terminated") and not state.get("terminated"):
-        last = {"terminated": was["terminated"]}
-    restarted = "running" in state and "running" not in was and bool(last)
+    if state_before.get("terminated") and not state.get("terminated"):
+        last = {"terminated": state_before["terminated"]}
+    restarted = "running" in state and "running" not in state_before and bool(last)
     status = {
         "name": name,
         "image": container.get("image", ""),
@@ -169,15 +169,15 @@ def _init_containers(pod: Manifest, ended: bool = False) -> Manifest:
             statuses.append(_container(pod, entry, {"running": {"startedAt": _started(pod)}}, ready=True))
         else:
             done = {"terminated": _terminated(pod, Outcome())}
-            beside = entry.get("restartPolicy") == "Always"
-            statuses.append({**_container(pod, entry, done, ready=not beside), "started": False})
+            is_sidecar = entry.get("restartPolicy") == "Always"
+            statuses.append({**_container(pod, entry, done, ready=not is_sidecar), "started": False})
     return {"initContainerStatuses": statuses} if statuses else {}
 
 
 def _conditions(pod: Manifest, containers: bool, ready: bool, reason: str = "") -> list[Manifest]:
     """Changed conditions get a new time, and those of others stay: the patch names only these."""
     before = {entry["type"]: entry for entry in (pod.get("status") or {}).get("conditions") or []}
-    why = reason or ("ReadinessGatesNotReady" if containers else "ContainersNotReady")
+    not_ready_reason = reason or ("ReadinessGatesNotReady" if containers else "ContainersNotReady")
     values = {"PodReadyToStartContainers": containers, "Initialized": containers or bool(reason)}
     values |= {"ContainersReady": containers, "Ready": ready, "PodScheduled": True}
     conditions = []
@@ -186,5 +186,5 @@ def _conditions(pod: Manifest, containers: bool, ready: bool, reason: str = "") 
         previous = before.get(kind) or {}
         since = previous.get("lastTransitionTime") if previous.get("status") == status else None
         entry = {"type": kind, "status": status, "lastTransitionTime": since or now()}
-        conditions.append({**entry, "reason": None if value else why, "message": None})
+        conditions.append({**entry, "reason": None if value else not_ready_reason, "message": None})
     return conditions

@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.catalog_compatibility import (
     Compatibility,
     check_fields,
-    for_other_architectures,
+    foreign_architectures,
 )
 from scripted_server import Store, forbidden, session_with
 
@@ -106,7 +106,7 @@ def test_preferences_for_another_architecture(default: str | None, others: list[
     ]
     live = {"metadata": {"name": "kubevirt"}, "status": {"defaultArchitecture": default} if default else {}}
     with session_with(Store({"/apis/kubevirt.io/v1/kubevirts": [live]})) as session:
-        texts = for_other_architectures(session, manifests)
+        texts = foreign_architectures(session, manifests)
     assert [object_key.name for object_key in texts] == others
     if default == "arm64":
         message = "the task deploys it without these fields, because it is for amd64 and the cluster runs arm64"

@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.declare import declare
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.virtual_machine import (
-    VirtualMachines,
+    VirtualMachineHandler,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.kind_handler import (
     DeclareOutcome,
@@ -95,7 +95,9 @@ def change(store: Store, *wanted: Manifest) -> list[DeclareOutcome]:
         for vm in wanted or [declared(item, disk="ssd") for item in NUMBERS]
     ]
     with session_with(store) as session:
-        return declare(session, VirtualMachines(options), entries, WriteSettings(check_mode=True, server_dry_run=False))
+        return declare(
+            session, VirtualMachineHandler(options), entries, WriteSettings(check_mode=True, server_dry_run=False)
+        )
 
 
 @pytest.fixture

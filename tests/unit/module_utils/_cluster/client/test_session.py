@@ -206,7 +206,7 @@ def test_unreachable_server_is_given_up_only_once(server: Server) -> None:
     way.request("GET", "/x")
     with pytest.raises(ConnectionFailed, match="tried") as first:
         way.request("GET", "/x")
-    assert way.given_up == str(first.value)
+    assert way.give_up_reason == str(first.value)
     # Thousands of objects fail at once, and for one reason.
     server.answers, server.seen = [None], []
     with pytest.raises(ConnectionFailed) as second:
@@ -214,7 +214,7 @@ def test_unreachable_server_is_given_up_only_once(server: Server) -> None:
     assert (len(server.seen), str(second.value)) == (1, str(first.value))
     # It is back, and as patient as before.
     server.answers = [OK, None, OK]
-    assert way.request("GET", "/x") == {} and not way.given_up
+    assert way.request("GET", "/x") == {} and not way.give_up_reason
     assert way.request("GET", "/x") == {} and len(server.seen) == 4
 
 

@@ -62,7 +62,7 @@ def image() -> io.BytesIO:
     return io.BytesIO(b"v" * SIZE)
 
 
-def send(pool: Any, url: str, progress: list[int] | None = None) -> upload_proxy.Answer:
+def send(pool: Any, url: str, progress: list[int] | None = None) -> upload_proxy.UploadResponse:
     count = [] if progress is None else progress
     return upload_proxy.send(pool, url, "secret", image(), SIZE, count.append)
 
@@ -70,7 +70,7 @@ def send(pool: Any, url: str, progress: list[int] | None = None) -> upload_proxy
 def test_file_is_sent_with_its_content_length(server: Server) -> None:
     result: list[int] = []
     answer = send(upload_proxy.connections(), f"http://{server.address}/v1beta1/upload", result)
-    assert answer == upload_proxy.Answer(200, "said")
+    assert answer == upload_proxy.UploadResponse(200, "said")
     assert server.bodies == [b"v" * SIZE]
     assert server.headers[0]["Authorization"] == "Bearer secret"
     assert server.headers[0]["Content-Length"] == str(SIZE)
@@ -82,7 +82,7 @@ def test_file_is_sent_with_its_content_length(server: Server) -> None:
 def test_error_status_is_returned_as_response(server: Server) -> None:
     server.code = 503
     pool = upload_proxy.connections()
-    assert send(pool, f"http://{server.address}/") == upload_proxy.Answer(503, "said")
+    assert send(pool, f"http://{server.address}/") == upload_proxy.UploadResponse(503, "said")
     assert not upload_proxy.takes_data(pool, f"http://{server.address}/", "secret")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.virtual_machine import (
-    VirtualMachines,
+    VirtualMachineHandler,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.kind_handler import (
     DeclareOutcome,
@@ -46,7 +46,7 @@ def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "neve
         "concurrency": 1,
         "wait": False,
     }
-    handler = VirtualMachines(options)
+    handler = VirtualMachineHandler(options)
     module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options: handler)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
     return module._outcome(params, Mode(check=check), handler, list(results), [], {}).warnings

@@ -93,7 +93,7 @@ def test_data_sources_without_a_target_have_a_finding() -> None:
     sources = surveyed(DataSource=[gone, empty])
 
     assert [finding.text for finding in sources["DataSource gone"].findings] == [
-        "there is no PersistentVolumeClaim golden/x, which the DataSource leads to",
+        "there is no PersistentVolumeClaim golden/x, to which the DataSource refers",
         "NotFound: PVC not found",
     ]
     assert codes(sources["DataSource empty"]) == ["missing_target"]
