@@ -43,9 +43,9 @@ VM: Final = "VirtualMachine"
 _STORAGE: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot", "DataVolume")
 _ELSEWHERE: Final = "is not among the checked files"
 _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
-_JUDGED: Final = (VM, *ROLE_OF_KIND, *_FLAVORS)
+_CHECKED_KINDS: Final = (VM, *ROLE_OF_KIND, *_FLAVORS)
 # Other objects that describe guests.
-_OTHERS: Final = (
+_UNCHECKED_KINDS: Final = (
     "VirtualMachineInstance",
     "VirtualMachineInstancePreset",
     "VirtualMachineInstanceReplicaSet",
@@ -55,7 +55,7 @@ _OTHERS: Final = (
 _OWNER: Final = ("apiVersion", "kind", "name", "uid")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 _CATALOG_KEYS: Final = ("series", "families")
-# The end of the API groups of the judged kinds; other groups have kinds of the same names.
+# The end of the API groups of the checked kinds; other groups have kinds of the same names.
 _GROUP: Final = "kubevirt.io/"
 WARN: Final = "warn"
 VALIDATION: Final = {"strict": ERROR, WARN: WARNING, "ignore": ""}
@@ -156,13 +156,13 @@ def declared(source: SourceManifest, release: Release, namespace: str) -> Iterat
     api_version = manifest["apiVersion"]
     if isinstance(api_version, str) and "/" in api_version and _GROUP not in api_version and kind not in _STORAGE:
         return
-    if kind in _OTHERS:
+    if kind in _UNCHECKED_KINDS:
         problem = problem or "is not checked; the check judges VMs, instancetypes and preferences"
-    if problem and kind in (*_JUDGED, *_OTHERS):
+    if problem and kind in (*_CHECKED_KINDS, *_UNCHECKED_KINDS):
         yield Unchecked(kind, Finding("unchecked", NOTE, location, label(manifest), "", problem))
-    if problem or kind not in (*_STORAGE, *_JUDGED):
+    if problem or kind not in (*_STORAGE, *_CHECKED_KINDS):
         return
-    manifest = _placed(manifest, namespace)
+    manifest = _with_namespace(manifest, namespace)
     if yaml_problem := unquoted.problem(manifest):
         yield Finding("invalid", ERROR, location, label(manifest), *yaml_problem)
         return
@@ -196,11 +196,11 @@ def declared(source: SourceManifest, release: Release, namespace: str) -> Iterat
 
 
 def unreadable_kinds(repository: Repository) -> Iterator[str]:
-    """The kinds of the judged objects in files that cannot be read."""
+    """The kinds of the objects in files that cannot be read."""
     for finding in repository.findings:
         if finding.rule == "unreadable":
             text = repository.texts[finding.location.file].decode(errors="replace")
-            yield from (kind for kind in kinds_in(text) if kind in (*_JUDGED, *_OTHERS))
+            yield from (kind for kind in kinds_in(text) if kind in (*_CHECKED_KINDS, *_UNCHECKED_KINDS))
 
 
 def _unserved(manifest: Manifest, release: Release) -> str:
@@ -217,7 +217,7 @@ def _unserved(manifest: Manifest, release: Release) -> str:
     return f"KubeVirt {version} does not serve {kind} in {api_version}; write {served[0] if served else API_VERSION}"
 
 
-def _placed(manifest: Manifest, namespace: str) -> Manifest:
+def _with_namespace(manifest: Manifest, namespace: str) -> Manifest:
     """The manifest with the namespace, and with a name if the cluster would generate it."""
     metadata = manifest.get("metadata")
     if not isinstance(metadata, dict):

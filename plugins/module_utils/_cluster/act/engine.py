@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.write import JSON_PATCH, Repeat, Write, create
 from ..client.backoff import Backoff
-from ..client.errors import ApiError, ConnectionFailed, explain, is_another, is_outdated, lacks_right
+from ..client.errors import ApiError, ConnectionFailed, explain, is_other_object, is_outdated, lacks_permission
 from ..client.pool import each
 from ..client.session import Session
 
@@ -110,7 +110,7 @@ def run_dry(operation: WriteOperation) -> None:
         if absent := _NOT_FOUND.search(error.message):
             if not _is_named(absent[1], outcome.warnings):
                 outcome.warnings.append(f"{reason}; {UNKNOWN_IN_CHECK_MODE}")
-        elif lacks_right(error) or NO_DRY_RUN in error.message:
+        elif lacks_permission(error) or NO_DRY_RUN in error.message:
             outcome.warnings.append(f"the dry run could not check the object: {reason}")
         else:
             outcome.failed = reason
@@ -145,7 +145,9 @@ def send_create(session: Session, kind: Kind, namespace: str | None, manifest: M
 
 
 def _is_absent(error: ApiError | ConnectionFailed) -> bool:
-    return isinstance(error, ApiError) and ((error.code == 404 and error.reason == "NotFound") or is_another(error))
+    return isinstance(error, ApiError) and (
+        (error.code == 404 and error.reason == "NotFound") or is_other_object(error)
+    )
 
 
 def _is_conflict(error: ApiError | ConnectionFailed, write: Write) -> bool:

@@ -49,11 +49,11 @@ class _Plugin(subprocess.Popen[str]):
     # The commands that hung. They are not tried again for each token and each object of a task.
     _hung: ClassVar[list[list[str]]] = []
 
-    def __init__(self, command: list[str], **named: Any) -> None:
-        self._command, self._seconds = command, None if named.get("stdin") else _PLUGIN
+    def __init__(self, command: list[str], **kwargs: Any) -> None:
+        self._command, self._seconds = command, None if kwargs.get("stdin") else _PLUGIN
         if command in self._hung:
             raise self._hangs()
-        super().__init__(command, **named)
+        super().__init__(command, **kwargs)
 
     def communicate(self, input: str | None = None, timeout: float | None = None) -> tuple[str, str]:
         try:
@@ -101,15 +101,19 @@ def _load(options: dict[str, Any], configuration: Any) -> None:
     # An invalid file raises many types of errors: YAML errors, missing keys, wrong types, failing exec plugins.
     name = "kubeconfig" if isinstance(source, dict) else f"kubeconfig {source or '(default)'}"
     try:
-        with _complaints() as complaints:
+        with _logged_errors() as logged_errors:
             _read(config, options, configuration)
     except ConnectionFailed:
         raise
     except Exception as error:
         raise ConnectionFailed(f"{name} cannot be used: {_one_line(error)}") from error
     credentials = configuration.api_key or configuration.cert_file or configuration.username
-    if complaints and not credentials and not any(options.get(name) for name in ("api_key", "client_cert", "username")):
-        raise ConnectionFailed(f"{name}: the credential plugin returned no credentials: {_one_line(complaints[-1])}")
+    if (
+        logged_errors
+        and not credentials
+        and not any(options.get(name) for name in ("api_key", "client_cert", "username"))
+    ):
+        raise ConnectionFailed(f"{name}: the credential plugin returned no credentials: {_one_line(logged_errors[-1])}")
 
 
 def _read(config: Any, options: dict[str, Any], configuration: Any) -> None:
@@ -126,7 +130,7 @@ def _read(config: Any, options: dict[str, Any], configuration: Any) -> None:
 
 
 @contextmanager
-def _complaints() -> Iterator[list[str]]:
+def _logged_errors() -> Iterator[list[str]]:
     """Collects logged errors: if an exec plugin fails, the client only logs that and continues without credentials."""
     messages: list[str] = []
 

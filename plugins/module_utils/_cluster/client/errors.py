@@ -107,7 +107,7 @@ def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = N
     if error.code == 404 and kind is not None and any(words in message for words in _NO_SUCH_API):
         remedy = _WITHOUT_API.get(kind.group, "check that KubeVirt is installed")
         return f"the cluster has no {kind.plural}.{kind.group} ({kind.api_version}); {remedy}"
-    if is_another(error):
+    if is_other_object(error):
         return "the object was deleted while the task ran; run the task again"
     if error.code == 409 and error.causes:
         return _conflict(error)
@@ -124,7 +124,7 @@ def reason_of(error: Exception) -> str:
     return " ".join(_REQUEST.sub("", " ".join(map(str, parts))).split()) or type(error).__name__
 
 
-def lacks_right(error: ApiError) -> bool:
+def lacks_permission(error: ApiError) -> bool:
     """Whether the user lacks the permission for the request."""
     return error.code == 403 and _FORBIDDEN.search(error.message) is not None
 
@@ -134,7 +134,7 @@ def is_outdated(error: ApiError) -> bool:
     return error.code == 422 and not error.causes
 
 
-def is_another(error: ApiError) -> bool:
+def is_other_object(error: ApiError) -> bool:
     """Whether the object with the UID of the request is gone: there is none, or one of the same name."""
     return any(error.code == code and words in error.message for code, words in _OTHER_UID)
 

@@ -18,7 +18,7 @@ from ..._resolver.api.names import shown
 from ..._resolver.api.write import APPLY, Repeat, Write
 from .backoff import Backoff, TokenBucket
 from .configuration import configure
-from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_another, reason_of
+from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_other_object, reason_of
 from .libraries import HTTPHeaderDict, urllib3
 from .pool import raise_if_stopped
 from .transport import USER_AGENT, connections, deadline, opener
@@ -519,7 +519,7 @@ def _may_retry(error: ApiError, safe: bool) -> bool:
         return True  # the server did not process the request
     if error.code == 409:
         # A concurrent write, unlike a conflict of field managers, has no causes; a retry helps.
-        return safe and error.reason == "Conflict" and not error.causes and not is_another(error)
+        return safe and error.reason == "Conflict" and not error.causes and not is_other_object(error)
     lasting = any(words in error.message for words in _LASTING)
     if error.code == 500 and (error.reason not in ("", "InternalError") or lasting):
         return False  # such as a webhook that rejects the request: a retry gets the same error

@@ -58,16 +58,16 @@ def opener(manager: Any, host: str) -> Callable[..., Any]:
         except urllib3.exceptions.LocationValueError as error:
             raise ConnectionFailed(f"cannot reach the API server {host}: {reason_of(error)}", final=True) from error
 
-    def send(method: str, path: str, **named: Any) -> Any:
+    def send(method: str, path: str, **kwargs: Any) -> Any:
         # Unlike request() of urllib3 1, this leaves repeated headers as they are if there is a body.
         return pool.request_encode_url(
-            method, prefix + path, redirect=False, retries=False, preload_content=False, **named
+            method, prefix + path, redirect=False, retries=False, preload_content=False, **kwargs
         )
 
     return send
 
 
-class _Until(io.RawIOBase):
+class _DeadlineStream(io.RawIOBase):
     """A raw stream with a total deadline; the socket's own timeout restarts with each byte."""
 
     def __init__(self, raw: Any) -> None:
@@ -89,38 +89,38 @@ class _Until(io.RawIOBase):
 
 
 class _Response(http.client.HTTPResponse):
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self.fp = io.BufferedReader(_Until(self.fp.detach()), _BUFFER)
+    def __init__(self, *arguments: Any, **kwargs: Any) -> None:
+        super().__init__(*arguments, **kwargs)
+        self.fp = io.BufferedReader(_DeadlineStream(self.fp.detach()), _BUFFER)
 
 
-class _OneWrite:
+class _SingleWriteConnection:
     """A connection that sends a request's headers and body together: each write costs a system call and a TLS record,
     at both ends."""
 
     response_class = _Response
-    _held: list[bytes] | None = None
+    _pending: list[bytes] | None = None
 
-    def request(self, *arguments: Any, **named: Any) -> None:
-        self._held = []
+    def request(self, *arguments: Any, **kwargs: Any) -> None:
+        self._pending = []
         try:
-            super().request(*arguments, **named)  # type: ignore[misc]
+            super().request(*arguments, **kwargs)  # type: ignore[misc]
         finally:
-            held, self._held = self._held, None
-        self.send(b"".join(held))
+            pending, self._pending = self._pending, None
+        self.send(b"".join(pending))
 
     def send(self, data: bytes) -> None:
-        if self._held is None:
+        if self._pending is None:
             super().send(data)  # type: ignore[misc]
         else:
-            self._held.append(data)
+            self._pending.append(data)
 
 
 def _pool_classes(pools: dict[str, Any]) -> dict[str, Any]:
     """Pool classes with connections whose responses end at the deadline and whose requests are one write."""
     classes = {}
     for scheme, pool in pools.items():
-        connection = type(pool.ConnectionCls.__name__, (_OneWrite, pool.ConnectionCls), {})
+        connection = type(pool.ConnectionCls.__name__, (_SingleWriteConnection, pool.ConnectionCls), {})
         classes[scheme] = type(pool.__name__, (pool,), {"ConnectionCls": connection})
     return classes
 

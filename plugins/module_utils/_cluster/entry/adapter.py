@@ -35,7 +35,7 @@ from .outcome import Mode, Module
 
 # The secret fields of a kubeconfig's user, and of the configuration of its auth-provider.
 _SECRETS = ("token", "password", "client-key-data")
-_OF_PROVIDERS: Final = ("id-token", "refresh-token", "access-token", "client-secret")
+_PROVIDER_SECRETS: Final = ("id-token", "refresh-token", "access-token", "client-secret")
 # What Ansible shows instead of a secret option.
 _HIDDEN: Final = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 # Allocations before a collection of the youngest generation, and how many of them before the next older ones'.
@@ -47,7 +47,7 @@ _TOO_MANY: Final = "not enough memory for this many objects; split them over sev
 
 def run_module(module: Module) -> None:
     """Runs a module in a process of its own."""
-    _end_with_the_task()
+    _exit_with_task()
     execute(module)
 
 
@@ -69,7 +69,7 @@ def execute(module: Module) -> None:
     except MemoryError:
         _fail(_TOO_MANY)
     try:
-        _answer(ansible, module, provided)
+        _run_task(ansible, module, provided)
     except RecursionError:
         _fail(_NESTED)
     except MemoryError:
@@ -118,7 +118,7 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
         register_secrets(texts)
 
 
-def _answer(ansible: _AnsibleModule, module: Module, provided: dict[str, Any]) -> None:
+def _run_task(ansible: _AnsibleModule, module: Module, provided: dict[str, Any]) -> None:
     problem = option_checks.option_problem(ansible.params)
     if problem:
         ansible.fail_json(msg=problem)
@@ -148,7 +148,7 @@ def _refuse_unreadable(options: dict[str, Any]) -> None:
             _fail(f"{option}: expected a number, found {shown(value)}; write a number such as 16")
 
 
-def _end_with_the_task() -> None:
+def _exit_with_task() -> None:
     """Ends a module's own process once nobody reads its result: Ansible leaves it alone when its task has timed out."""
     try:
         place = sys.stdout.fileno()
@@ -183,7 +183,7 @@ def _secrets(kubeconfig: Any) -> set[str]:
         return set()
     entries = [_dict(_dict(user).get("user")) for user in users]
     providers = [_dict(_dict(entry.get("auth-provider")).get("config")) for entry in entries]
-    parts = [*((entry, _SECRETS) for entry in entries), *((provider, _OF_PROVIDERS) for provider in providers)]
+    parts = [*((entry, _SECRETS) for entry in entries), *((provider, _PROVIDER_SECRETS) for provider in providers)]
     return {str(part[name]) for part, names in parts for name in names if part.get(name)}
 
 

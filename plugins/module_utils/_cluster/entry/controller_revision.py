@@ -53,20 +53,20 @@ _SPEC: dict[str, dict[str, Any]] = {
 def _run(params: Params, mode: Mode) -> Outcome:
     params = _with_names(params)
     if params["state"] == "pruned":
-        return _pruned(params, mode)
+        return _prune(params, mode)
     if params["state"] == "restored" and not params["former"]:
         return _outcome(params, mode, {"results": []}, [], "virtual machines", [])
-    session, vms, warnings = _inspected(params)
+    session, vms, warnings = _selected_vms(params)
     if params["state"] == "upgraded":
-        return _upgraded(params, mode, session, vms, warnings)
+        return _upgrade(params, mode, session, vms, warnings)
     if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].kubevirt.release)):
         raise TaskFailed(f"patch: {problem}", warnings)
-    changes = change(session, vms, _decision(params), params["restart"], _settings(params, mode))
-    warnings += combined((changed.before.label, warning) for changed in changes for warning in changed.warnings)
-    result: Result = {"results": [_changed(changed) for changed in changes]}
+    outcomes = change(session, vms, _decision(params), params["restart"], _settings(params, mode))
+    warnings += combined((outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings)
+    result: Result = {"results": [_rendered(outcome) for outcome in outcomes]}
     if mode.diff:
-        result["diff"] = [_diff(changed) for changed in changes if changed.changed]
-    failures: Failures = [(changed.before.label, changed.failed) for changed in changes]
+        result["diff"] = [_diff(outcome) for outcome in outcomes if outcome.changed]
+    failures: Failures = [(outcome.before.label, outcome.failed) for outcome in outcomes]
     return _outcome(params, mode, result, failures, "virtual machines", warnings)
 
 
@@ -103,7 +103,7 @@ def _with_names(params: Params) -> Params:
     for option, keys, complete in (("revisions", matchers, False), ("former", ["revisions", "spec"], True)):
         if params[option] is not None:
             _check_entries(option, params[option], keys, complete)
-            return _named(params, option)
+            return _with_names_of(params, option)
     return params
 
 
@@ -115,7 +115,7 @@ def _check_entries(option: str, entries: dict[str, Any], keys: list[str], comple
             raise TaskFailed(f"{option}: {name}: expected a dictionary with the keys {' and '.join(keys)}{end}")
 
 
-def _named(params: Params, option: str) -> Params:
+def _with_names_of(params: Params, option: str) -> Params:
     """The options, with the VMs of an option by VM as `names`. Checks that it has an entry for each VM."""
     if params["names"] is None:
         return {**params, "names": list(params[option])}
@@ -125,7 +125,7 @@ def _named(params: Params, option: str) -> Params:
     return params
 
 
-def _inspected(params: Params) -> tuple[Session, list[Inspected], list[str]]:
+def _selected_vms(params: Params) -> tuple[Session, list[Inspected], list[str]]:
     """The session, the selected VMs, and warnings."""
     check_selection(params)
     try:
@@ -158,7 +158,7 @@ def _decision(params: Params) -> Callable[[Inspected], revision_change.RevisionC
     )
 
 
-def _upgraded(params: Params, mode: Mode, session: Session, vms: list[Inspected], warnings: list[str]) -> Outcome:
+def _upgrade(params: Params, mode: Mode, session: Session, vms: list[Inspected], warnings: list[str]) -> Outcome:
     upgrades = upgrade_revisions(session, vms, _settings(params, mode))
     results = [
         {
@@ -173,7 +173,7 @@ def _upgraded(params: Params, mode: Mode, session: Session, vms: list[Inspected]
     return _outcome(params, mode, {"results": results}, failures, "virtual machines", warnings)
 
 
-def _pruned(params: Params, mode: Mode) -> Outcome:
+def _prune(params: Params, mode: Mode) -> Outcome:
     # Only all VMs of a namespace show which revisions are referenced.
     if params["names"] or params["label_selectors"]:
         raise TaskFailed("state: pruned applies to a whole namespace; remove names and label_selectors")
@@ -217,44 +217,44 @@ def _outcome(params: Params, mode: Mode, result: Result, failures: Failures, nou
     return Outcome({**result, "msg": message}, warnings=warnings)
 
 
-def _changed(changed: RevisionOutcome) -> Result:
-    result = refresh_result(changed.before)
-    result.update(changed=changed.changed, failed=bool(changed.failed))
-    result.update(restarted=changed.restart, revisions=changed.revisions, needs=changed.needs)
-    effect = changed.change.effect
-    if changed.change.former is not None:
-        result.update(spec=changed.change.spec, former=changed.change.former)
+def _rendered(outcome: RevisionOutcome) -> Result:
+    result = refresh_result(outcome.before)
+    result.update(changed=outcome.changed, failed=bool(outcome.failed))
+    result.update(restarted=outcome.restart, revisions=outcome.revisions, needs=outcome.needs)
+    effect = outcome.change.effect
+    if outcome.change.former is not None:
+        result.update(spec=outcome.change.spec, former=outcome.change.former)
     if effect is not None:
         result.update(guest_before=effect.guest_before, guest_after=effect.guest_after, changes=list(effect.changes))
-    if changed.warnings:
-        result["warnings"] = changed.warnings
-    if changed.written and changed.vm is not None:
-        result["expanded"] = [role.matcher for role in changed.change.roles if not role.matcher_of(changed.vm)]
-    if changed.method:
-        result["method"] = changed.method
-    if changed.failed:
-        result["msg"] = changed.failed
-    if changed.vm is not None:
-        result["status"] = printable_status(changed.vm)
-    if changed.before.outstanding is not None or changed.written:
-        result.update(restart_required=changed.restart_required)
-    if changed.guest_current:
+    if outcome.warnings:
+        result["warnings"] = outcome.warnings
+    if outcome.written and outcome.vm is not None:
+        result["expanded"] = [role.matcher for role in outcome.change.roles if not role.matcher_of(outcome.vm)]
+    if outcome.method:
+        result["method"] = outcome.method
+    if outcome.failed:
+        result["msg"] = outcome.failed
+    if outcome.vm is not None:
+        result["status"] = printable_status(outcome.vm)
+    if outcome.before.outstanding is not None or outcome.written:
+        result.update(restart_required=outcome.restart_required)
+    if outcome.guest_current:
         result["guest_current"] = True
         result.pop("outstanding", None)
-    reason = changed.restart_reason
+    reason = outcome.restart_reason
     if reason:
         result["restart_reason"] = reason
-    elif changed.written:
+    elif outcome.written:
         result.pop("restart_reason", None)
     return result
 
 
-def _diff(changed: RevisionOutcome) -> Result:
-    changes = changed.change.effect.changes if changed.change.effect is not None else ()
-    after = ", ".join(changed.revisions.values()) or "changed"
+def _diff(outcome: RevisionOutcome) -> Result:
+    changes = outcome.change.effect.changes if outcome.change.effect is not None else ()
+    after = ", ".join(outcome.revisions.values()) or "changed"
     return {
-        "before_header": f"VirtualMachine {changed.before.label} (current)",
-        "after_header": f"VirtualMachine {changed.before.label} ({after})",
+        "before_header": f"VirtualMachine {outcome.before.label} (current)",
+        "after_header": f"VirtualMachine {outcome.before.label} ({after})",
         "before": {entry["field"]: entry["before"] for entry in changes},
         "after": {entry["field"]: entry["after"] for entry in changes},
     }

@@ -88,12 +88,12 @@ def _result(impact: UpgradeImpact) -> Result:
         for object_key in references(vm.vm):
             users[object_key].append(vm.label)
     before, after = impact.before, impact.after
-    todo = steps(impact.vms, impact.objects, before, after, impact.templates, impact.admissions)
+    planned_steps = steps(impact.vms, impact.objects, before, after, impact.templates, impact.admissions)
     by_vm = (impact.admissions or Admissions({}, [])).vms
     return {
         "kubevirt": {"before": _version(before), "after": _version(after)},
         "settings": settings(before, after),
-        "steps": [_step(step) for step in todo],
+        "steps": [_step(step) for step in planned_steps],
         "virtual_machines": [_vm(vm, by_vm.get(key_of(vm.vm), Admission())) for vm in impact.vms],
         "quotas": impact.admissions.quotas if impact.admissions else [],
         "templates": [_template(template) for template in impact.templates],
@@ -109,23 +109,23 @@ def _step(step: Step) -> Result:
     return {**step._asdict(), "virtual_machines": list(step.virtual_machines), "templates": list(step.templates)}
 
 
-def _starts(starts: VMChange | TemplateChange, manifest: Result) -> Result:
+def _start_fields(change: VMChange | TemplateChange, manifest: Result) -> Result:
     """The result fields that VMs and templates have in common."""
     result: Result = {
         "name": manifest["metadata"]["name"],
         "namespace": manifest["metadata"]["namespace"],
-        "changes": list(starts.changes),
-        "guest_before": starts.before.guest,
-        "guest_after": starts.after.guest,
-        "pod_before": dict(starts.before.pod),
-        "pod_after": dict(starts.after.pod),
-        "lost": list(starts.lost),
+        "changes": list(change.changes),
+        "guest_before": change.before.guest,
+        "guest_after": change.after.guest,
+        "pod_before": dict(change.before.pod),
+        "pod_after": dict(change.after.pod),
+        "lost": list(change.lost),
     }
     texts = {
-        "refusal": starts.refusal,
-        "refusal_before": starts.refusal_before,
-        "problem": starts.after.problem,
-        "problem_before": starts.before.problem,
+        "refusal": change.refusal,
+        "refusal_before": change.refusal_before,
+        "problem": change.after.problem,
+        "problem_before": change.before.problem,
     }
     return {**result, **_not_empty(texts)}
 
@@ -135,12 +135,12 @@ def _not_empty(texts: dict[str, str]) -> dict[str, str]:
 
 
 def _template(template: TemplateChange) -> Result:
-    return {**_starts(template, template.manifest), "affected": template.affected}
+    return {**_start_fields(template, template.manifest), "affected": template.affected}
 
 
 def _vm(vm: VMChange, admission: Admission) -> Result:
     result: Result = {
-        **_starts(vm, vm.vm),
+        **_start_fields(vm, vm.vm),
         "needs": vm.effect,
         "restart_required": bool(vm.restart_reason),
         "pinned": vm.pinned,
