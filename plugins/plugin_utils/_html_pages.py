@@ -11,7 +11,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ..module_utils._resolver.api.quantity import human
+from ..module_utils._resolver.api.quantity import human_readable
 
 Facts = dict[str, Any]
 
@@ -52,7 +52,7 @@ def _number(count: int) -> str:
 
 def _memory(count: int) -> str:
     """Bytes, rounded: ``102 TiB``, ``1.5 GiB``."""
-    amount = human(str(count))
+    amount = human_readable(str(count))
     suffix = amount.lstrip("0123456789.")
     figure = float(amount[: len(amount) - len(suffix)])
     return f"{figure:,.0f} {suffix}B" if figure >= 100 else f"{figure:.3g} {suffix}B"

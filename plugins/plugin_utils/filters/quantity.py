@@ -8,7 +8,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._resolver.api.errors import QuantityError
-from ...module_utils._resolver.api.quantity import Quantity, human, parse
+from ...module_utils._resolver.api.quantity import Quantity, human_readable, parse
 
 FORMS = ("integer", "canonical", "human", "human_decimal")
 
@@ -25,7 +25,7 @@ def quantity(value: Any, form: Any = "integer", compare: Any = None) -> Any:
             return (amount.nanos > other.nanos) - (amount.nanos < other.nanos)
         if form == "integer":
             return amount.value
-        return amount.text if form == "canonical" else human(amount.text, binary=form == "human")
+        return amount.text if form == "canonical" else human_readable(amount.text, binary=form == "human")
 
     if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)):
         return [convert(entry) for entry in value]

@@ -50,8 +50,8 @@ def test_pods_and_vmis_know_each_other() -> None:
     pods, vmis = api.cache(POD), api.cache(VMI)
     launchers = Launchers(pods, vmis)
     notified: list[Any] = []
-    launchers.tell_of_pods(notified.append)
-    launchers.tell_of_vmis(notified.append)
+    launchers.on_pod_change(notified.append)
+    launchers.on_vmi_change(notified.append)
     guest = vmi("Running")
     api.add(VMI, guest)
     pod = launcher("a", guest)

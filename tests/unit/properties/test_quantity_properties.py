@@ -100,7 +100,7 @@ def test_whole_numbers_survive_a_round_trip(value: int, form: str) -> None:
 def test_human_text_is_close_to_the_amount(number: str, suffix: str, binary: bool) -> None:
     parsed = quantity.parse(number + suffix)
     assume(written_as_it_is(parsed))
-    text = quantity.human(parsed.text, binary)
+    text = quantity.human_readable(parsed.text, binary)
     near = exact(text)
     assert abs(near - Fraction(parsed.nanos, 10**9)) <= UNITS[text.lstrip("0123456789.")] / 200
 

@@ -23,7 +23,7 @@ from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import FIELD_MANAGER, Session
-from ..read.catalog_users import Users, labels
+from ..read.catalog_users import CatalogUsers, labels
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, Unreadable
@@ -112,7 +112,7 @@ def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -
     """
     deployed = CatalogOutcome()
     snapshot = _Snapshot(session)
-    users = Users(session)
+    users = CatalogUsers(session)
     entries = _entries(session, request, deployed)
     desired = [(entry.key, entry.manifest) for entry in entries]
     if request.state == "present":
@@ -220,7 +220,7 @@ def _entries(session: Session, request: CatalogRequest, deployed: CatalogOutcome
 class _CatalogObjectHandler(CatalogHandler):
     """The objects of a request, and the objects to prune."""
 
-    def __init__(self, request: CatalogRequest, snapshot: _Snapshot, users: Users) -> None:
+    def __init__(self, request: CatalogRequest, snapshot: _Snapshot, users: CatalogUsers) -> None:
         super().__init__("objects")
         self._request = request
         self._snapshot = snapshot
@@ -247,7 +247,7 @@ class _CatalogObjectHandler(CatalogHandler):
 def _predict_changes(
     session: Session,
     snapshot: _Snapshot,
-    users: Users,
+    users: CatalogUsers,
     request: CatalogRequest,
     desired: list[tuple[Key, Manifest]],
     deployed: CatalogOutcome,
@@ -281,7 +281,7 @@ def _predict_changes(
 
 def _find_users(
     session: Session,
-    users: Users,
+    users: CatalogUsers,
     deployed: CatalogOutcome,
     after: dict[ObjectKey, Manifest | None],
     request: CatalogRequest,

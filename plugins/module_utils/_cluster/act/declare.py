@@ -21,7 +21,7 @@ from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import patch as taking_over
 from ..._resolver.declare.take_over import take_nothing
 from ..client.errors import ApiError, Cause
-from ..client.pool import each
+from ..client.pool import map_concurrently
 from ..client.session import Session
 from ..read.snapshot import Key, Unreadable
 from ..read.unmatched import missing_namespace
@@ -160,7 +160,7 @@ def _read_groups(
         except Unreadable as error:
             return error
 
-    return zip(groups, each(read, groups, concurrency))
+    return zip(groups, map_concurrently(read, groups, concurrency))
 
 
 def _retained_warning(field: Field, managers: tuple[str, ...]) -> str:
@@ -258,7 +258,7 @@ def _await_names(
         for name, failure in handler.await_old_dependents(session, namespace, manifests, seconds).items():
             members[name].failed = failure
 
-    each(wait, created, settings.concurrency)
+    map_concurrently(wait, created, settings.concurrency)
 
 
 def _wait_for_ends(
@@ -322,7 +322,7 @@ def _dry_run(session: Session, steps: list[tuple[DeclareOutcome, Planned]], sett
         for _live in _send_plan(dry_run_only, result.entry.key, step, result.live_before, settings.force_conflicts):
             pass
 
-    each(run_dry, _operations(dry_run, steps), settings.concurrency)
+    map_concurrently(run_dry, _operations(dry_run, steps), settings.concurrency)
 
 
 def _verb_of(step: Plan) -> str:
@@ -453,7 +453,7 @@ def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome],
             members[name].failed = ended.failure
         _await_dependents(session, handler, namespace, list(members.values()), deadline)
 
-    each(wait, groups, WATCHES)
+    map_concurrently(wait, groups, WATCHES)
 
 
 def _is_gone(result: DeclareOutcome, live: Manifest | None) -> bool:

@@ -38,7 +38,7 @@ def _outliving(vm: Manifest, lookup: ClusterLookup) -> list[str]:
     namespace, uid = vm["metadata"]["namespace"], vm["metadata"]["uid"]
     templates = created_volumes(vm)
 
-    def outlives(name: str) -> bool:
+    def is_retained(name: str) -> bool:
         claim = lookup.get("PersistentVolumeClaim", namespace, name)
         if isinstance(claim, Problem):
             return name not in templates
@@ -51,7 +51,7 @@ def _outliving(vm: Manifest, lookup: ClusterLookup) -> list[str]:
             return name not in templates
         return volume is None or (sole_owner(claim), sole_owner(volume)) != (volume["metadata"]["uid"], uid)
 
-    return [name for name in claim_names(vm) if outlives(name)]
+    return [name for name in claim_names(vm) if is_retained(name)]
 
 
 def await_dependents(

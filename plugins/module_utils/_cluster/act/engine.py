@@ -15,7 +15,7 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.write import JSON_PATCH, Repeat, Write, create
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain, is_other_object, is_outdated, lacks_permission
-from ..client.pool import each
+from ..client.pool import map_concurrently
 from ..client.session import Session
 
 Manifest = dict[str, Any]
@@ -92,7 +92,7 @@ def run_operations(operations: Iterable[WriteOperation], settings: WriteSettings
         if settings.fail_fast and operation.outcome.failed:
             stopped.set()
 
-    each(run, operations, settings.concurrency)
+    map_concurrently(run, operations, settings.concurrency)
 
 
 def run_dry(operation: WriteOperation) -> None:

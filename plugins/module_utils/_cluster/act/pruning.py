@@ -19,7 +19,7 @@ from ..._resolver.kubevirt.revision.store import Create, Delete, PatchSpec, Patc
 from ..._resolver.refresh.controller_revisions import unreferenced
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.revisions import Inspected
+from ..read.revisions import InspectedVM
 from ..read.snapshot import Unreadable
 from .engine import WriteOperation, WriteOutcome, WriteSettings, run_operations, send, send_create
 
@@ -45,7 +45,7 @@ class PruneOutcome(WriteOutcome):
 class UpgradeOutcome(WriteOutcome):
     """The outcome for the revisions of one VM. changed: something was written, or would be in check mode."""
 
-    before: Inspected
+    before: InspectedVM
     changed: bool = False
 
 
@@ -119,7 +119,7 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
     return bool(under_way) and (not vms or bool(vms & targets))
 
 
-def upgrade_revisions(session: Session, vms: list[Inspected], settings: WriteSettings) -> list[UpgradeOutcome]:
+def upgrade_revisions(session: Session, vms: list[InspectedVM], settings: WriteSettings) -> list[UpgradeOutcome]:
     """Rewrites revisions of an older version, as virt-controller does when it next reconciles their VMs."""
     results = [UpgradeOutcome(vm) for vm in vms]
     operations = (
@@ -151,7 +151,7 @@ def _storing_release(vm: Manifest) -> Release:
     return NEWEST if any(role.reference_of(vm) for role in ROLES) else release.parse_release("1.4")
 
 
-def _is_done(session: Session, before: Inspected) -> bool:
+def _is_done(session: Session, before: InspectedVM) -> bool:
     """Whether nothing is left to do: KubeVirt rejects a repeated patch if the first succeeded and its response was
     lost.
     """

@@ -34,11 +34,11 @@ from ..._resolver.preflight.object_keys import keys_for_guest
 from ..._resolver.refresh import recapture
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.pool import each
+from ..client.pool import map_concurrently
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup, ListLookup
-from ..read.revisions import Inspected
+from ..read.revisions import InspectedVM
 from ..read.snapshot import Key, Unreadable, read
 from ..read.watch import ProbeResult, state_until, wait_in_namespaces
 from .engine import WriteOperation, WriteOutcome, WriteSettings, run_operations, send
@@ -280,7 +280,7 @@ def plan_restart(result: RevisionOutcome, option: str) -> None:
         result.restart = result.may_restart and before.restart_required
 
 
-def is_terminating(before: Inspected) -> bool:
+def is_terminating(before: InspectedVM) -> bool:
     return bool(before.vm["metadata"].get("deletionTimestamp"))
 
 
@@ -392,7 +392,7 @@ class RevisionRestarts:
             if not moving:
                 break
             time.sleep(_QUIET)
-            moved = each(self._moved, moving, self._settings.concurrency)
+            moved = map_concurrently(self._moved, moving, self._settings.concurrency)
             moving = [result for result, has_moved in zip(moving, moved) if has_moved]
         for result in results:
             # The guest was started from the current VM.

@@ -14,7 +14,7 @@ from ..._resolver.refresh import recapture
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.revisions import Inspected
+from ..read.revisions import InspectedVM
 from ..read.watch import ProbeResult, WaitResult, state_until, wait_in_namespaces
 from .engine import WriteOperation, WriteSettings, run_dry, run_operations, send
 from .restarts import RevisionRestarts, bump_generation, is_terminating, plan_restart
@@ -33,8 +33,8 @@ _CAPTURE: Final = "KubeVirt to capture the revision"
 
 def change(
     session: Session,
-    inspected: list[Inspected],
-    decide: Callable[[Inspected], RevisionChange],
+    inspected: list[InspectedVM],
+    decide: Callable[[InspectedVM], RevisionChange],
     restart: str,
     settings: WriteSettings,
 ) -> list[RevisionOutcome]:
@@ -59,11 +59,11 @@ def change(
     return results
 
 
-def _decided(before: Inspected, decide: Callable[[Inspected], RevisionChange]) -> RevisionChange:
+def _decided(before: InspectedVM, decide: Callable[[InspectedVM], RevisionChange]) -> RevisionChange:
     return RevisionChange() if is_terminating(before) else decide(before)
 
 
-def _planned(before: Inspected, decided: RevisionChange, restart: str) -> RevisionOutcome:
+def _planned(before: InspectedVM, decided: RevisionChange, restart: str) -> RevisionOutcome:
     result = RevisionOutcome(before, decided, vm=before.vm)
     if decided.refusal is not None:
         result.failed = f"{decided.refusal}; nothing was changed"
@@ -72,7 +72,7 @@ def _planned(before: Inspected, decided: RevisionChange, restart: str) -> Revisi
     return result
 
 
-def _patch(session: Session, before: Inspected, body: Manifest, part: str | None = None, dry: bool = False) -> None:
+def _patch(session: Session, before: InspectedVM, body: Manifest, part: str | None = None, dry: bool = False) -> None:
     """Sends a merge patch. The fields that it sets do not conflict with a play that declares the VM."""
     query = {"fieldManager": session.field_manager, **({"dryRun": "All"} if dry else {})}
     send(session, merge_patch(_VM.path(before.namespace, before.name, part), body, **query))

@@ -10,7 +10,7 @@ from ..._resolver.api.matcher import Role
 from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
 from ..._resolver.refresh.recapture import RespellPatches
 from ..._resolver.refresh.revision_change import RevisionChange
-from ..read.revisions import Inspected
+from ..read.revisions import InspectedVM
 from .engine import WriteOutcome
 
 Manifest = dict[str, Any]
@@ -31,7 +31,7 @@ class RevisionOutcome(WriteOutcome):
     revisions: the revisions of the VM afterwards, by matcher. vm: as last seen.
     """
 
-    before: Inspected
+    before: InspectedVM
     change: RevisionChange
     restart: bool = False
     may_restart: bool = False

@@ -28,7 +28,7 @@ def raise_if_stopped() -> None:
         raise Stopped
 
 
-def each(action: Callable[[_T], _R], items: Iterable[_T], concurrency: int) -> list[_R]:
+def map_concurrently(action: Callable[[_T], _R], items: Iterable[_T], concurrency: int) -> list[_R]:
     """Calls `action` on every item, on `concurrency` threads at most. The results in the order of the items.
 
     Each thread takes one item after the other. A future for each item would wake the caller up once for each request.

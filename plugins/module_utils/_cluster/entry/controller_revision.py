@@ -15,7 +15,7 @@ from ..act.revision_changes import change
 from ..act.revision_outcome import RevisionOutcome
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.revisions import Inspected, inspect, roles_of
+from ..read.revisions import InspectedVM, inspect, roles_of
 from ..read.snapshot import Unreadable
 from ..read.unmatched import missing_namespace
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
@@ -125,7 +125,7 @@ def _with_names_of(params: Params, option: str) -> Params:
     return params
 
 
-def _selected_vms(params: Params) -> tuple[Session, list[Inspected], list[str]]:
+def _selected_vms(params: Params) -> tuple[Session, list[InspectedVM], list[str]]:
     """The session, the selected VMs, and warnings."""
     check_selection(params)
     try:
@@ -141,7 +141,7 @@ def _selected_vms(params: Params) -> tuple[Session, list[Inspected], list[str]]:
     return session, vms, warnings
 
 
-def _decision(params: Params) -> Callable[[Inspected], revision_change.RevisionChange]:
+def _decision(params: Params) -> Callable[[InspectedVM], revision_change.RevisionChange]:
     roles = roles_of(params["revisions_of"])
     if params["state"] == "refreshed":
         return lambda vm: revision_change.refresh(vm.vm, vm.drift, roles)
@@ -158,7 +158,7 @@ def _decision(params: Params) -> Callable[[Inspected], revision_change.RevisionC
     )
 
 
-def _upgrade(params: Params, mode: Mode, session: Session, vms: list[Inspected], warnings: list[str]) -> Outcome:
+def _upgrade(params: Params, mode: Mode, session: Session, vms: list[InspectedVM], warnings: list[str]) -> Outcome:
     upgrades = upgrade_revisions(session, vms, _settings(params, mode))
     results = [
         {

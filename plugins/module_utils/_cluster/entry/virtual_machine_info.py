@@ -14,7 +14,7 @@ from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.expansion import Expansion, expand_vms
 from ..read.kubevirt import kubevirt
-from ..read.revisions import Inspected, inspect
+from ..read.revisions import InspectedVM, inspect
 from .argument_spec import AUTH, REQUESTS
 from .outcome import Mode, Module, Outcome, Params, TaskFailed, amount, reasons
 from .selection import SELECTION, check_selection, selector, unselected
@@ -69,7 +69,7 @@ class _Filter:
     drifted: bool | None = None
     restart_required: bool | None = None
 
-    def takes(self, vm: Inspected) -> bool:
+    def takes(self, vm: InspectedVM) -> bool:
         names = {"instancetype": self.instancetype, "preference": self.preference}
         for role in ROLES:
             name = names[role.matcher]
@@ -118,7 +118,7 @@ def _run(params: Params, _mode: Mode) -> Outcome:
 MODULE = Module(_SPEC, _run)
 
 
-def _result(vm: Inspected, include: list[str]) -> Result:
+def _result(vm: InspectedVM, include: list[str]) -> Result:
     result = vm_result(vm, with_resources=RESOURCES in include)
     return {**result, **refresh_result(vm)} if REFRESH in include else result
 
@@ -143,7 +143,7 @@ def _expansion(expansion: Expansion) -> Result:
     return {"equal": expansion.equal, "differences": expansion.differences, **present}
 
 
-def _unreferenced(params: Params, vms: list[Inspected]) -> list[dict[str, str]]:
+def _unreferenced(params: Params, vms: list[InspectedVM]) -> list[dict[str, str]]:
     """The unreferenced revisions. vms: sorted by namespace.
 
     Empty if the task selects VMs: only all VMs of a namespace show what is referenced.

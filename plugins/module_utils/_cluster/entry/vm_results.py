@@ -15,13 +15,13 @@ from ..._resolver.kubevirt.vmi.guest import guest
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
 from ..._resolver.refresh.controller_revisions import copies_without_revisions
 from ..._resolver.refresh.drift import REVISION_LOST, UNKNOWN, RoleDrift, needs
-from ..read.revisions import Inspected
+from ..read.revisions import InspectedVM
 
 Manifest = dict[str, Any]
 Result = dict[str, Any]
 
 
-def vm_result(vm: Inspected, with_resources: bool = True) -> Result:
+def vm_result(vm: InspectedVM, with_resources: bool = True) -> Result:
     """A VM. with_resources: also the resources at its next start."""
     metadata, status = vm.vm["metadata"], vm.vm.get("status") or {}
     result: Result = {
@@ -49,7 +49,7 @@ def vm_result(vm: Inspected, with_resources: bool = True) -> Result:
     return result
 
 
-def refresh_result(vm: Inspected) -> Result:
+def refresh_result(vm: InspectedVM) -> Result:
     """A VM, and what a refresh of its revisions would change."""
     effect = vm.drift.effect
     result: Result = {
@@ -87,7 +87,7 @@ def printable_status(vm: Manifest) -> str:
     return str((vm.get("status") or {}).get("printableStatus", ""))
 
 
-def _revisions(vm: Inspected) -> Result:
+def _revisions(vm: InspectedVM) -> Result:
     """The captured revisions, by the matcher that they are for."""
     return {
         role.matcher: {
@@ -101,7 +101,7 @@ def _revisions(vm: Inspected) -> Result:
     }
 
 
-def _resources(vm: Inspected, cluster: KubeVirt) -> Result:
+def _resources(vm: InspectedVM, cluster: KubeVirt) -> Result:
     """{resources}: of guest and pod at the next start, with the captured revisions; or {problem}: why unknown."""
     for role, part, spec in zip(ROLES, (vm.drift.instancetype, vm.drift.preference), vm.drift.captured):
         lost = part is not None and part.state in (REVISION_LOST, UNKNOWN) and part.revision not in vm.revisions.by_name

@@ -16,7 +16,7 @@ Manifest = dict[str, Any]
 _NAMED = 5
 
 
-class Users:
+class CatalogUsers:
     """Lists VMs once for each namespace, or once in all namespaces for the cluster-wide kinds."""
 
     def __init__(self, session: Session) -> None:

@@ -14,7 +14,7 @@ from ..._resolver.kubevirt.vmi import expand as resolver
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt
 from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..client.errors import ApiError, explain
-from ..client.pool import each
+from ..client.pool import map_concurrently
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
@@ -57,7 +57,7 @@ def expand_vms(session: Session, vms: list[Manifest], concurrency: int) -> list[
     cluster = kubevirt(session)
     lookup = ClusterLookup(session)
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, cluster.release))
-    expansions = each(lambda vm: _server_expansion(session, vm), vms, concurrency)
+    expansions = map_concurrently(lambda vm: _server_expansion(session, vm), vms, concurrency)
     return [_compare(vm, expansion, lookup, cluster) for vm, expansion in zip(vms, expansions)]
 
 

@@ -22,7 +22,7 @@ from ..._resolver.cdi import checksum
 from ..client import tls
 from ..client.errors import ApiError, ConnectionFailed, explain, reason_of
 from ..client.libraries import urllib3
-from ..client.pool import each
+from ..client.pool import map_concurrently
 from ..client.session import Session
 from ..client.transport import USER_AGENT
 from .cdi import cdi
@@ -206,7 +206,7 @@ def image_of(session: Session, options: Options) -> Content:
 def contents_of(session: Session, images: Iterable[tuple[Image, bool]]) -> dict[tuple[Image, bool], Content]:
     """The contents of images, each read once, concurrently. The second part of a key is `insecure`."""
     unique = list(dict.fromkeys(images))
-    return dict(zip(unique, each(lambda key: content_of(session, *key), unique, _SIDE_BY_SIDE)))
+    return dict(zip(unique, map_concurrently(lambda key: content_of(session, *key), unique, _SIDE_BY_SIDE)))
 
 
 def content_of(session: Session, source: Image, insecure: bool = False) -> Content:

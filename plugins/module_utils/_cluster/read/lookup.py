@@ -11,7 +11,7 @@ from ..._resolver.api.kinds import BY_NAME, EXISTING, Kind
 from ..._resolver.kubevirt.find.lookup import Problem
 from ..._resolver.preflight.object_keys import ObjectKey, further_keys
 from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.pool import each
+from ..client.pool import map_concurrently
 from ..client.session import Session
 
 Manifest = dict[str, Any]
@@ -84,7 +84,7 @@ class ClusterLookup:
                 jobs.append(partial(self._list, collection))
             else:
                 jobs += [partial(self.get, *collection, name) for name in sorted(names)]
-        each(lambda job: job(), jobs, _SIDE_BY_SIDE)
+        map_concurrently(lambda job: job(), jobs, _SIDE_BY_SIDE)
 
     def _cached(self, key: ObjectKey) -> Manifest | None:
         collection = (key.kind, key.namespace if BY_NAME[key.kind].namespaced else "")
@@ -138,7 +138,7 @@ class ListLookup:
     def gather(self, collections: Iterable[tuple[str, str]]) -> None:
         """Lists kinds in namespaces concurrently; later calls need no request."""
         first = dict.fromkeys((kind, self._first(kind, namespace)) for kind, namespace in collections)
-        each(lambda collection: self._list_objects(*collection), first, _SIDE_BY_SIDE)
+        map_concurrently(lambda collection: self._list_objects(*collection), first, _SIDE_BY_SIDE)
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup."""

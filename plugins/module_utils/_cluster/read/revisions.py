@@ -31,7 +31,7 @@ _OLDER_REVISIONS = "the guest was started with other revisions of its instancety
 
 
 @dataclass(frozen=True)
-class Inspected:
+class InspectedVM:
     """A VM and its drift.
 
     revisions: all ControllerRevisions of its namespace, shared by its VMs. kubevirt: the cluster's KubeVirt.
@@ -98,7 +98,7 @@ def inspect(
     names: list[str] | None = None,
     selector: str | None = None,
     guests: bool = False,
-) -> list[Inspected]:
+) -> list[InspectedVM]:
     """VMs with their drift, sorted by namespace and name.
 
     One LIST each of VMs, revisions, every kind that the VMs refer to, and KubeVirt.
@@ -133,7 +133,7 @@ def inspect(
 
 def inspected(
     vm: Manifest, lookup: ListLookup, kv: KubeVirt, instance: Manifest | None, revisions: RevisionIndex
-) -> Inspected:
+) -> InspectedVM:
     """A VM with its drift and what its guest lacks. instance: its VMI; None if there is none or it is unknown."""
     vm_drift = drift.drift(vm, lookup, kv)
     lacks, unrequested_restart = None, ""
@@ -142,7 +142,7 @@ def inspected(
         if lacks.fields:
             unchanged = impact(vm, AdmissionResult(vm, vm), instance, Cluster(lookup, kv))
             unrequested_restart = str(unchanged.reason) if unchanged.without_condition else ""
-    return Inspected(vm, vm_drift, revisions, kv, lookup, instance, lacks, unrequested_restart)
+    return InspectedVM(vm, vm_drift, revisions, kv, lookup, instance, lacks, unrequested_restart)
 
 
 def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.pool import each
+from ..client.pool import map_concurrently
 from ..client.session import Session
 
 Manifest = dict[str, Any]
@@ -33,7 +33,7 @@ def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
     for key in keys:
         names.setdefault((BY_NAME[key.kind], key.namespace), set()).add(key.name)
     live: dict[Key, dict[str, Any]] = {}
-    lists = each(lambda place: _read_kind(session, place[0], place[1], names[place]), names, _SIDE_BY_SIDE)
+    lists = map_concurrently(lambda place: _read_kind(session, place[0], place[1], names[place]), names, _SIDE_BY_SIDE)
     for (kind, namespace), items in zip(names, lists):
         live.update({Key(kind.kind, namespace, item["metadata"]["name"]): item for item in items})
     return live

@@ -11,7 +11,7 @@ from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.preflight.references import claim_names
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.pool import each
+from ..client.pool import map_concurrently
 from ..client.session import PASSING, Session
 
 Manifest = dict[str, Any]
@@ -92,7 +92,7 @@ def wait_in_namespaces(
         members = namespaces[namespace]
         return wait_for(session, kind, namespace, members, lambda name, item: members[name](item), seconds, deadline)
 
-    ended = zip(namespaces, each(wait_in, namespaces, WATCHES))
+    ended = zip(namespaces, map_concurrently(wait_in, namespaces, WATCHES))
     return {(namespace, name): waited for namespace, by_name in ended for name, waited in by_name.items()}
 
 

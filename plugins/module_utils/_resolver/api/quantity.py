@@ -140,7 +140,7 @@ def from_nanos(nanos: int, form: str) -> Quantity:
     return Quantity(nanos, form, _print(nanos, form), -(-nanos // _NANO) if nanos > 0 else nanos // _NANO)
 
 
-def human(text: str, binary: bool = True) -> str:
+def human_readable(text: str, binary: bool = True) -> str:
     """The amount with at most two decimals and the largest suffix that leaves 1 or more: 1610612736 → ``1.5Gi``.
 
     A valid quantity, rounded half up. binary: Ki, Mi, ...; else k, M, .... Amounts below 1 use m, u or n. Raises

@@ -42,7 +42,7 @@ def merge(target: dict[str, Any], addition: dict[str, Any], path: str = "") -> d
     return target
 
 
-def overlay(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+def apply_merge_patch(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     """A new dict with a JSON merge patch (RFC 7386) applied. It shares unchanged parts with the base."""
     result = dict(base)
     for key, value in patch.items():
@@ -50,18 +50,20 @@ def overlay(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
             result.pop(key, None)
         elif isinstance(value, dict):
             below = result.get(key)
-            result[key] = overlay(below if isinstance(below, dict) else {}, value)
+            result[key] = apply_merge_patch(below if isinstance(below, dict) else {}, value)
         else:
             result[key] = value
     return result
 
 
-def undo(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """The JSON merge patch that makes `overlay(base, patch)` the base again."""
+def reverse_merge_patch(base: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """The JSON merge patch that makes `apply_merge_patch(base, patch)` the base again."""
     result: dict[str, Any] = {}
     for key, value in patch.items():
         former = base.get(key)
-        result[key] = undo(former, value) if isinstance(former, dict) and isinstance(value, dict) else copy(former)
+        result[key] = (
+            reverse_merge_patch(former, value) if isinstance(former, dict) and isinstance(value, dict) else copy(former)
+        )
     return result
 
 

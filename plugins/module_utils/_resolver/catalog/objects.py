@@ -23,7 +23,7 @@ from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, R
 from ..api.names import nearest, shown
 from ..api.schema import TYPES, field_type
 from ..api.state import DEPRECATED, OBSOLETE, REPLACEMENT, marks
-from ..api.tree import copy, merge, overlay
+from ..api.tree import apply_merge_patch, copy, merge
 from ..api.unquoted import QUOTES
 from ..declare import manifests
 from .versions import at_version
@@ -156,7 +156,7 @@ def _layered(
         base = _layered(base, sort, groups, groups[parent], f"{sort.groups}.{parent}", (*above, parent))
     own = _own_content(sort, entry, where)
     # Keep null labels until the derived labels are known, because they remove these too.
-    return {**overlay(base, own), "labels": {**base["labels"], **own["labels"]}}
+    return {**apply_merge_patch(base, own), "labels": {**base["labels"], **own["labels"]}}
 
 
 def _own_content(sort: _DefinitionPart, entry: Entry, where: str) -> Entry:

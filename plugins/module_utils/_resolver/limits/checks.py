@@ -41,7 +41,7 @@ VARIABLES: Final = {
 """The variables of every policy, in the order in which they need each other."""
 
 
-class View(NamedTuple):
+class LimitedObject(NamedTuple):
     """What the checks see of an object. existed: it is not new. parts: those of `VARIABLES`."""
 
     kind: str
@@ -62,7 +62,7 @@ class View(NamedTuple):
         return "spec.template.spec" if self.kind == VM else "spec"
 
 
-def view(manifest: Manifest, before: Manifest | None) -> View:
+def view(manifest: Manifest, before: Manifest | None) -> LimitedObject:
     """The view of a VM, a VMI or an instancetype. before: the object before an update, or None."""
     kind, parts = manifest["kind"], {}
     for suffix, source in (("", manifest), ("Before", before or {})):
@@ -71,7 +71,7 @@ def view(manifest: Manifest, before: Manifest | None) -> View:
         parts[f"vm{suffix}"] = vm
         parts[f"guest{suffix}"] = spec if kind == VMI else (vm.get("template") or {}).get("spec") or {}
         parts[f"type{suffix}"] = spec if kind == INSTANCETYPE.kind else {}
-    return View(kind, str(manifest["metadata"].get("name") or ""), before is not None, parts)
+    return LimitedObject(kind, str(manifest["metadata"].get("name") or ""), before is not None, parts)
 
 
 class Check(NamedTuple):
@@ -84,8 +84,8 @@ class Check(NamedTuple):
     message: str
     broken: Any
 
-    def __call__(self, seen: View) -> str | None:
-        text: str | None = self.broken(seen)
+    def __call__(self, obj: LimitedObject) -> str | None:
+        text: str | None = self.broken(obj)
         return text
 
 
@@ -116,12 +116,10 @@ def _required(role: Role, end: str) -> Check:
     name = role.matcher
     text = f": missing; write the name of one in a VirtualMachine{end}"
 
-    def broken(seen: View) -> str | None:
-        kept = seen.existed and seen.get(("vmBefore", name)) is None
+    def broken(obj: LimitedObject) -> str | None:
+        kept = obj.existed and obj.get(("vmBefore", name)) is None
         return (
-            None
-            if seen.kind == INSTANCETYPE.kind or seen.get(("vm", name)) is not None or kept
-            else f"spec.{name}{text}"
+            None if obj.kind == INSTANCETYPE.kind or obj.get(("vm", name)) is not None or kept else f"spec.{name}{text}"
         )
 
     return Check(
@@ -139,13 +137,13 @@ def _permitted(role: Role, names: Sequence[str], own: bool, end: str) -> Check:
     where = f", or an {role.matcher} of the namespace" if own else ""
     text = f" is not permitted here; choose from {_some(names)}{where}{end}"
 
-    def broken(seen: View) -> str | None:
-        if seen.get(name[:2]) is None:
+    def broken(obj: LimitedObject) -> str | None:
+        if obj.get(name[:2]) is None:
             return None
-        wide, before = (str(seen.get((part, role.matcher, "kind"), "")).lower() in kinds for part in ("vm", "vmBefore"))
-        chosen = seen.get(name, "")
-        kept = seen.get(("vmBefore", role.matcher)) is not None and wide == before
-        if (kept and chosen == seen.get(("vmBefore", *name[1:]), "")) or (chosen in permitted if wide else own):
+        wide, before = (str(obj.get((part, role.matcher, "kind"), "")).lower() in kinds for part in ("vm", "vmBefore"))
+        chosen = obj.get(name, "")
+        kept = obj.get(("vmBefore", role.matcher)) is not None and wide == before
+        if (kept and chosen == obj.get(("vmBefore", *name[1:]), "")) or (chosen in permitted if wide else own):
             return None
         return f"spec.{role.matcher}.name: {chosen}{text}"
 
@@ -169,11 +167,11 @@ def _captured(role: Role, end: str) -> Check:
     path = ("vm", role.matcher, "revisionName")
     text = f" is not a revision that this VM has captured of its {role.matcher}; remove the field{end}"
 
-    def broken(seen: View) -> str | None:
-        revision = seen.get(path)
-        if revision is None or revision == seen.get(("vmBefore", *path[1:])):
+    def broken(obj: LimitedObject) -> str | None:
+        revision = obj.get(path)
+        if revision is None or revision == obj.get(("vmBefore", *path[1:])):
             return None
-        prefix = f"{seen.name}-{seen.get(('vm', role.matcher, 'name'), '')}-"
+        prefix = f"{obj.name}-{obj.get(('vm', role.matcher, 'name'), '')}-"
         if revision.startswith(prefix) and re.fullmatch(_CAPTURED, revision[len(prefix) :]):
             return None
         return f"spec.{role.matcher}.revisionName: {revision}{text}"
@@ -210,19 +208,19 @@ def _count(most: int, end: str) -> Check:
     """The product of the sockets, cores and threads of a guest; one that is missing counts as 1."""
     text = f" ({' x '.join(_COUNTS)}) are more than {most} vCPUs{end}"
 
-    def counts(seen: View, part: str) -> list[int]:
-        return [seen.get((part, "domain", "cpu", field), 0) or 1 for field in _COUNTS]
+    def counts(obj: LimitedObject, part: str) -> list[int]:
+        return [obj.get((part, "domain", "cpu", field), 0) or 1 for field in _COUNTS]
 
     def product(numbers: Sequence[int]) -> float:
         # As in CEL: integers of the API may be too large to multiply.
         first, second, third = map(float, numbers)
         return first * second * third
 
-    def broken(seen: View) -> str | None:
-        after = counts(seen, "guest")
-        if product(after) <= most or product(after) == product(counts(seen, "guestBefore")):
+    def broken(obj: LimitedObject) -> str | None:
+        after = counts(obj, "guest")
+        if product(after) <= most or product(after) == product(counts(obj, "guestBefore")):
             return None
-        return f"{seen.at}.domain.cpu: {' x '.join(map(str, after))}{text}"
+        return f"{obj.at}.domain.cpu: {' x '.join(map(str, after))}{text}"
 
     def numbers(part: str) -> list[str]:
         factors = [f"{_cel((part, 'domain', 'cpu', field))}.orValue(1)" for field in _COUNTS]
@@ -242,9 +240,9 @@ def _amount(path: Path, most: str, words: str, end: str) -> Check:
     text = f" is more than {words}{end}"
     place = ".".join(path[1:])
 
-    def broken(seen: View) -> str | None:
-        value = seen.get(path)
-        if value is None or value == seen.get(_before(path)):
+    def broken(obj: LimitedObject) -> str | None:
+        value = obj.get(path)
+        if value is None or value == obj.get(_before(path)):
             return None
         try:
             if parse(str(value)).nanos <= parse(most).nanos:
@@ -252,7 +250,7 @@ def _amount(path: Path, most: str, words: str, end: str) -> Check:
         except QuantityError:
             # KubeVirt refuses it.
             return None
-        return f"{seen.at}.{place}: {value}{text}"
+        return f"{obj.at}.{place}: {value}{text}"
 
     value = f"string({_cel(path)}.orValue(''))"
     return Check(
@@ -268,9 +266,9 @@ def _none(path: Path, what: str, end: str) -> Check:
     place = ".".join(path[1:])
     text = f"{place}: {what} are not permitted here; remove them{end}"
 
-    def broken(seen: View) -> str | None:
-        value = seen.get(path)
-        return None if not value or value == seen.get(_before(path)) else f"{seen.at}.{text}"
+    def broken(obj: LimitedObject) -> str | None:
+        value = obj.get(path)
+        return None if not value or value == obj.get(_before(path)) else f"{obj.at}.{text}"
 
     return Check(
         f"size({_cel(path)}.orValue([])) == 0 || {_cel(path)} == {_cel(_before(path))}",

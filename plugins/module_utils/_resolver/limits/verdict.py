@@ -32,8 +32,8 @@ def violations(
     applying = [limit for limit in limits if limit.applies(namespace, labels)]
     if not applying:
         return
-    seen = view(manifest, before)
+    obj = view(manifest, before)
     for limit in applying:
         for check in checks(limit):
-            if text := check(seen):
+            if text := check(obj):
                 yield Violation(text, limit.action)

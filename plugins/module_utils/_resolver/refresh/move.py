@@ -11,7 +11,7 @@ from ..api.matcher import ROLES, Role
 from ..api.names import nearest
 from ..api.release import Release
 from ..api.state import OBSOLETE, state_of
-from ..api.tree import overlay
+from ..api.tree import apply_merge_patch
 from ..kubevirt.find import decode, find
 from ..kubevirt.find.lookup import Lookup
 from ..kubevirt.vmi.cluster import KubeVirt
@@ -85,7 +85,7 @@ def restore(vm: Manifest, before: Drift, had: Manifest, revisions: RevisionIndex
     names: dict[str, str] = had["revisions"]
     due = tuple(role for role in ROLES if role.matcher in names)
     same = all(recapture.captured_name(vm, role) == names[role.matcher] for role in due)
-    if same and overlay(vm["spec"], had["spec"]) == vm["spec"]:
+    if same and apply_merge_patch(vm["spec"], had["spec"]) == vm["spec"]:
         return RevisionChange()
     after = dict(zip(ROLES, before.captured))
     for role in due:
@@ -147,14 +147,15 @@ def _target_spec(vm: Manifest, role: Role, name: str, objects: Lookup, release: 
 
 
 def _with_name(vm: Manifest, role: Role, name: str) -> Manifest:
-    return {**vm, "spec": overlay(vm["spec"], {role.matcher: {"name": name}})}
+    return {**vm, "spec": apply_merge_patch(vm["spec"], {role.matcher: {"name": name}})}
 
 
 def _changes(template: Manifest, patch: Manifest, release: Release) -> bool:
     """Whether a patch changes a template."""
     try:
         before, after = (
-            release_schema.canonical(_TEMPLATE, value, release) for value in (template, overlay(template, patch))
+            release_schema.canonical(_TEMPLATE, value, release)
+            for value in (template, apply_merge_patch(template, patch))
         )
     except FieldError as error:
         raise _Refused(f"the patch does not fit the VM: {error}") from error
@@ -165,7 +166,7 @@ def _with_effect(
     change: RevisionChange, vm: Manifest, before: Drift, after: Mapping[Role, Manifest | None], kubevirt: KubeVirt
 ) -> RevisionChange:
     """The change with its effect, or with KubeVirt's refusal."""
-    moved = {**vm, "spec": overlay(vm["spec"], change.spec or {})}
+    moved = {**vm, "spec": apply_merge_patch(vm["spec"], change.spec or {})}
     effect = drift.effect(vm, before.captured, Specs(*(after[role] for role in ROLES)), kubevirt, moved)
     if effect.refusal:
         return RevisionChange(change.roles or ROLES, refusal=f"KubeVirt would reject the VM: {effect.refusal}")

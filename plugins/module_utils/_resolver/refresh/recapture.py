@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from ..api.matcher import ROLES, Role
-from ..api.tree import undo
+from ..api.tree import reverse_merge_patch
 from ..kubevirt.find.naming import recapture_fields
 from ..kubevirt.vmi.outstanding import start_revision_name
 from . import drift
@@ -151,7 +151,7 @@ def former(vm: Manifest, before: Drift, roles: Iterable[Role], spec: Manifest | 
     vm, before: the VM and its drift before the change. roles, spec: of the change.
     """
     parts = dict(zip(ROLES, (before.instancetype, before.preference)))
-    undone, revisions = undo(vm["spec"], spec or {}), {}
+    undone, revisions = reverse_merge_patch(vm["spec"], spec or {}), {}
     for role in roles:
         part = parts[role]
         if part is None or not part.revision or part.state == drift.REVISION_LOST:

@@ -73,7 +73,7 @@ def call(
         connection.close()
 
 
-def answers(port: int, ca: Path, client: Path | None = None) -> bool:
+def responds(port: int, ca: Path, client: Path | None = None) -> bool:
     """Whether a server with a certificate signed by `ca` responds, with any status. client: see `call`."""
     try:
         call(port, "/", ca=ca, client=client)

@@ -29,7 +29,7 @@ from local_cluster import (
     processes,
     versions,
 )
-from local_cluster.api import ApiServer, answers
+from local_cluster.api import ApiServer, responds
 from local_cluster.build import ProgramSet, build, use
 from local_cluster.errors import Interrupted, LauncherError
 from local_cluster.locking import Lock
@@ -166,7 +166,7 @@ class _Cluster:
         for part in self.parts():
             signer = self.layout.pki / "services-ca.crt" if part in OF_KUBEVIRT else ca
             client = self.layout.pki / "virt-handler-client.crt" if part == NODE else None
-            if part != CONTROL_PLANE and not answers(self.port(part), signer, client):
+            if part != CONTROL_PLANE and not responds(self.port(part), signer, client):
                 return f"{TITLES[part]} does not answer"
         return ""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from local_cluster import control_plane, installation, kubevirt, ports, processes
-from local_cluster.api import ApiServer, answers
+from local_cluster.api import ApiServer, responds
 from local_cluster.build import ProgramSet
 from local_cluster.parts import (
     CDI,
@@ -159,7 +159,7 @@ class _Start:
 
     def _register(self, manifests: Mapping[str, list[dict[str, Any]]]) -> None:
         for operator in _APIS:
-            self._wait(operator, partial(answers, self.ports[operator], self._authority()))
+            self._wait(operator, partial(responds, self.ports[operator], self._authority()))
             services = self._services(operator)
             own = installation.registrations(manifests[operator], self._ca(), services)
             self._apply(own, operator)

@@ -70,7 +70,7 @@ class Launchers:
         vmi = self._vmis.get((pod["metadata"]["namespace"], name))
         return vmi if vmi is not None and vmi["metadata"]["uid"] == guest_of(pod) else None
 
-    def tell_of_pods(self, handler: Callable[[Key], None]) -> None:
+    def on_pod_change(self, handler: Callable[[Key], None]) -> None:
         """Calls the handler with the key of a VMI whenever one of its pods has changed."""
 
         def changed(key: Key) -> None:
@@ -81,7 +81,7 @@ class Launchers:
 
         self._pods.on_change(changed)
 
-    def tell_of_vmis(self, handler: Callable[[Key], None]) -> None:
+    def on_vmi_change(self, handler: Callable[[Key], None]) -> None:
         """Calls the handler with the key of each pod of a VMI that has changed or gone."""
         uids: dict[Key, str] = {}
 

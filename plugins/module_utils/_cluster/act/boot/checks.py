@@ -11,7 +11,7 @@ from ...._resolver.boot import consumers, preflight, source
 from ...._resolver.boot import upload as rules
 from ...client import upload_proxy
 from ...client.errors import ApiError, ConnectionFailed, explain
-from ...client.pool import each
+from ...client.pool import map_concurrently
 from ...client.session import Session
 from ...read.boot_sources import Defaults
 from ...read.cdi import CDI_CONFIG, Cdi, cdi
@@ -45,7 +45,7 @@ def identify(session: Session, boot_sources: list[BootSourceState], settings: Wr
         if settings.preflight != "off" and not boot_source.result.failed:
             apply_findings(boot_source.result, list(checks.findings(boot_source)), settings)
 
-    each(check, boot_sources, settings.concurrency)
+    map_concurrently(check, boot_sources, settings.concurrency)
 
 
 class _Checks:

@@ -13,7 +13,7 @@ from ...._resolver.catalog.operator import OPERATOR, is_deployed
 from ...._resolver.catalog.upgrade import changes, predicted
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import FIELD_MANAGER, Session
-from ...read.catalog_users import Users, labels
+from ...read.catalog_users import CatalogUsers, labels
 from ...read.kubevirt import kubevirt
 from ..kind_handler import Finding, KindHandler, Planned
 
@@ -43,12 +43,12 @@ class _DeclaredTypeHandler(CatalogHandler):
         return skip_reason(live, self._existing)
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        users = Users(session)
+        users = CatalogUsers(session)
         release = kubevirt(session).release
         return [[*_deprecated(step, release), *_drift(users, step)] for step in planned]
 
     def deletion(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        return deletion_findings(Users(session), planned, self._force)
+        return deletion_findings(CatalogUsers(session), planned, self._force)
 
 
 class InstancetypeHandler(_DeclaredTypeHandler):
@@ -70,7 +70,7 @@ def skip_reason(live: Manifest, existing: str) -> str | None:
     return None
 
 
-def deletion_findings(users: Users, planned: list[Planned], force: bool) -> list[list[Finding]]:
+def deletion_findings(users: CatalogUsers, planned: list[Planned], force: bool) -> list[list[Finding]]:
     """Findings for objects that VMs use; none with `force`."""
     return [[] if force else _use(users, step) for step in planned]
 
@@ -90,7 +90,7 @@ def _deprecated(step: Planned, release: Release) -> list[Finding]:
     return [Finding(text, note=True) for text in deprecated(step.plan.manifest, release)]
 
 
-def _drift(users: Users, step: Planned) -> list[Finding]:
+def _drift(users: CatalogUsers, step: Planned) -> list[Finding]:
     if step.live is None:
         return []
     spec = predicted(step.plan.manifest, step.live, ownership.owned(step.live, FIELD_MANAGER))
@@ -105,7 +105,7 @@ def _drift(users: Users, step: Planned) -> list[Finding]:
     return [Finding(f"{labels(vms)} will drift: they keep their captured revision until they are refreshed", note=True)]
 
 
-def _use(users: Users, step: Planned) -> list[Finding]:
+def _use(users: CatalogUsers, step: Planned) -> list[Finding]:
     if step.live is None:
         return []
     try:

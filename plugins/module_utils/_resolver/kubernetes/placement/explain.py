@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...api.quantity import human
+from ...api.quantity import human_readable
 from .fit import eligible, has_devices, insufficient_resources, rules, violated_rule
 from .node import Node
 from .node_rules import matches_node_affinity, missing_labels, unreachable_claims, untolerated_taints
@@ -93,7 +93,7 @@ def _nearest_node(state: ClusterState, pod: PodInfo, numbers: list[int]) -> str:
 
 def _amount(name: str, amount: int) -> str:
     if name == "cpu":
-        return f"{human(f'{amount}m', binary=False)} of cpu"
+        return f"{human_readable(f'{amount}m', binary=False)} of cpu"
     if name in _SIZES or name.startswith("hugepages-"):
-        return f"{human(str(amount))} of {name}"
+        return f"{human_readable(str(amount))} of {name}"
     return "room for another pod" if name == "pods" else f"{amount} {name}"

@@ -13,9 +13,9 @@ from ...api.errors import FieldError, QuantityError
 from ...api.tree import copy
 from ...kubevirt.find.lookup import Lookup
 from ...kubevirt.pod.manifests import Manifest, environments, labels_of, malformed, name_of, namespace_of
-from ...kubevirt.pod.migration import like_source
+from ...kubevirt.pod.migration import with_source_cpu
 from ...kubevirt.pod.resources import environment_of
-from ...kubevirt.pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, keep_apart
+from ...kubevirt.pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, add_pod_anti_affinity
 from ...kubevirt.pod.vm_pod import MIGRATE, RESTART, NoPod, render_vm, sample_pod
 from ...kubevirt.vmi.cluster import KubeVirt
 from .batch import Batch
@@ -38,8 +38,10 @@ def migration_target(source: PodInfo, labels: Mapping[str, str]) -> PodInfo:
     """The target pod of a running guest's migration. labels: of its node."""
     affinity = copy(dict(source.affinity))
     host_model = OBSOLETE_MODEL in json.dumps(affinity.get("nodeAffinity") or {})
-    keep_apart(affinity, {"labelSelector": {"matchLabels": {CREATED_BY: source.owner}}, "topologyKey": HOSTNAME})
-    selector = like_source(source.node_selector, labels, source.node_selector if host_model else None)
+    add_pod_anti_affinity(
+        affinity, {"labelSelector": {"matchLabels": {CREATED_BY: source.owner}}, "topologyKey": HOSTNAME}
+    )
+    selector = with_source_cpu(source.node_selector, labels, source.node_selector if host_model else None)
     return source._replace(node_selector=selector, affinity=affinity, node="")
 
 

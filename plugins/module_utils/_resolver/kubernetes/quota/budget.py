@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...api.label_selector import matches_expression
-from ...api.quantity import human
+from ...api.quantity import human_readable
 from ...kubevirt.pod.amounts import Amounts, amounts
 from .item import CLAIMS, HUGE_PAGES, ONE, PODS, QuotaItem
 
@@ -237,7 +237,7 @@ def amount_text(quota: Quota, name: str, nanos: int) -> str:
     """An amount of a quota's resource, for users."""
     units, rest = divmod(nanos, 10**9)
     text = str(units) if not rest else f"{nanos // 10**6}m"
-    return human(text, binary="memory" in name or "storage" in name or "hugepages" in name)
+    return human_readable(text, binary="memory" in name or "storage" in name or "hugepages" in name)
 
 
 def _unset(quota: Quota, items: Iterable[QuotaItem]) -> list[str]:

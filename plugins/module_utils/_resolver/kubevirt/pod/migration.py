@@ -8,7 +8,7 @@ from typing import Any, Final
 from ...api.tree import copy
 from .environment import Environment
 from .pod import Manifest, Pod, Unrenderable, pod
-from .scheduling import CREATED_BY, HOSTNAME, keep_apart
+from .scheduling import CREATED_BY, HOSTNAME, add_pod_anti_affinity
 from .traits import Spec
 
 _FEATURE: Final = "cpu-feature.node.kubevirt.io/"
@@ -41,14 +41,14 @@ def target(
     labels = node_labels or {}
     if host_model and env.rules.needs_host_model and not _host_model(present, labels):
         raise Unrenderable(f"the node has no label {_HOST_MODEL}MODEL with its CPU model", rendered.overhead)
-    selector = like_source(selector, labels, present if host_model else None, env.rules.vendor_label)
+    selector = with_source_cpu(selector, labels, present if host_model else None, env.rules.vendor_label)
     affinity: dict[str, Any] = copy(rendered.affinity)
     own = {"matchLabels": {CREATED_BY: metadata.get("uid", "")}}
-    keep_apart(affinity, {"labelSelector": own, "topologyKey": HOSTNAME})
+    add_pod_anti_affinity(affinity, {"labelSelector": own, "topologyKey": HOSTNAME})
     return rendered._replace(node_selector=selector, affinity=affinity)
 
 
-def like_source(
+def with_source_cpu(
     selector: Mapping[str, str],
     labels: Mapping[str, str],
     present: Mapping[str, str] | None,

@@ -46,7 +46,7 @@ def affinity(spec: Spec, env: Environment) -> dict[str, Any]:
     if env.rules.separates_reservations:
         terms = [_reserved(claim) for claim in sorted({*_reserved_claims(spec, env)})]
         if terms:
-            keep_apart(result, *terms)
+            add_pod_anti_affinity(result, *terms)
     if env.has_gate("CrossArchitectureVirtualization") and spec.get("architecture"):
         expression = {"key": "kubernetes.io/arch", "operator": "In", "values": [spec["architecture"].lower()]}
         term = {"weight": _WEIGHT, "preference": {"matchExpressions": [expression]}}
@@ -93,7 +93,7 @@ def _reserved(uid: str) -> dict[str, Any]:
     return {"labelSelector": {"matchExpressions": [expression]}, "topologyKey": HOSTNAME}
 
 
-def keep_apart(result: dict[str, Any], *terms: dict[str, Any]) -> None:
+def add_pod_anti_affinity(result: dict[str, Any], *terms: dict[str, Any]) -> None:
     """Adds anti-affinity terms, for pods that must not run on the same node."""
     result.setdefault("podAntiAffinity", {}).setdefault(_REQUIRED, []).extend(terms)
 

@@ -48,7 +48,7 @@ class Handler(Controller):
         self._stop_seconds = stop_seconds
         self._stopping: dict[str, float] = {}  # by uid of the VMI: since when its guest shuts down
         self._phases: dict[str, str] = {}  # of migrations, by uid
-        launchers.tell_of_pods(self.queue.add)
+        launchers.on_pod_change(self.queue.add)
         migrations.on_change(self._migration_changed)
 
     def _migration_changed(self, key: Key) -> None:

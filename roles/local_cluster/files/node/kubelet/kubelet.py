@@ -41,7 +41,7 @@ class Kubelet(Controller):
         self._programs: dict[str, asyncio.Task[None]] = {}  # by uid of the pod
         self._uids: dict[Key, str] = {}
         self._waiting: dict[Key, set[Key]] = defaultdict(set)  # pods by the claim that they wait for
-        launchers.tell_of_vmis(self.queue.add)
+        launchers.on_vmi_change(self.queue.add)
         claims.on_change(self._claim_changed)
 
     def _claim_changed(self, key: Key) -> None:

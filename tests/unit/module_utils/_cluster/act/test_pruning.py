@@ -18,7 +18,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import (
-    Inspected,
+    InspectedVM,
     inspect,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Unreadable
@@ -210,7 +210,7 @@ def test_failed_deletion_does_not_stop_the_others() -> None:
     assert (gone, server.asked) == (None, [("DELETE", f"{REVISIONS}/c")])
 
 
-def outcome(session: Session, seen: Inspected, check_mode: bool = False) -> tuple[bool, str | None]:
+def outcome(session: Session, seen: InspectedVM, check_mode: bool = False) -> tuple[bool, str | None]:
     """Whether an upgrade changes anything, and why it fails."""
     (result,) = upgrade_revisions(session, [seen], WriteSettings(check_mode=check_mode))
     return result.changed, result.failed

@@ -14,7 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_outcome import (
     RevisionOutcome,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import InspectedVM
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -91,7 +91,7 @@ def refreshed(
 ) -> list[RevisionOutcome]:
     with session_with(cluster) as session:
         inspected = [
-            Inspected(cluster.vm(label), UNKNOWN, RevisionIndex(), KubeVirt(NEWEST), Objects(()))
+            InspectedVM(cluster.vm(label), UNKNOWN, RevisionIndex(), KubeVirt(NEWEST), Objects(()))
             for label in cluster.labels
         ]
         settings = WriteSettings(check, dry_run, wait_timeout=seconds, concurrency=4)
@@ -159,7 +159,7 @@ def test_recapture_method_is_probed_once_per_namespace() -> None:
     def work(count: int) -> Any:
         vms = [Cluster().vm(f"ns-{number}/vm") for number in range(count)]
         results = [
-            RevisionOutcome(Inspected(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST), Objects(())), REFRESH)
+            RevisionOutcome(InspectedVM(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST), Objects(())), REFRESH)
             for vm in vms
         ]
         recapture = Recapture(cast(Any, None), WriteSettings(wait_timeout=0))

@@ -13,7 +13,10 @@ from unittest import mock
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import pool
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import Stopped, each
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import (
+    Stopped,
+    map_concurrently,
+)
 from scripted_server import session_with
 
 
@@ -25,7 +28,7 @@ def test_each_item_runs_once_in_order(concurrency: int) -> None:
         taken.append(number)
         return 2 * number
 
-    assert each(double, range(50), concurrency) == list(range(0, 100, 2))
+    assert map_concurrently(double, range(50), concurrency) == list(range(0, 100, 2))
     assert sorted(taken) == list(range(50))
 
 
@@ -36,12 +39,12 @@ def test_concurrency_limits_the_threads() -> None:
         threads.add(threading.current_thread())
         together.wait()
 
-    each(meet, range(9), 3)
+    map_concurrently(meet, range(9), 3)
     assert len(threads) == 3
 
 
 def test_nothing_to_do() -> None:
-    assert each(str, [], 16) == []
+    assert map_concurrently(str, [], 16) == []
 
 
 def test_error_is_raised_after_running_items_end() -> None:
@@ -55,7 +58,7 @@ def test_error_is_raised_after_running_items_end() -> None:
         done.append(number)
 
     with pytest.raises(ValueError, match="one"):
-        each(some, range(10), 2)
+        map_concurrently(some, range(10), 2)
     assert done == [0]
 
 
@@ -87,7 +90,7 @@ def test_after_a_timeout_no_item_is_taken() -> None:
         time.sleep(0.2)
 
     with pytest.raises(TimedOut), timeout(0.3):
-        each(write, range(64), 4)
+        map_concurrently(write, range(64), 4)
     result = len(taken)
     time.sleep(0.5)
     assert result == len(taken) < 64
@@ -103,13 +106,13 @@ def test_threads_of_threads_stop_too() -> None:
 
     def object_of_many(_number: int) -> None:
         try:
-            each(write, range(64), 2)
+            map_concurrently(write, range(64), 2)
         except Stopped:
             ended.set()
             raise
 
     with pytest.raises(TimedOut), timeout(0.3):
-        each(object_of_many, range(1), 1)
+        map_concurrently(object_of_many, range(1), 1)
     assert ended.wait(5)
     assert len(taken) < 64
 
@@ -125,7 +128,7 @@ def test_stopped_item_sends_no_further_request() -> None:
 
     with session_with(answer, retry_timeout=30) as session, mock.patch.object(pool, "_LAST_ANSWERS", 0.1):
         with pytest.raises(TimedOut), timeout(0.3):
-            each(lambda name: session.request("DELETE", f"/{name}"), ("one",), 1)
+            map_concurrently(lambda name: session.request("DELETE", f"/{name}"), ("one",), 1)
         slow.set()
         time.sleep(0.5)
         assert requests == ["DELETE /one"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import virtual_machine_info
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import Inspected
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import InspectedVM
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import naming
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -18,12 +18,14 @@ UNKNOWN = drift.Drift(None, None, drift.Specs(None, None), drift.Effect({}, {}))
 EVERYTHING = {"names": None, "label_selectors": []}
 
 
-def inspected_vms(namespaces: int) -> list[Inspected]:
+def inspected_vms(namespaces: int) -> list[InspectedVM]:
     """A VM and an unreferenced revision in each namespace."""
     names = sorted(f"ns-{number}" for number in range(namespaces))
     idle = [{"metadata": {"name": f"idle-{name}", "labels": {naming.NAME_LABEL: "big"}}} for name in names]
     vms = [{"metadata": {"name": "web", "namespace": name}, "spec": {}} for name in names]
-    return [Inspected(vm, UNKNOWN, RevisionIndex([item]), KubeVirt(NEWEST), Objects(())) for vm, item in zip(vms, idle)]
+    return [
+        InspectedVM(vm, UNKNOWN, RevisionIndex([item]), KubeVirt(NEWEST), Objects(())) for vm, item in zip(vms, idle)
+    ]
 
 
 def test_unreferenced_revisions_are_found_per_namespace() -> None:

@@ -38,7 +38,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     ],
 )
 def test_amounts_for_people(text: str, binary: str, decimal: str) -> None:
-    assert (quantity.human(text), quantity.human(text, binary=False)) == (binary, decimal)
+    assert (quantity.human_readable(text), quantity.human_readable(text, binary=False)) == (binary, decimal)
 
 
 def test_quantity_of_a_number_equals_its_parsed_text() -> None:

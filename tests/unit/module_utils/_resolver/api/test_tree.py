@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import merge, overlay, undo
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import (
+    apply_merge_patch,
+    merge,
+    reverse_merge_patch,
+)
 
 
 @pytest.mark.parametrize(
@@ -73,5 +77,5 @@ def test_merge_copies_the_addition() -> None:
     ],
 )
 def test_a_patch_can_be_undone(base: dict[str, Any], patch: dict[str, Any], patched: dict[str, Any]) -> None:
-    assert overlay(base, patch) == patched
-    assert overlay(patched, undo(base, patch)) == base
+    assert apply_merge_patch(base, patch) == patched
+    assert apply_merge_patch(patched, reverse_merge_patch(base, patch)) == base

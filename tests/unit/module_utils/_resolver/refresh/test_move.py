@@ -13,7 +13,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     ROLES,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import overlay
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import apply_merge_patch
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import revision
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
     Objects,
@@ -104,7 +104,7 @@ class World:
         return move.restore(self.vm, self.drift, had, RevisionIndex(self.revisions), CLUSTER)
 
     def carry_out(self, change: RevisionChange) -> None:
-        self.vm["spec"] = overlay(self.vm["spec"], change.spec or {})
+        self.vm["spec"] = apply_merge_patch(self.vm["spec"], change.spec or {})
 
 
 def test_a_vm_moves_to_the_named_object() -> None:
@@ -195,7 +195,7 @@ def test_rollback_restores_the_former_vm_exactly(style: str, pinned: bool) -> No
     if style == "status":
         world.refer(INSTANCETYPE, captured)
     assert (back.afterwards is not None) == (style == "status" and not pinned)
-    world.vm["spec"] = overlay(world.vm["spec"], (back.afterwards or {}).get("spec", {}))
+    world.vm["spec"] = apply_merge_patch(world.vm["spec"], (back.afterwards or {}).get("spec", {}))
     # The object of annotations that the patch has added stays, empty.
     template = world.vm["spec"]["template"]
     assert template.pop("metadata", {}) in ({}, {"annotations": {}})
