@@ -36,7 +36,7 @@ class Case(NamedTuple):
             for name, domain in self.presets.items()
         ]
 
-    def answer(self, label: str) -> rules.Applied:
+    def answer(self, label: str) -> rules.PresetResult:
         metadata = {"labels": {"case": label}, "annotations": self.annotations}
         domain = release_schema.canonical("DomainSpec", {"devices": {}, **self.domain}, NEWEST)
         return rules.apply(metadata, domain, self.manifests("", label))

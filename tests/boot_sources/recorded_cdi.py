@@ -17,7 +17,7 @@ import collection_path  # noqa: F401  # pylint: disable=unused-import
 import urllib3
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session, _Silence
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session, _Outage
 
 Case = dict[str, Any]
 
@@ -43,7 +43,7 @@ class RecordedSession(Session):
         self._retry_timeout = 0.0
         self._dry_run = False
         self._renewals = 0
-        self._silence = _Silence()
+        self._outage = _Outage()
         self.requests: list[Case] = []
         self._given = case["given"]
         self._refusals = [r for r in case["expect"]["requests"] if r["status"] >= 400 and r["method"] != "GET"]
