@@ -32,6 +32,8 @@ def combined(clusters: Iterable[Result], failed: Mapping[str, str]) -> Result:
     if not parts:
         raise FleetError("expected at least one cluster")
     for index, part in enumerate(parts):
+        if not isinstance(part, Mapping):
+            raise FleetError(f"[{index}]: expected a dictionary, found {part!r}")
         for name in ("cluster", "kubevirt_version", "report", "instancetypes", "preferences"):
             if name not in part:
                 raise FleetError(f"[{index}]: {name} is missing")

@@ -16,7 +16,7 @@ from ..._resolver.catalog.operator import deploys, is_deployed
 from ..._resolver.limits.language import as_data as data_of
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.catalog_users import Users, label
+from ..read.catalog_users import CatalogUsers, label
 from ..read.kubevirt import kubevirt
 from ..read.limits import limits_of
 from ..read.unmatched import missing_namespace, unmatched
@@ -119,11 +119,13 @@ def _readable(manifests: Iterable[Manifest], warnings: list[str]) -> Iterator[Ma
 
 
 def _add_users(session: Session, objects: list[Facts], warnings: list[str]) -> None:
-    users = Users(session)
+    users = CatalogUsers(session)
     try:
         # Cluster-wide objects first: their VMs are those of all namespaces, which the others then need not list.
         for item in sorted(objects, key=lambda item: str(item["namespace"])):
-            item["used_by"] = [label(vm) for vm in users.vms_using(ObjectKey(item["kind"], item["namespace"], item["name"]))]
+            item["used_by"] = [
+                label(vm) for vm in users.vms_using(ObjectKey(item["kind"], item["namespace"], item["name"]))
+            ]
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(f"used_by: {explain(error, 'LIST', BY_NAME['VirtualMachine'])}", warnings) from error
 

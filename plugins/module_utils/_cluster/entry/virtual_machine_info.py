@@ -123,7 +123,7 @@ def _result(vm: InspectedVM, include: list[str]) -> Result:
     return {**result, **refresh_result(vm)} if REFRESH in include else result
 
 
-def _exports(options: Params | None, vms: list[Inspected]) -> list[VMExport]:
+def _exports(options: Params | None, vms: list[InspectedVM]) -> list[VMExport]:
     """Those of the VMs; none without the option."""
     if options is None or not vms:
         return []

@@ -67,8 +67,8 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
 
 def as_data(matrix: Matrix) -> dict[str, Any]:
     """{instancetypes, preferences, matrix}: the facts, sorted by namespace and name; about the pairs
-    {fits, incompatible, unsatisfied, wrong_labels, states}: instancetype → preferences that it satisfies; the pairs that do
-    not fit, with the reasons; the preferences that nothing satisfies.
+    {fits, incompatible, unsatisfied, wrong_labels, states}: instancetype → preferences that it satisfies; the pairs
+    that do not fit, with the reasons; the preferences that nothing satisfies.
     """
     names = [label(object_facts) for object_facts in matrix.preferences]
     rows = list(zip(map(label, matrix.instancetypes), matrix.cells))
