@@ -7,17 +7,19 @@ from typing import Any, Final
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.declare.vm import cloud_init
+from ..._resolver.declare.vm.from_template import OPTION
 from ..._resolver.declare.vm.manifest import manifest, warnings
 from ..._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from ..act.handlers.virtual_machine import VirtualMachineHandler
 from ..act.kind_handler import Entry
 from ..client.session import Session
-from . import from_template
 from .capacity import capacity
+from .completion import complete
+from .from_template import Templates
 from .objects import ObjectModule
 from .outcome import Mode, Params
 from .selection import to_delete
-from .workload import complete
+from .workload import Workloads
 
 # Of the task, not of a VM.
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
@@ -56,8 +58,12 @@ def _manifest(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _complete(params: Params, mode: Mode, session: Session, entries: list[Entry], warnings: list[str]) -> list[Entry]:
-    entries = from_template.complete(mode, session, entries, warnings)
-    return complete(params, mode, session, entries, _manifest, warnings)
+    for option, completed in (
+        (OPTION, Templates(mode, session).completed),
+        ("workload", Workloads(params, session, _manifest).completed),
+    ):
+        entries = complete(mode, session, entries, option, completed, warnings)
+    return entries
 
 
 MODULE = ObjectModule(

@@ -7,20 +7,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.choose.selection import Rejected
-from ..._resolver.choose.workload import AvailableObjects, MissingObject, WorkloadRequest, resolve
+from ..._resolver.choose.workload import AvailableObjects, WorkloadRequest, resolve
 from ..._resolver.declare.vm import workload
-from ..act.engine import UNKNOWN_IN_CHECK_MODE
-from ..act.kind_handler import Entry, with_live
-from ..client.errors import ApiError, explain
+from ..act.kind_handler import Entry
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
-from ..read.snapshot import Unreadable, list_all, list_if_permitted
+from ..read.snapshot import list_all, list_if_permitted
 from .capacity import capacity
-from .outcome import Mode, Params, combined
+from .outcome import Params
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -28,51 +25,7 @@ Options = dict[str, Any]
 _SOURCE: Final = BY_NAME["DataSource"]
 
 
-def complete(
-    params: Params,
-    mode: Mode,
-    session: Session,
-    entries: list[Entry],
-    manifest: Callable[[Options], Manifest],
-    warnings: list[str],
-) -> list[Entry]:
-    """The entries with what is chosen for their workloads. An entry that fails gets a problem.
-
-    manifest: options → manifest. In check mode it is a warning that something does not exist.
-    """
-    due = [entry for entry in entries if entry.problem is None and _has_workload(entry)]
-    if not due:
-        return entries
-    try:
-        entries = with_live(session, entries, due)
-    except Unreadable as error:
-        return [replace(entry, problem=str(error)) if entry in due else entry for entry in entries]
-    workloads = _Workloads(params, session, manifest)
-    completed: list[Entry] = []
-    missing: list[tuple[str, str]] = []
-    for entry in entries:
-        if entry.problem is None and _has_workload(entry):
-            try:
-                entry = workloads.completed(entry)
-            except MissingObject as error:
-                if mode.check:
-                    missing.append((entry.label, f"{error}; {UNKNOWN_IN_CHECK_MODE}"))
-                else:
-                    entry = replace(entry, problem=str(error))
-            except (Rejected, FieldError, Unreadable) as error:
-                entry = replace(entry, problem=str(error))
-            except ApiError as error:
-                entry = replace(entry, problem=explain(error, "LIST"))
-        completed.append(entry)
-    warnings += combined(missing)
-    return completed
-
-
-def _has_workload(entry: Entry) -> bool:
-    return entry.state != "absent" and entry.options.get("workload") is not None
-
-
-class _Workloads:
+class Workloads:
     """Chooses once for all new VMs of a namespace with the same options."""
 
     def __init__(self, params: Params, session: Session, manifest: Callable[[Options], Manifest]) -> None:
