@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.guest import guest
 from modules_support import by_name, execute
@@ -53,20 +54,20 @@ FORECAST = (
 )
 
 
-def drawn(random: Random, name: str) -> Manifest:
-    """The options of a VM."""
+def drawn(random: Random, name: str, keeps_matchers: bool) -> Manifest:
+    """The options of a VM. keeps_matchers: it has an instancetype and a preference, whatever is drawn."""
 
     def sometimes(chance: float) -> bool:
         return random.random() < chance
 
     entry: Manifest = {"name": name}
     spec: Manifest = {}
-    if sometimes(0.7):
+    if sometimes(0.7) or keeps_matchers:
         entry["instancetype"] = {"name": random.choice(list(TYPES)), "kind": INSTANCETYPE.kind}
     else:
         entry["cpu"] = {"sockets": random.randint(1, 3), "cores": random.choice([1, 1, 2]), "threads": 1}
         entry["memory"] = random.choice(["1Gi", "2Gi", "1536Mi"])
-    if sometimes(0.4):
+    if sometimes(0.4) or keeps_matchers:
         entry["preference"] = {"name": random.choice(list(PREFERENCES)), "kind": PREFERENCE.kind}
     entry["volumes"] = [{"name": "root", "container_disk": f"registry.example.com/disk:{random.choice('1112')}"}]
     if sometimes(0.3):
@@ -118,12 +119,16 @@ def made(session: Session, namespace: str) -> None:
 def test_predicted_impact_matches_the_cluster(session: Session, cluster: Path, namespace: str) -> None:
     made(session, namespace)
     random, differences, done = Random(SEED), [], 0
+    # virt-controller would crash.
+    keeps_matchers = kubevirt(session).release.crashes_without_matcher
     while done < CHANGES:
         names = [f"vm-{done}-{number}" for number in range(TOGETHER)]
         fleet = Fleet(session, cluster, namespace)
-        fleet.declare([{**drawn(random, name), "run_strategy": "Always"} for name in names], restart="never")
+        fleet.declare(
+            [{**drawn(random, name, keeps_matchers), "run_strategy": "Always"} for name in names], restart="never"
+        )
         for _round in range(ROUNDS):
-            entries = [drawn(random, name) for name in names]
+            entries = [drawn(random, name, keeps_matchers) for name in names]
             differences += fleet.change(entries, random.choice(["never", "if_required"]))
             done += TOGETHER
         fleet.remove(names)

@@ -70,6 +70,8 @@ class Release(NamedTuple):
     revision_name: of {vm}, {object}, {version}, {uid}, {generation}.
     labels_revisions: a new revision has the labels of its object.
     captures_in_status: the VM's status names the captured revision, instead of the matcher.
+    crashes_without_matcher: virt-controller crashes when a VM starts whose status names the captured revision of a
+    matcher that it no longer has; patches of 2026 do not (KubeVirt issue 16071).
     checks_captured_name: a captured revision counts only if labelled with the matcher's name.
     storing_needs_kind: no revision is stored for a matcher without kind.
     old_revisions: how revisions of v1alpha1 and v1alpha2 are read: "" not at all; "strict", specs only if all their
@@ -131,6 +133,7 @@ class Release(NamedTuple):
     revision_name: str = "{vm}-{object}-{version}-{uid}-{generation}"
     labels_revisions: bool = True
     captures_in_status: bool = True
+    crashes_without_matcher: bool = False
     checks_captured_name: bool = True
     storing_needs_kind: bool = False
     old_revisions: str = ""
@@ -182,6 +185,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
         "1.8.0",
         {
             "gates": frozenset((MULTI_ARCHITECTURE,)),
+            "crashes_without_matcher": True,
             "changes_networks": False,
             "network_gate": "",
             "restarts_for_pod_network": False,
@@ -222,6 +226,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "conflict_list": "VM fields {paths} conflict with selected instance type",
             "leaves_empty_machine": True,
             "captures_in_status": False,
+            "crashes_without_matcher": False,
             "live_update_gate": "VMLiveUpdateFeatures",
         },
     ),

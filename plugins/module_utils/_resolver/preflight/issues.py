@@ -220,6 +220,7 @@ def issues(admission: AdmissionResult, live: Manifest | None, cluster: Cluster, 
         *_admitted_issues(admission, admitted, live, cluster, lister),
         *_dropped_matchers(admission, admitted, cluster),
         *state_issues(admitted, live, cluster),
+        *_crashes(admitted, live, cluster),
     ]
 
 
@@ -240,6 +241,20 @@ def state_issues(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Itera
         remedy = f"; use {state.replacement or f'another {role.matcher}'}" if obsolete else ""
         text = f"spec.{role.matcher}.name: {_matcher(role, vm).get('name')} is {reason}{remedy}"
         yield Issue(text, certain=obsolete, state=state.name)
+
+
+def _crashes(admitted: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[Issue]:
+    """A doubt for each matcher whose removal may crash virt-controller, and with it the handling of all VMs."""
+    if live is None or not cluster.release.crashes_without_matcher:
+        return
+    for role in ROLES:
+        if (role.reference_of(live) or {}).get("controllerRevisionRef") and role.matcher_of(admitted) is None:
+            yield Issue(
+                f"spec.{role.matcher}: once it is removed, the next start of the VM crashes virt-controller of KubeVirt"
+                " 1.5 to 1.7, except for the latest patches; upgrade KubeVirt first, or delete the VM and create it"
+                " again",
+                certain=False,
+            )
 
 
 def _identity(role: Role, vm: Manifest) -> tuple[str | None, Any]:

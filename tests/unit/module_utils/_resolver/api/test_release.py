@@ -84,7 +84,13 @@ def test_releases_differ_only_in_recorded_changes() -> None:
         "plugs_volumes",
         "network_gate",
     }
-    assert changed[7] == {"gates", "changes_networks", "network_gate", "restarts_for_pod_network"}
+    assert changed[7] == {
+        "gates",
+        "crashes_without_matcher",
+        "changes_networks",
+        "network_gate",
+        "restarts_for_pod_network",
+    }
     assert changed[6] == {
         "any_memory_conflicts",
         "sets_matcher_kind",
@@ -109,6 +115,7 @@ def test_releases_differ_only_in_recorded_changes() -> None:
         "conflict_list",
         "leaves_empty_machine",
         "captures_in_status",
+        "crashes_without_matcher",
         "live_update_gate",
     }
     assert changed[1] == {"spread_needs_instancetype"}

@@ -147,6 +147,20 @@ def test_obsolete_object_is_only_for_existing_users() -> None:
     assert issue.text.startswith("spec.instancetype.name: gone is obsolete")
 
 
+@pytest.mark.parametrize(("version", "crashes"), [("1.4.0", False), ("1.5.0", True), ("1.7.0", True), ("1.8.0", False)])
+def test_removed_matcher_may_crash_virt_controller(version: str, crashes: bool) -> None:
+    live = vm(instancetype={"name": "u1.large"})
+    live["status"] = {"instancetypeRef": {"controllerRevisionRef": {"name": "web-u1.large-1"}}}
+    cluster = KUBEVIRT._replace(release=parse_release(version))
+    removed = vm({"memory": {"guest": "8Gi"}}, instancetype=None)
+    assert [(issue.text.partition(":")[0], issue.certain) for issue in issues(removed, live, kubevirt=cluster)] == (
+        [("spec.instancetype", False)] if crashes else []
+    )
+    kept = issues(vm(instancetype={"name": "u1.large"}), live, kubevirt=cluster)
+    assert not [issue for issue in kept if "crashes" in issue.text]
+    assert issues(removed, kubevirt=cluster) == []
+
+
 def test_suggestions_leave_out_inactive_objects() -> None:
     text = issue_text(vm(preference={"name": "windows"}), there=[*OLD_OBJECTS[7:], *CLUSTER_OBJECTS[5:]])
     assert "for example" not in text
