@@ -34,8 +34,6 @@ _FLAGS: Final = ("gpus", "host_devices")
 _FIELDS: Final = ("name", "namespace_labels", *_LISTS, "max_cpu", "max_memory", *_FLAGS, "action")
 _REQUIRABLE: Final = tuple(role.matcher for role in ROLES)
 _LIMITING: Final = (*_SELECTING, "preferences", "require", "max_cpu", "max_memory", *_FLAGS)
-# The name is that of a policy, with a suffix.
-_LONGEST_NAME: Final = 63
 
 
 class Limit(NamedTuple):

@@ -14,7 +14,6 @@ MEMORY = Path("/dev/shm")
 """Linux' file system in memory."""
 NEEDED = 256 * 2**20
 """The required free bytes: etcd's log allocates 64 MiB at once, twice when it starts a new file."""
-PLACES = ("disk", "memory")
 
 
 def place(etcd: Path, where: str, *, memory: Path = MEMORY) -> None:

@@ -24,13 +24,7 @@ class Recorder:
         self._component = component
         self._running: set[asyncio.Task[None]] = set()
 
-    def normal(self, about: Manifest, reason: str, message: str) -> None:
-        self._record(about, "Normal", reason, message)
-
     def warning(self, about: Manifest, reason: str, message: str) -> None:
-        self._record(about, "Warning", reason, message)
-
-    def _record(self, about: Manifest, kind: str, reason: str, message: str) -> None:
         metadata = about["metadata"]
         time = now()
         event = {
@@ -45,7 +39,7 @@ class Recorder:
                 "uid": metadata["uid"],
                 "resourceVersion": metadata["resourceVersion"],
             },
-            "type": kind,
+            "type": "Warning",
             "reason": reason,
             "message": message,
             "count": 1,
