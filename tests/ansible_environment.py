@@ -15,13 +15,13 @@ def surroundings(kubeconfig: object = "", *, bare: bool = False, **more: str) ->
     kubeconfig: of the cluster, "" for none. bare: without the checkout's ansible.cfg, and without what the test run has
     of Ansible and clusters. more: further variables.
     """
-    found = {name: value for name, value in os.environ.items() if not (bare and name.startswith(_OWN))}
+    result = {name: value for name, value in os.environ.items() if not (bare and name.startswith(_OWN))}
     if not bare:
-        found["ANSIBLE_CONFIG"] = str(CHECKOUT / "ansible.cfg")
+        result["ANSIBLE_CONFIG"] = str(CHECKOUT / "ansible.cfg")
     if kubeconfig:
-        found["K8S_AUTH_KUBECONFIG"] = str(kubeconfig)
+        result["K8S_AUTH_KUBECONFIG"] = str(kubeconfig)
     return {
-        **found,
+        **result,
         "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
         "ANSIBLE_NOCOLOR": "1",
         "LC_ALL": "C.UTF-8",

@@ -91,10 +91,10 @@ def files(folder: Path) -> Iterator[File]:
             for here in _of_template(manifest)
             if here.manifest.get("kind") in kinds
         ]
-        found = [here for here in every if not here.problem]
-        unreadable = len(every) - len(found) + len(list(evaluate.unreadable_kinds(repository)))
-        if found or unreadable:
-            yield File(path, found, unreadable)
+        result = [here for here in every if not here.problem]
+        unreadable = len(every) - len(result) + len(list(evaluate.unreadable_kinds(repository)))
+        if result or unreadable:
+            yield File(path, result, unreadable)
 
 
 def _of_template(here: sources.SourceManifest) -> Iterator[sources.SourceManifest]:
@@ -150,10 +150,10 @@ def _ours(here: sources.SourceManifest, known: evaluate.KnownObjects, kubevirt: 
             errors.append(entry)
         elif isinstance(entry, evaluate.Declared):
             errors += evaluate.evaluate([entry], known, kubevirt, level)
-    notes = "".join(one.message for one in errors if one.rule in ("unchecked", "not-found"))
-    errors = [one for one in errors if one.level == ERROR and (one.rule in _REFUSALS or "inferFrom" in one.field)]
-    message = "; ".join(one.message for one in errors) or notes
-    return Verdict(bool(errors), frozenset(_plain(one.field) for one in errors if one.field), message)
+    notes = "".join(item.message for item in errors if item.rule in ("unchecked", "not-found"))
+    errors = [item for item in errors if item.level == ERROR and (item.rule in _REFUSALS or "inferFrom" in item.field)]
+    message = "; ".join(item.message for item in errors) or notes
+    return Verdict(bool(errors), frozenset(_plain(item.field) for item in errors if item.field), message)
 
 
 def _server(session: Session, manifest: Manifest, validation: str) -> Verdict:
@@ -182,7 +182,7 @@ def _agree(ours: Verdict, server: Verdict) -> bool:
     if not ours.refused or not server.refused:
         return ours.refused == server.refused
     # Some messages name no field, and some only the object around it.
-    around = any(f"{one}.".startswith(f"{field}.") for one in ours.fields for field in server.fields)
+    around = any(f"{item}.".startswith(f"{field}.") for item in ours.fields for field in server.fields)
     return around or not server.fields or not ours.fields
 
 

@@ -66,18 +66,18 @@ def _default_classes(connection: Any) -> list[str]:
         classes = client.StorageV1Api(connection).list_storage_class().items
     except client.ApiException:
         return []
-    return [one.metadata.name for one in classes if (one.metadata.annotations or {}).get(_DEFAULT_CLASS) == "true"]
+    return [item.metadata.name for item in classes if (item.metadata.annotations or {}).get(_DEFAULT_CLASS) == "true"]
 
 
 def _catalog_versions(connection: Any) -> set[str]:
-    found = _listed(connection, "instancetype.kubevirt.io", "v1beta1", "virtualmachineclusterinstancetypes")
-    versions = {(one["metadata"].get("labels") or {}).get(_CATALOG_LABEL) for one in found}
+    result = _listed(connection, "instancetype.kubevirt.io", "v1beta1", "virtualmachineclusterinstancetypes")
+    versions = {(item["metadata"].get("labels") or {}).get(_CATALOG_LABEL) for item in result}
     return {version for version in versions if version}
 
 
 def _release(connection: Any) -> str:
-    found = _listed(connection, "kubevirt.io", "v1", "kubevirts")
-    version = (found[0].get("status") or {}).get("observedKubeVirtVersion") if found else None
+    result = _listed(connection, "kubevirt.io", "v1", "kubevirts")
+    version = (result[0].get("status") or {}).get("observedKubeVirtVersion") if result else None
     return str(version or "").removeprefix("v")
 
 
@@ -86,5 +86,5 @@ def _listed(connection: Any, group: str, version: str, plural: str) -> list[dict
         answer = client.CustomObjectsApi(connection).list_cluster_custom_object(group, version, plural)
     except client.ApiException:
         return []
-    found: list[dict[str, Any]] = answer["items"]
-    return found
+    result: list[dict[str, Any]] = answer["items"]
+    return result

@@ -28,14 +28,14 @@ Manifest = dict[str, Any]
 
 def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = ()) -> list[Finding]:
     """The errors that the check finds in a VM beside other objects."""
-    found: list[Finding] = []
+    result: list[Finding] = []
     for entry in evaluate.declared(SourceManifest(Location("vm.yaml"), manifest), kubevirt.release, "default"):
         if isinstance(entry, Finding):
-            found.append(entry)
+            result.append(entry)
         elif isinstance(entry, evaluate.Declared):
             known = evaluate.KnownObjects([entry.manifest, *objects])
-            found += evaluate.evaluate([entry], known, kubevirt)
-    return [finding for finding in found if finding.level == ERROR]
+            result += evaluate.evaluate([entry], known, kubevirt)
+    return [finding for finding in result if finding.level == ERROR]
 
 
 def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
@@ -51,10 +51,10 @@ def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
         applied = copy(admitted)
         validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
         namespace = manifest["metadata"]["namespace"]
-        found = admitter.virtual_machine_causes(applied["spec"], admitted["spec"], None, namespace, rules)
+        result = admitter.virtual_machine_causes(applied["spec"], admitted["spec"], None, namespace, rules)
     except (FieldError, Panic):
         return []
-    return [" ".join(cause.message.split()) for cause in found]
+    return [" ".join(cause.message.split()) for cause in result]
 
 
 def issues(

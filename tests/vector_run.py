@@ -37,9 +37,9 @@ def run(
     for group in groups:
         if arguments.group and group != arguments.group and not group.startswith(f"{arguments.group}/"):
             continue
-        count, found = judge(group)
-        print(f"{group} {count - len(found)}/{count}", flush=True)
-        failed += found
+        count, result = judge(group)
+        print(f"{group} {count - len(result)}/{count}", flush=True)
+        failed += result
         total += count
 
     for failure in failed[: arguments.failures]:
@@ -61,8 +61,8 @@ def failure_summary(failed: Sequence[Any], total: int) -> str:
 
 def counted(directory: Path, groups: Iterable[str], load: Callable[[Path, str], Sequence[Any]]) -> dict[str, int]:
     """How many cases there are in each folder of a directory."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for group in groups:
         folder = group.partition("/")[0]
-        found[folder] = found.get(folder, 0) + len(load(directory, group))
-    return found
+        result[folder] = result.get(folder, 0) + len(load(directory, group))
+    return result

@@ -93,20 +93,20 @@ class Churn:
         await self._row(namespace)
 
     async def _live(self, namespace: Namespace, name: str, *, stops: bool) -> None:
-        session, one = namespace.session, namespace.path(MACHINE, name)
+        session, item = namespace.session, namespace.path(MACHINE, name)
         body = {"apiVersion": MACHINE[0], "kind": MACHINE[1], "metadata": {"name": name}, "spec": machine()}
-        await send(session, "PATCH", f"{one}?fieldManager=churn", body, APPLY)
+        await send(session, "PATCH", f"{item}?fieldManager=churn", body, APPLY)
         await asyncio.sleep(PAUSE)
         await send(session, "PUT", f"{POWER}/{name}/start")
         await _shows(namespace, name, "Running")
         merge = {"Content-Type": "application/merge-patch+json"}
-        await send(session, "PATCH", one, {"spec": {"instancetype": {"name": "larger"}}}, merge)
+        await send(session, "PATCH", item, {"spec": {"instancetype": {"name": "larger"}}}, merge)
         await asyncio.sleep(PAUSE)
         if stops:
             await send(session, "PUT", f"{POWER}/{name}/stop")
             await _shows(namespace, name, "Stopped")
-        await send(session, "DELETE", one)
-        while await status(session, one) != 404:
+        await send(session, "DELETE", item)
+        while await status(session, item) != 404:
             await asyncio.sleep(PAUSE)
         self._lived += 1
         self._room.release()

@@ -62,15 +62,15 @@ def cluster() -> Iterator[Path]:
 def cost(directory: Path) -> Cost:
     """What each process of the cluster takes now."""
     processes = launch("status", directory)["processes"]
-    found = Cost({}, {}, {})
+    result = Cost({}, {}, {})
     for part in PARTS:
         proc = Path("/proc", str(processes[part]))
-        found.memory[part] = _mebibytes(proc / "status", "VmRSS:")
-        found.proportional[part] = _mebibytes(proc / "smaps_rollup", "Pss:")
+        result.memory[part] = _mebibytes(proc / "status", "VmRSS:")
+        result.proportional[part] = _mebibytes(proc / "smaps_rollup", "Pss:")
         # proc(5): user and system time are the 14th and 15th field, and the 2nd may hold spaces.
         fields = (proc / "stat").read_text().rpartition(")")[2].split()
-        found.cpu[part] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return found
+        result.cpu[part] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return result
 
 
 def _mebibytes(file: Path, name: str) -> float:

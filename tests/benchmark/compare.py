@@ -61,14 +61,14 @@ def main() -> int:
     with checked_out(options.base) as base, peers.running("webhooks") as directory:
         for number in range(options.rounds):
             order = (base, CHECKOUT) if number % 2 else (CHECKOUT, base)
-            found = {checkout: measured(checkout, directory, options.vms) for checkout in order}
-            pairs.append((found[base], found[CHECKOUT]))
+            result = {checkout: measured(checkout, directory, options.vms) for checkout in order}
+            pairs.append((result[base], result[CHECKOUT]))
             print(f"round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
     if options.out:
         options.out.write_text(json.dumps({"base": options.base, "pairs": pairs}, indent=0) + "\n")
     table = {name: compared([(before[name], now[name]) for before, now in pairs]) for name in pairs[0][0]}
     print("\n".join(lines(table, options.limit)))
-    return 1 if any(is_worse(one, options.limit) for one in table.values()) else 0
+    return 1 if any(is_worse(item, options.limit) for item in table.values()) else 0
 
 
 @contextmanager
@@ -94,10 +94,10 @@ def measured(checkout: Path, directory: Path, vms: int) -> Measures:
         command = [sys.executable, str(HERE / "resolver.py"), "--rounds", "3", "--out", str(file)]
         environment = {**os.environ, "MEASURED": str(checkout)}
         subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
-        found = json.loads(file.read_text())["resolver"]
+        result = json.loads(file.read_text())["resolver"]
         measures = {
-            "resolver, µs a case": 1e6 / found["cases_per_second"]["parse + apply + serialise"],
-            "import, ms": found["import_milliseconds"]["in ansible-playbook"],
+            "resolver, µs a case": 1e6 / result["cases_per_second"]["parse + apply + serialise"],
+            "import, ms": result["import_milliseconds"]["in ansible-playbook"],
         }
         collections = checkout / ".cache" / "collections"
         for row in peers.run(OURS, PHASES, directory, vms, Path(folder), collections=collections):
@@ -131,10 +131,10 @@ def lines(table: dict[str, Compared], limit: float) -> Iterator[str]:
     """The measures as a Markdown table; whatever needs more is worse."""
     yield "| | before | now | ratio | 95 % | |"
     yield "|---|--:|--:|--:|--:|---|"
-    for name, one in table.items():
-        verdict = "**worse**" if is_worse(one, limit) else "better" if one.high < 1 else ""
-        span = f"{one.low:.2f} to {one.high:.2f}"
-        yield f"| {name} | {one.before:.4g} | {one.now:.4g} | x{one.ratio:.2f} | {span} | {verdict} |"
+    for name, item in table.items():
+        verdict = "**worse**" if is_worse(item, limit) else "better" if item.high < 1 else ""
+        span = f"{item.low:.2f} to {item.high:.2f}"
+        yield f"| {name} | {item.before:.4g} | {item.now:.4g} | x{item.ratio:.2f} | {span} | {verdict} |"
 
 
 if __name__ == "__main__":

@@ -52,15 +52,15 @@ def measure(directory: Path, vms: int, rounds: int, starts: int) -> dict[str, An
     before = cost(directory)
     row("idle", None, None, before.memory, None)
     row("  PSS", None, None, before.proportional, None)
-    idle, found = sum(before.memory.values()), []
+    idle, result = sum(before.memory.values()), []
     for number in range(1, rounds + 1):
         created, captured = asyncio.run(create_and_delete(directory, vms, f"round-{number}"))
         after = cost(directory)
         used = sum(after.cpu.values()) - sum(before.cpu.values())
         row(f"round {number}", vms / created, vms / captured, after.memory, used)
-        found.append({"created_per_second": vms / created, "captured_per_second": vms / captured})
+        result.append({"created_per_second": vms / created, "captured_per_second": vms / captured})
         before = after
-    return {"start_seconds": seconds, "idle_mib": idle, "after_mib": sum(before.memory.values()), "rounds": found}
+    return {"start_seconds": seconds, "idle_mib": idle, "after_mib": sum(before.memory.values()), "rounds": result}
 
 
 def row(name: str, created: float | None, captured: float | None, memory: dict[str, float], cpu: float | None) -> None:

@@ -105,9 +105,9 @@ def requests(rows: list[Row]) -> Iterable[str]:
     yield "|---|--:|" + "--:|" * len(PHASES)
     for contestant in ALL:
         for size in sorted({row["vms"] for row in rows}):
-            found = {r["phase"]: r for r in rows if r["contestant"] == contestant.name and r["vms"] == size}
-            if found and contestant is not NOTHING:
-                cells = [f"{found[phase]['requests']:,}, {found[phase]['writes']:,}" for phase in PHASES]
+            result = {r["phase"]: r for r in rows if r["contestant"] == contestant.name and r["vms"] == size}
+            if result and contestant is not NOTHING:
+                cells = [f"{result[phase]['requests']:,}, {result[phase]['writes']:,}" for phase in PHASES]
                 yield f"| {contestant.name} | {size:,} |" + "".join(f" {cell} |" for cell in cells)
 
 
@@ -118,9 +118,9 @@ def memory(rows: list[Row]) -> Iterable[str]:
     for contestant in ALL:
         cells = []
         for size in sizes:
-            found = [row for row in rows if row["contestant"] == contestant.name and row["vms"] == size]
-            module = max((row["module"] for row in found), default=0)
-            controller = max((row["controller"] for row in found), default=0)
+            result = [row for row in rows if row["contestant"] == contestant.name and row["vms"] == size]
+            module = max((row["module"] for row in result), default=0)
+            controller = max((row["controller"] for row in result), default=0)
             cells.append(f"{controller:.0f} + {module:.0f}" if module else f"{controller:.0f}" if controller else "")
         yield f"| {contestant.name} |" + "".join(f" {cell} |" for cell in cells)
 
@@ -128,7 +128,7 @@ def memory(rows: list[Row]) -> Iterable[str]:
 def picture(panels: dict[str, list[Row]]) -> str:
     """The medians of all panels (title → rows), two beside each other, on one logarithmic scale."""
     medians = {title: _medians(rows) for title, rows in panels.items()}
-    seconds = [value for found in medians.values() for value, _more in found.values()]
+    seconds = [value for result in medians.values() for value, _more in result.values()]
     scale = Scale(math.floor(math.log10(min(seconds))), math.ceil(math.log10(max(seconds))))
     parts, top = [], 44
     titles = list(panels)
@@ -155,10 +155,10 @@ class Scale(NamedTuple):
 def _medians(rows: list[Row]) -> dict[tuple[str, str], tuple[float, str]]:
     """By phase and contestant: seconds, and `> ` if it was stopped after them."""
     return {
-        (phase, one.name): (statistics.median(found), "" if finished(rows, one.name, phase) else "> ")
+        (phase, item.name): (statistics.median(result), "" if finished(rows, item.name, phase) else "> ")
         for phase in PHASES
-        for one in ALL
-        if one is not NOTHING and (found := walls(rows, one.name, phase))
+        for item in ALL
+        if item is not NOTHING and (result := walls(rows, item.name, phase))
     }
 
 
@@ -170,7 +170,7 @@ def _panel(
     parts = [f'<text x="{left + 8}" y="{top + 12}" font-weight="bold">{escape(title)}</text>']
     for phase in PHASES:
         parts.append(f'<text x="{left + 8}" y="{y + 11}">{escape(TITLES[phase])}</text>')
-        for name in [one.name for one in ALL if (phase, one.name) in medians]:
+        for name in [item.name for item in ALL if (phase, item.name) in medians]:
             seconds, more = medians[phase, name]
             look, end = ("ours" if name == OURS.name else "bar"), scale.x(seconds)
             parts.append(f'<text x="{bars - 6}" y="{y + 11}" text-anchor="end">{escape(name)}</text>')

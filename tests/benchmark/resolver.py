@@ -69,14 +69,14 @@ def main() -> int:
     imports = {}
     for place, first in (("in ansible-playbook", "import ansible.cli.playbook"), ("in an empty process", "")):
         with tempfile.TemporaryDirectory() as bytecode:
-            uncompiled, *found = [import_time(bytecode, first) for _unused in range(IMPORTS)]
-        imports[place] = statistics.median(found)
+            uncompiled, *result = [import_time(bytecode, first) for _unused in range(IMPORTS)]
+        imports[place] = statistics.median(result)
         print(
-            f"import {place}: {imports[place]:.1f} ms ({min(found):.1f} to {max(found):.1f});"
+            f"import {place}: {imports[place]:.1f} ms ({min(result):.1f} to {max(result):.1f});"
             f" uncompiled {uncompiled:.1f} ms"
         )
     cases = {name: round(len(texts) / seconds) for name, seconds in medians.items()}
-    milliseconds = {place: round(found, 1) for place, found in imports.items()}
+    milliseconds = {place: round(result, 1) for place, result in imports.items()}
     record(arguments.out, "resolver", {"cases_per_second": cases, "import_milliseconds": milliseconds})
     if arguments.profile:
         profile(texts)

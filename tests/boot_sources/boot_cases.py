@@ -97,12 +97,12 @@ def _times(case: Case) -> Case:
     start = datetime.fromisoformat(case["from"].replace("Z", "+00:00"))
     if read.zone not in (None, "", "Local"):
         start = start.astimezone(ZoneInfo(str(read.zone)))
-    found = []
+    result = []
     after: datetime | None = start
-    while after is not None and len(found) < 2:
+    while after is not None and len(result) < 2:
         after = schedule.next_time(read, after)
-        found.append(f"{after.astimezone(timezone.utc):%Y-%m-%dT%H:%M:%SZ}" if after else "never")
-    return {"ok": True, "next": found}
+        result.append(f"{after.astimezone(timezone.utc):%Y-%m-%dT%H:%M:%SZ}" if after else "never")
+    return {"ok": True, "next": result}
 
 
 def _webhook(case: Case) -> tuple[Case, Case]:

@@ -68,7 +68,7 @@ class RecordedSession(Session):
 
     def objects(self) -> list[Case]:
         """What there is at the end, as recordings have it."""
-        found = []
+        result = []
         for key, item in self._objects.items():
             metadata = {name: value for name, value in item["metadata"].items() if name != "uid"}
             if "annotations" in metadata:
@@ -76,8 +76,8 @@ class RecordedSession(Session):
                 kept = {k: v for k, v in metadata["annotations"].items() if "/storage.pod." not in k}
                 metadata["annotations"] = kept
             plain = {**{name: item[name] for name in ("apiVersion", "kind", "spec")}, "metadata": metadata}
-            found.append({"existed": key in self._existed, "object": plain})
-        return found
+            result.append({"existed": key in self._existed, "object": plain})
+        return result
 
     def _once(self, method: str, path: str, query: Any, body: Any, content_type: str, _accept: str) -> Any:
         sent = None if body is None else json.loads(body)
@@ -121,17 +121,17 @@ class RecordedSession(Session):
             if not made_by_cdi or ("datavolumes", name) in self._existed:
                 group = _GROUPS.get(plural, f".{_CDI}")
                 raise _error(404, "NotFound", f'{plural}{group} "{name}" not found')
-            found = _stored(plural, {"metadata": {"name": name}, "spec": {}})
+            result = _stored(plural, {"metadata": {"name": name}, "spec": {}})
         else:
-            found = deepcopy(self._objects[plural, name])
+            result = deepcopy(self._objects[plural, name])
         ready = self._given.get("ready", "now")
         if plural == "datavolumes" and (plural, name) not in self._existed:
             done = ready == "now" or (ready == "after-events" and self._events_listed)
             phase = "UploadReady" if done else self._given.get("first_phase", "UploadScheduled")
-            found["status"] = {"claimName": name, **({"phase": phase} if phase else {})}
+            result["status"] = {"claimName": name, **({"phase": phase} if phase else {})}
         if plural == "persistentvolumeclaims":
-            self._complete(found, ready)
-        return found
+            self._complete(result, ready)
+        return result
 
     def _complete(self, claim: Case, ready: str) -> None:
         """What CDI's upload controller writes to a claim."""
@@ -167,12 +167,12 @@ class RecordedSession(Session):
         if given is None:
             raise _error(404, "NotFound", 'cdiconfigs.cdi.kubevirt.io "config" not found')
         urls = {field: _url(given[field]) + given.get("path", "") for field in ("status", "override") if field in given}
-        found: Case = {"spec": {}, "status": {}}
+        result: Case = {"spec": {}, "status": {}}
         if "override" in urls:
-            found["spec"]["uploadProxyURLOverride"] = urls["override"]
+            result["spec"]["uploadProxyURLOverride"] = urls["override"]
         if "status" in urls:
-            found["status"]["uploadProxyURL"] = urls["status"]
-        return found
+            result["status"]["uploadProxyURL"] = urls["status"]
+        return result
 
     def _events(self) -> list[Case]:
         kinds = {"pvc": ("PersistentVolumeClaim", "persistentvolumeclaims"), "dv": ("DataVolume", "datavolumes")}
@@ -180,8 +180,8 @@ class RecordedSession(Session):
         for number, event in enumerate(self._given.get("events") or []):
             kind, plural = kinds[event["of"]]
             involved = {"kind": kind, "uid": f"uid-{plural}-golden"}
-            told = {name: event[name] for name in ("reason", "message")}
-            events.append({"metadata": {"name": f"e{number}"}, "involvedObject": involved, **told})
+            result = {name: event[name] for name in ("reason", "message")}
+            events.append({"metadata": {"name": f"e{number}"}, "involvedObject": involved, **result})
         return events
 
 
@@ -227,11 +227,11 @@ def _stored(plural: str, item: Case) -> Case:
     for field in ("annotations", "labels"):
         if not metadata.get(field):
             metadata.pop(field, None)
-    found = {**item, "apiVersion": version, "kind": kind, "metadata": metadata}
+    result = {**item, "apiVersion": version, "kind": kind, "metadata": metadata}
     if plural == "persistentvolumeclaims":
-        found["spec"] = {"volumeMode": "Filesystem", **item["spec"]}
-        found["status"] = item.get("status") or {"phase": "Pending"}
-    return found
+        result["spec"] = {"volumeMode": "Filesystem", **item["spec"]}
+        result["status"] = item.get("status") or {"phase": "Pending"}
+    return result
 
 
 def _patch(item: Case, operations: list[Case]) -> None:

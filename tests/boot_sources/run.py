@@ -23,8 +23,8 @@ def main() -> int:
     """Runs the groups asked for and returns the exit code."""
     from boot_cases import Failure, failures, groups, load
 
-    told = "Compare boot sources with what CDI's own code answered, and uploads with those of virtctl."
-    arguments = parser(told, "webhook/datavolumes").parse_args()
+    result = "Compare boot sources with what CDI's own code answered, and uploads with those of virtctl."
+    arguments = parser(result, "webhook/datavolumes").parse_args()
 
     def judge(group: str) -> tuple[int, list[Failure]]:
         cases = load(arguments.directory, group)

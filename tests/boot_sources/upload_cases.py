@@ -188,9 +188,9 @@ def _mend_labels(expected: Case, given: Wish) -> None:
 def _said(error: str, expected: str | None) -> str:
     """Our message in virtctl's words, as far as it has such."""
     for ours, virtctls in _SAID:
-        found = re.fullmatch(ours, error)
-        if found:
-            error = found.expand(virtctls)
+        result = re.fullmatch(ours, error)
+        if result:
+            error = result.expand(virtctls)
             break
     if expected and error.startswith("the upload to ") and expected.startswith("error uploading image after "):
         return _upload_failed(error, expected)

@@ -138,11 +138,11 @@ def _check_defaults(flags: dict[str, Any]) -> None:
 
 def _matchers(flags: dict[str, Any]) -> dict[str, Any]:
     """The module writes a kind, too, where virtctl writes a name only."""
-    found = {}
+    result = {}
     for role in ("instancetype", "preference"):
         if flags[f"default-{role}"]:
-            found[role] = {"name": flags[f"default-{role}"], "kind": flags[f"default-{role}-kind"]}
-    return found
+            result[role] = {"name": flags[f"default-{role}"], "kind": flags[f"default-{role}-kind"]}
+    return result
 
 
 def _labels(flags: dict[str, Any]) -> dict[str, str]:

@@ -45,8 +45,8 @@ class Faulty:
         self._switch().clear_counts()
 
     def counts(self) -> Manifest:
-        found: Manifest = self._switch().show()["counts"]
-        return found
+        result: Manifest = self._switch().show()["counts"]
+        return result
 
     def _switch(self) -> FaultControl:
         settings = json.loads((self._directory / "run" / "fault-proxy.json").read_text())
@@ -84,7 +84,7 @@ class Shop:
         code = (
             "import json, sys; from modules_support import execute; print(json.dumps(execute(*json.load(sys.stdin))))"
         )
-        path = os.pathsep.join(one for one in sys.path if one)
+        path = os.pathsep.join(item for item in sys.path if item)
         process = subprocess.Popen(
             [sys.executable, "-c", code],
             stdin=subprocess.PIPE,
@@ -102,8 +102,8 @@ class Shop:
     def size(self, memory: str = "1Gi") -> None:
         """Makes the instancetype, or changes it."""
         size = {"cpu": {"guest": 1}, "memory": {"guest": memory}}
-        made = self.run("instancetype", kubeconfig=self.faulty.path("kubeconfig"), name="small", **size)
-        assert made["changed"], made
+        result = self.run("instancetype", kubeconfig=self.faulty.path("kubeconfig"), name="small", **size)
+        assert result["changed"], result
 
     def declare(self, names: list[str], label: str = "1", **options: Any) -> Manifest:
         """The result of declaring these VMs, halted but for every fourth; waits for them."""
@@ -130,8 +130,8 @@ class Shop:
 
     def vms(self) -> dict[str, Manifest]:
         """What there is, by name."""
-        found = self._vms.list_namespaced_custom_object(*VMS, self.namespace, "virtualmachines")["items"]
-        return {one["metadata"]["name"]: one for one in found}
+        result = self._vms.list_namespaced_custom_object(*VMS, self.namespace, "virtualmachines")["items"]
+        return {item["metadata"]["name"]: item for item in result}
 
     def labels(self) -> dict[str, str]:
         return {name: vm["metadata"]["labels"]["round"] for name, vm in self.vms().items()}
@@ -144,8 +144,8 @@ class Shop:
     def revisions(self) -> list[str]:
         """The VMs that have captured the instancetype, one for each ControllerRevision."""
         kind = "instancetype.kubevirt.io/object-kind"
-        found = self._apps.list_namespaced_controller_revision(self.namespace, label_selector=kind).items
-        return sorted(one.metadata.owner_references[0].name for one in found)
+        result = self._apps.list_namespaced_controller_revision(self.namespace, label_selector=kind).items
+        return sorted(item.metadata.owner_references[0].name for item in result)
 
     def judge(self, names: list[str], label: str) -> None:
         """Just these VMs are there, just so, each with one revision, and nothing is left to do."""
@@ -162,7 +162,7 @@ def names(count: int) -> list[str]:
 
 
 def failures(result: Manifest) -> dict[str, str]:
-    return {one["name"]: one["msg"] for one in result["results"] if one["failed"]}
+    return {item["name"]: item["msg"] for item in result["results"] if item["failed"]}
 
 
 def finished(process: subprocess.Popen[str]) -> Manifest:

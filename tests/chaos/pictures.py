@@ -38,32 +38,34 @@ class Namespace:
         self._connection.close()
 
     def list(self, plural: str) -> list[Manifest]:
-        found = self._objects.list_namespaced_custom_object(*_KINDS[plural], self._name, plural)["items"]
-        return sorted(found, key=lambda one: str(one["metadata"]["name"]))
+        result = self._objects.list_namespaced_custom_object(*_KINDS[plural], self._name, plural)["items"]
+        return sorted(result, key=lambda item: str(item["metadata"]["name"]))
 
     def guests(self) -> dict[str, str]:
         """The uids of the guests that there are, by VM."""
-        return {one["metadata"]["name"]: one["metadata"]["uid"] for one in self.list("virtualmachineinstances")}
+        return {item["metadata"]["name"]: item["metadata"]["uid"] for item in self.list("virtualmachineinstances")}
 
     def picture(self) -> dict[str, Any]:
         """What must be the same in the end: nothing of it depends on uids, versions, times or generations."""
         now = self._generations()
-        revisions = {one["metadata"]["name"]: _revision(one, now) for one in self.list("controllerrevisions")}
+        revisions = {item["metadata"]["name"]: _revision(item, now) for item in self.list("controllerrevisions")}
         claims = self._core.list_namespaced_persistent_volume_claim(self._name).items
         return {
-            "vms": {one["metadata"]["name"]: _vm(one, revisions) for one in self.list("virtualmachines")},
-            "guests": {one["metadata"]["name"]: _guest(one) for one in self.list("virtualmachineinstances")},
+            "vms": {item["metadata"]["name"]: _vm(item, revisions) for item in self.list("virtualmachines")},
+            "guests": {item["metadata"]["name"]: _guest(item) for item in self.list("virtualmachineinstances")},
             "revisions": sorted(revisions.values()),
-            "volumes": {one["metadata"]["name"]: _metadata(one) for one in self.list("datavolumes")},
-            "claims": sorted((one.metadata.name, one.metadata.finalizers) for one in claims if not _is_prime(one)),
-            "leases": {one["metadata"]["name"]: bool(one["spec"].get("holderIdentity")) for one in self.list("leases")},
+            "volumes": {item["metadata"]["name"]: _metadata(item) for item in self.list("datavolumes")},
+            "claims": sorted((item.metadata.name, item.metadata.finalizers) for item in claims if not _is_prime(item)),
+            "leases": {
+                item["metadata"]["name"]: bool(item["spec"].get("holderIdentity")) for item in self.list("leases")
+            },
         }
 
     def _generations(self) -> dict[str, int]:
-        found = self._objects.list_namespaced_custom_object(*_INSTANCETYPES, self._name, "virtualmachineinstancetypes")[
-            "items"
-        ]
-        return {one["metadata"]["name"]: one["metadata"]["generation"] for one in found}
+        result = self._objects.list_namespaced_custom_object(
+            *_INSTANCETYPES, self._name, "virtualmachineinstancetypes"
+        )["items"]
+        return {item["metadata"]["name"]: item["metadata"]["generation"] for item in result}
 
 
 def difference(wanted: Any, found: Any, place: str = "") -> list[str]:
@@ -103,9 +105,9 @@ def _vm(vm: Manifest, revisions: dict[str, str]) -> Manifest:
     reference = (status.get("instancetypeRef") or {}).get("controllerRevisionRef") or {}
     # The resolver knows which fields a manager owns; here it is enough that nobody owns another one.
     owned = {
-        (one["manager"], one["operation"], json.dumps(_members(one["fieldsV1"]), sort_keys=True))
-        for one in vm["metadata"].get("managedFields", [])
-        if one.get("subresource") != "status"
+        (item["manager"], item["operation"], json.dumps(_members(item["fieldsV1"]), sort_keys=True))
+        for item in vm["metadata"].get("managedFields", [])
+        if item.get("subresource") != "status"
     }
     spec = copy.deepcopy(vm["spec"])
     # Drawn by KubeVirt when the VM is created.
@@ -119,7 +121,7 @@ def _vm(vm: Manifest, revisions: dict[str, str]) -> Manifest:
         "status": status.get("printableStatus"),
         "asked": status.get("stateChangeRequests"),
         "observed": status.get("observedGeneration") == status.get("desiredGeneration"),
-        "conditions": sorted(one["type"] for one in status.get("conditions", []) if one["status"] == "True"),
+        "conditions": sorted(item["type"] for item in status.get("conditions", []) if item["status"] == "True"),
     }
 
 

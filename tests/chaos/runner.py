@@ -48,7 +48,7 @@ class Run:
         self._end, end = context.Pipe(duplex=False)
         self._process = context.Process(target=_run, args=(module, options, patience, end), daemon=True)
         # The process that forks knows no path but that of its environment.
-        with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(one for one in sys.path if one)):
+        with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(item for item in sys.path if item)):
             self._process.start()
         end.close()
 
@@ -65,9 +65,9 @@ class Run:
     def result(self) -> Manifest:
         """Waits for the result that the module prints."""
         with self._end:
-            told: Manifest = self._end.recv()
+            output: Manifest = self._end.recv()
         self._process.join()
-        return told
+        return output
 
 
 class Play:
@@ -91,9 +91,9 @@ class Play:
         """SIGKILL to ansible-playbook, and to the workers and modules that have process groups of their own."""
         frozen: list[int] = []
         # What is stopped starts no other process, so that none is forgotten.
-        while found := [pid for pid in [self._process.pid, *_descendants(self._process.pid)] if pid not in frozen]:
-            _signal(found, signal.SIGSTOP)
-            frozen += found
+        while result := [pid for pid in [self._process.pid, *_descendants(self._process.pid)] if pid not in frozen]:
+            _signal(result, signal.SIGSTOP)
+            frozen += result
         _signal(frozen, signal.SIGKILL)
         self._reader.join()
 
@@ -115,9 +115,9 @@ def _descendants(pid: int) -> list[int]:
     for line in listed.splitlines():
         child, parent = map(int, line.split())
         children[parent].append(child)
-    found, todo = [], [pid]
+    result, todo = [], [pid]
     while todo:
         own = children[todo.pop()]
-        found += own
+        result += own
         todo += own
-    return found
+    return result

@@ -38,8 +38,8 @@ class Account:
     def token(self, secret: str) -> str:
         made = self._core.create_namespaced_secret(self._namespace, {"metadata": {"name": secret}})
         bound = {"kind": "Secret", "apiVersion": "v1", "name": secret, "uid": made.metadata.uid}
-        asked = {"spec": {"audiences": [], "boundObjectRef": bound}}
-        answer = self._core.create_namespaced_service_account_token("deployer", self._namespace, asked)
+        requested = {"spec": {"audiences": [], "boundObjectRef": bound}}
+        answer = self._core.create_namespaced_service_account_token("deployer", self._namespace, requested)
         return str(answer.status.token)
 
     def revoke(self, secret: str) -> None:
@@ -61,8 +61,8 @@ def kubeconfig(shop: Shop, path: Path, user: dict[str, Any]) -> str:
 
 
 def test_token_is_revoked_during_the_run(shop: Shop, account: Account, tmp_path: Path) -> None:
-    wanted = names(8)
-    late = [name for number, name in enumerate(wanted) if number % 4 > 1]
+    expected = names(8)
+    late = [name for number, name in enumerate(expected) if number % 4 > 1]
     first, second = account.token("first"), account.token("second")
     token = tmp_path / "token"
     token.write_text(first)
@@ -78,9 +78,9 @@ def test_token_is_revoked_during_the_run(shop: Shop, account: Account, tmp_path:
     shop.faulty.rules({"fault": "status", "status": 503, "methods": ["PATCH"], "path": f"/({'|'.join(late)})[?]"})
     processes = [
         shop.begin("virtual_machine", kubeconfig=path, **shop.declaration(some, retry_timeout=PATIENCE))
-        for path, some in ((by_file, wanted[:4]), (by_plugin, wanted[4:]))
+        for path, some in ((by_file, expected[:4]), (by_plugin, expected[4:]))
     ]
-    until(lambda: set(shop.vms()) == set(wanted) - set(late))
+    until(lambda: set(shop.vms()) == set(expected) - set(late))
     token.write_text(second)
     account.revoke("first")
     # The API server believes for ten seconds what it has found out about a token.
@@ -92,4 +92,4 @@ def test_token_is_revoked_during_the_run(shop: Shop, account: Account, tmp_path:
         assert not result.get("failed"), failures(result)
     assert shop.faulty.counts()["responses"]["401"] >= 2
     assert (tmp_path / "calls").read_text() == "xx"
-    shop.judge(wanted, "1")
+    shop.judge(expected, "1")

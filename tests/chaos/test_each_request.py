@@ -226,9 +226,9 @@ class Story:
         return picture
 
     def _judge(self, phase: str) -> None:
-        wanted, deadline = self._pictures[self._place(phase)], time.monotonic() + LATEST
-        while found := difference(wanted, self._namespace.picture()):
-            assert time.monotonic() < deadline, f"wanted and found: {found}"
+        expected, deadline = self._pictures[self._place(phase)], time.monotonic() + LATEST
+        while result := difference(expected, self._namespace.picture()):
+            assert time.monotonic() < deadline, f"wanted and found: {result}"
             time.sleep(0.02)
 
 
@@ -237,7 +237,7 @@ def drawn(chain: str, requests: Mapping[str, list[RequestInfo]]) -> list[Case]:
 
     def met(phase: str, rule: Manifest) -> int:
         faults = Faults([rule])
-        return sum(faults.choose(one).rule is not None for one in requests[phase])
+        return sum(faults.choose(item).rule is not None for item in requests[phase])
 
     killed, spoilt = [], []
     for phase in CHAINS[chain]:
@@ -288,9 +288,9 @@ def test_each_request(story: Story, chain: str) -> None:
             case = cases[phase].pop(0)
             began_case = time.monotonic()
             try:
-                told = story.disturbed(case)
-                became[told] += 1
-                print(f"{case}: {told}, {time.monotonic() - began_case:.1f} s", flush=True)
+                result = story.disturbed(case)
+                became[result] += 1
+                print(f"{case}: {result}, {time.monotonic() - began_case:.1f} s", flush=True)
             except AssertionError as error:
                 wrong.append(f"{case}: {error}")
                 print(wrong[-1], flush=True)

@@ -33,32 +33,32 @@ FAULTS: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault(shop: Shop, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "_PAGE", 3)
-    wanted = names(COUNT)
+    expected = names(COUNT)
     shop.faulty.rules(*FAULTS[fault])
-    made = shop.declare(wanted)
-    assert not made.get("failed"), made["msg"]
+    result = shop.declare(expected)
+    assert not result.get("failed"), result["msg"]
     first = {name: vm["metadata"]["uid"] for name, vm in shop.vms().items()}
-    changed = shop.declare(wanted, "2")
+    changed = shop.declare(expected, "2")
     assert not changed.get("failed"), changed["msg"]
     for _attempt in range(10):
         if shop.faulty.counts()["faults"]:
             break
         # What a slow machine waits for has come by the first list, so that nothing is watched; guests take longer.
         restarted = shop.run(
-            "virtual_machine_power", names=wanted[::4], state="restarted", wait=True, wait_timeout=PATIENCE
+            "virtual_machine_power", names=expected[::4], state="restarted", wait=True, wait_timeout=PATIENCE
         )
         assert not restarted.get("failed"), restarted["msg"]
-    gone = shop.remove(wanted[:2])
+    gone = shop.remove(expected[:2])
     assert not gone.get("failed"), gone["msg"]
     assert shop.faulty.counts()["faults"], "no request met the fault"
 
-    left = wanted[2:]
+    left = expected[2:]
     # Created once: nobody took a place a second time.
     assert {name: vm["metadata"]["uid"] for name, vm in shop.vms().items()} == {name: first[name] for name in left}
     assert shop.labels() == dict.fromkeys(left, "2")
     assert shop.revisions() == left
     shop.faulty.rules()
-    again = shop.run("virtual_machine", **{**shop.declaration(wanted, "2"), "virtual_machines": entries(shop, left)})
+    again = shop.run("virtual_machine", **{**shop.declaration(expected, "2"), "virtual_machines": entries(shop, left)})
     assert not again["changed"], again
     assert shop.faulty.counts()["writes"] == 0
 
@@ -70,55 +70,55 @@ def entries(shop: Shop, left: list[str]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("fault", ["reset", "status"])
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_power_verbs_are_carried_out_once(shop: Shop, fault: str, when: str) -> None:
-    wanted = names(4)
-    shop.declare(wanted, run_strategy="Always", virtual_machines=[{"name": name} for name in wanted])
+    expected = names(4)
+    shop.declare(expected, run_strategy="Always", virtual_machines=[{"name": name} for name in expected])
     before = instances(shop)
     rule = {"fault": fault, "when": when, "methods": ["PUT"], "times": 3}
     shop.faulty.rules({**rule, "status": 503} if fault == "status" else rule)
-    restarted = shop.run("virtual_machine_power", names=wanted, state="restarted", wait=True)
+    restarted = shop.run("virtual_machine_power", names=expected, state="restarted", wait=True)
     assert not restarted.get("failed"), restarted
     assert shop.faulty.counts()["faults"] == {fault: 3}
     after = instances(shop)
-    assert set(after) == set(wanted) and not set(before.values()) & set(after.values())
+    assert set(after) == set(expected) and not set(before.values()) & set(after.values())
     # A verb that was taken up although its answer was lost is not sent again.
     sent = shop.faulty.counts()["by_resource"]["update virtualmachines.subresources.kubevirt.io/restart"]
-    assert sent == (len(wanted) if when == "after" else len(wanted) + 3)
+    assert sent == (len(expected) if when == "after" else len(expected) + 3)
 
 
 def instances(shop: Shop) -> dict[str, str]:
-    found = shop.run("virtual_machine_info")["virtual_machines"]
-    return {one["name"]: one["instance"]["uid"] for one in found if "instance" in one}
+    result = shop.run("virtual_machine_info")["virtual_machines"]
+    return {item["name"]: item["instance"]["uid"] for item in result if "instance" in item}
 
 
 def test_permanent_fault_fails_its_vm_only(shop: Shop) -> None:
-    wanted = names(12)
-    broken = wanted[3::4]
+    expected = names(12)
+    broken = expected[3::4]
     shop.faulty.rules({"fault": "status", "status": 503, "methods": ["PATCH"], "path": f"/({'|'.join(broken)})[?]"})
-    made = shop.declare(wanted, retry_timeout=2)
-    assert made["failed"]
-    assert set(failures(made)) == set(broken)
-    assert all("tried" in why for why in failures(made).values())
-    assert made["msg"].startswith("3 of 12 virtual machines failed")
-    assert set(shop.vms()) == set(wanted) - set(broken)
+    result = shop.declare(expected, retry_timeout=2)
+    assert result["failed"]
+    assert set(failures(result)) == set(broken)
+    assert all("tried" in why for why in failures(result).values())
+    assert result["msg"].startswith("3 of 12 virtual machines failed")
+    assert set(shop.vms()) == set(expected) - set(broken)
     shop.faulty.rules()
-    assert not shop.declare(wanted).get("failed")
-    shop.judge(wanted, "1")
+    assert not shop.declare(expected).get("failed")
+    shop.judge(expected, "1")
 
 
 def test_token_expires_during_the_run(shop: Shop) -> None:
-    wanted = names(6)
-    late = wanted[3:]
+    expected = names(6)
+    late = expected[3:]
     shop.faulty.rules({"fault": "status", "status": 401, "methods": ["PATCH"], "path": f"/({'|'.join(late)})[?]"})
-    made = shop.declare(wanted, wait=False)
+    made = shop.declare(expected, wait=False)
     assert set(failures(made)) == set(late)
     for why in failures(made).values():
         assert "rejected the credentials" in why and "so they expired or were revoked" in why
         assert "log in again" in why
-    assert set(shop.vms()) == set(wanted[:3])
+    assert set(shop.vms()) == set(expected[:3])
     shop.faulty.rules()
-    again = shop.declare(wanted)
-    actions = {one["name"]: one["action"] for one in again["results"]}
-    assert actions == {name: "create" if name in late else "none" for name in wanted}
+    again = shop.declare(expected)
+    actions = {item["name"]: item["action"] for item in again["results"]}
+    assert actions == {name: "create" if name in late else "none" for name in expected}
 
 
 def test_requests_a_second_are_limited(shop: Shop) -> None:

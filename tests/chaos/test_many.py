@@ -38,79 +38,79 @@ TENTH: list[dict[str, Any]] = [
 
 def test_a_tenth_of_all_requests_fails(shop: Shop) -> None:
     print(f"{SIZE} VMs, seed {SEED}")
-    wanted, told = names(SIZE), []
+    expected, output = names(SIZE), []
     patience = {"wait_timeout": PATIENCE + SIZE}
     shop.faulty.rules(*TENTH, seed=SEED)
 
     def step(what: str, work: Callable[[], dict[str, Any]]) -> None:
         began = time.monotonic()
         result = work()
-        told.append(f"{what} {time.monotonic() - began:.1f} s")
+        output.append(f"{what} {time.monotonic() - began:.1f} s")
         assert not result.get("failed"), f"{what}: {result['msg']}"
 
-    step("create", lambda: shop.declare(wanted, "1", **patience))
+    step("create", lambda: shop.declare(expected, "1", **patience))
     first = {name: vm["metadata"]["uid"] for name, vm in shop.vms().items()}
     # Others write to the same VMs meanwhile.
     with ThreadPoolExecutor(4) as pool:
-        notes = [pool.submit(shop.annotate, name, f"note on {name}") for name in wanted]
-        step("change", lambda: shop.declare(wanted, "2", **patience))
+        notes = [pool.submit(shop.annotate, name, f"note on {name}") for name in expected]
+        step("change", lambda: shop.declare(expected, "2", **patience))
     for note in notes:
         note.result()
-    restart = {"names": wanted[::4], "state": "restarted", "wait": True}
+    restart = {"names": expected[::4], "state": "restarted", "wait": True}
     step("restart", lambda: shop.run("virtual_machine_power", **restart, **patience))
     counts = shop.faulty.counts()
-    print(f"{', '.join(told)}; {counts['requests']} requests, {sum(counts['faults'].values())} faults")
+    print(f"{', '.join(output)}; {counts['requests']} requests, {sum(counts['faults'].values())} faults")
 
     vms = shop.vms()
     assert {name: vm["metadata"]["uid"] for name, vm in vms.items()} == first
     assert {vm["metadata"]["annotations"]["example.com/note"] for vm in vms.values()} == {
-        f"note on {n}" for n in wanted
+        f"note on {n}" for n in expected
     }
     assert counts["faults"]
-    shop.judge(wanted, "2")
+    shop.judge(expected, "2")
 
     shop.faulty.rules(*TENTH, seed=SEED)
-    step("delete", lambda: shop.remove(wanted, **patience))
+    step("delete", lambda: shop.remove(expected, **patience))
     assert (shop.vms(), shop.revisions()) == ({}, [])
 
 
 def test_webhooks_time_out_and_come_back(shop: Shop) -> None:
-    wanted = names(4)
+    expected = names(4)
     shop.faulty.kill("virt-api", signal.SIGSTOP)
     try:
         with ThreadPoolExecutor(1) as pool:
-            made = pool.submit(shop.declare, wanted)
+            made = pool.submit(shop.declare, expected)
             until(lambda: shop.faulty.counts()["responses"].get("500", 0) > 0)
             shop.faulty.kill("virt-api", signal.SIGCONT)
             result = made.result()
     finally:
         shop.faulty.kill("virt-api", signal.SIGCONT)
     assert not result.get("failed"), result["msg"]
-    shop.judge(wanted, "1")
+    shop.judge(expected, "1")
 
 
 def test_the_api_server_is_killed_and_started_again(shop: Shop) -> None:
-    wanted = names(SIZE)
+    expected = names(SIZE)
     with ThreadPoolExecutor(1) as pool:
         # Straight to the API server, whose port refuses connections meanwhile; slow enough to be in the middle of it.
         direct = {"kubeconfig": shop.faulty.path("kubeconfig"), "concurrency": 2, "retry_timeout": PATIENCE}
-        made = pool.submit(shop.declare, wanted, qps=max(20, SIZE / 5), **direct)
+        made = pool.submit(shop.declare, expected, qps=max(20, SIZE / 5), **direct)
         until(lambda: len(shop.vms()) >= SIZE // 4)
         shop.faulty.kill("control-plane", signal.SIGKILL)
         shop.faulty.start()
         result = made.result()
     assert not result.get("failed"), result["msg"]
-    shop.judge(wanted, "1")
+    shop.judge(expected, "1")
 
 
 def test_two_controllers_at_once(shop: Shop) -> None:
-    wanted = names(min(SIZE, 100))
-    processes = [shop.begin("virtual_machine", **shop.declaration(wanted)) for _unused in range(2)]
+    expected = names(min(SIZE, 100))
+    processes = [shop.begin("virtual_machine", **shop.declaration(expected)) for _unused in range(2)]
     results = [finished(process) for process in processes]
     for result in results:
         assert not result.get("failed"), result["msg"]
     assert {vm["metadata"]["generation"] for vm in shop.vms().values()} == {1}
-    shop.judge(wanted, "1")
+    shop.judge(expected, "1")
 
 
 def test_run_killed_at_random_points(shop: Shop) -> None:

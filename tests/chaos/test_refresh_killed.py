@@ -60,13 +60,13 @@ def test_refresh_killed_at_random_requests(shop: Shop, tmp_path: Path) -> None:
     assert watch.most_down <= most_down
 
     captured = fleet.revisions()
-    assert {one["instancetype"]["generation"] for one in captured.values()} == {2}
-    assert {one["instancetype"]["state"] for one in captured.values()} == {"current"}
-    assert not any(one["restart_required"] or one["instancetype"]["pinned"] for one in captured.values())
+    assert {item["instancetype"]["generation"] for item in captured.values()} == {2}
+    assert {item["instancetype"]["state"] for item in captured.values()} == {"current"}
+    assert not any(item["restart_required"] or item["instancetype"]["pinned"] for item in captured.values())
     assert fleet.power() == before
     assert fleet.memory() == dict.fromkeys(sorted(running), "4Gi")
     # What there is besides the new revisions is history: the one that each VM had.
-    assert fleet.kept() == old | {one["instancetype"]["revision"] for one in captured.values()}
+    assert fleet.kept() == old | {item["instancetype"]["revision"] for item in captured.values()}
     assert len(fleet.kept()) == 2 * SIZE
 
     code, output = fleet.refresh(**variables)
@@ -95,9 +95,11 @@ class Watch:
         with config.new_client_from_config(str(self._fleet.kubeconfig)) as connection:
             api = client.CustomObjectsApi(connection)
             while not self._stop.wait(0.3):
-                found = api.list_namespaced_custom_object("kubevirt.io", "v1", self._fleet.namespace, "virtualmachines")
+                result = api.list_namespaced_custom_object(
+                    "kubevirt.io", "v1", self._fleet.namespace, "virtualmachines"
+                )
                 down = sum(
                     vm["metadata"]["name"] in self._names and not vm.get("status", {}).get("ready")
-                    for vm in found["items"]
+                    for vm in result["items"]
                 )
                 self.most_down = max(self.most_down, down)

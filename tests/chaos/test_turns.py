@@ -109,9 +109,9 @@ class User:
         """Reads and replaces the whole object, again if somebody was faster."""
         done = None
         while done is None:
-            found = self._ask("GET", f"{self._place}/{name}")
-            found["metadata"].setdefault("annotations", {})["example.com/edited"] = "yes"
-            done = self._ask("PUT", f"{self._place}/{name}", found, fieldManager="kubectl-edit")
+            result = self._ask("GET", f"{self._place}/{name}")
+            result["metadata"].setdefault("annotations", {})["example.com/edited"] = "yes"
+            done = self._ask("PUT", f"{self._place}/{name}", result, fieldManager="kubectl-edit")
 
     def _restart(self, name: str) -> None:
         self._ask("PUT", f"{self._power}/{name}/restart", {})
@@ -185,11 +185,11 @@ def test_two_runs_and_a_user(shop: Shop, other_shop: Shop, tmp_path: Path, seed:
     fight.prepare()
     order = fight.at_once(tmp_path)
     fight.finish()
-    wanted, found = (Namespace(one.faulty.path("kubeconfig"), one.namespace) for one in (other_shop, shop))
+    expected, result = (Namespace(item.faulty.path("kubeconfig"), item.namespace) for item in (other_shop, shop))
     different: list[str] = []
 
     def same() -> bool:
-        different[:] = difference(wanted.picture(), found.picture())
+        different[:] = difference(expected.picture(), result.picture())
         return not different
 
     try:
@@ -197,5 +197,5 @@ def test_two_runs_and_a_user(shop: Shop, other_shop: Shop, tmp_path: Path, seed:
     except AssertionError:
         raise AssertionError("\n".join([f"seed {seed}: apart and at once:", *different, *order])) from None
     finally:
-        wanted.close()
-        found.close()
+        expected.close()
+        result.close()

@@ -71,7 +71,7 @@ class Turns:
         ready = sorted(client for client, turns in self._waiting.items() if turns)
         if self._busy or not ready:
             return
-        awaited = [one for one in self._clients if one not in ready and not self._watches[one]]
+        awaited = [item for item in self._clients if item not in ready and not self._watches[item]]
         if awaited and not late:
             self._timer = asyncio.get_running_loop().call_later(PAUSE, self._next, True)
             return

@@ -47,8 +47,8 @@ class Bundles:
         if "fromBundle" not in value:
             return {name: self.resolve(entry, name) for name, entry in value.items()}
         kind = value.get("kind") or KINDS[key]
-        found = self._get(kind, value["fromBundle"])
-        return found if "kind" in value else found["spec"]
+        result = self._get(kind, value["fromBundle"])
+        return result if "kind" in value else result["spec"]
 
     def _get(self, kind: str, name: str) -> dict[str, Any]:
         if self._objects is None:
@@ -74,8 +74,8 @@ def _built_in() -> list[dict[str, Any]]:
 
 def _documents(files: Iterable[Path]) -> list[dict[str, Any]]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     for file in sorted(files):
         with file.open(encoding="utf-8") as stream:
-            found += [document for document in yaml.load_all(stream, loader) if document]
-    return found
+            result += [document for document in yaml.load_all(stream, loader) if document]
+    return result

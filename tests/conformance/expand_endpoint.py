@@ -36,9 +36,9 @@ class Response(NamedTuple):
 
 def expand_vm_spec(body: Any, namespace: str, objects: Lookup, config: Configuration | None = None) -> Response:
     """Expands the VM in a request's JSON body, in a namespace. All errors are 400; a panic of KubeVirt is 500."""
-    found = list(_found(body))
-    if found:
-        return _bad_request("Object is not a valid VirtualMachine", {"causes": [{"message": text} for text in found]})
+    result = list(_found(body))
+    if result:
+        return _bad_request("Object is not a valid VirtualMachine", {"causes": [{"message": text} for text in result]})
     try:
         vm = release_schema.canonical("VirtualMachine", body)
     except FieldError as error:

@@ -50,7 +50,7 @@ def load(directory: Path, group: str) -> list[cases.Case]:
 
 def _with_main(content: list[dict[str, Any]], folder: str, tag: str, main: Path) -> list[cases.Case]:
     listed = {case["name"]: case for case in content}
-    found = []
+    result = []
     for group in cases.groups(main):
         if not group.startswith(_SOURCES[folder]) or group == _UNCHECKED.get(tag):
             continue
@@ -61,10 +61,10 @@ def _with_main(content: list[dict[str, Any]], folder: str, tag: str, main: Path)
         for case in known:
             other = listed.pop(case.name, None)
             if other is None:
-                found.append(case._replace(release=tag))
+                result.append(case._replace(release=tag))
             else:
                 ignored = tuple(other.get("ignored", ()))
-                found.append(case._replace(release=tag, expect=other["expect"], ignored=ignored))
+                result.append(case._replace(release=tag, expect=other["expect"], ignored=ignored))
     if listed:
         raise LookupError(f"{main} has no case {', '.join(sorted(listed)[:3])}")
-    return found
+    return result

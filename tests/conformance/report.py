@@ -84,8 +84,8 @@ def _ignored(case: Case, given: Any) -> list[str]:
     """Whether the resolver knows which fields the release ignores."""
     if case.ignored is None:
         return []
-    found = set(ops.ignored(case.op, given, parse_release(case.release)))
-    return [f"ignored: {field}" for field in sorted(found ^ set(case.ignored))]
+    result = set(ops.ignored(case.op, given, parse_release(case.release)))
+    return [f"ignored: {field}" for field in sorted(result ^ set(case.ignored))]
 
 
 def _is_error(got: Any) -> bool:

@@ -32,18 +32,18 @@ def pairs(go_types: GoTypes, types: dict[str, Any], plain: Any) -> dict[str, str
 
     types: schema.TYPES. plain: schema.field_type.
     """
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     queue = list(ROOTS.items())
     while queue:
         go_name, name = queue.pop()
-        if go_name in found or go_name not in go_types:
+        if go_name in result or go_name not in go_types:
             continue
-        found[go_name] = name
+        result[go_name] = name
         for field in go_types[go_name]:
             declaration = types.get(name, {}).get(field["json"])
             if declaration is not None and "ref" in field:
                 queue.append((field["ref"], _bare(plain(declaration))))
-    return found
+    return result
 
 
 def expected(go_types: GoTypes, go_name: str, names: dict[str, str]) -> dict[str, str]:

@@ -156,26 +156,26 @@ def _init_container(draw: random.Random, name: str) -> Manifest:
 
 
 def _toleration(draw: random.Random) -> Manifest:
-    found = {}
+    result = {}
     if draw.random() < 0.8:
-        found["key"] = draw.choice(("dedicated", "gpu", "node.kubernetes.io/unschedulable"))
-    if "key" not in found or draw.random() < 0.5:
-        found["operator"] = "Exists"
+        result["key"] = draw.choice(("dedicated", "gpu", "node.kubernetes.io/unschedulable"))
+    if "key" not in result or draw.random() < 0.5:
+        result["operator"] = "Exists"
     else:
-        found["value"] = draw.choice(("x", "y"))
-    return {**found, "effect": draw.choice(EFFECTS)} if draw.random() < 0.5 else found
+        result["value"] = draw.choice(("x", "y"))
+    return {**result, "effect": draw.choice(EFFECTS)} if draw.random() < 0.5 else result
 
 
 def _affinity(draw: random.Random) -> Manifest:
-    found: Manifest = {}
+    result: Manifest = {}
     required = "requiredDuringSchedulingIgnoredDuringExecution"
     if draw.random() < 0.25:
         terms = [_node_term(draw) for _number in range(draw.choice((1, 1, 2)))]
-        found["nodeAffinity"] = {required: {"nodeSelectorTerms": terms}}
+        result["nodeAffinity"] = {required: {"nodeSelectorTerms": terms}}
     for kind, chance in (("podAffinity", 0.15), ("podAntiAffinity", 0.2)):
         if draw.random() < chance:
-            found[kind] = {required: [_pod_term(draw) for _number in range(draw.choice((1, 1, 2)))]}
-    return found
+            result[kind] = {required: [_pod_term(draw) for _number in range(draw.choice((1, 1, 2)))]}
+    return result
 
 
 def _node_term(draw: random.Random) -> Manifest:
@@ -219,16 +219,16 @@ def _pod_term(draw: random.Random) -> Manifest:
 
 
 def _spread(draw: random.Random) -> Manifest:
-    found = {
+    result = {
         **_selector(draw),
         "maxSkew": draw.randint(1, 3),
         "topologyKey": draw.choice(("kubernetes.io/hostname", "zone", "disk")),
         "whenUnsatisfiable": draw.choice(("DoNotSchedule", "DoNotSchedule", "ScheduleAnyway")),
     }
-    if found["whenUnsatisfiable"] == "DoNotSchedule" and draw.random() < 0.3:
-        found["minDomains"] = draw.randint(1, 4)
+    if result["whenUnsatisfiable"] == "DoNotSchedule" and draw.random() < 0.3:
+        result["minDomains"] = draw.randint(1, 4)
     if draw.random() < 0.3:
-        found["nodeTaintsPolicy"] = draw.choice(("Honor", "Ignore"))
+        result["nodeTaintsPolicy"] = draw.choice(("Honor", "Ignore"))
     if draw.random() < 0.3:
-        found["nodeAffinityPolicy"] = draw.choice(("Honor", "Ignore"))
-    return found
+        result["nodeAffinityPolicy"] = draw.choice(("Honor", "Ignore"))
+    return result

@@ -51,7 +51,7 @@ def _slices(draw: random.Random, nodes: list[Manifest]) -> Any:
     places = [{"nodeName": node["metadata"]["name"]} for node in nodes]
     zone = {"key": "zone", "operator": "In", "values": ["a", "b"]}
     shared = [{"allNodes": True}, {"nodeSelector": {"nodeSelectorTerms": [{"matchExpressions": [zone]}]}}]
-    for number, place in enumerate((*places, *(one for one in shared if draw.random() < 0.25))):
+    for number, place in enumerate((*places, *(item for item in shared if draw.random() < 0.25))):
         for driver in (GPU, NIC):
             if draw.random() < 0.8:
                 pool = f"pool-{number}"
@@ -84,9 +84,9 @@ def _device(draw: random.Random, driver: str, name: str) -> Manifest:
 
 def _in_use(draw: random.Random, slices: list[Manifest]) -> list[Manifest]:
     """Claims of others that have devices."""
-    found = []
-    for one in slices:
-        spec = one["spec"]
+    matches = []
+    for item in slices:
+        spec = item["spec"]
         for device in spec["devices"]:
             if draw.random() < 0.2:
                 result = {
@@ -95,18 +95,18 @@ def _in_use(draw: random.Random, slices: list[Manifest]) -> list[Manifest]:
                     "pool": spec["pool"]["name"],
                     "device": device["name"],
                 }
-                name = f"used-{one['metadata']['name']}-{device['name']}"
+                name = f"used-{item['metadata']['name']}-{device['name']}"
                 metadata = {"name": name, "namespace": "shop", "uid": name}
                 requests = [_request(draw, "x", "any")]
                 allocation = {"devices": {"results": [result]}}
-                found.append(
+                matches.append(
                     {
                         "metadata": metadata,
                         "spec": {"devices": {"requests": requests}},
                         "status": {"allocation": allocation},
                     }
                 )
-    return found
+    return matches
 
 
 def _claim(draw: random.Random, pod: Manifest, name: str, claims: list[Manifest], templates: list[Manifest]) -> None:
@@ -138,18 +138,18 @@ def _claim(draw: random.Random, pod: Manifest, name: str, claims: list[Manifest]
 
 
 def _request(draw: random.Random, name: str, kind: str = "") -> Manifest:
-    found = kind or draw.choice(
+    result = kind or draw.choice(
         ("gpu", "gpu", "gpu", "nic", "nic", "nic", "a100", "fast", "any", "any", "large", "kind")
     )
     exactly: Manifest = {
-        "deviceClassName": found,
+        "deviceClassName": result,
         "allocationMode": "ExactCount",
         "count": draw.choice((1, 1, 1, 1, 2, 3)),
     }
     if not kind and draw.random() < 0.04:
         exactly["deviceClassName"] = "none"
     if not kind and draw.random() < 0.05:
-        exactly = {"deviceClassName": found, "allocationMode": "All"}
-    if found == "gpu" and draw.random() < 0.3:
+        exactly = {"deviceClassName": result, "allocationMode": "All"}
+    if result == "gpu" and draw.random() < 0.3:
         exactly["selectors"] = [_cel(_MODEL)]
     return {"name": name, "exactly": exactly}

@@ -35,10 +35,10 @@ def main() -> int:
         write(expected)
         return 0
     alone = [
-        f"cluster {seed}, {_name(pod)}: kube-scheduler {wanted}, we {got}\n  {json.dumps(pod)}"
-        for seed, one, said in zip(seeds, given, expected)
-        for pod, wanted, got in zip(one["pending"], said, ours(one))
-        if not got.agrees(wanted)
+        f"cluster {seed}, {_name(pod)}: kube-scheduler {desired}, we {got}\n  {json.dumps(pod)}"
+        for seed, item, said in zip(seeds, given, expected)
+        for pod, desired, got in zip(item["pending"], said, ours(item))
+        if not got.agrees(desired)
     ]
     _print("placed alone", alone, sum(map(len, expected)))
     together = list(_together(seeds))
@@ -49,12 +49,12 @@ def main() -> int:
 def _together(seeds: range) -> Iterator[str]:
     """The pods that kube-scheduler would not place where we do, after the same pods were placed before."""
     given = [cluster(seed, TOGETHER, devices=False) for seed in seeds]
-    placed = [batch(one) for one in given]
-    expected = judge([{**one, "placed": nodes} for one, nodes in zip(given, placed)])
-    for seed, one, nodes, said in zip(seeds, given, placed, expected):
-        for pod, got, wanted in zip(one["pending"], nodes, said):
-            if got not in (wanted or [""]):
-                yield f"cluster {seed}, {_name(pod)}: kube-scheduler {wanted}, we {got!r}\n  {json.dumps(pod)}"
+    placed = [batch(item) for item in given]
+    expected = judge([{**item, "placed": nodes} for item, nodes in zip(given, placed)])
+    for seed, item, nodes, said in zip(seeds, given, placed, expected):
+        for pod, got, desired in zip(item["pending"], nodes, said):
+            if got not in (desired or [""]):
+                yield f"cluster {seed}, {_name(pod)}: kube-scheduler {desired}, we {got!r}\n  {json.dumps(pod)}"
 
 
 def _name(pod: dict[str, Any]) -> str:

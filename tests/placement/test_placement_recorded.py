@@ -23,7 +23,7 @@ def test_each_pod_alone_fits_the_recorded_nodes() -> None:
 
 def _agree(case: Case, said: list[list[str]]) -> bool:
     answers = zip(ours(case), said)
-    return all(got.agrees(wanted) and (not got.unknown or "slices" in case) for got, wanted in answers)
+    return all(got.agrees(expected) and (not got.unknown or "slices" in case) for got, expected in answers)
 
 
 def test_claims_of_devices_are_frequent_and_mostly_known() -> None:

@@ -77,5 +77,5 @@ def ours(case: Case) -> Usage:
 
 def recorded() -> list[Usage]:
     """What AAQ said of the cases."""
-    found: list[Usage] = json.loads(gzip.decompress(RECORDED.read_bytes()))
-    return found
+    result: list[Usage] = json.loads(gzip.decompress(RECORDED.read_bytes()))
+    return result

@@ -39,21 +39,21 @@ def ours(given: Manifest) -> Case:
     pod that is admitted.
     """
     budget = Budget(map(resource_quota, given["quotas"]))
-    ranges = [one["spec"]["limits"] for one in given["limit_ranges"]]
-    objects = [_judged(_item(one), _defaults(ranges)[0], ranges, budget) for one in given["objects"]]
+    ranges = [item["spec"]["limits"] for item in given["limit_ranges"]]
+    objects = [_judged(_item(item), _defaults(ranges)[0], ranges, budget) for item in given["objects"]]
     used = {quota.name: _positive(amounts) for quota, amounts in zip(budget.quotas, budget.used)}
     return {"objects": objects, "used": used}
 
 
 def ours_in_any_order(given: Manifest) -> list[list[Case]]:
     """The answers that each object may get when it is created alone, as in `ours`."""
-    ranges = [one["spec"]["limits"] for one in given["limit_ranges"]]
+    ranges = [item["spec"]["limits"] for item in given["limit_ranges"]]
     return [
         _distinct(
-            _judged(_item(one), known, ranges, Budget(map(resource_quota, given["quotas"])))
+            _judged(_item(item), known, ranges, Budget(map(resource_quota, given["quotas"])))
             for known in _defaults(ranges)
         )
-        for one in given["objects"]
+        for item in given["objects"]
     ]
 
 
@@ -82,7 +82,10 @@ def _judged(item: QuotaItem, known: Defaults, ranges: list[list[Manifest]], budg
     if problems:
         return {"verdict": "quota", "quotas": sorted({problem.split()[1] for problem in problems})}
     budget.take([[item]])
-    return {"verdict": "admitted", "resources": [_resources(one) for one in (*item.containers, *item.init_containers)]}
+    return {
+        "verdict": "admitted",
+        "resources": [_resources(entry) for entry in (*item.containers, *item.init_containers)],
+    }
 
 
 def _resources(container: Any) -> Case:
@@ -98,9 +101,9 @@ def _positive(amounts: dict[str, int]) -> dict[str, int]:
 
 def differences(said: Case, got: Case) -> Iterator[str]:
     """Where the resolver (got) says something else than the API server (said)."""
-    for number, (wanted, found) in enumerate(zip(said["objects"], got["objects"])):
-        if not same(wanted, found):
-            yield f"object {number}: API server {wanted}, we {found}"
+    for number, (expected, result) in enumerate(zip(said["objects"], got["objects"])):
+        if not same(expected, result):
+            yield f"object {number}: API server {expected}, we {result}"
     if said["used"] != got["used"]:
         yield f"used: API server {said['used']}, we {got['used']}"
 
@@ -116,15 +119,15 @@ def unexpected(said: list[list[Case]], got: list[list[Case]]) -> Iterator[str]:
     """Answers of the API server that the resolver has for no order of the LimitRanges."""
     for number, (answers, known) in enumerate(zip(said, got)):
         for answer in answers:
-            if not any(same(answer, one) for one in known):
+            if not any(same(answer, item) for item in known):
                 yield f"object {number}: API server {answer}, we {known}"
 
 
 def recorded() -> dict[str, Any]:
     """{created, tried}: what the API server said of the namespaces with the seeds 0, 1, ..., and of those in which
     LimitRanges contradict each other."""
-    found: dict[str, Any] = json.loads(gzip.decompress(RECORDED.read_bytes())) if RECORDED.exists() else {}
-    return found
+    result: dict[str, Any] = json.loads(gzip.decompress(RECORDED.read_bytes())) if RECORDED.exists() else {}
+    return result
 
 
 def write(said: dict[str, Any]) -> None:
@@ -147,12 +150,12 @@ def judge(kubeconfig: Path, amount: int = NAMESPACES, contradictory: int = CONTR
             server.classes()
             given = {f"{server.prefix}-{seed}": namespace(seed) for seed in range(amount)}
             odd = {f"{server.prefix}-odd-{seed}": contradiction(seed) for seed in range(contradictory)}
-            for name, one in {**given, **odd}.items():
-                server.prepare(name, one)
+            for name, item in {**given, **odd}.items():
+                server.prepare(name, item)
             server.settle()
             return {
-                "created": [server.answer(name, one) for name, one in given.items()],
-                "tried": [server.tried(name, one) for name, one in odd.items()],
+                "created": [server.answer(name, item) for name, item in given.items()],
+                "tried": [server.tried(name, item) for name, item in odd.items()],
             }
         finally:
             server.clean()
@@ -234,11 +237,11 @@ class _Server:
         """What `ours` has, by the API server."""
         here = f"/api/v1/namespaces/{name}"
         objects = []
-        for one in given["objects"]:
+        for item in given["objects"]:
             code, said = self.send(
-                "POST", f"{here}/{'pods' if one['kind'] == 'Pod' else 'persistentvolumeclaims'}", one
+                "POST", f"{here}/{'pods' if item['kind'] == 'Pod' else 'persistentvolumeclaims'}", item
             )
-            objects.append(_read(one, code, said))
+            objects.append(_read(item, code, said))
         _code, quotas = self.send("GET", f"{here}/resourcequotas")
         used = {
             quota["metadata"]["name"]: _positive(
@@ -252,8 +255,8 @@ class _Server:
         """The different answers of the API server to each object."""
         path = f"/api/v1/namespaces/{name}/pods?dryRun=All"
         return [
-            _distinct(_read(one, *self.send("POST", path, one)) for _number in range(_TRIES))
-            for one in given["objects"]
+            _distinct(_read(item, *self.send("POST", path, item)) for _number in range(_TRIES))
+            for item in given["objects"]
         ]
 
     def clean(self) -> None:
@@ -267,7 +270,7 @@ def _read(given: Manifest, code: int, said: Manifest) -> Case:
         containers = [
             container for field in ("containers", "initContainers") for container in said["spec"].get(field) or ()
         ]
-        return {"verdict": "admitted", "resources": [_stored(one["resources"]) for one in containers]}
+        return {"verdict": "admitted", "resources": [_stored(item["resources"]) for item in containers]}
     message = said["message"]
     if said.get("reason") == "Invalid":
         return {"verdict": "invalid"}

@@ -39,8 +39,8 @@ def namespace(seed: int) -> Manifest:
     claims = [_claim(draw) for _number in range(_CLAIMS)]
     objects = [*pods, *claims]
     draw.shuffle(objects)
-    for number, one in enumerate(objects):
-        one["metadata"] = {"name": f"new-{number}"}
+    for number, item in enumerate(objects):
+        item["metadata"] = {"name": f"new-{number}"}
     ranges = [_limit_range(draw)] if draw.random() < 0.45 else []
     if ranges and draw.random() < 0.3:
         ranges.append({"metadata": {"name": "sums"}, "spec": {"limits": [_sums(draw)]}})
@@ -55,8 +55,8 @@ def contradiction(seed: int) -> Manifest:
     """{quotas, limit_ranges, objects}: two or three LimitRanges with other defaults, minima and maxima, and pods."""
     draw = random.Random(f"contradiction {seed}")
     pods = [_launcher(draw) if draw.random() < 0.4 else _pod(draw) for _number in range(4)]
-    for number, one in enumerate(pods):
-        one["metadata"] = {"name": f"new-{number}"}
+    for number, item in enumerate(pods):
+        item["metadata"] = {"name": f"new-{number}"}
     ranges = [
         {"metadata": {"name": f"limits-{number}"}, "spec": {"limits": [_contradictory(draw)]}}
         for number in range(draw.choice((2, 2, 3)))
@@ -86,19 +86,19 @@ def _contradictory(draw: random.Random) -> Manifest:
 @cache
 def _launchers() -> tuple[Manifest, ...]:
     """The specs of the launcher pods that are recorded."""
-    found = []
+    result = []
     for group in ("random", "devices", "limits"):
         for line in gzip.decompress((_VECTORS / f"{group}.jsonl.gz").read_bytes()).decode().splitlines():
             case = json.loads(line)
             if case["admitted"] and "containers" in case["expect"]:
-                found.append(case["expect"])
-    return tuple(found)
+                result.append(case["expect"])
+    return tuple(result)
 
 
 def _launcher(draw: random.Random) -> Manifest:
-    one = draw.choice(_launchers())
-    spec = {field: [_contained(entry) for entry in one.get(field, ())] for field in ("containers", "initContainers")}
-    return _made({**spec, "affinity": one.get("affinity", {})}, draw)
+    item = draw.choice(_launchers())
+    spec = {field: [_contained(entry) for entry in item.get(field, ())] for field in ("containers", "initContainers")}
+    return _made({**spec, "affinity": item.get("affinity", {})}, draw)
 
 
 def _contained(entry: Manifest) -> Manifest:

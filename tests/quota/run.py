@@ -38,16 +38,16 @@ def main() -> int:
         return 0
     wrong = [
         f"namespace {seed}, {line}"
-        for seed, one in enumerate(said["created"])
-        for line in differences(one, ours(namespace(seed)))
+        for seed, item in enumerate(said["created"])
+        for line in differences(item, ours(namespace(seed)))
     ]
-    _print("objects and sums of namespaces", wrong, sum(len(one["objects"]) + 1 for one in said["created"]))
+    _print("objects and sums of namespaces", wrong, sum(len(item["objects"]) + 1 for item in said["created"]))
     surprising = [
         f"contradiction {seed}, {line}"
-        for seed, one in enumerate(said["tried"])
-        for line in unexpected(one, ours_in_any_order(contradiction(seed)))
+        for seed, item in enumerate(said["tried"])
+        for line in unexpected(item, ours_in_any_order(contradiction(seed)))
     ]
-    total = sum(len(answers) for one in said["tried"] for answers in one)
+    total = sum(len(answers) for item in said["tried"] for answers in item)
     _print("answers where LimitRanges contradict each other", surprising, total)
     return 1 if wrong or surprising else 0
 

@@ -28,9 +28,9 @@ PROPERTIES = CHECKOUT / "tests" / "integration" / "properties"
 def test_a_release(launch: Launch, tmp_path: Path, release: str) -> None:
     where = ("--name", f"release-{release.replace('.', '-')}", "--dir", str(tmp_path / "cluster"))
     try:
-        made = launch("start", "--kubevirt-version", release, *where)
-        assert made["kubevirt_version"] == release
-        kubeconfig = made["kubeconfig"]
+        result = launch("start", "--kubevirt-version", release, *where)
+        assert result["kubevirt_version"] == release
+        kubeconfig = result["kubeconfig"]
         _pass(kubeconfig, "ansible-playbook", "virtshape.instancetypes.demo", "-e", "use_cluster=true")
         if ALL:
             _pass(kubeconfig, "pytest", str(PROPERTIES))

@@ -50,20 +50,22 @@ def quota_mismatches(cluster: Cluster) -> list[str]:
 
     def rehearse(room: int) -> list[dict[str, Any]]:
         cluster.limit_memory(room)
-        found: list[dict[str, Any]] = cluster.run("upgrade_info", namespace=NAMESPACE, kubevirt_version=NEW)[
+        result: list[dict[str, Any]] = cluster.run("upgrade_info", namespace=NAMESPACE, kubevirt_version=NEW)[
             "virtual_machines"
         ]
-        return found
+        return result
 
     pods = {name: int(requests["memory"]) for name, requests in cluster.pods().items()}
     # A byte too little, so that one VM at least has no room.
-    room = sum(_memory(one["pod_before"]) for one in rehearse(2**60)) - 1
-    found = rehearse(room)
+    room = sum(_memory(item["pod_before"]) for item in rehearse(2**60)) - 1
+    result = rehearse(room)
     wrong = []
     for said, side in (("quota_before", "pod_before"), ("quota_after", "pod_after")):
-        over = over_quota(found, pods, side, room)
-        wrong += [f"{one['name']}: {said} {one.get(said)}" for one in found if (said in one) != (one["name"] in over)]
-    assert any("quota_before" in one for one in found)
+        over = over_quota(result, pods, side, room)
+        wrong += [
+            f"{item['name']}: {said} {item.get(said)}" for item in result if (said in item) != (item["name"] in over)
+        ]
+    assert any("quota_before" in item for item in result)
     cluster.limit_memory(2**60)
     return wrong
 

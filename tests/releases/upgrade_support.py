@@ -265,16 +265,16 @@ class Cluster:
         """Requests of the launcher pods by VM, as Kubernetes sums them up."""
         with config.new_client_from_config(str(self._kubeconfig)) as connection:
             pods = client.CoreV1Api(connection).list_namespaced_pod(NAMESPACE).items
-        found: dict[str, Manifest] = {}
+        result: dict[str, Manifest] = {}
         for pod in pods:
             if pod.metadata.deletion_timestamp:
                 continue
-            total = found.setdefault((pod.metadata.annotations or {}).get("kubevirt.io/domain", ""), {})
-            sidecars = [one for one in pod.spec.init_containers or [] if one.restart_policy == "Always"]
+            total = result.setdefault((pod.metadata.annotations or {}).get("kubevirt.io/domain", ""), {})
+            sidecars = [item for item in pod.spec.init_containers or [] if item.restart_policy == "Always"]
             for container in (*pod.spec.containers, *sidecars):
                 for resource, amount in (container.resources.requests or {}).items():
                     total[resource] = total.get(resource, 0) + parse_quantity(amount)
-        return found
+        return result
 
     def patch(self, name: str, body: Manifest, **query: Any) -> str:
         """Why the patch is rejected; "" if it is not."""
@@ -317,23 +317,23 @@ class Cluster:
 
 def has_restart_condition(vm: Manifest) -> bool:
     conditions = (vm.get("status") or {}).get("conditions") or []
-    return any(one["type"] == "RestartRequired" and one["status"] == "True" for one in conditions)
+    return any(item["type"] == "RestartRequired" and item["status"] == "True" for item in conditions)
 
 
 def template_mismatches(cluster: Cluster, foreseen: list[Manifest]) -> list[str]:
     """What was foreseen otherwise of the VMs that templates make. foreseen: `templates` of upgrade_info."""
     wrong = []
-    accepted = {one["name"] for one in foreseen if cluster.create_of_template(one["name"])}
+    accepted = {item["name"] for item in foreseen if cluster.create_of_template(item["name"])}
     cluster.settle()
     made = cluster.instances()
-    for one in foreseen:
-        name = one["name"]
-        if (name in accepted) == ("refusal" in one):
-            wrong.append(f"template {name}: refusal {one.get('refusal')}, accepted: {name in accepted}")
-        elif (name in made) != (name in accepted and "problem" not in one):
-            wrong.append(f"template {name}: problem {one.get('problem')}, starts: {name in made}")
-        elif name in made and guest(made[name]["spec"]) != one["guest_after"]:
-            wrong.append(f"template {name}: guest {one['guest_after']}, seen {guest(made[name]['spec'])}")
+    for item in foreseen:
+        name = item["name"]
+        if (name in accepted) == ("refusal" in item):
+            wrong.append(f"template {name}: refusal {item.get('refusal')}, accepted: {name in accepted}")
+        elif (name in made) != (name in accepted and "problem" not in item):
+            wrong.append(f"template {name}: problem {item.get('problem')}, starts: {name in made}")
+        elif name in made and guest(made[name]["spec"]) != item["guest_after"]:
+            wrong.append(f"template {name}: guest {item['guest_after']}, seen {guest(made[name]['spec'])}")
     return wrong
 
 
@@ -343,7 +343,7 @@ def over_quota(vms: list[Manifest], pods: dict[str, int], side: str, room: int) 
     pods: the memory of the pods that there are, by VM. side: pod_before or pod_after.
     """
     over, taken = set(), dict(pods)
-    for vm in sorted(vms, key=lambda one: one["name"] not in pods):
+    for vm in sorted(vms, key=lambda item: item["name"] not in pods):
         taken.pop(vm["name"], None)
         memory = int(parse_quantity(vm[side]["requests"]["memory"])) if vm[side] else 0
         if memory > room - sum(taken.values()):
@@ -359,8 +359,8 @@ def mismatches(cluster: Cluster, upgrade: Callable[[], Any], version: str) -> tu
     upgrade: brings the cluster to the version.
     """
     foreseen = {
-        one["name"]: one
-        for one in cluster.run("upgrade_info", namespace=NAMESPACE, kubevirt_version=version)["virtual_machines"]
+        item["name"]: item
+        for item in cluster.run("upgrade_info", namespace=NAMESPACE, kubevirt_version=version)["virtual_machines"]
     }
     before = cluster.instances()
     upgrade()
@@ -368,42 +368,42 @@ def mismatches(cluster: Cluster, upgrade: Callable[[], Any], version: str) -> tu
     vms = cluster.vms()
     wrong: list[str] = []
     for name, vm in vms.items():
-        one = foreseen[name]
-        if has_restart_condition(vm) != one["restart_required"]:
-            wrong.append(f"{name}: restart_required {one['restart_required']}, seen {vm['status'].get('conditions')}")
+        item = foreseen[name]
+        if has_restart_condition(vm) != item["restart_required"]:
+            wrong.append(f"{name}: restart_required {item['restart_required']}, seen {vm['status'].get('conditions')}")
         message = cluster.rejected(name)
-        if one.get("refusal", "") not in message or bool(message) != bool(one.get("refusal")):
-            wrong.append(f"{name}: refusal {one.get('refusal')}, seen {message}")
-        if one["pinned"] != any(
+        if item.get("refusal", "") not in message or bool(message) != bool(item.get("refusal")):
+            wrong.append(f"{name}: refusal {item.get('refusal')}, seen {message}")
+        if item["pinned"] != any(
             (vm["spec"].get(role) or {}).get("revisionName") for role in ("instancetype", "preference")
         ):
-            wrong.append(f"{name}: pinned {one['pinned']}")
+            wrong.append(f"{name}: pinned {item['pinned']}")
     cluster.restart_all()
     after, pods = cluster.instances(), cluster.pods()
-    for name, one in foreseen.items():
-        if one.get("refusal"):
+    for name, item in foreseen.items():
+        if item.get("refusal"):
             # It cannot even be stopped by its spec.
             continue
-        if (name in after) != (not one.get("problem")):
-            wrong.append(f"{name}: problem {one.get('problem')}, but starts: {name in after}")
-        elif name in after and guest(after[name]["spec"]) != one["guest_after"]:
-            wrong.append(f"{name}: guest {one['guest_after']}, seen {guest(after[name]['spec'])}")
-        requests = {resource: parse_quantity(text) for resource, text in one["pod_after"].get("requests", {}).items()}
+        if (name in after) != (not item.get("problem")):
+            wrong.append(f"{name}: problem {item.get('problem')}, but starts: {name in after}")
+        elif name in after and guest(after[name]["spec"]) != item["guest_after"]:
+            wrong.append(f"{name}: guest {item['guest_after']}, seen {guest(after[name]['spec'])}")
+        requests = {resource: parse_quantity(text) for resource, text in item["pod_after"].get("requests", {}).items()}
         if name in pods and pods[name] != requests:
             wrong.append(f"{name}: pod {requests}, seen {pods[name]}")
         if name in before and name in after and name not in cluster.changed:
             seen = differences(before[name]["spec"], after[name]["spec"])
-            if seen != one["changes"]:
-                wrong.append(f"{name}: changes {one['changes']}, seen {seen}")
+            if seen != item["changes"]:
+                wrong.append(f"{name}: changes {item['changes']}, seen {seen}")
     figures = {
         "vms": len(foreseen),
         "running": len(before),
         "pods": len(pods),
         "changed before": len(cluster.changed),
-        "with changes": sum(bool(one["changes"]) for one in foreseen.values()),
-        "restart required": sum(one["restart_required"] for one in foreseen.values()),
-        "rejected": sum("refusal" in one for one in foreseen.values()),
-        "cannot start": sum("problem" in one for one in foreseen.values()),
-        "pinned": sum(one["pinned"] for one in foreseen.values()),
+        "with changes": sum(bool(item["changes"]) for item in foreseen.values()),
+        "restart required": sum(item["restart_required"] for item in foreseen.values()),
+        "rejected": sum("refusal" in item for item in foreseen.values()),
+        "cannot start": sum("problem" in item for item in foreseen.values()),
+        "pinned": sum(item["pinned"] for item in foreseen.values()),
     }
     return wrong, figures

@@ -83,23 +83,23 @@ def _process(case: Case) -> list[str]:
         expected[NEWEST] = {**case["expect"], **case["expect_virtctl_1_9"]}
     reasons: list[str] = []
     for release, expect in expected.items():
-        found = process.process(case["input"]["template"], case["input"]["parameters"], _SEED, release)
+        matches = process.process(case["input"]["template"], case["input"]["parameters"], _SEED, release)
         answers = expect.get("any_of", [expect])
         if expect.get("varies"):
             # Only its shape is known: numbers are drawn anew.
             answers = [_without_numbers(expect["example"])]
-        told = [_compare(answer, found, bool(expect.get("varies"))) for answer in answers]
-        reasons += [] if [] in told else told[0]
+        result = [_compare(answer, matches, bool(expect.get("varies"))) for answer in answers]
+        reasons += [] if [] in result else result[0]
     return reasons
 
 
 def _compare(expect: Case, found: process.Processed, varies: bool) -> list[str]:
     got = _without_numbers(_answer(found)) if varies else _answer(found)
     values = found.generated or {}
-    wanted = _with_generated({name: value for name, value in expect.items() if name != "generated"}, values)
-    wanted["warnings"] = sorted(wanted.get("warnings", ()))
+    expected = _with_generated({name: value for name, value in expect.items() if name != "generated"}, values)
+    expected["warnings"] = sorted(expected.get("warnings", ()))
     got["warnings"] = sorted(got.get("warnings", ()))
-    reasons = list(differences(_any_order(wanted), _any_order(got)))
+    reasons = list(differences(_any_order(expected), _any_order(got)))
     for name, pattern in expect.get("generated", {}).items():
         if not re.fullmatch(pattern, values.get(name, ""), re.ASCII):
             reasons.append(f"generated.{name}: expected a match of {pattern}, got {values.get(name)!r}")
@@ -187,18 +187,18 @@ def _without_numbers(value: Any) -> Any:
 
 
 def _validate(case: Case) -> list[str]:
-    found = process.review(case["input"]["template"])
-    message = process.denial(found)
-    got = {"allowed": not message, "message": _parts(message), "warnings": sorted(found.warnings)}
-    told = []
+    matches = process.review(case["input"]["template"])
+    message = process.denial(matches)
+    got = {"allowed": not message, "message": _parts(message), "warnings": sorted(matches.warnings)}
+    result = []
     for answer in case["expect"].get("any_of", [case["expect"]]):
-        wanted = {
+        expected = {
             "allowed": answer["allowed"],
-            "message": _parts(_with_values(answer.get("message", ""), message, found.generated or {})),
+            "message": _parts(_with_values(answer.get("message", ""), message, matches.generated or {})),
             "warnings": sorted(answer.get("warnings", ())),
         }
-        told.append(list(differences(wanted, got)))
-    return [] if [] in told else told[0]
+        result.append(list(differences(expected, got)))
+    return [] if [] in result else result[0]
 
 
 def _with_values(wanted: str, got: str, generated: Mapping[str, str]) -> str:
@@ -223,10 +223,10 @@ def _generate(case: Case) -> list[str]:
         for text in drawn
         if len(text) != expect["length"] or not re.fullmatch(expect["regex"], text)
     ]
-    wanted, got = expect[f"distinct_in_{tries}"], len(set(drawn))
+    expected, got = expect[f"distinct_in_{tries}"], len(set(drawn))
     # How many differ is chance, but for one and all.
-    if (wanted == 1) is not (got == 1) or abs(got - wanted) > 0.2 * tries:
-        reasons.append(f"expected about {wanted} different values in {tries}, got {got}")
+    if (expected == 1) is not (got == 1) or abs(got - expected) > 0.2 * tries:
+        reasons.append(f"expected about {expected} different values in {tries}, got {got}")
     return reasons[:5]
 
 

@@ -56,12 +56,12 @@ def digests(manifests: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def main() -> None:
-    found = {}
+    result = {}
     for folder in map(Path, sys.argv[1:]):
         texts = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.yaml"))]
-        documents = [one for text in texts for one in yaml.safe_load_all(text) if one is not None]
-        found[folder.name] = digests(expand_catalog(*documents))
-    print(json.dumps(found, indent=1, sort_keys=True))
+        documents = [item for text in texts for item in yaml.safe_load_all(text) if item is not None]
+        result[folder.name] = digests(expand_catalog(*documents))
+    print(json.dumps(result, indent=1, sort_keys=True))
 
 
 if __name__ == "__main__":

@@ -41,10 +41,10 @@ def test_slowdown_is_detected_and_noise_is_not(compare: ModuleType) -> None:
     noise = [(chance.uniform(0.9, 1.1), chance.uniform(0.9, 1.1)) for _unused in range(20)]
     assert not compare.is_worse(compare.compared(noise), limit=5)
     slower = [(before, before * chance.uniform(1.06, 1.10)) for before, _now in noise]
-    found = compare.compared(slower)
-    assert 1.06 < found.low < found.ratio < found.high < 1.10
-    assert compare.is_worse(found, limit=5)
-    assert not compare.is_worse(found, limit=10)
+    result = compare.compared(slower)
+    assert 1.06 < result.low < result.ratio < result.high < 1.10
+    assert compare.is_worse(result, limit=5)
+    assert not compare.is_worse(result, limit=10)
 
 
 def test_large_ratio_explained_by_chance_is_ignored(compare: ModuleType) -> None:
@@ -53,8 +53,8 @@ def test_large_ratio_explained_by_chance_is_ignored(compare: ModuleType) -> None
 
 def test_table_marks_worse_and_better_results(compare: ModuleType) -> None:
     pairs = {"create, s": [(1.0, 2.0)] * 6, "delete, s": [(2.0, 1.0)] * 6, "same, s": [(1.0, 1.0)] * 6}
-    told = list(compare.lines({name: compare.compared(each) for name, each in pairs.items()}, limit=5))
-    assert told[2:] == [
+    result = list(compare.lines({name: compare.compared(each) for name, each in pairs.items()}, limit=5))
+    assert result[2:] == [
         "| create, s | 1 | 2 | x2.00 | 2.00 to 2.00 | **worse** |",
         "| delete, s | 2 | 1 | x0.50 | 0.50 to 0.50 | better |",
         "| same, s | 1 | 1 | x1.00 | 1.00 to 1.00 |  |",

@@ -124,27 +124,29 @@ def paths(spec: dict[str, Any], above: str = "") -> Iterator[str]:
 
 def test_exactly_the_options_are_described_in_sentences(generate_docs: ModuleType) -> None:
     declared = generate_docs.MODULES
-    types = [one.type_name for one in declared.values() if one.type_name]
-    fields = {found for type_name in types for found in fields_below(type_name)}
+    types = [item.type_name for item in declared.values() if item.type_name]
+    fields = {result for type_name in types for result in fields_below(type_name)}
     own = {
         (module, path)
-        for module, one in declared.items()
-        for path in paths(one.spec)
-        if not one.type_name or path.partition(".")[0] not in argument_spec.options(one.type_name)
+        for module, item in declared.items()
+        for path in paths(item.spec)
+        if not item.type_name or path.partition(".")[0] not in argument_spec.options(item.type_name)
     }
     texts = {
-        (holder, name): text for holder, found in generate_docs.descriptions().items() for name, text in found.items()
+        (holder, name): text for holder, result in generate_docs.descriptions().items() for name, text in result.items()
     }
-    every = {found for found in texts if found[0] != "object"}
+    every = {result for result in texts if result[0] != "object"}
     shared = {name for holder, name in texts if holder == "object"}
     sentences = [
-        (found, part)
-        for found, text in texts.items()
+        (result, part)
+        for result, text in texts.items()
         for part in ([text] if isinstance(text, str) else text if isinstance(text, list) else text.values())
     ]
 
-    assert [(found, part) for found, part in sentences if not part.endswith(".")] == []
-    assert [(found, part) for found, part in sentences if not part[0].isupper() and not part.startswith("vCPUs")] == []
+    assert [(result, part) for result, part in sentences if not part.endswith(".")] == []
+    assert [
+        (result, part) for result, part in sentences if not part[0].isupper() and not part.startswith("vCPUs")
+    ] == []
     assert every <= fields | own
     missing = (fields | own) - every
     assert {name for _module, name in missing} == shared
@@ -226,9 +228,9 @@ def test_environment_variables_are_documented() -> None:
             if "fallback" in inner:
                 used[path] = inner["fallback"][1][0]
     documented = {
-        path: found[0]
+        path: result[0]
         for path, option in every_option(documentation(auth)["options"])
-        if (found := re.findall(r"E\((K8S_AUTH_\w+)\)", " ".join(option["description"])))
+        if (result := re.findall(r"E\((K8S_AUTH_\w+)\)", " ".join(option["description"])))
     }
 
     assert documented == used
@@ -255,14 +257,14 @@ def test_module_documentation_matches_its_argument_spec(name: str, monkeypatch: 
     with pytest.raises(Asked):
         module.main()
     own = yaml.safe_load(module.DOCUMENTATION)
-    fragments = (found.rpartition(".")[2] for found in own["extends_documentation_fragment"])
+    fragments = (result.rpartition(".")[2] for result in own["extends_documentation_fragment"])
     options = own.get("options", {})
     for fragment in fragments:
         options |= documentation(importlib.import_module(f"{PLUGINS}.doc_fragments.{fragment}")).get("options", {})
 
     assert "suboptions" in options[f"{name}s"]
-    assert {option: without_text(found) for option, found in options.items()} == {
-        option: as_documented(found) for option, found in seen.items()
+    assert {option: without_text(result) for option, result in options.items()} == {
+        option: as_documented(result) for option, result in seen.items()
     }
 
 
@@ -271,5 +273,5 @@ def test_a_key_of_results_has_one_type(module_docs: ModuleType) -> None:
     for key in module_docs.result_keys():
         if key.path.count("[]") == 1 and key.path.count(".") == 1:
             types.setdefault(key.name, set()).add(key.type)
-    assert {name: found for name, found in types.items() if len(found) > 1} == {}
+    assert {name: result for name, result in types.items() if len(result) > 1} == {}
     assert types["needs"] == types["restart_reason"] == {"str"}

@@ -18,9 +18,9 @@ TARGETS = set(re.findall(r"^([a-z-]+):", (CHECKOUT / "Makefile").read_text(), re
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_commands_are_targets_of_the_makefile(path: Path) -> None:
-    found = [command for job in yaml.safe_load(path.read_text())["jobs"].values() for command in commands(job)]
-    assert found
-    for command in found:
+    result = [command for job in yaml.safe_load(path.read_text())["jobs"].values() for command in commands(job)]
+    assert result
+    for command in result:
         program, target, *settings = shlex.split(command)
         assert program == "make" and target in TARGETS, command
         assert all(re.match(r"[A-Z]+=", setting) for setting in settings), command
@@ -34,7 +34,7 @@ def commands(job: dict[str, Any]) -> list[str]:
 
 
 def filled(text: str, entry: dict[str, str]) -> str:
-    return re.sub(r"\$\{\{ matrix\.(\w+) \}\}", lambda found: entry[found[1]], text)
+    return re.sub(r"\$\{\{ matrix\.(\w+) \}\}", lambda result: entry[result[1]], text)
 
 
 def test_each_change_runs_all_test_jobs() -> None:

@@ -45,24 +45,24 @@ def options_of(kind: str, flags: Flags, seed: str) -> dict[str, Any]:
     name = flags.last("name")
     if name is None:
         name = generated_name(kind if namespaced else f"cluster{kind}", seed)
-    found: dict[str, Any] = {"name": name, "kind": role.kind if namespaced else role.cluster_kind}
+    result: dict[str, Any] = {"name": name, "kind": role.kind if namespaced else role.cluster_kind}
     if flags.last("namespace"):
-        found["namespace"] = flags.last("namespace")
+        result["namespace"] = flags.last("namespace")
     read = _instancetype if kind == "instancetype" else _preference
-    return {**found, **read(flags)}
+    return {**result, **read(flags)}
 
 
 def _instancetype(flags: Flags) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "cpu": {"guest": flags.last("cpu")},
         "memory": {"guest": flags.last("memory")},
     }
     for flag, option in _DEVICES.items():
         if flags.any(flag):
-            found[option] = [_device(flag, value) for value in flags.all(flag)]
+            result[option] = [_device(flag, value) for value in flags.all(flag)]
     if flags.any("iothreadspolicy"):
-        found["io_threads_policy"] = flags.last("iothreadspolicy")
-    return found
+        result["io_threads_policy"] = flags.last("iothreadspolicy")
+    return result
 
 
 def _device(flag: str, value: str) -> dict[str, Any]:
@@ -76,12 +76,12 @@ def _device(flag: str, value: str) -> dict[str, Any]:
 
 
 def _preference(flags: Flags) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for flag, group, option in (
         ("cpu-topology", "cpu", "preferred_cpu_topology"),
         ("machine-type", "machine", "preferred_machine_type"),
         ("volume-storage-class", "volumes", "preferred_storage_class_name"),
     ):
         if flags.any(flag):
-            found[group] = {option: flags.last(flag)}
-    return found
+            result[group] = {option: flags.last(flag)}
+    return result

@@ -51,10 +51,10 @@ def _integer(function: str, lowest: int, highest: int) -> Callable[[str], int]:
         fits = re.fullmatch(_DIGITS[prefix], plain.replace("_", "")) and not re.search(r"__|^_|_$", plain)
         if not fits or (sign and not lowest):
             raise Syntax(f'strconv.{function}: parsing "{value}": invalid syntax')
-        found = int(sign + plain.replace("_", ""), _BASES[prefix])
-        if not lowest <= found <= highest:
+        result = int(sign + plain.replace("_", ""), _BASES[prefix])
+        if not lowest <= result <= highest:
             raise Syntax(f'strconv.{function}: parsing "{value}": value out of range')
-        return found
+        return result
 
     return read
 
@@ -149,13 +149,13 @@ def params(text: str) -> dict[str, str]:
     """`k:v,k:v` as a dict. Raises Syntax."""
     if not text:
         raise Syntax("params may not be empty")
-    found = {}
+    result = {}
     for part in text.split(","):
         key, colon, value = part.partition(":")
         if not colon:
             raise Syntax(f"params need to have at least one colon: {part}")
-        found[key] = value
-    return found
+        result[key] = value
+    return result
 
 
 def named(text: str) -> tuple[str, str]:

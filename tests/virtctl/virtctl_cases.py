@@ -111,15 +111,15 @@ def _virtual_machine(_kind: str, flags: Flags, seed: str) -> Outcome:
         if stage.syntax is not None:
             return Outcome(error=f'failed to parse "--{stage.flag}" flag: {stage.syntax}')
     options = with_password(validator.validate(stage.options).validated_parameters)
-    told = (*deprecations(flags), *(warned(warning) for warning in warnings(options)))
-    return Outcome(reconcile(manifest(options, validate=False), None, "virtshape").manifest, warnings=told)
+    result = (*deprecations(flags), *(warned(warning) for warning in warnings(options)))
+    return Outcome(reconcile(manifest(options, validate=False), None, "virtshape").manifest, warnings=result)
 
 
 def _error_of(validator: ArgumentSpecValidator, stage: Stage) -> str | None:
     result = validator.validate(deepcopy(stage.options))
-    found = _sorted(result.errors)
-    if found:
-        return found[0]
+    matches = _sorted(result.errors)
+    if matches:
+        return matches[0]
     try:
         manifest(with_password(result.validated_parameters), validate=False)
     except FieldError as error:
@@ -135,14 +135,14 @@ def _with_cause(error: FieldError) -> str:
 def _exclusive(validator: ArgumentSpecValidator, flags: Flags) -> str | None:
     """virtctl's words if we say of flags that they exclude each other, and if they are the same ones."""
     options = {"name": "any", **exclusive(flags)}
-    found = [str(error) for error in validator.validate(options).errors if "mutually exclusive" in str(error)]
+    result = [str(error) for error in validator.validate(options).errors if "mutually exclusive" in str(error)]
     try:
         check_exclusive(options)
     except FieldError as error:
-        found.append(str(error))
+        result.append(str(error))
     groups = [group for group in GROUPS if sum(flags.any(flag) for flag in group.split()) > 1]
-    if bool(found) != bool(groups):
-        return f"we say {found}, and virtctl's groups are {groups}"
+    if bool(result) != bool(groups):
+        return f"we say {result}, and virtctl's groups are {groups}"
     if not groups:
         return None
     first = sorted(groups)[0]
@@ -159,9 +159,9 @@ def _catalog(kind: str, flags: Flags, seed: str) -> Outcome:
     except Syntax as wrong:
         return Outcome(error=str(wrong))
     result = ArgumentSpecValidator(argument_spec(ROLES[kind])).validate(options)
-    found = _sorted(result.errors)
-    if found:
-        return Outcome(error=said_of_catalog(found[0]))
+    matches = _sorted(result.errors)
+    if matches:
+        return Outcome(error=said_of_catalog(matches[0]))
     try:
         return Outcome(build[kind](result.validated_parameters, validate=False))
     except FieldError as problem:
@@ -219,10 +219,10 @@ def _filled(given: Any) -> Any:
 
 
 def _drop_empty(parent: dict[str, Any], field: str) -> None:
-    found = parent.get(field)
-    if isinstance(found, dict):
-        found.pop("creationTimestamp", None)
-    if not found:
+    result = parent.get(field)
+    if isinstance(result, dict):
+        result.pop("creationTimestamp", None)
+    if not result:
         parent.pop(field, None)
 
 

@@ -88,7 +88,7 @@ def _unsupported(match: re.Match[str], stage: Stage) -> str:
 
 
 def _invalid_name(match: re.Match[str], _stage: Stage) -> str:
-    faults = [told for fault, told in _COMPLAINTS.items() if fault in match[2]]
+    faults = [result for fault, result in _COMPLAINTS.items() if fault in match[2]]
     # The name itself, not how Python would write it.
     return f'invalid name "{_literal(match[1])}": {",".join(faults)}'
 
@@ -210,9 +210,9 @@ _RULES: tuple[tuple[str, str | Words], ...] = (
 
 def _swapped(match: re.Match[str]) -> re.Match[str]:
     """The groups of the resolver's wording in the order of Ansible's."""
-    found = re.match(r"(.*) in (.*)", f"{match[2]} in {match[1]}")
-    assert found
-    return found
+    result = re.match(r"(.*) in (.*)", f"{match[2]} in {match[1]}")
+    assert result
+    return result
 
 
 def said_of_catalog(text: str) -> str:

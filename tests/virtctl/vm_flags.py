@@ -263,7 +263,7 @@ def _sysprep(flags: Flags, options: Options) -> Iterator[Stage]:
 
 def _credentials(flags: Flags, options: Options) -> Iterator[Stage]:
     options["access_credentials"] = []
-    told = _told(flags)
+    result = _told(flags)
     for value in flags.all("access-cred"):
         given: dict[str, str] = {}
         try:
@@ -271,7 +271,7 @@ def _credentials(flags: Flags, options: Options) -> Iterator[Stage]:
             options["access_credentials"].append(_credential(dict(given)))
         except Syntax as error:
             yield Stage("access-cred", options, given, syntax=str(error))
-        yield Stage("access-cred", {**options, "cloud_init": told} if told else options, given)
+        yield Stage("access-cred", {**options, "cloud_init": result} if result else options, given)
 
 
 # Of cloud-init, what the credentials have to do with.

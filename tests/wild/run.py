@@ -46,13 +46,13 @@ def main() -> int:
                     differences.append(result)
                 else:
                     agreed[result] += 1
-    unexplained = [one for one in differences if not one.reason]
+    unexplained = [item for item in differences if not item.reason]
     print(*(f"{kind} {count}" for kind, count in sorted(agreed.items())), sep="\n")
     print(f"the same {agreed.total()}/{agreed.total() + len(differences)}; not readable: {unreadable}")
     alike: dict[Difference, list[str]] = {}
-    for one in differences:
-        alike.setdefault(one._replace(level=""), []).append(one.level)
-    print(*(one._replace(level=", ".join(levels)) for one, levels in alike.items()), sep="\n")
+    for item in differences:
+        alike.setdefault(item._replace(level=""), []).append(item.level)
+    print(*(item._replace(level=", ".join(levels)) for item, levels in alike.items()), sep="\n")
     return 1 if unexplained or not agreed else 0
 
 

@@ -81,15 +81,15 @@ class _Watch:
 
 
 def _tree(root: int) -> list[int]:
-    found = [root]
-    for pid in found:
+    result = [root]
+    for pid in result:
         try:
             for task in Path(f"/proc/{pid}/task").iterdir():
                 children = (task / "children").read_text()
-                found.extend(int(child) for child in children.split())
+                result.extend(int(child) for child in children.split())
         except OSError:
             continue
-    return found
+    return result
 
 
 def _peak(pid: int) -> float:

@@ -137,11 +137,11 @@ def run(
                 launch("faults", directory, "--clear-counts")
             command = contestant.command(kubeconfig, namespace, phase, size, folder)
             limited = contestant.slow_from is not None and size > contestant.slow_from
-            found = measure(command, environment, folder / "output", LIMIT if limited else None)
-            if not found.finished:
+            result = measure(command, environment, folder / "output", LIMIT if limited else None)
+            if not result.finished:
                 # The next phase begins where this one should have ended.
                 subprocess.run(FLOOR.command(kubeconfig, namespace, phase, size, folder), check=True)
-            row = {"contestant": contestant.name, "vms": size, "phase": phase, "counted": counted, **found._asdict()}
+            row = {"contestant": contestant.name, "vms": size, "phase": phase, "counted": counted, **result._asdict()}
             if counted:
                 counts = launch("faults", directory)["counts"]
                 row |= {name: counts[name] for name in ("requests", "writes", "at_once")}
@@ -232,8 +232,8 @@ def fetch_peers() -> None:
         subprocess.run(fetch, check=True)
         (wheel,) = Path(folder).glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:
-            wanted = tuple(f"ansible_collections/{name}/" for name in COLLECTIONS)
-            archive.extractall(PEERS, [name for name in archive.namelist() if name.startswith(wanted)])
+            expected = tuple(f"ansible_collections/{name}/" for name in COLLECTIONS)
+            archive.extractall(PEERS, [name for name in archive.namelist() if name.startswith(expected)])
 
 
 if __name__ == "__main__":

@@ -56,13 +56,13 @@ class Controller:
     def get(self, path: str) -> Answer:
         status, text = self.call("GET", path)
         assert status == 200, f"GET {path}: {status} {text}"
-        found: Answer = json.loads(text)
-        return found
+        result: Answer = json.loads(text)
+        return result
 
     def named(self, kind: str, name: str) -> Answer:
-        found: list[Answer] = self.get(f"{self.api}/{kind}/?name={urllib.parse.quote(name)}")["results"]
-        assert found, f"there is no {name!r} among {kind}"
-        return found[0]
+        result: list[Answer] = self.get(f"{self.api}/{kind}/?name={urllib.parse.quote(name)}")["results"]
+        assert result, f"there is no {name!r} among {kind}"
+        return result[0]
 
     def launch(self, template: Answer, **fields: Any) -> Answer:
         """The job, ended; one for each slice is a workflow job."""

@@ -51,9 +51,9 @@ def test_each_template_has_its_credential_and_notification(setup: Any) -> None:
     for does in TEMPLATES:
         template = setup.template(does)
         own = f": {does}" if os.environ.get("VIRTSHAPE_AWX_SERVICE_ACCOUNTS") else ""
-        assert [one["name"] for one in template["summary_fields"]["credentials"]] == [f"{setup.name}{own}"]
+        assert [item["name"] for item in template["summary_fields"]["credentials"]] == [f"{setup.name}{own}"]
         notified = setup.controller.get(template["related"]["notification_templates_error"])["results"]
-        assert [one["name"] for one in notified] == [setup.name]
+        assert [item["name"] for item in notified] == [setup.name]
 
 
 def test_survey_defaults_launch_a_job(setup: Any) -> None:

@@ -63,7 +63,7 @@ def tasks_of(example: Example) -> list[dict[str, Any]]:
     """What an example does, as tasks: each play is a block with the play's variables, and roles are included."""
     if example.kind == "tasks":
         return list(example.content)
-    found = []
+    result = []
     for play in example.content if example.kind == "plays" else ():
         roles = [role if isinstance(role, dict) else {"role": role} for role in play.get("roles", ())]
         block = [
@@ -75,5 +75,5 @@ def tasks_of(example: Example) -> list[dict[str, Any]]:
             for role in roles
         ] + list(play.get("tasks", ()))
         shared = {key: play[key] for key in ("vars", "module_defaults") if key in play}
-        found.append({"name": str(play.get("name", "Play")), "block": block, **shared})
-    return found
+        result.append({"name": str(play.get("name", "Play")), "block": block, **shared})
+    return result

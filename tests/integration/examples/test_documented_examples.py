@@ -146,18 +146,18 @@ def test_the_options_of_an_example_exist(example: Example) -> None:
         spec = {name: {**option, "options": None} for name, option in documentation["options"].items()}
         assert list(mistakes(example.content, spec, example.place)) == []
         return
-    found = []
+    result = []
     for task in every_task(tasks_of(example)):
         for module in [key.removeprefix(PREFIX) for key in task if key.startswith(PREFIX)]:
             spec = argument_spec(module)
-            found += mistakes(task[PREFIX + module], spec, f"{example.place}: {task.get('name')}")
-    assert found == []
+            result += mistakes(task[PREFIX + module], spec, f"{example.place}: {task.get('name')}")
+    assert result == []
 
 
 def _documentation(kind: str, name: str) -> dict[str, Any]:
     done = _run(["ansible-doc", "--type", kind, "--json", name], {})
-    found: dict[str, Any] = json.loads(done.stdout)[name]["doc"]
-    return found
+    result: dict[str, Any] = json.loads(done.stdout)[name]["doc"]
+    return result
 
 
 def test_exceptions_name_existing_examples() -> None:
@@ -246,8 +246,8 @@ def _play(name: str, tasks: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _merged(place: str) -> str:
-    told = "ansible_failed_result.msg | default(ansible_failed_result | string)"
-    return f"{{{{ example_failures | default({{}}) | combine({{'{place} ' ~ ansible_failed_task.name: {told}}}) }}}}"
+    result = "ansible_failed_result.msg | default(ansible_failed_result | string)"
+    return f"{{{{ example_failures | default({{}}) | combine({{'{place} ' ~ ansible_failed_task.name: {result}}}) }}}}"
 
 
 def _run(

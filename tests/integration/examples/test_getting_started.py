@@ -70,9 +70,9 @@ def test_the_page_step_by_step(state: Path, tmp_path: Path, registry: LoopbackRe
     assert "changed=3 " in play("shop.yml")
     assert registry.asked[0].endswith("/containerdisks/fedora/manifests/latest")
     assert "changed=0 " in play("shop.yml")
-    asked = len(registry.asked)
+    requested = len(registry.asked)
     (tmp_path / "offline.yml").write_text(offline.replace("quay.io/", f"{registry.address}/"))
-    assert "changed=0 " in play("offline.yml") and len(registry.asked) == asked
+    assert "changed=0 " in play("offline.yml") and len(registry.asked) == requested
     made = Session({"kubeconfig": path, "retry_timeout": 30}).get(BY_NAME["VirtualMachine"], "shop", "web-1")
     assert made is not None
     assert [made["spec"][role]["name"] for role in ("instancetype", "preference")] == ["u1.medium", "fedora"]

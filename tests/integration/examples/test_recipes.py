@@ -96,8 +96,8 @@ def cluster_of_recipes(launch: Callable[..., Manifest], tmp_path_factory: pytest
     directory = str(tmp_path_factory.mktemp("recipes") / "cluster")
     namespaces = [option for name in ("shop", "office", "lab") for option in ("--namespace", name)]
     try:
-        made = launch("start", "--nodes", json.dumps(NODES), *namespaces, "--dir", directory)
-        yield str(made["kubeconfig"])
+        result = launch("start", "--nodes", json.dumps(NODES), *namespaces, "--dir", directory)
+        yield str(result["kubeconfig"])
     finally:
         launch("stop", "--remove", "--dir", directory, check=False)
 
@@ -142,7 +142,7 @@ def test_a_static_address(place: Place) -> None:
     place.play("A static address")
     spec = place.vm("shop", "dns")["spec"]["template"]["spec"]
     (interface,) = spec["domain"]["devices"]["interfaces"]
-    (cloud_init,) = [one["cloudInitNoCloud"] for one in spec["volumes"] if "cloudInitNoCloud" in one]
+    (cloud_init,) = [item["cloudInitNoCloud"] for item in spec["volumes"] if "cloudInitNoCloud" in item]
     ethernet = yaml.safe_load(cloud_init["networkData"])["ethernets"]["lan"]
     assert ethernet["match"]["macaddress"] == interface["macAddress"]
     assert ethernet["addresses"] == ["192.0.2.53/24"]
@@ -161,8 +161,8 @@ def test_ssh_keys_that_change(place: Place) -> None:
 
 def test_sizes_for_three_teams(place: Place) -> None:
     place.play("Sizes for three teams")
-    found = {(one["namespace"], one["name"]) for one in place.run("catalog_info")["instancetypes"]}
-    assert {("shop", "web"), ("office", "desktop"), ("lab", "test")} <= found
+    result = {(item["namespace"], item["name"]) for item in place.run("catalog_info")["instancetypes"]}
+    assert {("shop", "web"), ("office", "desktop"), ("lab", "test")} <= result
 
 
 def test_from_presets(place: Place) -> None:

@@ -76,8 +76,8 @@ def succeeded(live: Manifest) -> bool:
 
 
 def condition(live: Manifest, kind: str) -> Manifest:
-    found = (live.get("status") or {}).get("conditions") or []
-    return next((one for one in found if one["type"] == kind), {})
+    result = (live.get("status") or {}).get("conditions") or []
+    return next((item for item in result if item["type"] == kind), {})
 
 
 def test_image_labels_do_not_replace_existing_labels(make: Made, until: Made, any_registry: AnyRegistry) -> None:
@@ -224,8 +224,8 @@ def test_cron_polls_and_keeps_imports_to_keep(
         _poll_now(session, namespace)
         name = f"disk-{digest.removeprefix('sha256:')[:12]}"
         lead = {"pvc": {"name": name, "namespace": namespace}}
-        found = until("DataSource", "disk", lambda live, lead=lead: live["spec"]["source"] == lead)
-        assert found["metadata"]["labels"][f"{DEFAULT}preference"] == "mine"
+        result = until("DataSource", "disk", lambda live, lead=lead: live["spec"]["source"] == lead)
+        assert result["metadata"]["labels"][f"{DEFAULT}preference"] == "mine"
         volume = session.get(VOLUME, namespace, name)
         assert volume is not None
         assert volume["spec"]["source"]["registry"]["url"] == f"docker://{registry.address}/disk@{digest}"
@@ -234,7 +234,7 @@ def test_cron_polls_and_keeps_imports_to_keep(
     end = time.monotonic() + PATIENCE
     while len(session.list(VOLUME, namespace)[0]) > 1 and time.monotonic() < end:
         time.sleep(0.1)
-    assert [one["metadata"]["name"] for one in session.list(VOLUME, namespace)[0]] == [name]
+    assert [item["metadata"]["name"] for item in session.list(VOLUME, namespace)[0]] == [name]
 
 
 def _poll_now(session: Session, namespace: str) -> None:

@@ -58,16 +58,16 @@ def _machine(name: str, memory: str = "1Gi", **domain: Any) -> Manifest:
 def _until(look: Callable[[], Any], holds: Callable[[Any], bool]) -> Any:
     end = time.monotonic() + 120
     while True:
-        found = look()
-        if found is not None and holds(found):
-            return found
-        assert time.monotonic() < end, found
+        result = look()
+        if result is not None and holds(result):
+            return result
+        assert time.monotonic() < end, result
         time.sleep(0.1)
 
 
 def _pods(api: Session, namespace: str) -> list[Manifest]:
-    found: list[Manifest] = api.request("GET", f"/api/v1/namespaces/{namespace}/pods")["items"]
-    return found
+    result: list[Manifest] = api.request("GET", f"/api/v1/namespaces/{namespace}/pods")["items"]
+    return result
 
 
 def _status(name: str) -> Callable[[Manifest], bool]:
@@ -80,9 +80,9 @@ def test_vm_that_fits_no_node_stays_unschedulable(api: Session, kubeconfig: str)
         _machine("processors", resources={"requests": {"cpu": "8"}}),
         _machine("memory", "32Gi"),
     ]
-    found = execute("capacity_info", {"kubeconfig": kubeconfig, "namespace": "shop", "manifests": manifests})
-    foreseen = {one["name"]: one for one in found["virtual_machines"]}
-    assert {name: one["placement"].get("node") for name, one in foreseen.items()} == {
+    result = execute("capacity_info", {"kubeconfig": kubeconfig, "namespace": "shop", "manifests": manifests})
+    foreseen = {item["name"]: item for item in result["virtual_machines"]}
+    assert {name: item["placement"].get("node") for name, item in foreseen.items()} == {
         "fits": "small",
         "processors": None,
         "memory": None,
@@ -95,12 +95,12 @@ def test_vm_that_fits_no_node_stays_unschedulable(api: Session, kubeconfig: str)
     for name, resource in (("processors", "cpu"), ("memory", "memory")):
         _until(lambda name=name: api.get(VM, "shop", name), _status("ErrorUnschedulable"))
         (pod,) = [
-            one
-            for one in _pods(api, "shop")
-            if (one["metadata"].get("annotations") or {}).get("kubevirt.io/domain") == name
+            item
+            for item in _pods(api, "shop")
+            if (item["metadata"].get("annotations") or {}).get("kubevirt.io/domain") == name
         ]
         assert pod["status"]["phase"] == "Pending"
-        (scheduled,) = [one for one in pod["status"]["conditions"] if one["type"] == "PodScheduled"]
+        (scheduled,) = [item for item in pod["status"]["conditions"] if item["type"] == "PodScheduled"]
         assert f"Insufficient {resource}" in scheduled["message"]
         assert "untolerated taint" in scheduled["message"]
         assert "small lacks" in foreseen[name]["problem"]
@@ -118,9 +118,9 @@ def test_exceeded_quota_refuses_the_pod(api: Session, kubeconfig: str) -> None:
         lambda: api.request("GET", f"{quotas}/team"),
         lambda live: (live.get("status") or {}).get("used", {}).get("requests.memory") == "0",
     )
-    found = execute("capacity_info", {"kubeconfig": kubeconfig, "namespace": "team", "manifests": manifests})
-    assert [one["fits"] for one in found["virtual_machines"]] == [True, False]
-    assert "ResourceQuota team lacks " in found["virtual_machines"][1]["problem"]
+    result = execute("capacity_info", {"kubeconfig": kubeconfig, "namespace": "team", "manifests": manifests})
+    assert [item["fits"] for item in result["virtual_machines"]] == [True, False]
+    assert "ResourceQuota team lacks " in result["virtual_machines"][1]["problem"]
     api.write(write.create(VM.path("team"), manifests[0]))
     _until(lambda: api.get(VM, "team", "one"), _status("Running"))
     used = api.request("GET", f"{quotas}/team")["status"]["used"]["requests.memory"]
@@ -129,14 +129,14 @@ def test_exceeded_quota_refuses_the_pod(api: Session, kubeconfig: str) -> None:
 
     def refused(vmi: Manifest) -> bool:
         conditions = (vmi.get("status") or {}).get("conditions") or []
-        return any("exceeded quota: team" in (one.get("message") or "") for one in conditions)
+        return any("exceeded quota: team" in (item.get("message") or "") for item in conditions)
 
     _until(lambda: api.get(VMI, "team", "two"), refused)
     assert len(_pods(api, "team")) == 1
 
 
 def test_nodes_are_as_declared(api: Session) -> None:
-    nodes = {one["metadata"]["name"]: one for one in api.list(NODE, None)[0]}
+    nodes = {item["metadata"]["name"]: item for item in api.list(NODE, None)[0]}
     assert set(nodes) == {"small", "reserved"}
     assert nodes["small"]["status"]["allocatable"]["cpu"] == "4"
     assert nodes["reserved"]["spec"]["taints"] == NODES[1]["taints"]

@@ -43,8 +43,8 @@ class Faulty(NamedTuple):
         self.launch("faults", "--dir", self.directory, *arguments, "--clear-counts")
 
     def counts(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.launch("faults", "--dir", self.directory)["counts"]
-        return found
+        result: dict[str, Any] = self.launch("faults", "--dir", self.directory)["counts"]
+        return result
 
     def path(self, name: str = "kubeconfig-faults") -> str:
         return str(Path(self.directory, name))
@@ -103,9 +103,9 @@ def test_without_rules_nothing_is_different(client: Client, direct: Client) -> N
     assert client.secret(name).status == 201
     for accept in ("application/json", "application/json;as=Table;v=v1;g=meta.k8s.io", "application/yaml"):
         headers = {**client._headers, "Accept": accept, "Accept-Encoding": "gzip"}
-        one, other = (way("GET", f"{SECRETS}/{name}", headers=headers) for way in (client, direct))
-        assert one.data == other.data
-        assert one.headers["Content-Type"] == other.headers["Content-Type"]
+        item, other = (way("GET", f"{SECRETS}/{name}", headers=headers) for way in (client, direct))
+        assert item.data == other.data
+        assert item.headers["Content-Type"] == other.headers["Content-Type"]
     assert client("GET", f"{SECRETS}/{_name()}").status == 404
     assert client("GET", SECRETS, headers={}).status == direct("GET", SECRETS, headers={}).status == 403
 

@@ -56,8 +56,8 @@ def own(tmp_path: Path, launch: Launch) -> Iterator[str]:
 
 
 def _processes(launch: Launch, directory: str) -> dict[str, int]:
-    found: dict[str, int] = launch("status", "--dir", directory)["processes"]
-    return found
+    result: dict[str, int] = launch("status", "--dir", directory)["processes"]
+    return result
 
 
 def _machine(name: str, **spec: Any) -> dict[str, Any]:
@@ -125,8 +125,8 @@ def test_all_parts_run_and_webhooks_are_called(launch: Launch, directory: str) -
 def test_killed_part_restarts_with_its_data(launch: Launch, directory: str, part: str, title: str) -> None:
     _create_vm(directory, "one")
     _kill(_processes(launch, directory)[part])
-    told = launch("status", "--dir", directory)
-    assert (told["state"], told["reason"]) == ("broken", f"{title} does not run")
+    output = launch("status", "--dir", directory)
+    assert (output["state"], output["reason"]) == ("broken", f"{title} does not run")
     result = launch("start", "--dir", directory)
     assert (result["changed"], result["reason"]) == (True, f"{title} does not run")
     assert launch("status", "--dir", directory)["state"] == "running"
@@ -151,8 +151,8 @@ def test_writes_fail_while_virt_api_is_down(launch: Launch, directory: str) -> N
         # Reading goes on, and shows that nothing came of it.
         machine = api.get_namespaced_custom_object(*VMS, "one")
         assert machine["spec"]["runStrategy"] == "Halted"
-        found = api.list_namespaced_custom_object(*INSTANCETYPES)["items"]
-        assert "refused" not in [item["metadata"]["name"] for item in found]
+        result = api.list_namespaced_custom_object(*INSTANCETYPES)["items"]
+        assert "refused" not in [item["metadata"]["name"] for item in result]
     assert _names(directory) == {"one"}
     launch("start", "--dir", directory)
     _create_vm(directory, "two")
@@ -200,19 +200,19 @@ def test_reference_policy_changes_on_a_running_cluster(launch: Launch, directory
         api.create_namespaced_custom_object(*INSTANCETYPES, _size("size", "3Gi"))
         api.create_namespaced_custom_object(*VMS, machine)
         _until(lambda: "instancetype" not in api.get_namespaced_custom_object(*VMS, "one")["spec"])
-        found = api.get_namespaced_custom_object(*VMS, "one")
-        assert found["spec"]["template"]["spec"]["domain"]["memory"]["guest"] == "3Gi"
+        result = api.get_namespaced_custom_object(*VMS, "one")
+        assert result["spec"]["template"]["spec"]["domain"]["memory"]["guest"] == "3Gi"
     assert policy("--reference-policy", "reference")
 
 
 def test_sockets_change_live_unless_changes_are_staged(launch: Launch, directory: str) -> None:
     def conditions(api: client.CustomObjectsApi, plural: str) -> set[str]:
-        found = api.get_namespaced_custom_object(*VMS[:3], plural, "one").get("status") or {}
-        return {entry["type"] for entry in found.get("conditions") or [] if entry["status"] == "True"}
+        result = api.get_namespaced_custom_object(*VMS[:3], plural, "one").get("status") or {}
+        return {entry["type"] for entry in result.get("conditions") or [] if entry["status"] == "True"}
 
     def sockets(api: client.CustomObjectsApi) -> int:
-        found = api.get_namespaced_custom_object(*VMS[:3], "virtualmachineinstances", "one")
-        return int((found["status"].get("currentCPUTopology") or {}).get("sockets") or 0)
+        result = api.get_namespaced_custom_object(*VMS[:3], "virtualmachineinstances", "one")
+        return int((result["status"].get("currentCPUTopology") or {}).get("sockets") or 0)
 
     def give(api: client.CustomObjectsApi, number: int) -> None:
         spec = {"template": {"spec": {"domain": {"cpu": {"sockets": number}}}}}
@@ -276,14 +276,14 @@ def test_data_in_memory_survive_a_crash(launch: Launch, directory: str) -> None:
 
 
 def test_without_kubevirt_there_is_no_reference_policy(launch: Launch, tmp_path: Path) -> None:
-    wanted = ("start", "--no-kubevirt", "--reference-policy", "expand", "--dir", str(tmp_path / "cluster"))
-    assert launch(*wanted, check=False)["msg"].startswith("reference_policy: the cluster has no KubeVirt")
+    expected = ("start", "--no-kubevirt", "--reference-policy", "expand", "--dir", str(tmp_path / "cluster"))
+    assert launch(*expected, check=False)["msg"].startswith("reference_policy: the cluster has no KubeVirt")
     assert not (tmp_path / "cluster").exists()
 
 
 def test_unbuildable_release_is_reported(launch: Launch, tmp_path: Path) -> None:
-    wanted = ("start", "--kubevirt-version", "1.2.3", "--dir", str(tmp_path / "cluster"))
-    assert launch(*wanted, check=False)["msg"].startswith("kubevirt_version: 1.2.3 cannot be built; use one of 1.9.0")
+    expected = ("start", "--kubevirt-version", "1.2.3", "--dir", str(tmp_path / "cluster"))
+    assert launch(*expected, check=False)["msg"].startswith("kubevirt_version: 1.2.3 cannot be built; use one of 1.9.0")
     assert not (tmp_path / "cluster").exists()
 
 
@@ -318,8 +318,8 @@ def test_failed_first_start_does_not_block_next(launch: Launch, own: str) -> Non
     _until(lambda: "virt-controller" in _recorded(own))
     running = _recorded(own)
     os.kill(running["virt-controller"], signal.SIGKILL)
-    told, _unused = starting.communicate(timeout=180)
-    assert json.loads(told)["msg"].startswith("virt-controller ended while starting: ")
+    result, _unused = starting.communicate(timeout=180)
+    assert json.loads(result)["msg"].startswith("virt-controller ended while starting: ")
     assert started(left["control-plane"]) is None
     assert {started(pid) for pid in running.values() if pid != starting.pid} == {None}
     assert launch("status", "--dir", own)["state"] == "stopped"

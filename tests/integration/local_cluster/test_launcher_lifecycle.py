@@ -218,9 +218,9 @@ def test_occupied_port_is_avoided_unless_requested(launch: Launch, directory: st
         refused = launch(*START, "--api-port", str(port), "--dir", directory, check=False)
         assert refused["msg"].startswith(f"api_port: 127.0.0.1:{port} is taken")
         assert launch(*START, "--dir", directory)["server"] != f"https://127.0.0.1:{port}"
-    asked = launch(*START, "--api-port", str(port), "--dir", directory)
-    assert asked["server"] == f"https://127.0.0.1:{port}"
-    assert asked["reason"] == "the settings changed"
+    requested = launch(*START, "--api-port", str(port), "--dir", directory)
+    assert requested["server"] == f"https://127.0.0.1:{port}"
+    assert requested["reason"] == "the settings changed"
 
 
 def test_two_clusters_run_side_by_side(launch: Launch, directory: str, tmp_path: Path) -> None:
@@ -290,11 +290,11 @@ def test_start_replaces_processes_of_killed_launcher(launch: Launch, directory: 
 
 
 def test_namespaces_are_created_on_a_running_cluster(launch: Launch, directory: str) -> None:
-    one, two = ("--namespace", "one"), ("--namespace", "two")
-    launch(*START, *one, "--dir", directory)
+    entry, two = ("--namespace", "one"), ("--namespace", "two")
+    launch(*START, *entry, "--dir", directory)
     pid = _control_plane(launch, directory)
-    assert launch(*START, *one, *two, "--check", "--dir", directory)["changed"]
-    assert launch(*START, *one, *two, "--dir", directory)["changed"]
+    assert launch(*START, *entry, *two, "--check", "--dir", directory)["changed"]
+    assert launch(*START, *entry, *two, "--dir", directory)["changed"]
     assert not launch(*START, *two, "--dir", directory)["changed"]
     assert {"one", "two"} < {item.metadata.name for item in _core(directory).list_namespace().items}
     assert _control_plane(launch, directory) == pid

@@ -30,22 +30,22 @@ def shop(run: Run, namespace: str) -> str:
     # With a maximum, so that its memory takes a restart whether or not guests can migrate.
     medium = {"guest": "4Gi", "max_guest": "4Gi"}
     sizes = {"tiny": (1, {"guest": "512Mi"}), "small": (1, {"guest": "2Gi"}), "medium": (2, medium)}
-    made = run(
+    result = run(
         "instancetype",
         namespace=namespace,
         instancetypes=[
             {"name": name, "cpu": {"guest": cpu}, "memory": memory} for name, (cpu, memory) in sizes.items()
         ],
     )
-    assert made["changed"], made
-    made = run(
+    assert result["changed"], result
+    result = run(
         "preference",
         namespace=namespace,
         name="linux",
         devices={"preferred_disk_bus": "virtio"},
         requirements={"memory": {"guest": "2Gi"}},
     )
-    assert made["changed"], made
+    assert result["changed"], result
     return namespace
 
 

@@ -72,7 +72,7 @@ def execute(name: str, options: dict[str, Any], *, check: bool = False) -> dict[
 
 def warned(result: dict[str, Any]) -> list[str]:
     """The texts of a task's warnings; from ansible-core 2.19 on, each is an event."""
-    return [one if isinstance(one, str) else one["event"]["msg"] for one in result.get("warnings", [])]
+    return [item if isinstance(item, str) else item["event"]["msg"] for item in result.get("warnings", [])]
 
 
 def vm(name: str, instancetype: str = "small", **options: Any) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def await_condition(api: Any, namespace: str, name: str, condition: str) -> None
     for event in vms.watch(namespace=namespace, timeout=60):
         live = event["object"].to_dict()
         conditions = (live.get("status") or {}).get("conditions") or []
-        if live["metadata"]["name"] == name and any(one["type"] == condition for one in conditions):
+        if live["metadata"]["name"] == name and any(item["type"] == condition for item in conditions):
             return
     raise AssertionError(f"{namespace}/{name} has not got the condition {condition}")
 
@@ -132,8 +132,8 @@ def await_condition(api: Any, namespace: str, name: str, condition: str) -> None
 def await_right(api: client.AuthorizationV1Api, namespace: str, user: str, rule: dict[str, Any]) -> None:
     """The API server's authorizer learns of a binding a little later."""
     plural, _slash, subresource = rule["resources"][0].partition("/")
-    asked = {"namespace": namespace, "verb": rule["verbs"][0], "group": rule["apiGroups"][0], "resource": plural}
-    review = {"spec": {"user": user, "resourceAttributes": {**asked, "subresource": subresource}}}
+    requested = {"namespace": namespace, "verb": rule["verbs"][0], "group": rule["apiGroups"][0], "resource": plural}
+    review = {"spec": {"user": user, "resourceAttributes": {**requested, "subresource": subresource}}}
     for _attempt in range(100):
         if api.create_subject_access_review(review).status.allowed:
             return

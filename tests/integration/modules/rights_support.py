@@ -56,13 +56,13 @@ class Atom(NamedTuple):
 
 def atoms(name: str, *, optional: bool = True) -> list[Atom]:
     """The rights of a module or role. optional: also those that may be left out in any case."""
-    found = [
+    result = [
         Atom(right.resource, verb, right.wide)
         for right in TABLE[name]
         for verb in right.verbs
         if optional or right.without in ("", MAY_FAIL)
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(result))
 
 
 def needed(name: str) -> list[Atom]:
@@ -154,11 +154,11 @@ def _grant(rbac: client.RbacAuthorizationV1Api, made: Someone, atom: Atom, name:
 
 def _may(api: client.AuthorizationV1Api, made: Someone, atom: Atom, groups: list[str]) -> bool:
     plural, _slash, subresource = atom.right.plural.partition("/")
-    asked = {"verb": atom.verb, "group": atom.right.group, "resource": plural, "subresource": subresource}
+    requested = {"verb": atom.verb, "group": atom.right.group, "resource": plural, "subresource": subresource}
     if not atom.wide:
-        asked["namespace"] = made.namespace
+        requested["namespace"] = made.namespace
     groups = ["system:authenticated", *groups]
-    spec = {"user": made.user, "groups": groups, "resourceAttributes": asked}
+    spec = {"user": made.user, "groups": groups, "resourceAttributes": requested}
     return bool(api.create_subject_access_review({"spec": spec}).status.allowed)
 
 
@@ -182,7 +182,7 @@ class Play:
 
     def step(self, **options: Any) -> None:
         result = self._someone.run(self._rights, self._module, **options)
-        self.warnings += [str(one) for one in result.get("warnings", [])]
+        self.warnings += [str(item) for item in result.get("warnings", [])]
         if result.get("failed"):
             raise Failed(str(result["msg"]))
 

@@ -70,8 +70,8 @@ def test_another_network_needs_restart_without_feature_gate(
     declare(on_network("lan"), wait=True)
     before = guest()
     for check in (True, False):
-        told = declare(on_network("wan"), check=check, wait=True)
-        assert (told["needs"], told["restart_reason"], told["restart_required"]) == ("restart", OTHER_FIELD, True)
+        result = declare(on_network("wan"), check=check, wait=True)
+        assert (result["needs"], result["restart_reason"], result["restart_required"]) == ("restart", OTHER_FIELD, True)
     assert guest()["spec"]["networks"] == before["spec"]["networks"]
     assert declare(on_network("wan"), restart="if_required", wait=True)["restarted"]
     moved = guest()
@@ -89,8 +89,8 @@ def test_another_network_needs_restart_without_feature_gate(
     open_gates("LiveUpdateNADRef")
     try:
         for check in (True, False):
-            told = declare(on_network("lan"), check=check, wait=True, restart="if_required")
-            assert (told["needs"], told["restarted"]) == ("live_update", False), told
+            result = declare(on_network("lan"), check=check, wait=True, restart="if_required")
+            assert (result["needs"], result["restarted"]) == ("live_update", False), result
         until(lambda: guest()["spec"]["networks"] == before["spec"]["networks"])
         assert guest()["metadata"]["uid"] == moved["metadata"]["uid"]
     finally:
@@ -108,8 +108,8 @@ def loaded(claim: str) -> dict[str, Any]:
 
 
 def with_data(*claims: str) -> dict[str, Any]:
-    volumes = [{"name": one, "persistentVolumeClaim": {"claimName": one, "hotpluggable": True}} for one in claims]
-    disks = [{"name": one, "disk": {"bus": "scsi"}} for one in claims]
+    volumes = [{"name": item, "persistentVolumeClaim": {"claimName": item, "hotpluggable": True}} for item in claims]
+    disks = [{"name": item, "disk": {"bus": "scsi"}} for item in claims]
     return with_devices({"disks": [{"name": "root", "disk": {}}, *disks]}, volumes=[ROOT, *volumes])
 
 
@@ -128,19 +128,19 @@ def test_volume_that_is_not_hotplugged_needs_restart(
     declare(before, wait=True)
     first = guest()
     for check in (True, False):
-        told = declare(after, check=check, wait=True)
-        assert (told["needs"], told["restart_required"]) == ("restart", True)
-        assert told["restart_reason"].startswith("KubeVirt asks for no restart, but the guest gets ")
-    assert "RestartRequired" not in {one["type"] for one in _conditions(api, shop)}
+        result = declare(after, check=check, wait=True)
+        assert (result["needs"], result["restart_required"]) == ("restart", True)
+        assert result["restart_reason"].startswith("KubeVirt asks for no restart, but the guest gets ")
+    assert "RestartRequired" not in {item["type"] for item in _conditions(api, shop)}
     (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
     assert (seen["restart_required"], seen["guest_current"]) == (True, False)
-    assert seen["restart_reason"] == told["restart_reason"]
+    assert seen["restart_reason"] == result["restart_reason"]
     assert guest()["spec"]["volumes"] == first["spec"]["volumes"]
     declare(before, wait=True)
     (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
     assert (seen["restart_required"], seen["guest_current"]) == (False, True)
-    told = declare(after, wait=True, restart="if_required")
-    assert (told["restarted"], told["restart_required"]) == (True, False)
+    result = declare(after, wait=True, restart="if_required")
+    assert (result["restarted"], result["restart_required"]) == (True, False)
     assert guest()["metadata"]["uid"] != first["metadata"]["uid"]
     assert guest()["spec"]["volumes"] != first["spec"]["volumes"]
     (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
@@ -173,14 +173,14 @@ def test_cpu_change_during_pending_hotplug_needs_restart(
     assert sockets(before) == 2
     if later:
         for check in (True, False):
-            told = declare(vm("web", size), check=check)
-            assert (told["needs"], told["restart_required"], told["restarted"]) == ("restart", True, False)
-        until(lambda: any(one.get("reason") == "HotPlugCPUError" for one in _conditions(api, shop)))
+            result = declare(vm("web", size), check=check)
+            assert (result["needs"], result["restart_required"], result["restarted"]) == ("restart", True, False)
+        until(lambda: any(item.get("reason") == "HotPlugCPUError" for item in _conditions(api, shop)))
         (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
-        assert (seen["restart_required"], seen["restart_reason"]) == (True, told["restart_reason"])
+        assert (seen["restart_required"], seen["restart_reason"]) == (True, result["restart_reason"])
     for check in (True, False):
-        told = declare(vm("web", size), check=check, restart="if_required", wait=True)
-        assert (told["changed"], told["needs"], told["restarted"]) == (True, "restart", True), told
+        result = declare(vm("web", size), check=check, restart="if_required", wait=True)
+        assert (result["changed"], result["needs"], result["restarted"]) == (True, "restart", True), result
     assert (guest()["metadata"]["uid"] == before["metadata"]["uid"], sockets(guest())) == (False, SIZES[size])
     again = declare(vm("web", size), restart="if_required", wait=True)
     assert (again["changed"], again["restarted"], again["restart_required"]) == (False, False, False)
@@ -211,14 +211,14 @@ def test_another_revision_during_pending_hotplug(
     assert sockets(before) == 2
     said = []
     for check in (True, False):
-        told = revised(check, state="pinned", revision=pinned)
-        said.append([told[one] for one in ("changed", "needs", "restarted", "restart_required")])
-        assert "warnings" not in told
+        output = revised(check, state="pinned", revision=pinned)
+        said.append([output[item] for item in ("changed", "needs", "restarted", "restart_required")])
+        assert "warnings" not in output
     assert (guest()["metadata"]["uid"] == before["metadata"]["uid"], sockets(guest())) == (False, cpu)
     assert said[0][:3] == said[1][:3] == [True, "restart", True]
 
 
 def _conditions(api: Any, namespace: str) -> list[dict[str, Any]]:
     vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
-    found: list[dict[str, Any]] = vms.get(name="web", namespace=namespace).to_dict()["status"].get("conditions") or []
-    return found
+    result: list[dict[str, Any]] = vms.get(name="web", namespace=namespace).to_dict()["status"].get("conditions") or []
+    return result

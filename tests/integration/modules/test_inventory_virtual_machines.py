@@ -87,7 +87,7 @@ def fleet(run: Run, shop: str) -> str:
 
 
 def test_vms_as_hosts_in_groups(inventory: Inventory, fleet: str) -> None:
-    found = inventory(
+    matches = inventory(
         namespaces=[fleet],
         strict=True,
         keyed_groups=[{"key": "vm_instancetype.name", "prefix": "type"}, {"key": "vm_labels.tier | default('none')"}],
@@ -95,41 +95,41 @@ def test_vms_as_hosts_in_groups(inventory: Inventory, fleet: str) -> None:
         compose={"ansible_user": "'fedora' if vm_preference is defined else 'root'"},
     )
     web, db, old = (f"{name}.{fleet}" for name in ("web", "db", "old"))
-    assert set(found.hosts) == {web, db, old}, found.text
-    assert (found.members("type_small"), found.members("type_medium")) == ({web, old}, {db})
-    assert (found.members("_web"), found.members("_none")) == ({web}, {old})
-    assert (found.members("drifted"), found.members("large")) == ({db}, {db})
-    assert [plain(found.hosts[name]["ansible_user"]) for name in (web, db, old)] == ["fedora", "fedora", "root"]
-    told = found.hosts[db]
-    assert (told["vm_name"], told["vm_namespace"], told["vm_status"], told["vm_ready"]) == (
+    assert set(matches.hosts) == {web, db, old}, matches.text
+    assert (matches.members("type_small"), matches.members("type_medium")) == ({web, old}, {db})
+    assert (matches.members("_web"), matches.members("_none")) == ({web}, {old})
+    assert (matches.members("drifted"), matches.members("large")) == ({db}, {db})
+    assert [plain(matches.hosts[name]["ansible_user"]) for name in (web, db, old)] == ["fedora", "fedora", "root"]
+    result = matches.hosts[db]
+    assert (result["vm_name"], result["vm_namespace"], result["vm_status"], result["vm_ready"]) == (
         "db",
         fleet,
         "Running",
         True,
     )
-    assert (told["vm_instancetype"]["state"], told["vm_instancetype"]["generation"]) == ("drifted", 1)
-    assert told["vm_instancetype"]["changes"] == [{"field": "cpu.guest", "before": 2, "after": 4}]
-    assert told["vm_instancetype"]["revision"].startswith("db-medium-v1beta1-")
-    assert (told["vm_preference"]["name"], told["vm_preference"]["state"]) == ("linux", "current")
-    assert (told["vm_resources"]["guest"]["vcpus"], told["vm_instance"]["guest"]["vcpus"]) == (2, 2)
-    assert (told["vm_labels"], told["vm_restart_required"]) == ({"tier": "database"}, False)
-    assert [one["type"] for one in told["vm_conditions"]]
-    assert "vm_instance" not in found.hosts[old]
+    assert (result["vm_instancetype"]["state"], result["vm_instancetype"]["generation"]) == ("drifted", 1)
+    assert result["vm_instancetype"]["changes"] == [{"field": "cpu.guest", "before": 2, "after": 4}]
+    assert result["vm_instancetype"]["revision"].startswith("db-medium-v1beta1-")
+    assert (result["vm_preference"]["name"], result["vm_preference"]["state"]) == ("linux", "current")
+    assert (result["vm_resources"]["guest"]["vcpus"], result["vm_instance"]["guest"]["vcpus"]) == (2, 2)
+    assert (result["vm_labels"], result["vm_restart_required"]) == ({"tier": "database"}, False)
+    assert [item["type"] for item in result["vm_conditions"]]
+    assert "vm_instance" not in matches.hosts[old]
     # Whoever may annotate a VM gives Ansible no template.
-    assert found.hosts[web]["vm_annotations"]["note"] == {"__ansible_unsafe": "{{ 7 * 6 }}"}
+    assert matches.hosts[web]["vm_annotations"]["note"] == {"__ansible_unsafe": "{{ 7 * 6 }}"}
 
 
 def test_groups_by_the_state_of_the_instancetype(run: Run, inventory: Inventory, fleet: str) -> None:
     size = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}, "deprecated": {"replacement": "medium"}}
     assert run("instancetype", namespace=fleet, name="small", **size)["changed"]
-    found = inventory(
+    result = inventory(
         namespaces=[fleet],
         strict=True,
         keyed_groups=[{"key": "vm_instancetype.object_state", "prefix": "instancetype"}],
     )
-    assert found.members("instancetype_deprecated") == {f"web.{fleet}", f"old.{fleet}"}
-    assert found.members("instancetype_active") == {f"db.{fleet}"}
-    assert found.hosts[f"web.{fleet}"]["vm_instancetype"]["replacement"] == "medium"
+    assert result.members("instancetype_deprecated") == {f"web.{fleet}", f"old.{fleet}"}
+    assert result.members("instancetype_active") == {f"db.{fleet}"}
+    assert result.hosts[f"web.{fleet}"]["vm_instancetype"]["replacement"] == "medium"
 
 
 def test_vm_selection_and_host_names(inventory: Inventory, fleet: str) -> None:
@@ -183,14 +183,14 @@ def rule(group: str, *plurals: str) -> dict[str, Any]:
 
 def test_limited_rights_give_hosts_and_a_warning(inventory: Inventory, fleet: str, someone: Any) -> None:
     user = someone(rule("kubevirt.io", "virtualmachines"), rule("apps", "controllerrevisions"))
-    found = inventory(namespaces=[fleet], **user)
-    assert set(found.hosts) == {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"}, found.text
-    told = found.hosts[f"db.{fleet}"]
-    assert (told["vm_instancetype"]["state"], told["vm_drifted"]) == ("unknown", None)
-    assert told["vm_resources"]["guest"]["vcpus"] == 2
-    assert found.text.count("[WARNING]") == 3
+    matches = inventory(namespaces=[fleet], **user)
+    assert set(matches.hosts) == {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"}, matches.text
+    result = matches.hosts[f"db.{fleet}"]
+    assert (result["vm_instancetype"]["state"], result["vm_drifted"]) == ("unknown", None)
+    assert result["vm_resources"]["guest"]["vcpus"] == 2
+    assert matches.text.count("[WARNING]") == 3
     for plural in ("virtualmachineinstances", "virtualmachineinstancetypes", "virtualmachinepreferences"):
-        assert f'resources: ["{plural}"], verbs: ["list"]}}' in found.text
+        assert f'resources: ["{plural}"], verbs: ["list"]}}' in matches.text
 
 
 def test_a_credential_of_awx(
@@ -224,19 +224,19 @@ def test_a_credential_of_awx(
         K8S_AUTH_SSL_CA_CERT=str(settings.ssl_ca_cert),
         HOME=str(tmp_path),
     )
-    found = inventory(namespaces=[fleet])
-    assert set(found.hosts) == {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"}, found.text
-    assert token not in found.text
+    result = inventory(namespaces=[fleet])
+    assert set(result.hosts) == {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"}, result.text
+    assert token not in result.text
 
 
 def test_missing_cluster_wide_right_names_the_remedy(inventory: Inventory, fleet: str, someone: Any) -> None:
     user = someone(rule("kubevirt.io", "virtualmachines"))
-    found = inventory(**user)
-    assert found.hosts == {}
-    assert 'resources: ["virtualmachines"], verbs: ["list"]}' in found.text
-    assert "or set namespaces to those that you may read" in found.text
+    result = inventory(**user)
+    assert result.hosts == {}
+    assert 'resources: ["virtualmachines"], verbs: ["list"]}' in result.text
+    assert "or set namespaces to those that you may read" in result.text
 
 
 def test_failing_expression_names_the_host(inventory: Inventory, fleet: str) -> None:
-    found = inventory(namespaces=[fleet], strict=True, groups={"odd": "vm_nothing.at_all"})
-    assert f"db.{fleet}: " in found.text and "odd" in found.text
+    result = inventory(namespaces=[fleet], strict=True, groups={"odd": "vm_nothing.at_all"})
+    assert f"db.{fleet}: " in result.text and "odd" in result.text

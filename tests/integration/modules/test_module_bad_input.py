@@ -109,9 +109,9 @@ def test_a_missing_namespace(run: Run, shop: str) -> None:
 def test_a_malformed_label_selector(run: Run, shop: str, module: str, options: dict[str, Any]) -> None:
     where = {"namespaces": [shop]} if module == "catalog" else {"namespace": shop}
     refused = run(module, label_selectors=["tier=web", "a in (b"], **where, **options)
-    told = "is not a label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
+    result = "is not a label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
     assert refused["failed"] and "\n" not in refused["msg"]
-    assert refused["msg"].startswith("label_selectors: 'a in (b' in ") and told in refused["msg"], refused["msg"]
+    assert refused["msg"].startswith("label_selectors: 'a in (b' in ") and result in refused["msg"], refused["msg"]
 
 
 def test_catalog_name_must_be_a_label(run: Run) -> None:
@@ -121,8 +121,8 @@ def test_catalog_name_must_be_a_label(run: Run) -> None:
 
 def test_an_instancetype_without_memory(run: Run, namespace: str) -> None:
     refused = run("instancetype", namespace=namespace, name="web", cpu={"guest": 1})
-    told = "spec.memory.guest: required in an instancetype, for example 4Gi"
-    assert refused["msg"] == f"{namespace}/web: {told}"
+    result = "spec.memory.guest: required in an instancetype, for example 4Gi"
+    assert refused["msg"] == f"{namespace}/web: {result}"
 
 
 def test_no_permission_names_the_rule_to_grant(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:

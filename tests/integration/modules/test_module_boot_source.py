@@ -68,12 +68,12 @@ def test_image_updates_move_the_data_source(boot: Run, any_registry: AnyRegistry
     assert foreseen["changed"] and not foreseen.get("failed"), foreseen
     assert session.list(VOLUME, shop)[0] == []
 
-    made = boot(**options)
-    assert made["msg"] == "1 boot source: 1 created", made
+    result = boot(**options)
+    assert result["msg"] == "1 boot source: 1 created", result
     volume = f"fedora-{first['digest'][:12]}"
-    assert made["result"]["source"] == {"pvc": {"name": volume, "namespace": shop}}
-    assert made["result"]["ready"]
-    assert {name: made["result"]["labels"][name] for name in LABELS} == LABELS
+    assert result["result"]["source"] == {"pvc": {"name": volume, "namespace": shop}}
+    assert result["result"]["ready"]
+    assert {name: result["result"]["labels"][name] for name in LABELS} == LABELS
     live = session.get(VOLUME, shop, volume)
     assert live is not None
     assert live["spec"]["source"]["registry"]["url"] == f"docker://{first['image']}@sha256:{first['digest']}"
@@ -86,7 +86,7 @@ def test_image_updates_move_the_data_source(boot: Run, any_registry: AnyRegistry
         time.sleep(1.1)
         seen.append(image(registry))
         assert boot(**options)["msg"] == "1 boot source: 1 changed"
-    assert names(session, shop) == {f"fedora-{one['digest'][:12]}" for one in seen[1:]}
+    assert names(session, shop) == {f"fedora-{item['digest'][:12]}" for item in seen[1:]}
 
 
 def test_unawaited_image_moves_the_data_source_later(
@@ -115,8 +115,8 @@ def test_declared_labels_precede_image_labels(
             f"INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE={shop}",
         ),
     )
-    made = boot(image=carried["image"], preference=DEFAULTS["preference"])
-    assert made["result"]["labels"] == {**LABELS, f"{LABEL}instancetype": "medium"}
+    result = boot(image=carried["image"], preference=DEFAULTS["preference"])
+    assert result["result"]["labels"] == {**LABELS, f"{LABEL}instancetype": "medium"}
     before = names(session, shop)
     refused = boot(image=carried["image"], name="other")
     assert names(session, shop) == before
@@ -172,8 +172,8 @@ def test_invalid_entries_are_refused_before_any_write(
 def test_image_is_polled(boot: Run, registry: LoopbackRegistry, session: Session, shop: str) -> None:
     there = image(registry)["image"]
     options = {"image": there, "schedule": "@daily", **DEFAULTS}
-    made = boot(**options)
-    assert made["msg"] == "1 boot source: 1 created", made
+    result = boot(**options)
+    assert result["msg"] == "1 boot source: 1 created", result
     cron = session.get(CRON, shop, "fedora")
     assert cron is not None
     assert cron["metadata"]["labels"] == LABELS
@@ -198,8 +198,8 @@ def test_claim_with_defaults_is_created_and_deleted(run: Run, session: Session, 
         body={"apiVersion": "v1", "kind": claim.kind, "metadata": {"name": "disk"}, "spec": spec},
     )
     options = {"namespace": shop, "name": "installed", "pvc": {"name": "disk"}, **DEFAULTS}
-    made = run("boot_source", wait=True, **options)
-    assert made["result"]["source"] == {"pvc": {"name": "disk", "namespace": shop}}, made
+    result = run("boot_source", wait=True, **options)
+    assert result["result"]["source"] == {"pvc": {"name": "disk", "namespace": shop}}, result
     labelled = session.get(claim, shop, "disk")
     assert labelled is not None and labelled["metadata"]["labels"] == LABELS
     assert not run("boot_source", **options)["changed"]
@@ -218,9 +218,9 @@ def test_volumes_being_cloned_stay(boot: Run, registry: LoopbackRegistry, sessio
     clone = {"apiVersion": VOLUME.api_version, "kind": "DataVolume", "metadata": {"name": "clone"}, "spec": spec}
     session.request("POST", VOLUME.path(shop), retry=True, body=clone)
     gone = boot(state="absent")
-    assert any(f"{volume} stays, since {shop}/clone is cloned from it" in one for one in gone["result"]["warnings"]), (
-        gone
-    )
+    assert any(
+        f"{volume} stays, since {shop}/clone is cloned from it" in item for item in gone["result"]["warnings"]
+    ), gone
     assert session.get(VOLUME, shop, volume) is not None
     session.request("DELETE", VOLUME.path(shop, "clone"))
     assert boot(state="absent")["changed"]
@@ -241,9 +241,9 @@ def test_consumers_need_the_right_to_clone(boot: Run, session: Session, registry
     session.request("POST", f"{rbac}/rolebindings", body=binding)
     # The authorizer learns of the binding a little later.
     end = time.monotonic() + 60
-    while (made := boot(**options)).get("failed") and time.monotonic() < end:
+    while (result := boot(**options)).get("failed") and time.monotonic() < end:
         time.sleep(0.1)
-    assert made["changed"], made
+    assert result["changed"], result
 
 
 def test_failing_entry_leaves_others_alone(run: Run, registry: LoopbackRegistry, shop: str) -> None:
@@ -253,10 +253,10 @@ def test_failing_entry_leaves_others_alone(run: Run, registry: LoopbackRegistry,
         {"name": "b", "image": f"{there}:none"},
         {"name": "c", "url": "https://x/y"},
     ]
-    told = run("boot_source", namespace=shop, size="1Gi", insecure_registry=True, boot_sources=entries)
-    assert told["failed"] and "1 of 3 boot sources failed" in told["msg"]
-    assert [one["changed"] for one in told["results"]] == [True, False, True]
-    assert {"DataVolume", "DataSource"} == {key.split()[0] for one in told["diff"] for key in one["after"]}
+    result = run("boot_source", namespace=shop, size="1Gi", insecure_registry=True, boot_sources=entries)
+    assert result["failed"] and "1 of 3 boot sources failed" in result["msg"]
+    assert [item["changed"] for item in result["results"]] == [True, False, True]
+    assert {"DataVolume", "DataSource"} == {key.split()[0] for item in result["diff"] for key in item["after"]}
 
 
 @pytest.fixture
@@ -279,9 +279,9 @@ def test_an_upload(run: Run, session: Session, shop: str, proxy: dict[str, Any],
     assert f"its sha256 is {digest}" in wrong["msg"]
     assert "certificate verify failed" in run("boot_source", **unchecked)["msg"]
     assert session.list(VOLUME, shop)[0] == []
-    made = run("boot_source", **options, checksum=f"sha256:{digest}", wait=True)
-    assert made["result"]["source"]["pvc"]["name"] == f"mine-{digest[:12]}", made
-    assert made["result"]["ready"] and made["result"]["labels"] == LABELS
+    result = run("boot_source", **options, checksum=f"sha256:{digest}", wait=True)
+    assert result["result"]["source"]["pvc"]["name"] == f"mine-{digest[:12]}", result
+    assert result["result"]["ready"] and result["result"]["labels"] == LABELS
     claim = session.get(BY_NAME["PersistentVolumeClaim"], shop, f"mine-{digest[:12]}")
     assert claim is not None
     assert claim["metadata"]["annotations"]["local-cluster.virtshape.dev/uploaded-sha256"] == digest
@@ -297,12 +297,12 @@ def test_upload_of_archive_and_oversized_file(
     upload = {"path": str(path), "archive": True, "tries": 1}
     shown: list[str] = []
     with displayed_by(shown.append):
-        made = run("boot_source", name="files", upload=upload, size="1Gi", **options)
+        result = run("boot_source", name="files", upload=upload, size="1Gi", **options)
     assert shown[-1].startswith("files-") and shown[-1].endswith(": 100 % of 3145728 bytes uploaded"), shown
-    assert made["changed"] and not made.get("failed"), made
+    assert result["changed"] and not result.get("failed"), result
     # CDI removes the claim that it has filled in place of this one a moment later.
     claims = session.list(BY_NAME["PersistentVolumeClaim"], shop)[0]
-    (claim,) = [one for one in claims if not one["metadata"]["name"].startswith("prime-")]
+    (claim,) = [item for item in claims if not item["metadata"]["name"].startswith("prime-")]
     assert claim["metadata"]["annotations"]["cdi.kubevirt.io/storage.contentType"] == "archive"
     small = run("boot_source", name="small", upload=upload, size="2Mi", **options)
     assert "HTTP 400 Saving stream failed: effective image size is larger" in small["msg"]
@@ -323,12 +323,12 @@ def test_uploads_to_claims(run: Run, session: Session, shop: str, proxy: dict[st
         return run("boot_source", **{**options, "upload": upload, **more})
 
     def claims() -> set[str]:
-        return {one["metadata"]["name"] for one in session.list(claim, shop)[0]}
+        return {item["metadata"]["name"] for item in session.list(claim, shop)[0]}
 
     first, second = (f"mine-{hashlib.sha256(data).hexdigest()[:12]}" for data in (b"one", b"two"))
-    made = uploaded(b"one", size="1Gi", keep=1)
-    assert made["result"]["source"]["pvc"]["name"] == first and made["result"]["ready"], made
-    assert LABELS.items() <= made["result"]["labels"].items() and session.list(VOLUME, shop)[0] == []
+    result = uploaded(b"one", size="1Gi", keep=1)
+    assert result["result"]["source"]["pvc"]["name"] == first and result["result"]["ready"], result
+    assert LABELS.items() <= result["result"]["labels"].items() and session.list(VOLUME, shop)[0] == []
     assert not uploaded(b"one", size="1Gi", keep=1)["changed"]
     assert uploaded(b"two", size="1Gi", keep=1)["result"]["source"]["pvc"]["name"] == second
     assert claims() == {second}
@@ -373,14 +373,14 @@ def test_existing_objects_get_labels(run: Run, session: Session, shop: str) -> N
         return run("boot_source", **{"namespace": shop, "state": "labeled", **DEFAULTS, **options})
 
     assert labelled(check=True, boot_sources=entries)["msg"] == "3 boot sources: would be 3 changed"
-    told = labelled(boot_sources=entries)
-    assert told["msg"] == "3 boot sources: 3 changed", told
+    result = labelled(boot_sources=entries)
+    assert result["msg"] == "3 boot sources: 3 changed", result
     for kind, spec in made.items():
         live = session.get(BY_NAME[kind], shop, "disk")
         assert live is not None and LABELS.items() <= live["metadata"]["labels"].items(), kind
         assert kind == "VolumeSnapshot" or spec.items() <= live["spec"].items()
-    assert {one["kind"]: one["labels"] for one in told["results"]} == dict.fromkeys(made, LABELS)
-    assert {"before", "after"} <= set(told["diff"][0])
+    assert {item["kind"]: item["labels"] for item in result["results"]} == dict.fromkeys(made, LABELS)
+    assert {"before", "after"} <= set(result["diff"][0])
     assert labelled(boot_sources=entries)["msg"] == "3 boot sources: 3 unchanged"
 
     bigger = {"instancetype": {"name": "medium", "kind": "VirtualMachineInstancetype"}}

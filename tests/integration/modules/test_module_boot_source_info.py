@@ -32,10 +32,10 @@ def told(run: Run, shop: str) -> Callable[..., dict[str, list[str]]]:
     """told(**options): the words of the findings, by the names of the boot sources of the namespace."""
 
     def one(**options: Any) -> dict[str, list[str]]:
-        found = run("boot_source_info", namespace=shop, **options)
-        assert not found.get("failed"), found
+        result = run("boot_source_info", namespace=shop, **options)
+        assert not result.get("failed"), result
         return {
-            source["name"]: [finding["finding"] for finding in source["findings"]] for source in found["boot_sources"]
+            source["name"]: [finding["finding"] for finding in source["findings"]] for source in result["boot_sources"]
         }
 
     return one
@@ -62,9 +62,9 @@ def test_boot_source_problems_are_reported(
     for name in "abcd":
         body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": claim}
         session.request("POST", BY_NAME["PersistentVolumeClaim"].path(shop), body=body)
-    made = run("boot_source", namespace=shop, boot_sources=entries, preflight="off", wait=True)
-    assert made["msg"] == "5 boot sources: 5 created", made
-    volume = next(one["metadata"]["name"] for one in session.list(BY_NAME["DataVolume"], shop)[0])
+    created = run("boot_source", namespace=shop, boot_sources=entries, preflight="off", wait=True)
+    assert created["msg"] == "5 boot sources: 5 created", created
+    volume = next(item["metadata"]["name"] for item in session.list(BY_NAME["DataVolume"], shop)[0])
     large = {**good, "image": f"{registry.address}/disks/large:1", **defaults(instancetype="small", preference="linux")}
     assert run("boot_source", namespace=shop, name="large", **large)["changed"]
 
@@ -86,10 +86,10 @@ def test_boot_source_problems_are_reported(
     registry.broken = True
     assert told(name="good", check_registry=True, insecure_registry=True) == {"good": ["registry_unknown"]}
 
-    found = run("boot_source_info", namespace=shop, names=["good", "small"])
-    assert found["msg"] == "2 boot sources, 1 with findings" and not found["changed"]
-    one, small = found["boot_sources"]
-    assert one["image"] == image and one["volumes"] == [volume] and one["age_days"] == 0
-    assert one["instancetype"] == {"name": "small", "kind": "VirtualMachineInstancetype"}
-    assert one["target_ref"] == {"kind": "PersistentVolumeClaim", "namespace": shop, "name": volume}
+    result = run("boot_source_info", namespace=shop, names=["good", "small"])
+    assert result["msg"] == "2 boot sources, 1 with findings" and not result["changed"]
+    item, small = result["boot_sources"]
+    assert item["image"] == image and item["volumes"] == [volume] and item["age_days"] == 0
+    assert item["instancetype"] == {"name": "small", "kind": "VirtualMachineInstancetype"}
+    assert item["target_ref"] == {"kind": "PersistentVolumeClaim", "namespace": shop, "name": volume}
     assert "preference requires 2Gi" in small["findings"][0]["text"]

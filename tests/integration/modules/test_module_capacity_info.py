@@ -32,18 +32,18 @@ def test_quota_admits_one_of_two_vms(run: Run, api: Any, shop: str, quota: str) 
         }
         for name in ("a", "b")
     ]
-    found = run("capacity_info", namespace=shop, checks=["quota"], manifests=manifests)
-    assert "msg" not in found, found
-    assert [one["fits"] for one in found["virtual_machines"]] == [True, False]
-    assert f"ResourceQuota {quota} lacks " in found["virtual_machines"][1]["problem"]
-    (line,) = found["quotas"]
+    result = run("capacity_info", namespace=shop, checks=["quota"], manifests=manifests)
+    assert "msg" not in result, result
+    assert [item["fits"] for item in result["virtual_machines"]] == [True, False]
+    assert f"ResourceQuota {quota} lacks " in result["virtual_machines"][1]["problem"]
+    (line,) = result["quotas"]
     assert (line["name"], line["resources"]["pods"]["wanted"]) == (quota, "2")
 
     limits = api.resources.get(api_version="v1", kind="LimitRange")
     limit = {"type": "Container", "max": {"memory": "1Gi"}}
     limits.create({"metadata": {"name": "little"}, "spec": {"limits": [limit]}}, namespace=shop)
-    found = run("capacity_info", namespace=shop, checks=["quota"], manifests=manifests[:1])
-    assert "more than its limit of 1Gi" in found["virtual_machines"][0]["problem"]
+    result = run("capacity_info", namespace=shop, checks=["quota"], manifests=manifests[:1])
+    assert "more than its limit of 1Gi" in result["virtual_machines"][0]["problem"]
 
 
 @pytest.fixture
@@ -81,16 +81,16 @@ def test_nodes_fit_two_of_three_vms(run: Run, shop: str, node: str) -> None:
         }
         for name in ("a", "b", "c")
     ]
-    found = run("capacity_info", namespace=shop, manifests=manifests)
-    assert "msg" not in found, found
-    assert [one["placement"].get("node") for one in found["virtual_machines"]] == [node, node, None]
-    assert f"{node} lacks" in found["virtual_machines"][2]["problem"]
-    assert found["fits"] is False
+    result = run("capacity_info", namespace=shop, manifests=manifests)
+    assert "msg" not in result, result
+    assert [item["placement"].get("node") for item in result["virtual_machines"]] == [node, node, None]
+    assert f"{node} lacks" in result["virtual_machines"][2]["problem"]
+    assert result["fits"] is False
 
 
 def test_existing_vm_with_missing_instancetype(run: Run, shop: str) -> None:
-    made = run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
-    assert made["changed"], made
-    (one,) = run("capacity_info", namespace=shop)["virtual_machines"]
-    assert (one["name"], one["fits"]) == ("web", False)
-    assert "not found" in one["problem"]
+    result = run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
+    assert result["changed"], result
+    (item,) = run("capacity_info", namespace=shop)["virtual_machines"]
+    assert (item["name"], item["fits"]) == ("web", False)
+    assert "not found" in item["problem"]

@@ -48,7 +48,7 @@ def kind(api: Any, name: str = "VirtualMachineInstancetype") -> Any:
 
 
 def names(api: Any, namespace: str) -> set[str]:
-    return {one.metadata.name for one in kind(api).get(namespace=namespace).items}
+    return {item.metadata.name for item in kind(api).get(namespace=namespace).items}
 
 
 def used(name: str, instancetype: str) -> dict[str, Any]:
@@ -80,18 +80,18 @@ def test_second_run_lists_once_and_writes_nothing(
 
 def test_upgrade_check_lists_affected_vms(deploy: Run, run: Run, api: Any, namespace: str) -> None:
     deploy(FIRST, catalog_version="1")
-    made = run(
+    result = run(
         "virtual_machine",
         namespace=namespace,
         virtual_machines=[used("a", "web.small"), used("b", "web.large")],
         wait=True,
     )
-    assert not made.get("failed"), made["msg"]
+    assert not result.get("failed"), result["msg"]
     before = names(api, namespace)
     planned = deploy(SECOND, catalog_version="2", prune="unused", check=True)
     assert names(api, namespace) == before
     upgrade = planned["upgrade"]
-    assert [one["name"] for one in upgrade["new"]] == ["web.huge"]
+    assert [item["name"] for item in upgrade["new"]] == ["web.huge"]
     [changed] = upgrade["changed"]
     assert (changed["name"], changed["used_by"]) == ("web.small", [f"{namespace}/a"])
     assert changed["changes"] == [{"field": "cpu.guest", "before": 1, "after": 2}]
@@ -108,7 +108,7 @@ def test_upgrade_check_lists_affected_vms(deploy: Run, run: Run, api: Any, names
     assert names(api, namespace) == {"web.small", "web.large", "web.huge"}
     assert done["deployed_versions"] == {"before": {"1": 3}, "after": {"1": 1, "2": 3}}
     drift = run("virtual_machine_info", namespace=namespace, include=["refresh"])
-    assert [one["name"] for one in drift["virtual_machines"] if one["drifted"]] == ["a"]
+    assert [item["name"] for item in drift["virtual_machines"] if item["drifted"]] == ["a"]
 
 
 def test_prune_modes_delete_unused_or_all(deploy: Run, run: Run, api: Any, namespace: str) -> None:
@@ -117,9 +117,9 @@ def test_prune_modes_delete_unused_or_all(deploy: Run, run: Run, api: Any, names
     assert "web.large" in names(api, namespace)
     run("virtual_machine", namespace=namespace, run_strategy="Halted", **used("b", "web.large"))
     assert deploy(SECOND, prune="unused")["counts"]["deleted"] == 0
-    told = deploy(SECOND, prune="always")
-    assert told["counts"]["deleted"] == 1
-    assert told["virtual_machines"][0]["uses"][0]["what"] == "gone"
+    result = deploy(SECOND, prune="always")
+    assert result["counts"]["deleted"] == 1
+    assert result["virtual_machines"][0]["uses"][0]["what"] == "gone"
     assert names(api, namespace) == {"web.small", "web.huge"}
     assert not deploy(SECOND, prune="always")["changed"]
 
@@ -188,8 +188,8 @@ def test_foreign_objects_are_never_pruned(deploy: Run, api: Any, namespace: str)
             kind(api).create(body=body, namespace=namespace)
         else:
             kind(api).patch(name=name, namespace=namespace, body=body, content_type="application/merge-patch+json")
-    told = deploy(SECOND, prune="always")
-    kept = {one["name"]: one["keep_reason"] for one in told["upgrade"]["gone"]}
+    result = deploy(SECOND, prune="always")
+    kept = {item["name"]: item["keep_reason"] for item in result["upgrade"]["gone"]}
     assert "virt-operator" in kept["web.large"]
     assert kept["foreign"] == "the object exists and was not declared by this collection"
     assert {"web.large", "foreign"} <= names(api, namespace)
@@ -215,12 +215,12 @@ def test_refused_object_stops_pruning_until_next_run(deploy: Run, api: Any, name
         "spec": {"cpu": {"guest": 7}, "memory": {"guest": "4Gi"}},
     }
     server_side_apply(kind(api), manifest, "other")
-    told = deploy(SECOND, prune="unused")
-    assert told["failed"]
-    assert "web.huge" in told["msg"] and '"other" owns' in told["msg"]
-    results = by_name(told["results"])
+    result = deploy(SECOND, prune="unused")
+    assert result["failed"]
+    assert "web.huge" in result["msg"] and '"other" owns' in result["msg"]
+    results = by_name(result["results"])
     assert results["web.small"]["changed"] and results["web.huge"]["failed"]
-    assert told["upgrade"]["gone"][0]["keep_reason"] == "not pruned because 1 of the catalog's objects failed"
+    assert result["upgrade"]["gone"][0]["keep_reason"] == "not pruned because 1 of the catalog's objects failed"
     assert "web.large" in names(api, namespace)
     again = deploy(SECOND, prune="unused", force_conflicts=True)
     assert (again["counts"]["changed"], again["counts"]["deleted"]) == (1, 1)
@@ -233,9 +233,9 @@ def test_invalid_bundle_sends_nothing(deploy: Run, api: Any, namespace: str) -> 
         "kind": "VirtualMachineClusterInstancetype",
         "metadata": {"name": "cut"},
     }
-    told = deploy({}, definitions=[FIRST, broken])
-    assert told["failed"]
-    assert "document 1 (VirtualMachineClusterInstancetype cut): spec: missing" in told["msg"]
+    result = deploy({}, definitions=[FIRST, broken])
+    assert result["failed"]
+    assert "document 1 (VirtualMachineClusterInstancetype cut): spec: missing" in result["msg"]
     assert names(api, namespace) == set()
 
 
@@ -246,9 +246,9 @@ def test_prune_needs_the_right_to_list_vms(
     user = someone(
         {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["*"]},
     )
-    told = deploy(SECOND, prune="unused", **user)
-    assert told["upgrade"]["gone"][0]["keep_reason"] == "cannot tell which virtual machines use the object"
-    told_why = str(told["warnings"])
+    result = deploy(SECOND, prune="unused", **user)
+    assert result["upgrade"]["gone"][0]["keep_reason"] == "cannot tell which virtual machines use the object"
+    told_why = str(result["warnings"])
     assert 'resources: ["virtualmachines"]' in told_why
     # Nobody but an administrator may read CRDs; the published description of the API does as well.
     assert "customresourcedefinitions" not in told_why
@@ -263,7 +263,7 @@ def older_kubevirt(monkeypatch: pytest.MonkeyPatch) -> None:
     def request(self: Session, method: str, path: str, *rest: Any, **options: Any) -> Any:
         answer = original(self, method, path, *rest, **options)
         if "/customresourcedefinitions/virtualmachinepreferences" in path:
-            [served] = [one for one in answer["spec"]["versions"] if one["name"] == "v1beta1"]
+            [served] = [item for item in answer["spec"]["versions"] if item["name"] == "v1beta1"]
             properties = served["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
             del properties["firmware"]["properties"]["preferredEfi"]
             del properties["preferredArchitecture"]
@@ -285,13 +285,13 @@ NEWER: Definition = {
 
 @pytest.mark.usefixtures("older_kubevirt")
 def test_unsupported_fields_are_named_and_nothing_sent(deploy: Run, api: Any, namespace: str) -> None:
-    told = deploy(NEWER)
-    assert told["failed"]
+    result = deploy(NEWER)
+    assert result["failed"]
     assert (
         "secure: the cluster's KubeVirt does not know spec.firmware.preferredEfi; a VM with 4 vCPUs would get 1"
-        in told["msg"]
+        in result["msg"]
     )
-    [lost] = told["lost_fields"]
+    [lost] = result["lost_fields"]
     assert (lost["name"], lost["fields"]) == ("secure", ["spec.firmware.preferredEfi"])
     assert {"field": "domain.cpu.cores", "before": 4, "after": 1} in lost["effects"]
     assert kind(api, "VirtualMachinePreference").get(namespace=namespace).items == []
@@ -300,14 +300,14 @@ def test_unsupported_fields_are_named_and_nothing_sent(deploy: Run, api: Any, na
 @pytest.mark.usefixtures("older_kubevirt")
 @pytest.mark.parametrize("choice", ["warn", "ignore"])
 def test_unsupported_fields_can_be_omitted(deploy: Run, api: Any, namespace: str, choice: str) -> None:
-    told = deploy(NEWER, on_lost_fields=choice)
-    assert told["counts"]["created"] == 2
-    assert ("preferredEfi" in str(told.get("warnings"))) == (choice == "warn")
+    result = deploy(NEWER, on_lost_fields=choice)
+    assert result["counts"]["created"] == 2
+    assert ("preferredEfi" in str(result.get("warnings"))) == (choice == "warn")
     live = kind(api, "VirtualMachinePreference").get(name="secure", namespace=namespace).to_dict()
     assert "preferredEfi" not in live["spec"].get("firmware", {})
     again = deploy(NEWER, on_lost_fields=choice)
     assert not again["changed"]
-    assert again["lost_fields"] == told["lost_fields"]
+    assert again["lost_fields"] == result["lost_fields"]
 
 
 @pytest.mark.skipif(not UPSTREAM.is_dir(), reason="needs the published bundles")
@@ -315,14 +315,14 @@ def test_published_releases_upgrade_to_the_builtin_catalog(run: Run, deploy: Run
     counted = []
     for version in ("v1.0.1", "v1.2.0", "v1.7.0"):
         texts = [path.read_text() for path in sorted((UPSTREAM / version).glob("*.yaml"))]
-        documents = [one for text in texts for one in yaml.safe_load_all(text) if one]
-        told = deploy({}, definitions=documents, catalog="common", prune="unused", on_lost_fields="warn")
-        assert not told.get("failed"), told["msg"]
-        assert told["catalog_version"] == version
-        assert list(told["deployed_versions"]["after"]) == [version]
-        counted.append((told["counts"]["instancetypes"], told["counts"]["preferences"]))
+        documents = [item for text in texts for item in yaml.safe_load_all(text) if item]
+        result = deploy({}, definitions=documents, catalog="common", prune="unused", on_lost_fields="warn")
+        assert not result.get("failed"), result["msg"]
+        assert result["catalog_version"] == version
+        assert list(result["deployed_versions"]["after"]) == [version]
+        counted.append((result["counts"]["instancetypes"], result["counts"]["preferences"]))
     assert counted == [(39, 32), (48, 42), (65, 54)]
     catalog = CHECKOUT / "roles/common_instancetypes/files/catalog"
-    own = [one for path in sorted(catalog.glob("*.yml")) for one in yaml.safe_load_all(path.read_text())]
-    told = deploy({}, definitions=own, catalog="common", prune="unused", on_lost_fields="warn")
-    assert told["upgrade"] == {"new": [], "changed": [], "gone": []}
+    own = [item for path in sorted(catalog.glob("*.yml")) for item in yaml.safe_load_all(path.read_text())]
+    result = deploy({}, definitions=own, catalog="common", prune="unused", on_lost_fields="warn")
+    assert result["upgrade"] == {"new": [], "changed": [], "gone": []}

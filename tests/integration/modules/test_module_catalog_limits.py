@@ -67,10 +67,10 @@ def template(domain: Manifest) -> Manifest:
 
 @pytest.fixture
 def governed(run: Run, session: Session, namespace: str) -> Iterator[Governed]:
-    one = Governed(run, session, namespace)
-    assert not one.deploy().get("failed")
-    yield one
-    done = one.deploy(state="absent", force=True)
+    item = Governed(run, session, namespace)
+    assert not item.deploy().get("failed")
+    yield item
+    done = item.deploy(state="absent", force=True)
     assert not done.get("failed"), done
 
 
@@ -78,7 +78,10 @@ def test_limits_are_declared_changed_and_pruned(governed: Governed) -> None:
     foreseen = governed.deploy({"max_cpu": 2}, check=True)
     done = governed.deploy({"max_cpu": 2})
     for result in (foreseen, done):
-        assert [(one["kind"], one["action"]) for one in result["limits"]] == [(POLICY, "create"), (BINDING, "create")]
+        assert [(item["kind"], item["action"]) for item in result["limits"]] == [
+            (POLICY, "create"),
+            (BINDING, "create"),
+        ]
     assert foreseen["msg"].endswith("; 1 limit: would be 1 created")
     assert done["msg"].endswith("; 1 limit: 1 created")
     again = governed.deploy({"max_cpu": 2})
@@ -86,12 +89,12 @@ def test_limits_are_declared_changed_and_pruned(governed: Governed) -> None:
     # The binding has only what becomes of a violation.
     for changed, count in (({"except_namespaces": ["x"]}, 1), ({}, 1), ({"action": "warn"}, 2)):
         done = governed.deploy({"max_cpu": 2, **changed})
-        assert [one["action"] for one in done["limits"]].count("apply") == count, (changed, done)
+        assert [item["action"] for item in done["limits"]].count("apply") == count, (changed, done)
         assert not governed.deploy({"max_cpu": 2, **changed})["changed"], changed
     unasked = governed.run("catalog", **governed.catalog)
     assert (unasked["changed"], unasked["limits"]) == (False, [])
     gone = governed.deploy()
-    assert [one["action"] for one in gone["limits"]] == ["delete", "delete"]
+    assert [item["action"] for item in gone["limits"]] == ["delete", "delete"]
 
 
 def test_violation_is_reported_by_preflight_and_server(governed: Governed) -> None:
@@ -159,7 +162,7 @@ def test_vmis_and_replica_sets_are_limited_too(governed: Governed) -> None:
     def refused() -> bool:
         live = governed.session.get(REPLICAS, governed.namespace, "new") or {}
         conditions = (live.get("status") or {}).get("conditions") or []
-        return any("denied request" in (one.get("message") or "") for one in conditions)
+        return any("denied request" in (item.get("message") or "") for item in conditions)
 
     until(refused)
 
@@ -192,8 +195,8 @@ def test_kubernetes_finds_nothing_wrong_with_the_types(governed: Governed) -> No
 
     def status() -> Manifest:
         live = governed.session.get(kind, None, f"{governed.namespace}.limits.virtshape.io") or {}
-        found: Manifest = live.get("status") or {}
-        return found
+        result: Manifest = live.get("status") or {}
+        return result
 
     until(lambda: "typeChecking" in status())
     assert not status()["typeChecking"].get("expressionWarnings")

@@ -41,8 +41,8 @@ def test_one_owner_at_a_time(own_cluster: Path) -> None:
         return execute("catalog", options, check=check)
 
     def info() -> dict[str, Any]:
-        found: dict[str, Any] = execute("catalog_info", {"kubeconfig": str(own_cluster), "scope": "cluster"})[OPTION]
-        return found
+        result: dict[str, Any] = execute("catalog_info", {"kubeconfig": str(own_cluster), "scope": "cluster"})[OPTION]
+        return result
 
     with config.new_client_from_config(str(own_cluster)) as connection:
         api = dynamic.DynamicClient(connection)

@@ -69,9 +69,9 @@ def test_webhook_refusal_fails_the_check(run: Run, shop: str, names: Any) -> Non
         "virtual_machine", check=True, namespace=shop, virtual_machines=entries, preflight="off", run_strategy="Halted"
     )
     assert checked["failed"]
-    found = by_name(checked["results"])
-    assert (found["fine"]["changed"], found["poor"]["changed"]) == (True, False)
-    assert "insufficient Memory resources" in found["poor"]["msg"]
+    result = by_name(checked["results"])
+    assert (result["fine"]["changed"], result["poor"]["changed"]) == (True, False)
+    assert "insufficient Memory resources" in result["poor"]["msg"]
     assert names("virtualmachines", shop) == set()
     trusting = run(
         "virtual_machine",
@@ -81,7 +81,7 @@ def test_webhook_refusal_fails_the_check(run: Run, shop: str, names: Any) -> Non
         preflight="off",
         server_dry_run=False,
     )
-    assert [one["changed"] for one in trusting["results"]] == [True] * 2
+    assert [item["changed"] for item in trusting["results"]] == [True] * 2
 
 
 def test_schema_refusal_fails_the_check(run: Run, shop: str, names: Any) -> None:
@@ -128,7 +128,7 @@ def test_object_of_earlier_task_gives_a_warning(run: Run) -> None:
     checked = run("virtual_machine", check=True, namespace=nowhere, virtual_machines=[vm("web"), vm("db")])
     assert not checked.get("failed"), checked
     assert checked["msg"] == "2 virtual machines: would be 2 created"
-    warnings = "\n".join(str(one) for one in checked["warnings"])
+    warnings = "\n".join(str(item) for item in checked["warnings"])
     assert f'namespaces "{nowhere}" not found; {UNKNOWN}' in warnings
     assert 'virtualmachineinstancetypes.instancetype.kubevirt.io "small" not found; the cluster has 0' in warnings
     # One warning for all that have it.
@@ -146,7 +146,7 @@ def test_check_without_write_rights_predicts_locally(
     )
     entries = [vm("fine"), vm("poor", "tiny")]
     checked = run("virtual_machine", check=True, namespace=shop, virtual_machines=entries, **reader)
-    found = by_name(checked["results"])
-    assert found["fine"]["changed"] and "insufficient Memory resources" in found["poor"]["msg"]
-    (warning,) = [one for one in found["fine"]["warnings"] if "the dry run could not check the object" in one]
+    result = by_name(checked["results"])
+    assert result["fine"]["changed"] and "insufficient Memory resources" in result["poor"]["msg"]
+    (warning,) = [item for item in result["fine"]["warnings"] if "the dry run could not check the object" in item]
     assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["create", "patch"]}' in warning

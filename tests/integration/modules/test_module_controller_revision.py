@@ -20,21 +20,22 @@ READ = [
 
 def grow(run: Run, namespace: str, cpu: int = 4, memory: str = "8Gi", **spec: Any) -> None:
     size = {"cpu": {"guest": cpu, **spec}, "memory": {"guest": memory, "max_guest": memory}}
-    made = run("instancetype", namespace=namespace, name="medium", **size)
-    assert made["changed"], made
+    result = run("instancetype", namespace=namespace, name="medium", **size)
+    assert result["changed"], result
 
 
 def guest(run: Run, namespace: str, name: str) -> tuple[int, str]:
-    found = run("virtual_machine_info", namespace=namespace, names=[name])["virtual_machines"][0]["instance"]["guest"]
-    return found["vcpus"], found["memory"]
+    result = run("virtual_machine_info", namespace=namespace, names=[name])["virtual_machines"][0]["instance"]["guest"]
+    return result["vcpus"], result["memory"]
 
 
 def test_refresh_with_restart_removes_drift(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, virtual_machines=[vm("db", "medium"), vm("web")], wait=True)
-    assert not any(one["drifted"] for one in run("virtual_machine_info", namespace=shop)["virtual_machines"])
+    assert not any(item["drifted"] for item in run("virtual_machine_info", namespace=shop)["virtual_machines"])
     grow(run, shop)
     seen = {
-        one["name"]: one for one in run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
+        item["name"]: item
+        for item in run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
     }
     assert (seen["db"]["drifted"], seen["web"]["drifted"]) == (True, False)
     assert (seen["db"]["guest_before"]["vcpus"], seen["db"]["guest_after"]["vcpus"]) == (2, 4)
@@ -46,13 +47,15 @@ def test_refresh_with_restart_removes_drift(run: Run, shop: str) -> None:
     assert guest(run, shop, "db") == (2, "4Gi")
 
     planned = run("controller_revision", namespace=shop, check=True)
-    assert [(one["name"], one["changed"]) for one in planned["results"]] == [("db", True), ("web", False)]
+    assert [(item["name"], item["changed"]) for item in planned["results"]] == [("db", True), ("web", False)]
     assert run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]["drifted"]
 
     refreshed = run("controller_revision", namespace=shop, restart="if_required")
-    told = {one["name"]: one for one in refreshed["results"]}
-    assert (told["db"]["changed"], told["db"]["restarted"], told["db"]["method"]) == (True, True, "status"), refreshed
-    assert told["db"]["revisions"]["instancetype"].endswith("-2")
+    result = {item["name"]: item for item in refreshed["results"]}
+    assert (result["db"]["changed"], result["db"]["restarted"], result["db"]["method"]) == (True, True, "status"), (
+        refreshed
+    )
+    assert result["db"]["revisions"]["instancetype"].endswith("-2")
     assert guest(run, shop, "db") == (4, "8Gi")
     assert not run("controller_revision", namespace=shop)["changed"]
 
@@ -65,10 +68,10 @@ def test_terminating_vm_is_skipped(run: Run, shop: str, api: Any) -> None:
     run("virtual_machine", namespace=shop, name="old", state="absent")
     grow(run, shop)
     refreshed = run("controller_revision", namespace=shop, restart="if_required", wait_timeout=20)
-    told = {one["name"]: (one["changed"], one["failed"], one["restarted"]) for one in refreshed["results"]}
+    result = {item["name"]: (item["changed"], item["failed"], item["restarted"]) for item in refreshed["results"]}
     hold["metadata"]["finalizers"] = None  # type: ignore[assignment]
     machines.patch(namespace=shop, body=hold, content_type="application/merge-patch+json")
-    assert told == {"db": (True, False, True), "old": (False, False, False)}, refreshed
+    assert result == {"db": (True, False, True), "old": (False, False, False)}, refreshed
 
 
 def test_refreshed_vm_stays_stopped(run: Run, shop: str) -> None:
@@ -76,8 +79,8 @@ def test_refreshed_vm_stays_stopped(run: Run, shop: str) -> None:
     grow(run, shop)
     refreshed = run("controller_revision", namespace=shop, names=["db"], restart="always")
     assert (refreshed["changed"], refreshed["results"][0]["restarted"]) == (True, False), refreshed
-    found = run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]
-    assert (found["run_strategy"], found["status"]) == ("Halted", "Stopped")
+    result = run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]
+    assert (result["run_strategy"], result["status"]) == ("Halted", "Stopped")
 
 
 def test_patching_vms_is_enough(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
@@ -185,9 +188,9 @@ def test_prune_keeps_referenced_revisions(run: Run, shop: str, api: Any) -> None
         assert run("controller_revision", namespace=shop)["changed"]
         names.append(revision_of(run, shop, "db"))
     info = run("virtual_machine_info", namespace=shop, include=["refresh"])
-    assert [one["name"] for one in info["unreferenced"]] == names[:3]
+    assert [entry["name"] for entry in info["unreferenced"]] == names[:3]
     planned = run("controller_revision", namespace=shop, state="pruned", keep=1, check=True)
-    assert [one["name"] for one in planned["results"]] == names[:2]
+    assert [entry["name"] for entry in planned["results"]] == names[:2]
     assert run("controller_revision", namespace=shop, state="pruned", keep=1)["changed"]
     resource = api.resources.get(api_version="apps/v1", kind="ControllerRevision")
     left = {item.metadata.name for item in resource.get(namespace=shop).items}
@@ -201,10 +204,10 @@ def test_prune_needs_rights_to_list_every_referrer(run: Run, shop: str, someone:
     grow(run, shop)
     assert run("controller_revision", namespace=shop)["changed"]
     delete = {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["delete"]}
-    told = run("controller_revision", namespace=shop, state="pruned", **someone(*READ, delete))
+    result = run("controller_revision", namespace=shop, state="pruned", **someone(*READ, delete))
     # The API server says it of a kind that it does not serve, too.
-    assert told["failed"] and "virtualmachinesnapshotcontents" in told["msg"], told
-    assert told["msg"].endswith("nothing was pruned, because a VM that the task cannot see may use a revision")
+    assert result["failed"] and "virtualmachinesnapshotcontents" in result["msg"], result
+    assert result["msg"].endswith("nothing was pruned, because a VM that the task cannot see may use a revision")
     assert len(run("virtual_machine_info", namespace=shop, include=["refresh"])["unreferenced"]) == 1
 
 

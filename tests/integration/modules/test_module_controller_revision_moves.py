@@ -11,8 +11,8 @@ Run = Callable[..., dict[str, Any]]
 
 
 def vm_spec(api: Any, namespace: str, name: str) -> dict[str, Any]:
-    found = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").get(namespace=namespace, name=name)
-    spec: dict[str, Any] = found.to_dict()["spec"]
+    result = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").get(namespace=namespace, name=name)
+    spec: dict[str, Any] = result.to_dict()["spec"]
     return spec
 
 
@@ -43,7 +43,7 @@ def test_moved_vm_is_restored_exactly(run: Run, shop: str, api: Any) -> None:
         "patch": {"spec": {"domain": {"machine": {"type": "pc-q35-9.2"}}}},
     }
     planned = run("controller_revision", **move, check=True)
-    assert [(one["name"], one["changed"], one["needs"]) for one in planned["results"]] == [
+    assert [(item["name"], item["changed"], item["needs"]) for item in planned["results"]] == [
         ("db", True, "restart"),
         ("off", True, "nothing"),
         ("web", True, "restart"),
@@ -51,29 +51,29 @@ def test_moved_vm_is_restored_exactly(run: Run, shop: str, api: Any) -> None:
     assert {name: vm_spec(api, shop, name) for name in before} == before
 
     moved = run("controller_revision", **move, restart="if_required")
-    told = {one["name"]: one for one in moved["results"]}
-    assert {name: (one["changed"], one["restarted"]) for name, one in told.items()} == {
+    result = {item["name"]: item for item in moved["results"]}
+    assert {name: (item["changed"], item["restarted"]) for name, item in result.items()} == {
         "db": (True, True),
         "off": (True, False),
         "web": (True, True),
     }, moved
     assert vm_spec(api, shop, "db")["instancetype"]["name"] == "large"
-    assert "large" in told["db"]["revisions"]["instancetype"]
-    found = run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]
-    assert found["instance"]["guest"]["vcpus"] == 3
+    assert "large" in result["db"]["revisions"]["instancetype"]
+    matches = run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]
+    assert matches["instance"]["guest"]["vcpus"] == 3
     again = run("controller_revision", **move, restart="if_required")
     assert (again["changed"], again["msg"]) == (False, "3 virtual machines: 0 moved, 3 unchanged"), again
 
-    back = {"namespace": shop, "state": "restored", "former": {name: one["former"] for name, one in told.items()}}
+    back = {"namespace": shop, "state": "restored", "former": {name: item["former"] for name, item in result.items()}}
     restored = run("controller_revision", **back, restart="if_required")
-    assert [(one["name"], one["changed"], one["restarted"]) for one in restored["results"]] == [
+    assert [(item["name"], item["changed"], item["restarted"]) for item in restored["results"]] == [
         ("db", True, True),
         ("off", True, False),
         ("web", True, True),
     ], restored
     assert {name: vm_spec(api, shop, name) for name in before} == before
-    found = run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]
-    assert (found["instancetype"]["revision"], found["instance"]["guest"]["vcpus"]) == (old, 2)
+    matches = run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]
+    assert (matches["instancetype"]["revision"], matches["instance"]["guest"]["vcpus"]) == (old, 2)
     assert not run("controller_revision", **back)["changed"]
     # The play that declared the VMs owns the fields again, and changes nothing else.
     declared = run("virtual_machine", namespace=shop, virtual_machines=entries[:2])
@@ -90,8 +90,8 @@ def test_deprecated_instancetype_is_replaced(run: Run, shop: str, api: Any) -> N
     # Nothing to undo is no error.
     assert run("controller_revision", namespace=shop, state="restored", former={}, restart="if_required")["msg"]
     size = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}
-    made = run("instancetype", namespace=shop, name="medium", **size, deprecated={"replacement": "large"})
-    assert made["changed"], made
+    result = run("instancetype", namespace=shop, name="medium", **size, deprecated={"replacement": "large"})
+    assert result["changed"], result
     moved = run("controller_revision", **move)
     assert moved["msg"] == "1 virtual machine: 1 moved, 0 unchanged", moved
     assert vm_spec(api, shop, "db")["instancetype"]["name"] == "large"

@@ -41,8 +41,8 @@ def declare(run: Run, namespace: str, changed: bool) -> None:
     }
     for module, entries in (("instancetype", {"plain": SIZE, **sizes}), ("preference", likes)):
         options = [{"name": name, **options} for name, options in entries.items()]
-        made = run(module, namespace=namespace, **{f"{module}s": options})
-        assert made["changed"], made
+        result = run(module, namespace=namespace, **{f"{module}s": options})
+        assert result["changed"], result
 
 
 def create(run: Run, namespace: str) -> None:
@@ -55,19 +55,19 @@ def create(run: Run, namespace: str) -> None:
         for name in NAMES
     ]
     volumes = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
-    made = run("virtual_machine", namespace=namespace, virtual_machines=entries, volumes=volumes, wait=True)
-    assert made["changed"], made
+    result = run("virtual_machine", namespace=namespace, virtual_machines=entries, volumes=volumes, wait=True)
+    assert result["changed"], result
 
 
 def guests(api: Any, namespace: str) -> dict[str, str]:
     """The uids of the VMIs."""
-    found = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstance").get(namespace=namespace)
-    return {item.metadata.name: item.metadata.uid for item in found.items}
+    result = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstance").get(namespace=namespace)
+    return {item.metadata.name: item.metadata.uid for item in result.items}
 
 
 def specs(api: Any, namespace: str) -> dict[str, Any]:
-    found = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").get(namespace=namespace)
-    return {item["metadata"]["name"]: item["spec"] for item in found.to_dict()["items"]}
+    result = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").get(namespace=namespace)
+    return {item["metadata"]["name"]: item["spec"] for item in result.to_dict()["items"]}
 
 
 @pytest.mark.parametrize("method", ["status", "kind"])
@@ -80,21 +80,21 @@ def test_each_guest_is_restarted_once_at_most(
     declare(run, namespace, changed=True)
     before, declared = guests(api, namespace), specs(api, namespace)
     foreseen = {
-        one["name"]: one
-        for one in run("virtual_machine_info", namespace=namespace, include=["refresh"])["virtual_machines"]
+        item["name"]: item
+        for item in run("virtual_machine_info", namespace=namespace, include=["refresh"])["virtual_machines"]
     }
     needs = {name: need for name, (_change, need) in {**SIZES, **PREFERENCES}.items()}
-    assert {name: one["needs"] for name, one in foreseen.items()} == needs
+    assert {name: item["needs"] for name, item in foreseen.items()} == needs
 
     done = run("controller_revision", namespace=namespace, restart="if_required", **user)
     assert not done.get("failed"), done
-    results = {one["name"]: one for one in done["results"]}
-    assert {name: one.get("method") for name, one in results.items()} == dict.fromkeys(NAMES, method), results
-    assert {name: one["needs"] for name, one in results.items()} == needs
-    assert {name: one["restarted"] for name, one in results.items()} == {
+    results = {item["name"]: item for item in done["results"]}
+    assert {name: item.get("method") for name, item in results.items()} == dict.fromkeys(NAMES, method), results
+    assert {name: item["needs"] for name, item in results.items()} == needs
+    assert {name: item["restarted"] for name, item in results.items()} == {
         name: need == "restart" for name, need in needs.items()
     }
-    assert not any(one["restart_required"] or one.get("warnings") for one in results.values()), results
+    assert not any(item["restart_required"] or item.get("warnings") for item in results.values()), results
     after = guests(api, namespace)
     assert {name for name in NAMES if before[name] != after[name]} == {
         name for name, need in needs.items() if need == "restart"
@@ -106,7 +106,7 @@ def test_each_guest_is_restarted_once_at_most(
     assert not again.get("failed") and not again["changed"], again
     assert guests(api, namespace) == after
     seen = run("virtual_machine_info", namespace=namespace, include=["refresh"])["virtual_machines"]
-    assert all(one["guest_current"] and not one["restart_required"] for one in seen), seen
+    assert all(item["guest_current"] and not item["restart_required"] for item in seen), seen
 
 
 KUBEVIRT = {"apiGroups": ["kubevirt.io"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
@@ -138,10 +138,10 @@ def test_guest_restarted_by_a_user_is_skipped(run: Run, namespace: str, api: Any
     stuck = condition(vms, namespace)
 
     for _time in range(2):
-        told = run("controller_revision", namespace=namespace, restart="if_required")
-        assert not told.get("failed") and not told["results"][0]["restarted"], told
-        assert (told["results"][0]["guest_current"], told["results"][0]["restart_required"]) == (True, False)
-        assert bool(told["results"][0].get("warnings")) is stuck
+        result = run("controller_revision", namespace=namespace, restart="if_required")
+        assert not result.get("failed") and not result["results"][0]["restarted"], result
+        assert (result["results"][0]["guest_current"], result["results"][0]["restart_required"]) == (True, False)
+        assert bool(result["results"][0].get("warnings")) is stuck
         declared = run("virtual_machine", **options, restart="if_required", wait=True)
         assert not declared.get("failed") and not declared["changed"], declared
         assert bool(declared["result"].get("warnings")) is stuck
@@ -158,15 +158,15 @@ def release(vms: Any, namespace: str) -> str:
     """Takes the reference out of the VM's status; the revision that is captured then."""
     body = {"status": {"instancetypeRef": {"controllerRevisionRef": None}}}
     vms.status.patch(name="db", namespace=namespace, body=body, content_type="application/merge-patch+json")
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
 
     def captured() -> bool:
         status = vms.get(name="db", namespace=namespace).to_dict()["status"]
-        found.update(status["instancetypeRef"].get("controllerRevisionRef") or {})
-        return bool(found)
+        result.update(status["instancetypeRef"].get("controllerRevisionRef") or {})
+        return bool(result)
 
     until(captured)
-    return found["name"][-2:]
+    return result["name"][-2:]
 
 
 def condition(vms: Any, namespace: str) -> bool:
@@ -175,4 +175,4 @@ def condition(vms: Any, namespace: str) -> bool:
     while seen != (now := vms.get(name="db", namespace=namespace).to_dict())["metadata"]["resourceVersion"]:
         seen = now["metadata"]["resourceVersion"]
         time.sleep(2)
-    return any(one["type"] == "RestartRequired" for one in now["status"].get("conditions") or [])
+    return any(item["type"] == "RestartRequired" for item in now["status"].get("conditions") or [])

@@ -39,17 +39,17 @@ SIZE = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}
 @pytest.fixture
 def forbidden(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the API server forbids from now on, also where a module does without it and says nothing."""
-    told: list[str] = []
+    result: list[str] = []
     original = Session._refusal
 
     def refusal(self: Session, response: Any) -> Any:
         error = original(self, response)
         if isinstance(error, ApiError) and error.code == 403:
-            told.append(error.message)
+            result.append(error.message)
         return error
 
     monkeypatch.setattr(Session, "_refusal", refusal)
-    return told
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +69,9 @@ def virtual_machine(play: Play) -> None:
     play.step(**where, **play.vm("a", template={"spec": bigger}), restart="if_required")
     play.prepare("virtual_machine", **where, **play.vm("b", template={"spec": bigger}))
     play.step(
-        **where, virtual_machines=[{**one, "template": {"spec": bigger}} for one in entries], restart="if_required"
+        **where, virtual_machines=[{**item, "template": {"spec": bigger}} for item in entries], restart="if_required"
     )
-    names = [{"name": one["name"]} for one in entries]
+    names = [{"name": item["name"]} for item in entries]
     play.step(**where, virtual_machines=names, state="absent", wait=True)
     # One object of a kind is read by its name, many by a list.
     for count in (1, 4):
@@ -80,8 +80,8 @@ def virtual_machine(play: Play) -> None:
     with _private_registry(play) as image:
         secrets = {"secret_ref": play.name, "cert_config_map": play.name}
         disk = {"name": "root", "import": {"registry": {"url": f"docker://{image}", **secrets}, "size": "1Gi"}}
-        asked = {"infer_from_registry": True, "insecure_registry": True, "preflight": "off"}
-        play.step(**where, name=f"{play.name}-c", volumes=[disk], run_strategy="Halted", **asked)
+        requested = {"infer_from_registry": True, "insecure_registry": True, "preflight": "off"}
+        play.step(**where, name=f"{play.name}-c", volumes=[disk], run_strategy="Halted", **requested)
 
 
 def _vm_of_template(play: Play) -> None:
@@ -96,8 +96,8 @@ def virtual_machine_template(play: Play) -> None:
     where = {"namespace": play.namespace}
     vms = [{"spec": {"template": {"spec": {"domain": {"devices": {}}}}}}]
     vms += [
-        {"spec": {"instancetype": one["instancetype"], "preference": one["preference"], "template": one["template"]}}
-        for one in (play.vm(f"x{number}", template=_lacking(f"x{number}")["template"]) for number in range(4))
+        {"spec": {"instancetype": item["instancetype"], "preference": item["preference"], "template": item["template"]}}
+        for item in (play.vm(f"x{number}", template=_lacking(f"x{number}")["template"]) for number in range(4))
     ]
     for vm in vms:
         vm["spec"]["template"]["spec"].setdefault("domain", {"devices": {}})
@@ -183,8 +183,8 @@ def catalog(play: Play) -> None:
         api = "instancetype.kubevirt.io/v1beta1"
         made = {"VirtualMachineClusterInstancetype": SIZE, "VirtualMachineClusterPreference": {}}
         return [
-            {"apiVersion": api, "kind": one, "metadata": {"name": play.name}, "spec": spec}
-            for one, spec in made.items()
+            {"apiVersion": api, "kind": item, "metadata": {"name": play.name}, "spec": spec}
+            for item, spec in made.items()
         ]
 
     limit = {"name": play.name, "namespaces": [play.namespace], "gpus": False, "action": "audit"}
@@ -265,8 +265,8 @@ def boot_source_info(play: Play) -> None:
 
 def _private_image(play: Play, where: dict[str, Any]) -> None:
     with _private_registry(play) as image:
-        asked = {"secret": play.name, "ca_config_map": play.name, "insecure_registry": True}
-        play.step(**where, name=f"{play.name}-image", image=image, **asked)
+        requested = {"secret": play.name, "ca_config_map": play.name, "insecure_registry": True}
+        play.step(**where, name=f"{play.name}-image", image=image, **requested)
 
 
 def _lacking(name: str) -> dict[str, Any]:
@@ -332,9 +332,9 @@ def test_every_module_has_a_play_and_rights() -> None:
 def test_the_rights_are_enough(someone: Someone, module: str, forbidden: list[str]) -> None:
     play = Play(someone, atoms(f"modules/{module}"), module)
     PLAYS[module](play)
-    assert not [one for one in play.warnings if "cannot" in one]
+    assert not [item for item in play.warnings if "cannot" in item]
     # boot_source_info follows DataSources to a namespace where nobody has rights.
-    assert [one for one in forbidden if f'namespace "{play.namespace}-x"' not in one] == []
+    assert [item for item in forbidden if f'namespace "{play.namespace}-x"' not in item] == []
 
 
 @pytest.mark.parametrize("module", [name for name in PLAYS if any(right.without for right in TABLE[f"modules/{name}"])])

@@ -24,12 +24,12 @@ def test_kubeconfig_as_a_dictionary(cluster: Path, namespace: str) -> None:
     ]
     assert secrets
     size = {"name": "web", "cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
-    made = execute("instancetype", {"kubeconfig": kubeconfig, "namespace": namespace, **size})
-    assert made["changed"], made
-    assert not any(secret in str(made) for secret in secrets)
-    found = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace, "include": ["refresh"]})
-    assert found["virtual_machines"] == []
-    assert not any(secret in str(found) for secret in secrets)
+    created = execute("instancetype", {"kubeconfig": kubeconfig, "namespace": namespace, **size})
+    assert created["changed"], created
+    assert not any(secret in str(created) for secret in secrets)
+    result = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace, "include": ["refresh"]})
+    assert result["virtual_machines"] == []
+    assert not any(secret in str(result) for secret in secrets)
 
 
 PLAYBOOK = """

@@ -120,15 +120,15 @@ def test_exec_plugin_supplies_the_token(cluster: Path, namespace: str, tmp_path:
 )
 def test_failing_exec_plugin_is_reported(cluster: Path, namespace: str, tmp_path: Path, body: str, words: str) -> None:
     kubeconfig = plugged(cluster, tmp_path, body)
-    told = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["msg"]
-    assert told.startswith("kubeconfig: the credential plugin returned no credentials: ") and words in told
+    result = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["msg"]
+    assert result.startswith("kubeconfig: the credential plugin returned no credentials: ") and words in result
 
 
 def test_missing_exec_plugin(cluster: Path, namespace: str, tmp_path: Path) -> None:
     kubeconfig = plugged(cluster, tmp_path)
     (tmp_path / "plugin").unlink()
-    told = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["msg"]
-    assert "the credential plugin returned no credentials" in told and "No such file" in told
+    result = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["msg"]
+    assert "the credential plugin returned no credentials" in result and "No such file" in result
 
 
 @pytest.fixture
@@ -186,12 +186,12 @@ def test_hostile_names_fail_alone(cluster: Path, namespace: str) -> None:
     result = execute(
         "virtual_machine", {"kubeconfig": str(cluster), "namespace": namespace, "virtual_machines": entries}
     )
-    told = by_name(result["results"])
-    assert set(told) == {*HOSTILE, "good"}
+    output = by_name(result["results"])
+    assert set(output) == {*HOSTILE, "good"}
     for name in HOSTILE:
-        assert told[name]["failed"], name
-        assert "\n" not in told[name]["msg"] and "Traceback" not in told[name]["msg"], name
-        assert len(told[name]["msg"]) < 1500, name
+        assert output[name]["failed"], name
+        assert "\n" not in output[name]["msg"] and "Traceback" not in output[name]["msg"], name
+        assert len(output[name]["msg"]) < 1500, name
 
 
 @pytest.mark.parametrize("namespace_name", ["../kube-system", "a/b", "ünï", "?watch=1"])

@@ -71,8 +71,8 @@ def test_the_life_of_an_instancetype(run: Run, shop: str, api: Any) -> None:
     assert (kept["changed"], warned(kept)) == (True, [])
     assert declare("third", "m.large")["changed"] is True
     assert text in declare("third")["msg"]
-    found = run("virtual_machine_info", namespace=shop)["virtual_machines"]
-    states = {one["name"]: one["instancetype"]["object_state"] for one in found}
+    matches = run("virtual_machine_info", namespace=shop)["virtual_machines"]
+    states = {entry["name"]: entry["instancetype"]["object_state"] for entry in matches}
     assert states == {"first": "obsolete", "second": "obsolete", "third": "active", "fourth": "obsolete"}
     read = {"namespace": shop, "scope": "namespaced", "names": ["m.small"], "used_by": True}
     [small] = run("catalog_info", **read)["instancetypes"]

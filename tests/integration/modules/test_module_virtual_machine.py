@@ -30,10 +30,10 @@ def test_created_vms_run_and_stay_unchanged(run: Run, shop: str, api: Any) -> No
     entries = [vm("web"), vm("batch", "medium", run_strategy="Halted")]
     first = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
     assert first["msg"] == "2 virtual machines: 2 created"
-    told = by_name(first["results"])
-    assert (told["web"]["status"], told["batch"]["status"]) == ("Running", "Stopped")
-    assert told["web"]["instancetype_revision"] in revisions(api, shop)
-    assert told["batch"]["preference_revision"] in revisions(api, shop)
+    result = by_name(first["results"])
+    assert (result["web"]["status"], result["batch"]["status"]) == ("Running", "Stopped")
+    assert result["web"]["instancetype_revision"] in revisions(api, shop)
+    assert result["batch"]["preference_revision"] in revisions(api, shop)
     versions = {item.metadata.name: item.metadata.generation for item in vms(api).get(namespace=shop).items}
     again = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
     assert (again["changed"], again["msg"]) == (False, "2 virtual machines: 2 unchanged")
@@ -57,9 +57,9 @@ def test_undeclared_networks_and_disks_are_removed(run: Run, shop: str, api: Any
 
 def test_guest_has_the_instancetype_resources(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "medium"), wait=True)
-    found = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"]
-    assert found[0]["instance"]["phase"] == "Running"
-    assert (found[0]["instance"]["guest"]["vcpus"], found[0]["instance"]["guest"]["memory"]) == (2, "4Gi")
+    result = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"]
+    assert result[0]["instance"]["phase"] == "Running"
+    assert (result[0]["instance"]["guest"]["vcpus"], result[0]["instance"]["guest"]["memory"]) == (2, "4Gi")
 
 
 def disk(api: Any, namespace: str, **labels: str) -> None:
@@ -162,14 +162,14 @@ def test_missing_referenced_object_is_named(run: Run, shop: str, api: Any) -> No
     )
     spec = {"volumes": [users], "domain": {"devices": {"disks": [disk]}}}
     entry = {**vm("web"), "namespace": shop, "template": {"spec": spec}, "run_strategy": "Halted"}
-    told = (
+    result = (
         "spec.template.spec.volumes[1].configMap.name: no ConfigMap users in the namespace"
         f" {shop}; create it before the VM starts"
     )
     foreseen = run("virtual_machine", check=True, **entry)
-    assert [one.partition("; check mode")[0] for one in foreseen["result"]["warnings"]] == [told], foreseen
+    assert [item.partition("; check mode")[0] for item in foreseen["result"]["warnings"]] == [result], foreseen
     created = run("virtual_machine", **entry)
-    assert created["changed"] and created["result"]["warnings"] == [told], created
+    assert created["changed"] and created["result"]["warnings"] == [result], created
     maps = api.resources.get(api_version="v1", kind="ConfigMap")
     maps.create(body={"metadata": {"name": "users"}, "data": {"users": "ada"}}, namespace=shop)
     changed = run("virtual_machine", **entry, labels={"tier": "web"})
@@ -201,9 +201,9 @@ def test_absent_waits_for_vm_and_revisions(run: Run, shop: str, api: Any) -> Non
 
 def test_cloud_init_is_never_shown(run: Run, shop: str) -> None:
     volumes = [{"name": "init", "cloud_init": {"user_data": "password: hunter2-secret"}}]
-    made = run("virtual_machine", namespace=shop, **vm("web", volumes=volumes, run_strategy="Halted"))
-    assert made["changed"]
-    assert "hunter2-secret" not in str(made)
+    result = run("virtual_machine", namespace=shop, **vm("web", volumes=volumes, run_strategy="Halted"))
+    assert result["changed"]
+    assert "hunter2-secret" not in str(result)
     listed = run("virtual_machine", namespace=shop, virtual_machines=[vm("two", volumes=volumes)], check=True)
     assert listed["changed"]
     assert "hunter2-secret" not in str(listed)
@@ -220,8 +220,8 @@ def test_kind_and_pinned_revision_follow_the_name(run: Run, shop: str, api: Any)
         return done
 
     def matcher() -> dict[str, Any]:
-        found: dict[str, Any] = vms(api).get(name="web", namespace=shop).to_dict()["spec"].get("instancetype", {})
-        return found
+        result: dict[str, Any] = vms(api).get(name="web", namespace=shop).to_dict()["spec"].get("instancetype", {})
+        return result
 
     first = declare({"name": "small", **namespaced})["result"]["instancetype_revision"]
     # Pinned by the play, then by somebody else.

@@ -51,10 +51,10 @@ def live(api: Any, shop: str) -> Callable[[str, str], dict[str, Any]]:
     """live(kind, name): the object as the API server has it."""
 
     def one(kind: str, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = (
+        result: dict[str, Any] = (
             api.resources.get(api_version="kubevirt.io/v1", kind=kind).get(name, namespace=shop).to_dict()
         )
-        return found
+        return result
 
     return one
 
@@ -62,26 +62,26 @@ def live(api: Any, shop: str) -> Callable[[str, str], dict[str, Any]]:
 def test_check_mode_reports_and_changes_nothing(run: Run, adopt: Run, shop: str, live: Any) -> None:
     declared(run, shop, explicit("web", labels={"app": "web"}))
     before = live("VirtualMachine", "web")
-    found = adopt(check=True)
-    assert (found["changed"], found["msg"]) == (
+    matches = adopt(check=True)
+    assert (matches["changed"], matches["msg"]) == (
         True,
         "1 virtual machine: 1 would be adopted, 0 already have an instancetype",
     )
-    (told,) = found["results"]
-    assert (told["instancetype"], told["preference"], told["differences"]) == (SMALL, LINUX, [])
-    assert (told["fits"], told["changed"], told["failed"], told["needs"]) == (True, True, False, "nothing")
-    assert told["removed"] == [
+    (result,) = matches["results"]
+    assert (result["instancetype"], result["preference"], result["differences"]) == (SMALL, LINUX, [])
+    assert (result["fits"], result["changed"], result["failed"], result["needs"]) == (True, True, False, "nothing")
+    assert result["removed"] == [
         *(f"domain.cpu.{count}" for count in ("sockets", "cores", "threads")),
         "domain.memory.guest",
         *(f"domain.devices.disks[{index}].disk.bus" for index in (0, 1)),
     ]
-    manifest = told["manifest"]
+    manifest = result["manifest"]
     assert (manifest["metadata"]["labels"], manifest["spec"]["instancetype"]) == ({"app": "web"}, SMALL)
     assert "status" not in manifest and "managedFields" not in manifest["metadata"]
     assert manifest["spec"]["template"]["spec"]["domain"]["devices"] == {
         "disks": [{"name": name, "disk": {}} for name in ("root", "init")]
     }
-    assert "hunter2" not in str(found)
+    assert "hunter2" not in str(matches)
     # Not the resourceVersion: virt-controller may write the status at any time.
     after = live("VirtualMachine", "web")
     assert [after["metadata"][part] for part in ("generation", "labels")] == [
@@ -93,7 +93,7 @@ def test_adoption_leaves_the_guest_unchanged(run: Run, adopt: Run, shop: str, li
     declared(run, shop, explicit("web"), explicit("off", run_strategy="Halted"))
     guest = live("VirtualMachineInstance", "web")
     checked = run("virtual_machine_adopt", check=True, namespace=shop, **OWN)
-    assert (checked["changed"], [one["changed"] for one in checked["results"]]) == (True, [True, True])
+    assert (checked["changed"], [item["changed"] for item in checked["results"]]) == (True, [True, True])
     assert checked["msg"].startswith("2 virtual machines: 2 would be adopted")
     assert "instancetype" not in live("VirtualMachine", "web")["spec"]
     done = adopt()
@@ -108,8 +108,8 @@ def test_adoption_leaves_the_guest_unchanged(run: Run, adopt: Run, shop: str, li
     )
     assert by_name(again["results"])["web"]["instancetype"] == SMALL
     # It has captured both, waits for no restart, and is started as it was.
-    told = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
-    assert [told[name]["restart_required"] for name in ("off", "web")] == [False, False]
+    result = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
+    assert [result[name]["restart_required"] for name in ("off", "web")] == [False, False]
     running = live("VirtualMachineInstance", "web")
     assert (running["metadata"]["uid"], running["spec"]) == (guest["metadata"]["uid"], guest["spec"])
     restarted = run("virtual_machine_power", wait=True, namespace=shop, name="web", state="restarted")
@@ -126,7 +126,7 @@ def test_the_play_of_an_adopted_vm(run: Run, adopt: Run, shop: str) -> None:
     matchers = {"instancetype": SMALL, "preference": LINUX}
     old = run("virtual_machine", namespace=shop, **explicit("off", run_strategy="Halted"), **matchers)
     assert "conflicts with selected instance type" in old["msg"]
-    volumes = [{key: value for key, value in one.items() if key != "bus"} for one in explicit("off")["volumes"]]
+    volumes = [{key: value for key, value in item.items() if key != "bus"} for item in explicit("off")["volumes"]]
     play = {"name": "off", "volumes": volumes, "run_strategy": "Halted", **matchers}
     taken = run("virtual_machine", namespace=shop, **play)
     assert "failed" not in taken, taken
@@ -173,32 +173,32 @@ def test_fields_of_other_owners_stay(adopt: Run, api: Any, shop: str, live: Any)
 def test_unmatched_vm_fails_with_nearest_instancetypes(run: Run, adopt: Run, shop: str) -> None:
     odd = {**FULL, "resources": {"limits": {"memory": "3Gi"}}}
     declared(run, shop, explicit("odd", odd, run_strategy="Halted"), explicit("web", run_strategy="Halted"))
-    found = adopt()
-    assert (found["failed"], found["changed"]) == (True, True)
-    assert found["msg"] == (
+    matches = adopt()
+    assert (matches["failed"], matches["changed"]) == (True, True)
+    assert matches["msg"] == (
         f"1 of 2 virtual machines failed: {shop}/odd: no instancetype has the CPU, memory and devices of the VM; "
         "the nearest match is small: differs in domain.resources.limits; set accept: [domain.resources.limits];"
         " 1 adopted"
     )
-    told = by_name(found["results"])
-    assert [(told[name]["changed"], told[name]["failed"], told[name]["fits"]) for name in ("odd", "web")] == [
+    result = by_name(matches["results"])
+    assert [(result[name]["changed"], result[name]["failed"], result[name]["fits"]) for name in ("odd", "web")] == [
         (False, True, False),
         (True, False, True),
     ]
-    assert told["odd"]["nearest"][0]["differences"] == [
+    assert result["odd"]["nearest"][0]["differences"] == [
         {"field": "domain.resources.limits", "before": {"memory": "3Gi"}, "after": None}
     ]
     # To find that out is no failure, and to accept it is a decision.
     assert "failed" not in adopt(check=True)
     taken = adopt(accept=["domain.resources.limits"])
     assert taken["changed"], taken
-    assert by_name(taken["results"])["odd"]["differences"] == told["odd"]["nearest"][0]["differences"]
+    assert by_name(taken["results"])["odd"]["differences"] == result["odd"]["nearest"][0]["differences"]
 
 
 def test_cores_alone_are_adopted_in_both_proposed_ways(run: Run, adopt: Run, api: Any, shop: str) -> None:
     """The commonest old VM."""
-    made = run("instancetype", namespace=shop, name="double", cpu={"guest": 2}, memory={"guest": "4Gi"})
-    assert made["changed"], made
+    created = run("instancetype", namespace=shop, name="double", cpu={"guest": 2}, memory={"guest": "4Gi"})
+    assert created["changed"], created
     old = {"cpu": {"cores": 2}, "memory": {"guest": "4Gi"}}
     declared(run, shop, explicit("turned", old), explicit("kept", old))
     why = (
@@ -219,8 +219,8 @@ def test_cores_alone_are_adopted_in_both_proposed_ways(run: Run, adopt: Run, api
     restart = "a restart for this; use virtual_machine_power with state: restarted"
     assert warned(turned) == [f"{shop}/turned needs {restart}"]
 
-    made = run("preference", namespace=shop, name="cores", cpu={"preferred_cpu_topology": "cores"})
-    assert made["changed"], made
+    created = run("preference", namespace=shop, name="cores", cpu={"preferred_cpu_topology": "cores"})
+    assert created["changed"], created
     options = {**turn, "names": ["kept"], "preferences": ["cores"], "accept": ["domain.cpu.sockets"]}
     foreseen = adopt(**options, check=True)
     assert warned(foreseen) == [f"{shop}/kept would need {restart}"]
@@ -230,8 +230,8 @@ def test_cores_alone_are_adopted_in_both_proposed_ways(run: Run, adopt: Run, api
         await_condition(api, shop, name, "RestartRequired")
     restarted = run("virtual_machine_power", wait=True, namespace=shop, names=["kept", "turned"], state="restarted")
     assert restarted["changed"], restarted
-    found = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
-    guests = [found[name]["instance"]["guest"] for name in ("turned", "kept")]
+    result = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
+    guests = [result[name]["instance"]["guest"] for name in ("turned", "kept")]
     assert [[guest[part] for part in ("sockets", "cores", "threads")] for guest in guests] == [[2, 1, 1], [1, 2, 1]]
 
 
@@ -254,18 +254,18 @@ def test_restart_without_effect_is_predicted(run: Run, adopt: Run, shop: str) ->
     spelled = {"cpu": FULL["cpu"], "resources": {"requests": {"memory": "2Gi"}}}
     declared(run, shop, explicit("web", spelled))
     done = adopt()
-    (told,) = done["results"]
-    assert (told["differences"], told["needs"], told["changed"]) == ([], "restart", True)
+    (result,) = done["results"]
+    assert (result["differences"], result["needs"], result["changed"]) == ([], "restart", True)
     assert warned(done)[0].startswith(f"{shop}/web needs a restart for this; ")
-    assert told["restart_reason"] == "a non-live-updatable field was changed in the template spec"
+    assert result["restart_reason"] == "a non-live-updatable field was changed in the template spec"
 
 
 def test_vms_are_chosen_by_name_and_labels(run: Run, adopt: Run, shop: str) -> None:
     entries = [explicit(name, run_strategy="Halted", labels={"tier": name}) for name in ("a", "b", "c")]
     declared(run, shop, *entries, vm("d", run_strategy="Halted"))
-    assert [one["name"] for one in adopt(check=True)["results"]] == ["a", "b", "c", "d"]
-    assert [one["name"] for one in adopt(check=True, names=["a", "c"])["results"]] == ["a", "c"]
-    assert [one["name"] for one in adopt(check=True, label_selectors=["tier in (a, b)"])["results"]] == ["a", "b"]
+    assert [item["name"] for item in adopt(check=True)["results"]] == ["a", "b", "c", "d"]
+    assert [item["name"] for item in adopt(check=True, names=["a", "c"])["results"]] == ["a", "c"]
+    assert [item["name"] for item in adopt(check=True, label_selectors=["tier in (a, b)"])["results"]] == ["a", "b"]
     without = adopt(check=True, names=["a"], preferences=[])["results"][0]
     assert (without["instancetype"], "preference" in without) == (SMALL, False)
 

@@ -95,8 +95,8 @@ def test_claim_suffices_to_create_a_vm(run: Run, shop: str, claim: Callable[...,
     first = run("virtual_machine", namespace=shop, **entry, wait=True)
     assert (first["changed"], first["result"]["status"]) == (True, "Running"), first
     assert unchanged(run, shop, **entry)
-    found = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"][0]["instance"]["guest"]
-    assert (found["vcpus"], found["memory"]) == (2, "4Gi")
+    result = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"][0]["instance"]["guest"]
+    assert (result["vcpus"], result["memory"]) == (2, "4Gi")
 
 
 @pytest.mark.parametrize(
@@ -262,8 +262,8 @@ def test_missing_password_file_is_reported(run: Run, shop: str, api: Any) -> Non
 def test_a_list_shares_its_boot_disk(run: Run, shop: str, data_source: Callable[..., None]) -> None:
     data_source("fedora", LABELS)
     entries = [{"name": "a"}, {"name": "b"}]
-    made = run("virtual_machine", namespace=shop, boot={"data_source": "fedora"}, virtual_machines=entries)
-    assert made["msg"] == "2 virtual machines: 2 created"
+    result = run("virtual_machine", namespace=shop, boot={"data_source": "fedora"}, virtual_machines=entries)
+    assert result["msg"] == "2 virtual machines: 2 created"
     again = run("virtual_machine", namespace=shop, boot={"data_source": "fedora"}, virtual_machines=entries)
     assert again["msg"] == "2 virtual machines: 2 unchanged"
 
@@ -280,9 +280,9 @@ def test_a_disk_that_exists_keeps_its_size(run: Run, shop: str) -> None:
 
     assert run("virtual_machine", namespace=shop, **sized("1Gi"))["changed"]
     for check in (True, False):
-        told = run("virtual_machine", namespace=shop, check=check, **sized("2Gi"))["result"]
-        (warning,) = told["warnings"]
-        assert (told["changed"], told["needs"]) == (True, "nothing")
+        result = run("virtual_machine", namespace=shop, check=check, **sized("2Gi"))["result"]
+        (warning,) = result["warnings"]
+        assert (result["changed"], result["needs"]) == (True, "nothing")
         assert warning.startswith("spec.dataVolumeTemplates[0]: the disk web-data keeps its size of 1Gi")
     again = run("virtual_machine", namespace=shop, **sized("2Gi"))
     assert not again["changed"] and "warnings" not in again["result"]

@@ -11,9 +11,9 @@ Run = Callable[..., dict[str, Any]]
 
 
 def told(run: Run, namespace: str, **options: Any) -> dict[str, dict[str, Any]]:
-    found = run("virtual_machine_info", namespace=namespace, **options)
-    assert "failed" not in found, found
-    return by_name(found["virtual_machines"])
+    result = run("virtual_machine_info", namespace=namespace, **options)
+    assert "failed" not in result, result
+    return by_name(result["virtual_machines"])
 
 
 def grow(run: Run, namespace: str) -> None:
@@ -28,7 +28,7 @@ def test_drifted_vm_is_described(run: Run, shop: str) -> None:
     web = told(run, shop)["web"]
     assert (web["status"], web["ready"], web["run_strategy"]) == ("Running", True, "Always")
     assert (web["labels"], web["drifted"], web["restart_required"]) == ({"app": "web"}, True, False)
-    assert "Ready" in [one["type"] for one in web["conditions"]]
+    assert "Ready" in [item["type"] for item in web["conditions"]]
     instancetype, preference = web["instancetype"], web["preference"]
     assert (instancetype["name"], instancetype["kind"]) == ("small", "VirtualMachineInstancetype")
     assert (instancetype["state"], instancetype["pinned"], instancetype["recreated"]) == ("drifted", False, False)
@@ -92,7 +92,7 @@ def test_vms_that_need_a_restart(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("a", "medium"), wait=True)
     waiting = told(run, shop, restart_required=True)
     assert list(waiting) == ["a"]
-    assert "RestartRequired" in [one["type"] for one in waiting["a"]["conditions"]]
+    assert "RestartRequired" in [item["type"] for item in waiting["a"]["conditions"]]
     assert (waiting["a"]["instance"]["guest"]["memory"], waiting["a"]["resources"]["guest"]["memory"]) == ("2Gi", "4Gi")
 
 
@@ -102,27 +102,27 @@ def test_server_and_resolver_expand_equally(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
     # What is captured counts, for both.
     grow(run, shop)
-    found = run("virtual_machine_info", namespace=shop, include=["expansion"])
-    assert [(one["name"], one["expansion"]["equal"]) for one in found["virtual_machines"]] == [
+    result = run("virtual_machine_info", namespace=shop, include=["expansion"])
+    assert [(item["name"], item["expansion"]["equal"]) for item in result["virtual_machines"]] == [
         ("a", True),
         ("b", True),
         ("c", True),
     ]
-    assert not any("resources" in one for one in found["virtual_machines"])
-    first = found["virtual_machines"][0]["expansion"]
+    assert not any("resources" in item for item in result["virtual_machines"])
+    first = result["virtual_machines"][0]["expansion"]
     assert first["server"] == first["resolver"]
     assert first["server"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
     assert "instancetype" not in first["server"]
-    assert "hunter2" not in str(found)
+    assert "hunter2" not in str(result)
     some = told(run, shop, include=["expansion"], label_selectors=["x=y"])
     assert list(some) == ["c"] and some["c"]["expansion"]["equal"]
 
 
 def test_server_and_resolver_refuse_for_the_same_reason(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
-    one = told(run, shop, include=["expansion"], name="web")["web"]["expansion"]
-    assert one["server_error"] == f"Internal error occurred: {one['resolver_error']}"
-    assert (one["equal"], one["differences"], "server" in one) == (True, [], False)
+    item = told(run, shop, include=["expansion"], name="web")["web"]["expansion"]
+    assert item["server_error"] == f"Internal error occurred: {item['resolver_error']}"
+    assert (item["equal"], item["differences"], "server" in item) == (True, [], False)
 
 
 def test_an_unknown_name_and_a_missing_right(run: Run, shop: str, someone: Any) -> None:

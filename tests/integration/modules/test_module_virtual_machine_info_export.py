@@ -32,9 +32,9 @@ def apply(api: Any, manifests: list[Manifest]) -> list[str]:
 
 def expanded(run: Run, namespace: str) -> dict[str, Manifest]:
     """As KubeVirt expands them, without the VMs' own fields."""
-    found = run("virtual_machine_info", namespace=namespace, include=["expansion"])["virtual_machines"]
-    assert all(one["expansion"]["equal"] for one in found), found
-    return {one["name"]: one["expansion"]["server"]["template"] for one in found}
+    result = run("virtual_machine_info", namespace=namespace, include=["expansion"])["virtual_machines"]
+    assert all(item["expansion"]["equal"] for item in result), result
+    return {item["name"]: item["expansion"]["server"]["template"] for item in result}
 
 
 def declare(run: Run, namespace: str) -> None:
@@ -63,24 +63,24 @@ def test_namespace_with_different_instancetype_of_same_name(run: Run, api: Any, 
     try:
         declare(run, shop)
         before = expanded(run, shop)
-        found = run("virtual_machine_info", namespace=shop, export={"target_namespace": other})
-        assert not found["changed"]
-        exports = {one["name"]: one["export"]["revisions"] for one in found["virtual_machines"]}
+        matches = run("virtual_machine_info", namespace=shop, export={"target_namespace": other})
+        assert not matches["changed"]
+        exports = {item["name"]: item["export"]["revisions"] for item in matches["virtual_machines"]}
         assert set(exports["db"]) == {"instancetype", "preference"} and set(exports["plain"]) == {"instancetype"}
         run("instancetype", namespace=other, name="medium", cpu={"guest": 8}, memory={"guest": "16Gi"})
-        written = found["manifests"]
-        assert [one["kind"] for one in written[-3:]] == ["VirtualMachine"] * 3
+        written = matches["manifests"]
+        assert [item["kind"] for item in written[-3:]] == ["VirtualMachine"] * 3
 
         # Stopped VMs are not written by virt-controller in between.
-        still = [one for one in written if one["metadata"]["name"] != "db"]
+        still = [item for item in written if item["metadata"]["name"] != "db"]
         apply(api, written)
         seen = run("virtual_machine", namespace=other, name="db", run_strategy="Always", wait=True)
         assert not seen.get("failed"), seen
         assert apply(api, still) == apply(api, still)
         assert expanded(run, other) == before
-        told = {one["name"]: one for one in run("virtual_machine_info", namespace=other)["virtual_machines"]}
-        assert (told["db"]["instance"]["guest"]["vcpus"], told["db"]["instance"]["guest"]["memory"]) == (2, "4Gi")
-        assert [one["revisions_lost_by"] for one in told.values()] == [[], [], []]
+        result = {item["name"]: item for item in run("virtual_machine_info", namespace=other)["virtual_machines"]}
+        assert (result["db"]["instance"]["guest"]["vcpus"], result["db"]["instance"]["guest"]["memory"]) == (2, "4Gi")
+        assert [item["revisions_lost_by"] for item in result.values()] == [[], [], []]
 
         # As one of the other namespace from here on.
         unpinned = run("controller_revision", namespace=other, state="unpinned")
@@ -97,8 +97,8 @@ def test_vms_without_snapshot_copies(run: Run, shop: str) -> None:
     declare(run, shop)
 
     def lost() -> dict[str, list[str]]:
-        found = run("virtual_machine_info", namespace=shop)["virtual_machines"]
-        return {one["name"]: one["revisions_lost_by"] for one in found}
+        result = run("virtual_machine_info", namespace=shop)["virtual_machines"]
+        return {item["name"]: item["revisions_lost_by"] for item in result}
 
     assert lost() == {"db": ["backup"], "web": ["backup", "snapshot"], "plain": ["backup", "snapshot"]}
     assert run("controller_revision", namespace=shop, names=["web"], state="pinned", revision="current")["changed"]
@@ -109,11 +109,11 @@ def test_vms_without_snapshot_copies(run: Run, shop: str) -> None:
 def test_target_cluster_without_the_instancetype(run: Run, shop: str, oldest_cluster: Path) -> None:
     declare(run, shop)
     place = f"there-{uuid.uuid4().hex[:8]}"
-    found = run("virtual_machine_info", namespace=shop, export={"target_namespace": place, "run_strategy": "Halted"})
+    result = run("virtual_machine_info", namespace=shop, export={"target_namespace": place, "run_strategy": "Halted"})
     with contextlib.ExitStack() as stack:
         connection = stack.enter_context(config.new_client_from_config(str(oldest_cluster)))
         client.CoreV1Api(connection).create_namespace({"metadata": {"name": place}})
-        apply(dynamic.DynamicClient(connection), found["manifests"])
+        apply(dynamic.DynamicClient(connection), result["manifests"])
 
     def there(module: str, **options: Any) -> dict[str, Any]:
         return execute(module, {"kubeconfig": str(oldest_cluster), **options})
@@ -138,6 +138,6 @@ def test_vms_that_cannot_be_exported(run: Run, api: Any, shop: str) -> None:
     failed = run("virtual_machine_info", namespace=shop, export={})
     assert failed["msg"].startswith(f"1 of 3 virtual machines cannot be exported: {shop}/web: instancetype: "), failed
     assert (failed["failed"], failed["manifests"]) == (True, [])
-    exports = {one["name"]: one["export"] for one in failed["virtual_machines"]}
+    exports = {item["name"]: item["export"] for item in failed["virtual_machines"]}
     assert set(exports["web"]) == {"problem"} and set(exports["db"]) == {"revisions"}
     assert run("virtual_machine_info", namespace=shop, names=["db"], export={})["manifests"]

@@ -19,15 +19,15 @@ REVISIONS = {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The requests that are sent from now on, `GET plural` for a LIST."""
-    told: list[str] = []
+    result: list[str] = []
     original = Session.request
 
     def request(self: Session, method: str, path: str, *rest: Any, **options: Any) -> Any:
-        told.append(f"{method} {path.rpartition('/')[2]}")
+        result.append(f"{method} {path.rpartition('/')[2]}")
         return original(self, method, path, *rest, **options)
 
     monkeypatch.setattr(Session, "request", request)
-    return told
+    return result
 
 
 # VMs, what they have captured and refer to, and the cluster's KubeVirt; of halted VMs there are no guests to read.
@@ -47,11 +47,11 @@ def plain(name: str, **options: Any) -> dict[str, Any]:
 def test_one_namespace_costs_four_lists(run: Run, shop: str, sent: list[str]) -> None:
     for count in (1, 6):
         entries = [plain(f"vm-{number}") for number in range(count)]
-        made = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
-        assert not made.get("failed"), made["msg"]
+        created = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+        assert not created.get("failed"), created["msg"]
         sent.clear()
-        found = run("virtual_machine_info", namespace=shop, include=["refresh"])
-        assert len(found["virtual_machines"]) == count
+        result = run("virtual_machine_info", namespace=shop, include=["refresh"])
+        assert len(result["virtual_machines"]) == count
         assert sorted(sent) == LISTS
     # What guests have is only asked for where there are guests.
     started = run("virtual_machine_power", namespace=shop, names=["vm-0"], state="started", wait=True)
@@ -66,8 +66,8 @@ def test_each_referenced_kind_costs_one_list(run: Run, shop: str, sent: list[str
     run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
     for options in ({"namespace": shop}, {}):
         sent.clear()
-        found = run("virtual_machine_info", **options, include=["refresh"])
-        assert {f"vm-{number}" for number in range(3)} <= {one["name"] for one in found["virtual_machines"]}
+        result = run("virtual_machine_info", **options, include=["refresh"])
+        assert {f"vm-{number}" for number in range(3)} <= {item["name"] for item in result["virtual_machines"]}
         # Without a namespace other tests' VMs are seen, too, which may refer to cluster-wide kinds.
         assert len(sent) == len(set(sent)) <= 8
         assert {"GET virtualmachines", "GET controllerrevisions", "GET virtualmachinepreferences"} <= set(sent)
@@ -77,16 +77,16 @@ def test_rights_to_list_vms_and_revisions_suffice(
     run: Run, shop: str, someone: Callable[..., dict[str, Any]], sent: list[str]
 ) -> None:
     run("virtual_machine", namespace=shop, virtual_machines=[plain("a"), plain("b")], wait=True)
-    made = run("instancetype", namespace=shop, name="medium", cpu={"guest": 4}, memory={"guest": "8Gi"})
-    assert made["changed"], made
+    created = run("instancetype", namespace=shop, name="medium", cpu={"guest": 4}, memory={"guest": "8Gi"})
+    assert created["changed"], created
     user = someone(VMS, REVISIONS)
     sent.clear()
-    found = run("virtual_machine_info", namespace=shop, **user, include=["refresh"])
+    result = run("virtual_machine_info", namespace=shop, **user, include=["refresh"])
     assert sorted(sent) == LISTS
-    for one in found["virtual_machines"]:
-        kept = one["instancetype"]
+    for item in result["virtual_machines"]:
+        kept = item["instancetype"]
         assert (kept["state"], kept["generation"], kept["current_generation"]) == ("unknown", 1, None)
-        assert (one["drifted"], one["guest_before"]["vcpus"], one["guest_before"]["memory"]) == (False, 2, "4Gi")
+        assert (item["drifted"], item["guest_before"]["vcpus"], item["guest_before"]["memory"]) == (False, 2, "4Gi")
     # What cannot be seen is not refreshed either.
     assert not run("controller_revision", namespace=shop, **user)["changed"]
 

@@ -82,8 +82,8 @@ def test_vm_of_other_managers(run: Run, shop: str, api: Any, made: Maker, manage
         return run("virtual_machine", namespace=shop, **vm("web", labels=labels, volumes=volumes), **options)
 
     def live() -> dict[str, Any]:
-        found: dict[str, Any] = vms(api).get(name="web", namespace=shop).to_dict()
-        return found
+        result: dict[str, Any] = vms(api).get(name="web", namespace=shop).to_dict()
+        return result
 
     generation = live()["metadata"]["generation"]
     labels = {"app": "web", "tier": "front"}
@@ -176,8 +176,8 @@ def by_python_put(api: Any, namespace: str) -> Any:
     resource = vms(api)
     resource.create(namespace=namespace, body=MANIFEST)
     for _attempt in range(20):
-        found = resource.get(name="web", namespace=namespace).to_dict()
-        body = {**found, "metadata": {**found["metadata"], "annotations": {"put": "1"}}}
+        result = resource.get(name="web", namespace=namespace).to_dict()
+        body = {**result, "metadata": {**result["metadata"], "annotations": {"put": "1"}}}
         try:
             return resource.replace(namespace=namespace, body=body)
         except ConflictError:
@@ -202,8 +202,8 @@ def test_co_ownership_ends(run: Run, shop: str, api: Any, made: Maker, manager: 
     take_over: Any = [manager] if named else True
 
     def live() -> dict[str, Any]:
-        found: dict[str, Any] = vms(api).get(name="web", namespace=shop).to_dict()
-        return found
+        result: dict[str, Any] = vms(api).get(name="web", namespace=shop).to_dict()
+        return result
 
     def declare(**options: Any) -> dict[str, Any]:
         declared = {"labels": {"app": "web", "tier": "front"}, "volumes": VOLUMES, **options}
@@ -266,8 +266,8 @@ def test_take_over_from_the_only_manager(run: Run, namespace: str, api: Any) -> 
     )
     own = {"namespace": namespace, "name": "own", "take_over": True}
     assert run("instancetype", **own, **spec)["result"]["owned_by_others"] == {}
-    found = kind.get(name="own", namespace=namespace).to_dict()["metadata"]
-    assert [entry["manager"] for entry in found["managedFields"]] == ["virtshape"]
+    result = kind.get(name="own", namespace=namespace).to_dict()["metadata"]
+    assert [entry["manager"] for entry in result["managedFields"]] == ["virtshape"]
     assert run("instancetype", **own, cpu={"guest": 2}, memory={"guest": "1Gi"})["changed"]
 
 

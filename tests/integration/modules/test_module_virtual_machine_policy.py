@@ -62,8 +62,8 @@ def _declared_again_and_changed(run: Callable[..., Any], vms: Any, namespace: st
         return done
 
     def live() -> dict[str, Any]:
-        found: dict[str, Any] = vms.get(name="web", namespace=namespace).to_dict()
-        return found
+        matches: dict[str, Any] = vms.get(name="web", namespace=namespace).to_dict()
+        return matches
 
     entry = vm("web", labels={"a": "1", "b": "2"})
     assert declare(**entry)["changed"]
@@ -81,8 +81,8 @@ def _declared_again_and_changed(run: Callable[..., Any], vms: Any, namespace: st
     # What was expanded does not follow the instancetype, and says so.
     done = declare(**vm("web", "medium", labels={"a": "3"}))
     assert done["changed"] is not expanded
-    told = str(done["result"].get("warnings"))
-    assert ("(1 vCPU, 2Gi); the instancetype now gives 1 vCPU, 4Gi" in told) is expanded
+    result = str(done["result"].get("warnings"))
+    assert ("(1 vCPU, 2Gi); the instancetype now gives 1 vCPU, 4Gi" in result) is expanded
     own = {**vm("web", labels={"a": "3"}), "instancetype": None, "preference": None, "memory": "3Gi"}
     if expanded:
         refused = run("virtual_machine", namespace=namespace, **own)

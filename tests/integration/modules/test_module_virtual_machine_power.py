@@ -17,8 +17,8 @@ NOT_RUNNING = 'Operation cannot be fulfilled on virtualmachine.kubevirt.io "web"
 @pytest.fixture
 def web(run: Run, shop: str) -> str:
     """The namespace of a running VM `web`."""
-    made = run("virtual_machine", namespace=shop, **vm("web"), wait=True)
-    assert made["result"]["status"] == "Running", made
+    result = run("virtual_machine", namespace=shop, **vm("web"), wait=True)
+    assert result["result"]["status"] == "Running", result
     return shop
 
 
@@ -26,9 +26,9 @@ def test_stop_and_start_are_idempotent(run: Run, web: str) -> None:
     for state, verb, status in (("stopped", "stop", "Stopped"), ("started", "start", "Running")):
         done = run("virtual_machine_power", wait=True, namespace=web, name="web", state=state)
         assert (done["changed"], done["msg"]) == (True, "1 virtual machine: 1 changed, 0 unchanged"), done
-        told = done["results"][0]
-        assert (told["verb"], told["status"]) == (verb, status)
-        assert ("instance" in told) is (state == "started")
+        result = done["results"][0]
+        assert (result["verb"], result["status"]) == (verb, status)
+        assert ("instance" in result) is (state == "started")
         again = run("virtual_machine_power", wait=True, namespace=web, name="web", state=state)
         assert (again["changed"], again["results"][0]["verb"]) == (False, ""), again
 
@@ -117,23 +117,23 @@ def test_run_strategies_that_power_requests_keep(run: Run, shop: str, strategy: 
 
 def test_check_mode_predicts_and_changes_nothing(run: Run, web: str) -> None:
     for state, changed in (("stopped", True), ("restarted", True), ("paused", True), ("started", False)):
-        told = run("virtual_machine_power", wait=True, check=True, namespace=web, name="web", state=state)
-        assert told["changed"] is changed, told
-    found = run("virtual_machine_info", namespace=web, names=["web"])["virtual_machines"][0]
-    assert (found["status"], found["run_strategy"]) == ("Running", "Always")
+        result = run("virtual_machine_power", wait=True, check=True, namespace=web, name="web", state=state)
+        assert result["changed"] is changed, result
+    matches = run("virtual_machine_info", namespace=web, names=["web"])["virtual_machines"][0]
+    assert (matches["status"], matches["run_strategy"]) == ("Running", "Always")
 
 
 def test_soft_reboots_and_a_migration(run: Run, web: str, api: Any) -> None:
     for _time in range(2):
         assert run("virtual_machine_power", wait=True, namespace=web, name="web", state="soft_rebooted")["changed"]
     (seen,) = run("virtual_machine_info", namespace=web, names=["web"])["virtual_machines"]
-    fixed = any((one["type"], one["status"]) == ("LiveMigratable", "False") for one in seen["conditions"])
+    fixed = any((item["type"], item["status"]) == ("LiveMigratable", "False") for item in seen["conditions"])
     # Whether it ends is up to the cluster's other nodes.
     done = run("virtual_machine_power", namespace=web, name="web", state="migrated")
     assert (done.get("failed", False), done["changed"]) == (fixed, not fixed), done
     assert not fixed or "igrat" in done["msg"]
     migrations = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstanceMigration")
-    assert [one.spec.vmiName for one in migrations.get(namespace=web).items] == ["web"] * (not fixed)
+    assert [item.spec.vmiName for item in migrations.get(namespace=web).items] == ["web"] * (not fixed)
 
 
 def test_entries_with_own_states_and_missing_vm(run: Run, shop: str) -> None:
@@ -143,9 +143,9 @@ def test_entries_with_own_states_and_missing_vm(run: Run, shop: str) -> None:
     entries += [{"name": "gone"}]
     done = run("virtual_machine_power", wait=True, namespace=shop, state="started", virtual_machines=entries)
     assert done["msg"] == f"1 of 7 virtual machines failed: {shop}/gone: the virtual machine does not exist; 6 changed"
-    told = by_name(done["results"])
-    assert list(told) == [*names, "gone"]
-    assert [told[name]["status"] for name in names] == ["Paused", "Stopped"] * 3
+    result = by_name(done["results"])
+    assert list(result) == [*names, "gone"]
+    assert [result[name]["status"] for name in names] == ["Paused", "Stopped"] * 3
     again = run("virtual_machine_power", wait=True, namespace=shop, virtual_machines=entries[:-1])
     assert (again["changed"], again["msg"]) == (False, "6 virtual machines: 0 changed, 6 unchanged")
 
@@ -154,9 +154,12 @@ def test_vms_by_label(run: Run, shop: str) -> None:
     entries = [vm("a", labels={"tier": "batch"}), vm("b", labels={"tier": "batch"}), vm("c")]
     run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
     done = run("virtual_machine_power", wait=True, label_selectors=["tier=batch"], namespace=shop, state="stopped")
-    assert {name: told["status"] for name, told in by_name(done["results"]).items()} == {"a": "Stopped", "b": "Stopped"}
-    found = run("virtual_machine_info", namespace=shop, names=["c"])["virtual_machines"]
-    assert found[0]["status"] == "Running"
+    assert {name: result["status"] for name, result in by_name(done["results"]).items()} == {
+        "a": "Stopped",
+        "b": "Stopped",
+    }
+    matches = run("virtual_machine_info", namespace=shop, names=["c"])["virtual_machines"]
+    assert matches[0]["status"] == "Running"
 
 
 def test_start_failure_names_the_cause(run: Run, shop: str) -> None:

@@ -60,12 +60,12 @@ def test_container_disks_and_imports_supply_vm_options(
         {"name": "own", "boot": {"container_disk": image}, "instancetype": {"name": "medium", "kind": KIND}},
     ]
     foreseen = vms(*entries, check=True)
-    assert [one["action"] for one in foreseen["results"]] == ["create"] * 3, foreseen
+    assert [item["action"] for item in foreseen["results"]] == ["create"] * 3, foreseen
     registry.agents.clear()
 
-    made = vms(*entries)
+    result = vms(*entries)
 
-    assert made["msg"] == "3 virtual machines: 3 created", made
+    assert result["msg"] == "3 virtual machines: 3 created", result
     # An index, a manifest and a configuration, for all three of them; CDI may be importing already.
     assert registry.agents.count(USER_AGENT) == 3
     assert [matchers(api, shop, name) for name in ("disk", "import")] == [MATCHERS, MATCHERS]
@@ -90,10 +90,10 @@ def test_unreachable_registry_and_image_without_labels(
         {"name": "d", "boot": {"container_disk": silent}, **auto},
     ]
 
-    told = vms(*entries)
+    result = vms(*entries)
 
-    assert told["msg"].startswith("2 of 4 virtual machines failed: "), told
-    a, b, c, d = told["results"]
+    assert result["msg"].startswith("2 of 4 virtual machines failed: "), result
+    a, b, c, d = result["results"]
     assert f"cannot ask for the image {gone} of the volume boot: cannot reach 127.0.0.1:1: " in a["msg"]
     assert (
         f"the image {silent} of the volume boot has no variable {MARK}INSTANCETYPE; set instancetype.name" in b["msg"]
@@ -111,10 +111,10 @@ def test_preflight_warns_of_ignored_inference_failure(vms: Run, shop: str) -> No
     spec = {"instancetype": ignored, "preference": ignored}
     entry = {"name": "a", "boot": {"container_disk": "quay.io/containerdisks/fedora:latest"}, "spec": spec}
 
-    told = vms(entry, infer_from_registry=False, memory="1Gi")["results"][0]
+    result = vms(entry, infer_from_registry=False, memory="1Gi")["results"][0]
 
-    assert told["changed"], told
-    assert told["warnings"] == [
+    assert result["changed"], result
+    assert result["warnings"] == [
         f"spec.{role}: the VM gets none, since KubeVirt is unable to infer defaults from volume boot as type is not"
         f" supported; add {role}.name, or set infer_from_registry"
         for role in MATCHERS

@@ -29,8 +29,8 @@ def declare(run: Run, shop: str) -> Run:
 
 
 def uid(run: Run, namespace: str, name: str = "web") -> str:
-    found = run("virtual_machine_info", namespace=namespace, names=[name])["virtual_machines"]
-    return str(found[0]["instance"]["uid"])
+    result = run("virtual_machine_info", namespace=namespace, names=[name])["virtual_machines"]
+    return str(result[0]["instance"]["uid"])
 
 
 def test_change_restarts_the_guest_when_requested(run: Run, shop: str, declare: Run) -> None:
@@ -38,15 +38,15 @@ def test_change_restarts_the_guest_when_requested(run: Run, shop: str, declare: 
     before = uid(run, shop)
     entry = vm("web", "medium")
     for options in ({"check": True}, {"wait": True}):
-        told = declare(entry, **options)
-        assert (told["changed"], told["needs"], told["restart_reason"]) == (True, "restart", OTHER_FIELD)
-        assert [told[part]["memory"] for part in ("guest_before", "guest_after")] == ["2Gi", "4Gi"]
-        assert {"field": "domain.memory.guest", "before": "2Gi", "after": "4Gi"} in told["changes"]
-        assert (told["restart_required"], told["restarted"]) == (True, False)
-        assert told["msg"].endswith(f"1 changed; 1 {'would need' if 'check' in options else 'needs'} a restart")
+        result = declare(entry, **options)
+        assert (result["changed"], result["needs"], result["restart_reason"]) == (True, "restart", OTHER_FIELD)
+        assert [result[part]["memory"] for part in ("guest_before", "guest_after")] == ["2Gi", "4Gi"]
+        assert {"field": "domain.memory.guest", "before": "2Gi", "after": "4Gi"} in result["changes"]
+        assert (result["restart_required"], result["restarted"]) == (True, False)
+        assert result["msg"].endswith(f"1 changed; 1 {'would need' if 'check' in options else 'needs'} a restart")
     # What is left to do is the restart, which is a change of its own.
-    told = declare(entry, check=True, restart="if_required")
-    assert (told["changed"], told["action"], told["restarted"]) == (True, "none", True)
+    result = declare(entry, check=True, restart="if_required")
+    assert (result["changed"], result["action"], result["restarted"]) == (True, "none", True)
     assert uid(run, shop) == before
     done = declare(entry, restart="if_required")
     assert done["msg"] == "1 virtual machine: 1 unchanged; 1 restarted"
@@ -66,44 +66,47 @@ def test_one_warning_says_that_guests_lack_the_change(run: Run, shop: str) -> No
         return warned(done)
 
     assert declare("small", "small", "small", wait=True) == []
-    told = "a restart for this; set restart: if_required"
-    assert declare("medium", "small", check=True) == [f"{shop}/a would need {told}"]
-    assert declare("medium", "small") == [f"{shop}/a needs {told}"]
-    assert declare("medium", "medium", "small", wait=True) == [f"2 VMs need {told}"]
+    result = "a restart for this; set restart: if_required"
+    assert declare("medium", "small", check=True) == [f"{shop}/a would need {result}"]
+    assert declare("medium", "small") == [f"{shop}/a needs {result}"]
+    assert declare("medium", "medium", "small", wait=True) == [f"2 VMs need {result}"]
     # The guests lack it in later runs, too, until they are restarted or declared as before.
-    assert declare("medium", "medium", "small", wait=True) == [f"2 VMs need {told}"]
+    assert declare("medium", "medium", "small", wait=True) == [f"2 VMs need {result}"]
     assert declare("medium", "medium", "medium", check=True, restart="if_required") == []
     assert declare("medium", "medium", "medium", restart="if_required") == []
     assert declare("medium", "medium", "medium") == []
 
 
 def test_only_guests_that_need_it_are_restarted(run: Run, shop: str, declare: Run) -> None:
-    made = run("instancetype", namespace=shop, name="two", cpu={"guest": 2}, memory={"guest": "2Gi"})
-    assert made["changed"]
+    created = run("instancetype", namespace=shop, name="two", cpu={"guest": 2}, memory={"guest": "2Gi"})
+    assert created["changed"]
     declare(vm("big"), vm("more"), vm("label"), vm("off", run_strategy="Halted"), wait=True)
     before = {name: uid(run, shop, name) for name in ("big", "more", "label")}
     entries = [vm("big", "medium"), vm("more", "two"), vm("label", labels={"a": "b"}), vm("off", "medium")]
     for check in (True, False):
         done = declare(*entries, check=check, restart="if_required", wait=True)
-        told = by_name(done["results"])
-        assert {name: one["needs"] for name, one in told.items()} == {
+        result = by_name(done["results"])
+        assert {name: item["needs"] for name, item in result.items()} == {
             "big": "restart",
             "more": "live_update",
             "label": "nothing",
             "off": "nothing",
         }
-        assert {name: one["restarted"] for name, one in told.items()} == {**dict.fromkeys(told, False), "big": True}
-        assert told["off"]["guest_after"]["memory"] == "4Gi"
-        assert told["label"]["changes"] == []
+        assert {name: item["restarted"] for name, item in result.items()} == {
+            **dict.fromkeys(result, False),
+            "big": True,
+        }
+        assert result["off"]["guest_after"]["memory"] == "4Gi"
+        assert result["label"]["changes"] == []
     assert done["msg"] == "4 virtual machines: 4 changed; 1 restarted"
-    assert {name: uid(run, shop, name) == one for name, one in before.items()} == {
+    assert {name: uid(run, shop, name) == item for name, item in before.items()} == {
         "big": False,
         "more": True,
         "label": True,
     }
-    found = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
-    assert found["more"]["instance"]["guest"]["sockets"] == 2
-    assert (found["off"]["status"], found["big"]["instance"]["guest"]["memory"]) == ("Stopped", "4Gi")
+    matches = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
+    assert matches["more"]["instance"]["guest"]["sockets"] == 2
+    assert (matches["off"]["status"], matches["big"]["instance"]["guest"]["memory"]) == ("Stopped", "4Gi")
 
 
 ROOT = ({"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}}, {"name": "root", "disk": {}})
@@ -161,13 +164,13 @@ def test_devices_of_a_running_guest_follow_kubevirt(
         claim_of(api, shop, claim)
     for network in ("lan", "wan") if make is with_interfaces else ():
         network_of(api, shop, network)
-    first, then = (make("web", **one) if isinstance(one, dict) else make("web", *one) for one in (before, after))
+    first, then = (make("web", **item) if isinstance(item, dict) else make("web", *item) for item in (before, after))
     declare(first, wait=True)
     guest = uid(run, shop)
     foreseen = declare(then, check=True)
     assert (foreseen["needs"], foreseen["restart_required"]) == (needs, needs == "restart")
-    told = declare(then, wait=True, restart="if_required")
-    assert (told["needs"], told["restarted"]) == (needs, needs == "restart"), told
+    result = declare(then, wait=True, restart="if_required")
+    assert (result["needs"], result["restarted"]) == (needs, needs == "restart"), result
     assert (uid(run, shop) == guest) is (needs != "restart")
 
 
@@ -176,23 +179,23 @@ def test_preference_for_default_device_needs_restart(
     run: Run, shop: str, declare: Run, devices: dict[str, str]
 ) -> None:
     def seen() -> dict[str, Any]:
-        (found,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
-        return {"restart_reason": None, **found}
+        (matches,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
+        return {"restart_reason": None, **matches}
 
     assert run("preference", namespace=shop, name="other", devices=devices)["changed"]
     other = vm("web", preference={"name": "other", "kind": "VirtualMachinePreference"})
     declare(vm("web"), wait=True)
     before = uid(run, shop)
     for check in (True, False):
-        told = declare(other, check=check, wait=True)
-        assert (told["needs"], told["restart_required"]) == ("restart", True), told
-        assert told["restart_reason"].startswith("KubeVirt asks for no restart, but the guest gets domain.devices.")
-    assert (seen()["restart_required"], seen()["restart_reason"]) == (True, told["restart_reason"])
+        result = declare(other, check=check, wait=True)
+        assert (result["needs"], result["restart_required"]) == ("restart", True), result
+        assert result["restart_reason"].startswith("KubeVirt asks for no restart, but the guest gets domain.devices.")
+    assert (seen()["restart_required"], seen()["restart_reason"]) == (True, result["restart_reason"])
     assert declare(vm("web"), wait=True)["needs"] == "nothing"
     assert (seen()["restart_required"], uid(run, shop)) == (False, before)
     for check in (True, False):
-        told = declare(other, check=check, restart="if_required", wait=True)
-        assert (told["needs"], told["restarted"]) == ("restart", True), told
+        result = declare(other, check=check, restart="if_required", wait=True)
+        assert (result["needs"], result["restarted"]) == ("restart", True), result
     assert (seen()["restart_required"], uid(run, shop) == before) == (False, False)
 
 
@@ -200,11 +203,11 @@ def test_memory_hotplug_needs_a_migratable_guest(run: Run, shop: str, declare: R
     run("instancetype", namespace=shop, name="wide", cpu={"guest": 1}, memory={"guest": "4Gi"})
     declare(vm("web"), wait=True)
     (web,) = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"]
-    migrates = any((one["type"], one["status"]) == ("LiveMigratable", "True") for one in web["conditions"])
+    migrates = any((item["type"], item["status"]) == ("LiveMigratable", "True") for item in web["conditions"])
     needs, reason = ("live_update", None) if migrates else ("restart", MEMORY)
     for check in (True, False):
-        told = declare(vm("web", "wide"), check=check)
-        assert (told["needs"], told.get("restart_reason")) == (needs, reason), told
+        result = declare(vm("web", "wide"), check=check)
+        assert (result["needs"], result.get("restart_reason")) == (needs, reason), result
     # Whether or not virt-controller has asked for it by now.
     done = declare(vm("web", "wide"), restart="if_required", wait=True)
     assert done["restarted"] is not migrates, done
@@ -222,8 +225,8 @@ def test_reverted_change_needs_no_restart(run: Run, shop: str, declare: Run) -> 
     declare(vm("web"), wait=True)
     assert declare(vm("web", "wide"), wait=True)["restart_required"]
     back = declare(vm("web"), restart="if_required")
-    told = [back[name] for name in ("changed", "needs", "restarted", "restart_required")]
-    assert told == [True, "nothing", False, False], back
+    result = [back[name] for name in ("changed", "needs", "restarted", "restart_required")]
+    assert result == [True, "nothing", False, False], back
 
 
 def test_vm_without_its_revision_can_change(run: Run, shop: str, declare: Run, api: Any) -> None:
@@ -242,9 +245,9 @@ def test_vm_without_its_revision_can_change(run: Run, shop: str, declare: Run, a
     # The last takes a restart, once there is a revision again.
     for entry in (web(labels={"a": "b"}), web("medium"), web(**grace)):
         for check in (True, False):
-            told = declare(entry, check=check, restart="if_required")
-            assert (told["changed"], told["restarted"]) == (True, False)
-            assert told["warnings"] == [f"{lost}; refresh the VM (controller_revision, state: refreshed)"]
+            result = declare(entry, check=check, restart="if_required")
+            assert (result["changed"], result["restarted"]) == (True, False)
+            assert result["warnings"] == [f"{lost}; refresh the VM (controller_revision, state: refreshed)"]
     # KubeVirt refuses what lacks the memory of the instancetype.
     for check in (True, False):
         preference = vm("web")["preference"]
@@ -252,8 +255,8 @@ def test_vm_without_its_revision_can_change(run: Run, shop: str, declare: Run, a
         assert "insufficient Memory resources of 0" in refused["msg"] and lost in refused["msg"]
     assert uid(run, shop) == guest
     assert "failed" not in run("controller_revision", namespace=shop, names=["web"])
-    told = declare(web(**grace), restart="if_required", wait=True)
-    assert (told["restarted"], uid(run, shop) == guest) == (True, False)
+    result = declare(web(**grace), restart="if_required", wait=True)
+    assert (result["restarted"], uid(run, shop) == guest) == (True, False)
     lose(web(**grace))
     for check in (True, False):
         assert declare(web(run_strategy="Halted", **grace), check=check)["changed"]
@@ -273,15 +276,15 @@ def test_return_values_are_documented(run: Run, shop: str) -> None:
         return set(yaml.safe_load(text)[of]["contains"])
 
     entries = [vm("a"), vm("b", "tiny"), vm("c", "nowhere")]
-    made = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    created = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
     changed = run("virtual_machine", namespace=shop, **vm("a", "medium"), restart="if_required")
     gone = run("virtual_machine", namespace=shop, name="a", state="absent", check=True)
-    told = [*made["results"], *changed["results"], *gone["results"]]
-    assert {key for one in told for key in one} <= documented("virtual_machine")
+    result = [*created["results"], *changed["results"], *gone["results"]]
+    assert {key for item in result for key in item} <= documented("virtual_machine")
     done = run("virtual_machine_power", wait=True, namespace=shop, names=["a", "b"], state="stopped")
-    assert {key for one in done["results"] for key in one} <= documented("virtual_machine_power")
-    found = run("virtual_machine_info", namespace=shop)["virtual_machines"]
-    assert {key for one in found for key in one} <= documented("virtual_machine_info", "virtual_machines")
+    assert {key for item in done["results"] for key in item} <= documented("virtual_machine_power")
+    matches = run("virtual_machine_info", namespace=shop)["virtual_machines"]
+    assert {key for item in matches for key in item} <= documented("virtual_machine_info", "virtual_machines")
 
 
 def test_change_report_hides_secrets(declare: Run) -> None:
@@ -290,7 +293,7 @@ def test_change_report_hides_secrets(declare: Run) -> None:
         return vm("web", volumes=volumes)
 
     declare(with_password("hunter2-secret"), wait=True)
-    told = declare(with_password("another-secret"))
-    assert [change["field"] for change in told["changes"]] == ["volumes"]
-    assert told["needs"] == "restart"
-    assert "-secret" not in str(told)
+    result = declare(with_password("another-secret"))
+    assert [change["field"] for change in result["changes"]] == ["volumes"]
+    assert result["needs"] == "restart"
+    assert "-secret" not in str(result)

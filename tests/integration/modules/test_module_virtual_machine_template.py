@@ -90,20 +90,20 @@ def password(vm: dict[str, Any]) -> str:
 def test_vm_of_template_stays_the_same(run: Run, api: Any, namespace: str, options: dict[str, Any]) -> None:
     foretold = run("virtual_machine", check=True, **options)
     assert foretold["changed"] and not foretold.get("failed"), foretold
-    made = run("virtual_machine", **options)
-    assert made["result"]["action"] == "create", made
+    created = run("virtual_machine", **options)
+    assert created["result"]["action"] == "create", created
     vm = live(api, namespace)
-    told = made["result"]["from_template"]
+    result = created["result"]["from_template"]
     assert vm["metadata"]["labels"] == {"team": "a", "of": "template"}
     assert vm["spec"]["runStrategy"] == "Halted"
     assert vm["spec"]["template"]["spec"]["domain"]["cpu"] == {"cores": 1}
     disk = vm["spec"]["dataVolumeTemplates"][0]["metadata"]["name"]
-    assert disk == f"root-web-{told['parameters']['SUFFIX']}"
-    assert told["message"] == "web has 1 cores and the password ********"
+    assert disk == f"root-web-{result['parameters']['SUFFIX']}"
+    assert result["message"] == "web has 1 cores and the password ********"
     for check in (True, False):
         again = run("virtual_machine", check=check, **options)
         assert not again["changed"] and not again.get("failed"), again
-        assert again["result"]["from_template"] == told
+        assert again["result"]["from_template"] == result
     assert live(api, namespace)["metadata"]["generation"] == vm["metadata"]["generation"]
 
 
@@ -124,8 +124,8 @@ def test_secrets_stay_hidden(run: Run, api: Any, namespace: str, options: dict[s
 
 
 def test_options_override_the_template(run: Run, api: Any, namespace: str, options: dict[str, Any]) -> None:
-    made = run("virtual_machine", labels={"of": "task"}, memory="2Gi", run_strategy="Manual", **options)
-    assert made["changed"], made
+    result = run("virtual_machine", labels={"of": "task"}, memory="2Gi", run_strategy="Manual", **options)
+    assert result["changed"], result
     vm = live(api, namespace)
     assert vm["metadata"]["labels"] == {"team": "a", "of": "task"}
     assert vm["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
@@ -137,8 +137,8 @@ def test_options_override_the_template(run: Run, api: Any, namespace: str, optio
 def test_several_vms_of_one_template(run: Run, api: Any, namespace: str, options: dict[str, Any]) -> None:
     del options["name"]
     entries = [{"name": "a"}, {"name": "b", "from_template": {"parameters": {"CORES": 2}}}]
-    made = run("virtual_machine", virtual_machines=entries, **options)
-    assert made["msg"] == "2 virtual machines: 2 created", made
+    result = run("virtual_machine", virtual_machines=entries, **options)
+    assert result["msg"] == "2 virtual machines: 2 created", result
     cores = [live(api, namespace, name)["spec"]["template"]["spec"]["domain"]["cpu"]["cores"] for name in ("a", "b")]
     assert cores == [1, 2]
     again = run("virtual_machine", virtual_machines=entries, **options)
@@ -146,8 +146,8 @@ def test_several_vms_of_one_template(run: Run, api: Any, namespace: str, options
 
 
 def test_lost_value_is_named(run: Run, api: Any, namespace: str, options: dict[str, Any]) -> None:
-    made = run("virtual_machine", name="web", namespace=namespace, run_strategy="Halted")
-    assert made["changed"], made
+    result = run("virtual_machine", name="web", namespace=namespace, run_strategy="Halted")
+    assert result["changed"], result
     refused = run("virtual_machine", **options)
     assert "the value that was generated for SUFFIX cannot be read from the existing VM; set" in refused["msg"]
 
@@ -162,8 +162,8 @@ def test_lost_value_is_named(run: Run, api: Any, namespace: str, options: dict[s
     ],
 )
 def test_refusals_have_a_remedy(run: Run, options: dict[str, Any], change: dict[str, Any], words: str) -> None:
-    wanted = {**options["from_template"], **change}
-    refused = run("virtual_machine", **{**options, "from_template": wanted})
+    expected = {**options["from_template"], **change}
+    refused = run("virtual_machine", **{**options, "from_template": expected})
     assert refused["failed"] and words in refused["msg"], refused
     assert "\n" not in refused["msg"]
 

@@ -53,8 +53,8 @@ def options(shop: str) -> Options:
 def test_template_is_created_unchanged_changed_and_deleted(run: Run, shop: str, options: Options) -> None:
     foretold = run("virtual_machine_template", check=True, **options)
     assert foretold["changed"] and not foretold.get("failed"), foretold
-    made = run("virtual_machine_template", **options)
-    assert made["result"]["action"] == "create" and "warnings" not in made["result"], made
+    result = run("virtual_machine_template", **options)
+    assert result["result"]["action"] == "create" and "warnings" not in result["result"], result
     for check in (True, False):
         again = run("virtual_machine_template", check=check, **options)
         assert not again["changed"] and not again.get("failed"), again
@@ -75,13 +75,13 @@ def test_template_is_read_without_secrets(run: Run, shop: str, options: Options)
     options["parameters"][2]["value"] = "other-secret"
     changed = run("virtual_machine_template", **options)
     assert changed["changed"], changed
-    found = run("virtual_machine_template_info", namespace=shop)
+    result = run("virtual_machine_template_info", namespace=shop)
     for secret in ("default-secret", "other-secret", "userdata-secret"):
         shown = [
-            name for name, value in (("made", made), ("changed", changed), ("found", found)) if secret in str(value)
+            name for name, value in (("made", made), ("changed", changed), ("found", result)) if secret in str(value)
         ]
         assert not shown, (secret, changed["diff"], made["invocation"])
-    (template,) = found["virtual_machine_templates"]
+    (template,) = result["virtual_machine_templates"]
     assert [parameter["name"] for parameter in template["parameters"]] == ["NAME", "SIZE", "ROOT_PASSWORD"]
     assert template["virtual_machine"]["metadata"] == {"name": "${NAME}"}
     assert (template["name"], template["message"], template["findings"]) == ("linux", "Hello ${NAME}", [])
@@ -104,8 +104,8 @@ def changed(options: Options, spec: Options) -> Options:
     ],
 )
 def test_task_warns_of_references(run: Run, options: Options, spec: Options, words: str) -> None:
-    made = run("virtual_machine_template", **changed(options, spec))
-    assert made["changed"] and any(words in text for text in warned(made)), warned(made)
+    result = run("virtual_machine_template", **changed(options, spec))
+    assert result["changed"] and any(words in text for text in warned(result)), warned(result)
 
 
 def test_template_that_makes_no_vm_is_refused(run: Run, options: Options) -> None:

@@ -29,17 +29,17 @@ def with_data_volume(name: str, source: dict[str, Any], **options: Any) -> dict[
 
 
 def names(api: Any, namespace: str, version: str, kind: str) -> list[str]:
-    found = api.resources.get(api_version=version, kind=kind).get(namespace=namespace)
-    return sorted(item.metadata.name for item in found.items)
+    result = api.resources.get(api_version=version, kind=kind).get(namespace=namespace)
+    return sorted(item.metadata.name for item in result.items)
 
 
 def test_bad_vm_fails_without_ending_other_waits(run: Run, shop: str) -> None:
     entries = [vm("a"), vm("b", "nowhere", preference=None), vm("c", run_strategy="Halted")]
     done = run("virtual_machine", namespace=shop, virtual_machines=entries, preflight="off", wait=True)
-    told = by_name(done["results"])
-    assert [told[name]["failed"] for name in "abc"] == [False, True, False]
-    assert [told[name]["status"] for name in "ac"] == ["Running", "Stopped"]
-    assert told["b"]["msg"].startswith("FailedFindInstancetype: ")
+    result = by_name(done["results"])
+    assert [result[name]["failed"] for name in "abc"] == [False, True, False]
+    assert [result[name]["status"] for name in "ac"] == ["Running", "Stopped"]
+    assert result["b"]["msg"].startswith("FailedFindInstancetype: ")
 
 
 def test_failure_before_the_change_is_ignored(run: Run, shop: str) -> None:
@@ -58,8 +58,8 @@ def test_unchanged_vm_fails_with_its_condition(run: Run, shop: str) -> None:
 
 
 def test_timeout_reports_conditions_and_events(run: Run, shop: str, api: Any) -> None:
-    made = run("virtual_machine", namespace=shop, **with_data_volume("web", NOWHERE))
-    assert made["changed"], made
+    result = run("virtual_machine", namespace=shop, **with_data_volume("web", NOWHERE))
+    assert result["changed"], result
     about = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "name": "web", "namespace": shop}
     event = {
         "apiVersion": "v1",
@@ -106,8 +106,8 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_all_vms_share_a_watch(run: Run, shop: str, requests: list[str]) -> None:
     entries = [vm(f"web{index}") for index in range(12)]
     requests.clear()
-    made = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
-    assert made["msg"] == "12 virtual machines: 12 created"
+    result = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    assert result["msg"] == "12 virtual machines: 12 created"
     counts = Counter(requests)
     # A watch that is cut off is begun again.
     assert (counts["PATCH virtualmachines"], 1 <= counts["WATCH virtualmachines"] <= 3) == (12, True)
@@ -170,9 +170,9 @@ def test_create_waits_for_leftovers_of_its_name(run: Run, shop: str, api: Any) -
 
     with ThreadPoolExecutor(1) as pool:
         there = pool.submit(collect)
-        made = run("virtual_machine", namespace=shop, **entry, wait=True)
+        result = run("virtual_machine", namespace=shop, **entry, wait=True)
         assert there.result() == []
-    assert made["result"]["instancetype_revision"] == captured
+    assert result["result"]["instancetype_revision"] == captured
     machine = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").get(namespace=shop, name="web")
     owner = hold(api, shop, *revision, False).metadata.ownerReferences[0].uid
     assert owner == machine.metadata.uid
@@ -196,8 +196,8 @@ def test_terminating_vm_is_recreated_after_its_deletion(run: Run, shop: str, api
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(end)
-        made = run("virtual_machine", namespace=shop, **entry, wait=True)
-    assert (made["changed"], made["result"]["action"]) == (True, "create"), made
+        result = run("virtual_machine", namespace=shop, **entry, wait=True)
+    assert (result["changed"], result["result"]["action"]) == (True, "create"), result
     live = api.resources.get(api_version=machine[0], kind=machine[1]).get(namespace=shop, name="web")
     assert live.metadata.uid != before
     assert "deletionTimestamp" not in live.metadata
@@ -224,9 +224,9 @@ def test_change_does_not_recreate_a_deleted_vm(
 
     with monkeypatch.context() as patched:
         patched.setattr(Session, "write", late)
-        told = run("virtual_machine", namespace=shop, **entry, labels={"tier": "one"})
-    assert (told["failed"], told["changed"]) == (True, False)
-    assert told["msg"] == f"{shop}/web: the object was deleted while the task ran; run the task again"
+        result = run("virtual_machine", namespace=shop, **entry, labels={"tier": "one"})
+    assert (result["failed"], result["changed"]) == (True, False)
+    assert result["msg"] == f"{shop}/web: the object was deleted while the task ran; run the task again"
     assert names(api, shop, "kubevirt.io/v1", "VirtualMachine") == ["web"] * successor
 
 

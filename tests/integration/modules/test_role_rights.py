@@ -86,14 +86,14 @@ def play(someone: Someone, runs: dict[str, Run], role: str, steps: list[Variable
     around = {name: value for name, value in surroundings(**settings).items() if not name.startswith("K8S_AUTH_")}
     done = subprocess.run(command, env=around, cwd=folder, capture_output=True, text=True, check=False)
     print(done.stdout, done.stderr)
-    told: dict[str, list[str]] = {}
-    for found in FAILED.finditer(done.stdout):
-        told.setdefault(found["host"], []).append(str(json.loads(found["result"]).get("msg")))
+    result: dict[str, list[str]] = {}
+    for matches in FAILED.finditer(done.stdout):
+        result.setdefault(matches["host"], []).append(str(json.loads(matches["result"]).get("msg")))
     for name in runs:
         # Each has got to its end, or to a task that failed.
         recap = re.search(rf"^{name} +: ok=\d.* unreachable=0 +failed=(\d)", done.stdout, re.MULTILINE)
-        assert recap and (recap[1] == "0") == (name not in told), (name, done.stdout, done.stderr)
-    return {name: "\n".join(messages) for name, messages in told.items()}
+        assert recap and (recap[1] == "0") == (name not in result), (name, done.stdout, done.stderr)
+    return {name: "\n".join(messages) for name, messages in result.items()}
 
 
 def judge(runs: dict[str, Run], told: dict[str, str]) -> None:
@@ -237,9 +237,9 @@ def test_revision_refresh(someone: Someone, tmp_path: Path) -> None:
         "health_interval": 1,
         **{name: f"{{{{ {name} | default({default!r}) }}}}" for name, default in OPTIONS.items()},
     }
-    told = play(someone, hosts, role, [step], tmp_path)
+    result = play(someone, hosts, role, [step], tmp_path)
     # The one that has what it needs to roll back fails too, since it had to.
     *_others, rolled_back = hosts
-    message = told.pop(rolled_back)
+    message = result.pop(rolled_back)
     assert "1 rolled back" in message and "grant" not in message, message
-    judge(hosts, told)
+    judge(hosts, result)

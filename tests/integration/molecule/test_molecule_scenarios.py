@@ -58,9 +58,9 @@ def test_there_is_a_scenario_for_each_job() -> None:
 def test_moved_recipes_are_in_the_ansible_section() -> None:
     example = CHECKOUT / "docs" / "examples" / "shop" / "molecule" / "default" / "molecule.yml"
     for path in (*(CHECKOUT / "extensions" / "molecule").glob("**/*.yml"), example):
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        result = yaml.safe_load(path.read_text(encoding="utf-8"))
         if path.name in ("config.yml", "molecule.yml"):
-            assert set(found.get("provisioner", {})) <= {"name", "inventory"}, path
+            assert set(result.get("provisioner", {})) <= {"name", "inventory"}, path
 
 
 @pytest.mark.parametrize(

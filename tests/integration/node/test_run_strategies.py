@@ -32,9 +32,9 @@ class Guest:
         )
 
     def vm(self) -> Manifest:
-        found = self._session.get(VM, self._namespace, "a")
-        assert found is not None
-        return found
+        result = self._session.get(VM, self._namespace, "a")
+        assert result is not None
+        return result
 
     def instance(self) -> Manifest:
         return self._session.get(VMI, self._namespace, "a") or {}
@@ -51,10 +51,10 @@ class Guest:
 
     def runs(self, but: str = "") -> bool:
         """Whether a guest runs, another than the one with this UID."""
-        found = self.instance()
-        ended = found.get("metadata", {}).get("deletionTimestamp")
-        phase = (found.get("status") or {}).get("phase")
-        return bool(found) and found["metadata"]["uid"] != but and not ended and phase == "Running"
+        result = self.instance()
+        ended = result.get("metadata", {}).get("deletionTimestamp")
+        phase = (result.get("status") or {}).get("phase")
+        return bool(result) and result["metadata"]["uid"] != but and not ended and phase == "Running"
 
     def has_status(self, status: str) -> bool:
         return bool((self.vm().get("status") or {}).get("printableStatus") == status)

@@ -44,8 +44,8 @@ def credential(kubeconfig: Path, folder: Path) -> Iterator[dict[str, str]]:
         role = {"kind": "ClusterRole", "name": "cluster-admin", "apiGroup": "rbac.authorization.k8s.io"}
         subject = {"kind": "ServiceAccount", "name": name, "namespace": name}
         rbac.create_cluster_role_binding({"metadata": {"name": name}, "roleRef": role, "subjects": [subject]})
-        asked = {"spec": {"audiences": [], "expirationSeconds": 3600}}
-        token = core.create_namespaced_service_account_token(name, name, asked).status.token
+        requested = {"spec": {"audiences": [], "expirationSeconds": 3600}}
+        token = core.create_namespaced_service_account_token(name, name, requested).status.token
         settings = connection.configuration
         authority = folder / "ca.crt"
         authority.write_bytes(Path(settings.ssl_ca_cert).read_bytes())
@@ -103,8 +103,8 @@ class Template:
         for name in ("env", "inventory", "project"):
             (private / name).mkdir(parents=True)
         shutil.copytree(CHECKOUT / "playbooks", private / "project" / "playbooks")
-        told = self.hosts if hosts is None else hosts
-        (private / "inventory" / "hosts.json").write_text(json.dumps({"all": {"hosts": told}}))
+        result = self.hosts if hosts is None else hosts
+        (private / "inventory" / "hosts.json").write_text(json.dumps({"all": {"hosts": result}}))
         (private / "env" / "extravars").write_text(extra_vars_file({**self.trusted, **variables, **META}, self.trusted))
         (private / "env" / "cmdline").write_text(f"-u root{f' -l {limit}' if limit else ''}")
         settings = {
@@ -188,8 +188,8 @@ class DownWatch:
     def _list(self) -> tuple[str, list[Told]]:
         with config.new_client_from_config(str(self._kubeconfig)) as connection:
             custom = client.CustomObjectsApi(connection)
-            found = custom.list_namespaced_custom_object(*self._place)
-        return found["metadata"]["resourceVersion"], found["items"]
+            result = custom.list_namespaced_custom_object(*self._place)
+        return result["metadata"]["resourceVersion"], result["items"]
 
     @property
     def _place(self) -> tuple[str, str, str, str]:

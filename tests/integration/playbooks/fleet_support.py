@@ -41,8 +41,8 @@ class Fleet:
     def size(self, vcpus: int, memory: str, **cpu: Any) -> None:
         """Makes the instancetype, or changes it. Other memory takes a restart, whether or not guests can migrate."""
         amount = {"guest": memory, "max_guest": memory}
-        made = self.run("instancetype", name="fleet", cpu={"guest": vcpus, **cpu}, memory=amount)
-        assert made["changed"], made
+        result = self.run("instancetype", name="fleet", cpu={"guest": vcpus, **cpu}, memory=amount)
+        assert result["changed"], result
 
     def create(self, count: int, **options: Any) -> None:
         """Creates the VMs in one task, with all run strategies, and starts the manual ones."""
@@ -67,13 +67,15 @@ class Fleet:
 
     def revisions(self) -> dict[str, Manifest]:
         """What each VM has captured."""
-        return {one["name"]: one for one in self.run("virtual_machine_info", include=["refresh"])["virtual_machines"]}
+        return {
+            item["name"]: item for item in self.run("virtual_machine_info", include=["refresh"])["virtual_machines"]
+        }
 
     def vms(self) -> dict[str, Manifest]:
-        return {one["name"]: one for one in self.run("virtual_machine_info")["virtual_machines"]}
+        return {item["name"]: item for item in self.run("virtual_machine_info")["virtual_machines"]}
 
     def generations(self) -> dict[str, int]:
-        return {name: one["instancetype"]["generation"] for name, one in self.revisions().items()}
+        return {name: item["instancetype"]["generation"] for name, item in self.revisions().items()}
 
     def power(self) -> dict[str, tuple[str, str]]:
         """Run strategy and status of each VM."""
@@ -85,31 +87,31 @@ class Fleet:
 
     def _listed(self, kind: str) -> list[Manifest]:
         with config.new_client_from_config(str(self.kubeconfig)) as connection:
-            found = client.CustomObjectsApi(connection).list_namespaced_custom_object(
+            result = client.CustomObjectsApi(connection).list_namespaced_custom_object(
                 "kubevirt.io", "v1", self.namespace, kind
             )
-        items: list[Manifest] = found["items"]
+        items: list[Manifest] = result["items"]
         return items
 
     def guests(self) -> dict[str, str]:
         """The uids of the VMIs: another uid is another guest."""
-        return {one["metadata"]["name"]: one["metadata"]["uid"] for one in self._listed("virtualmachineinstances")}
+        return {item["metadata"]["name"]: item["metadata"]["uid"] for item in self._listed("virtualmachineinstances")}
 
     def restart_required(self) -> set[str]:
         """The VMs with the condition RestartRequired."""
         return {
             vm["metadata"]["name"]
             for vm in self._listed("virtualmachines")
-            if any(one["type"] == "RestartRequired" for one in vm["status"].get("conditions") or [])
+            if any(item["type"] == "RestartRequired" for item in vm["status"].get("conditions") or [])
         }
 
     def kept(self) -> set[str]:
         """The names of all revisions of the instancetype."""
         with config.new_client_from_config(str(self.kubeconfig)) as connection:
-            found = client.AppsV1Api(connection).list_namespaced_controller_revision(
+            result = client.AppsV1Api(connection).list_namespaced_controller_revision(
                 self.namespace, label_selector="instancetype.kubevirt.io/object-name=fleet"
             )
-        return {one.metadata.name for one in found.items}
+        return {item.metadata.name for item in result.items}
 
     def begin(self, *arguments: str, **variables: Any) -> subprocess.Popen[str]:
         """ansible-playbook in a process group of its own. variables: the role's, without its prefix."""

@@ -37,9 +37,9 @@ RIGHTS = {
 def may(host: str, authority: Path, token: str, verb: str, group: str, resource: str) -> bool:
     settings = client.Configuration(host=host, api_key={"authorization": f"Bearer {token}"})
     settings.ssl_ca_cert = str(authority)
-    asked = {"spec": {"resourceAttributes": {"verb": verb, "group": group, "resource": resource}}}
+    requested = {"spec": {"resourceAttributes": {"verb": verb, "group": group, "resource": resource}}}
     with client.ApiClient(settings) as connection:
-        return bool(client.AuthorizationV1Api(connection).create_self_subject_access_review(asked).status.allowed)
+        return bool(client.AuthorizationV1Api(connection).create_self_subject_access_review(requested).status.allowed)
 
 
 @pytest.fixture(autouse=True)
@@ -59,9 +59,9 @@ def test_service_accounts(cluster: Path, namespace: str, tmp_path: Path) -> None
     variables = {"service_accounts": namespace, "declare_inventory": "Fleet", "token_duration": 3600}
     code, output = awx.run(settings=settings, **variables)
     assert code == 0, output
-    made = {one["name"].removeprefix("KubeVirt: "): one["inputs"] for one in awx.given("credential")}
+    made = {item["name"].removeprefix("KubeVirt: "): item["inputs"] for item in awx.given("credential")}
     assert set(made) == {"inventory", "deploy catalog", "fleet report", "refresh", "declare VMs"}
-    used = {one["name"]: one["credentials"] for one in awx.given("job_template")}
+    used = {item["name"]: item["credentials"] for item in awx.given("job_template")}
     assert used == {name: [name] for name in used}
     assert awx.given("inventory_source")[0]["credential"] == "KubeVirt: inventory"
     for inputs in made.values():
@@ -71,12 +71,12 @@ def test_service_accounts(cluster: Path, namespace: str, tmp_path: Path) -> None
     authority = tmp_path / "authority.crt"
     authority.write_text(made["refresh"]["ssl_ca_cert"])
     for (verb, group, resource), able in RIGHTS.items():
-        found = {
+        result = {
             account
             for account, inputs in made.items()
             if may(inputs["host"], authority, inputs["bearer_token"], verb, group, resource)
         }
-        assert found == able, (verb, resource)
+        assert result == able, (verb, resource)
 
     code, output = awx.run(settings=settings, **variables)
     assert code == 0 and "changed: [localhost] => censored" not in output.partition("Create the project")[0]
@@ -94,12 +94,17 @@ def test_refusal_is_one_line(cluster: Path, namespace: str, tmp_path: Path) -> N
 def test_created_namespace_is_unchanged_in_second_run(cluster: Path, namespace: str) -> None:
     """The API server notes who owned its fields when it is applied again."""
     new = f"{namespace}-new"
-    asked = {"namespace": new, "seconds": 3600, "folder": str(CHECKOUT / "docs" / "rbac"), "accounts": {"nobody": []}}
+    requested = {
+        "namespace": new,
+        "seconds": 3600,
+        "folder": str(CHECKOUT / "docs" / "rbac"),
+        "accounts": {"nobody": []},
+    }
 
     def changed() -> bool:
         done = subprocess.run(
             [sys.executable, str(CHECKOUT / "playbooks" / "files" / "service_accounts.py")],
-            input=json.dumps(asked),
+            input=json.dumps(requested),
             env={**os.environ, "K8S_AUTH_KUBECONFIG": str(cluster)},
             capture_output=True,
             text=True,

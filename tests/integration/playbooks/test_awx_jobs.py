@@ -92,7 +92,7 @@ def test_namespaces_and_selectors_choose_among_the_hosts(
         tmp_path, "playbooks/refresh_revisions.yml", environment, hosts, {"revision_refresh_group": "all"}
     )
     lease = {"revision_refresh_lease": f"{namespace}/refresh"}
-    one = refresh.launch(
+    item = refresh.launch(
         **answers(
             "refresh_revisions", revision_refresh_namespaces=namespace, revision_refresh_label_selectors="half=0"
         ),
@@ -100,7 +100,7 @@ def test_namespaces_and_selectors_choose_among_the_hosts(
     )
     limited = refresh.launch(limit=f"vm-001.{namespace}", **answers("refresh_revisions"), **lease)
 
-    job = one.wait()
+    job = item.wait()
     assert (job.status, job.code) == ("successful", 0), job
     assert job.artifacts["revision_refresh_msg"] == "2 virtual machines: 2 refreshed"
 

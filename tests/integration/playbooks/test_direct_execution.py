@@ -94,14 +94,14 @@ def play(folder: Path, host: str, direct: bool) -> tuple[list[dict[str, Any]], s
     save = {"content": f"{{{{ [{registered}] | to_json }}}}", "dest": str(answers), "mode": "0600"}
     where = {"host": host, "api_key": SECRET, "retry_timeout": 0, "concurrency": 1}
     book = folder / "play.json"
-    one = {
+    item = {
         "hosts": "localhost",
         "gather_facts": False,
         "module_defaults": {"group/virtshape.instancetypes.all": where},
         "vars": {"ansible_python_interpreter": sys.executable, "day": "monday", "ansible_remote_tmp": str(folder)},
     }
-    tasks = [task(number, *asked) for number, asked in enumerate(ASKED)]
-    book.write_text(json.dumps([{**one, "tasks": [*tasks, {"ansible.builtin.copy": save, "no_log": True}]}]))
+    tasks = [task(number, *requested) for number, requested in enumerate(ASKED)]
+    book.write_text(json.dumps([{**item, "tasks": [*tasks, {"ansible.builtin.copy": save, "no_log": True}]}]))
     done = subprocess.run(
         [
             str(Path(sys.executable).with_name("ansible-playbook")),
@@ -116,9 +116,9 @@ def play(folder: Path, host: str, direct: bool) -> tuple[list[dict[str, Any]], s
     assert done.returncode == 0, done.stdout
     assert SECRET not in done.stdout
     # Since ansible-core 2.22, a module's result is hidden where it is shown and no sooner.
-    found: list[dict[str, Any]] = json.loads(answers.read_text())
+    result: list[dict[str, Any]] = json.loads(answers.read_text())
     answers.unlink()
-    return found, done.stdout
+    return result, done.stdout
 
 
 def test_every_module_is_run() -> None:
@@ -136,8 +136,8 @@ def test_results_and_screens_are_the_same(tmp_path: Path) -> None:
     refused = status(422, f"the quota of {SECRET} is used up", "Invalid")
     with session_with(Store(paths, {("PATCH", "/linux"): refused})) as session:
         (direct, shown), (sent, seen) = (play(tmp_path, session.host, way) for way in (True, False))
-    for (module, options), one, other in zip(ASKED, direct, sent):
-        assert one == other, (module, options)
+    for (module, options), item, other in zip(ASKED, direct, sent):
+        assert item == other, (module, options)
     assert shown == seen
-    told = json.dumps(direct)
-    assert all(word in told for word in ('"warnings"', '"diff"', '"failed": true', '"failed": false', "****"))
+    result = json.dumps(direct)
+    assert all(word in result for word in ('"warnings"', '"diff"', '"failed": true', '"failed": false', "****"))

@@ -20,13 +20,13 @@ Event = dict[str, Any]
 
 
 def counted(action: str, result: Any) -> list[Any]:
-    found: list[Any] = jq.compile(QUERIES[action]["query"]).input(result).all()
-    return found
+    matches: list[Any] = jq.compile(QUERIES[action]["query"]).input(result).all()
+    return matches
 
 
 def managed(events: list[Event]) -> dict[str, set[str]]:
     """The VMs that each module has managed, by the facts that make two records one."""
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for event in events:
         action = event["event_data"].get("resolved_action")
         if action not in QUERIES or "res" not in event["event_data"]:
@@ -35,8 +35,8 @@ def managed(events: list[Event]) -> dict[str, set[str]]:
             facts = record["canonical_facts"]
             assert set(record) == {"name", "canonical_facts", "facts"} and all(facts.values())
             assert record["name"] == f"{facts['namespace']}/{facts['name']}"
-            found.setdefault(action.rpartition(".")[2], set()).add(facts["name"])
-    return found
+            result.setdefault(action.rpartition(".")[2], set()).add(facts["name"])
+    return result
 
 
 def test_the_vms_of_a_run_are_counted(fleet: Fleet, tmp_path: Path) -> None:
@@ -66,10 +66,10 @@ def test_the_vms_of_a_run_are_counted(fleet: Fleet, tmp_path: Path) -> None:
         private_data_dir=str(tmp_path), playbook="play.yml", envvars=surroundings(fleet.kubeconfig), quiet=True
     )
     assert run.rc == 0, run.stdout.read()
-    found = managed(list(run.events))
-    assert found["virtual_machine"] == {"a", "b", "c", "d"}
-    assert found["virtual_machine_power"] == {"a"}
-    assert found["controller_revision"] == {"b"}
+    result = managed(list(run.events))
+    assert result["virtual_machine"] == {"a", "b", "c", "d"}
+    assert result["virtual_machine_power"] == {"a"}
+    assert result["controller_revision"] == {"b"}
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def hosts(namespace: str) -> dict[str, dict[str, Any]]:
 def test_slices_side_by_side(fleet: Fleet, environment: dict[str, str], cluster: Path, tmp_path: Path) -> None:
     declare = Template(tmp_path, "playbooks/virtual_machines.yml", environment, hosts(fleet.namespace))
     slices = declare.slices(SLICES)
-    jobs = [one.wait() for one in [declare.launch(part) for part in slices]]
+    jobs = [item.wait() for item in [declare.launch(part) for part in slices]]
     assert [job.status for job in jobs] == ["successful"] * SLICES, jobs
     # Nothing is created twice, and nothing is left out.
     assert [job.artifacts["virtual_machines_msg"] for job in jobs] == ["2 virtual machines: 2 created"] * SLICES
@@ -70,11 +70,11 @@ def test_slices_side_by_side(fleet: Fleet, environment: dict[str, str], cluster:
         # All of them are let go at the same moment, which is when one would not see what the others begin.
         take(session, namespace=fleet.namespace, name="refresh", holder="test", duration=3600, seconds=0)
         begun = [refresh.launch(part, **variables) for part in slices]
-        for one in begun:
-            one.await_task("Acquire or release the Lease")
+        for item in begun:
+            item.await_task("Acquire or release the Lease")
         assert seen.most == 0
         release(session, fleet.namespace, "refresh", "test")
-        jobs = [one.wait() for one in begun]
+        jobs = [item.wait() for item in begun]
     assert [job.status for job in jobs] == ["successful"] * SLICES, jobs
     assert [job.artifacts["revision_refresh_msg"] for job in jobs] == ["2 virtual machines: 2 refreshed"] * SLICES
     assert set(fleet.memory().values()) == {"4Gi"}
@@ -89,8 +89,8 @@ def test_job_slice_covers_its_own_vms(
 ) -> None:
     fleet.create(4)
     fleet.size(1, "4Gi")
-    one = {"vm-001": {"vm_name": "vm-001", "vm_namespace": namespace}}
-    refresh = Template(tmp_path, "playbooks/refresh_revisions.yml", environment, one, TRUSTED)
+    item = {"vm-001": {"vm_name": "vm-001", "vm_namespace": namespace}}
+    refresh = Template(tmp_path, "playbooks/refresh_revisions.yml", environment, item, TRUSTED)
     variables = {"revision_refresh_namespaces": [namespace], "revision_refresh_lease": f"{namespace}/refresh"}
 
     # More slices than VMs: the last ones have none, which is not all of them.
@@ -123,6 +123,6 @@ def test_bad_input(environment: dict[str, str], namespace: str, tmp_path: Path) 
     refresh = Template(tmp_path, "playbooks/refresh_revisions.yml", environment, trusted=TRUSTED)
     common = {**REFRESH, "revision_refresh_namespaces": [namespace]}
     begun = [refresh.launch({"host": variables}, **{**common, **extra}) for variables, extra, _told in wrong]
-    for (_host, _extra, told), job in zip(wrong, [one.wait() for one in begun]):
+    for (_host, _extra, result), job in zip(wrong, [item.wait() for item in begun]):
         assert (job.code, job.status) == (2, "failed")
-        assert told in " ".join(job.artifacts["revision_refresh_msg"].split())
+        assert result in " ".join(job.artifacts["revision_refresh_msg"].split())

@@ -124,7 +124,7 @@ def test_limit_without_hosts_fails(cluster: Path, namespace: str, tmp_path: Path
     group = {"virtual_machines_group": "vms", "revision_refresh_group": "vms"}
     outside = "limit: is {}, and no host of the group vms is in it, so there is nothing to do"
     localhost = "limit: is vm-000, which leaves out localhost, where this playbook runs"
-    asked: list[tuple[subprocess.Popen[str], str]] = [
+    requested: list[tuple[subprocess.Popen[str], str]] = [
         (inventory.begin("virtual_machines", "-l", "stranger", **group), outside.format("stranger")),
         (
             inventory.begin("refresh_revisions", "-l", "stranger,localhost", **group),
@@ -139,6 +139,6 @@ def test_limit_without_hosts_fails(cluster: Path, namespace: str, tmp_path: Path
             "limit: is vm-000, and no host of the inventory is in it",
         ),
     ]
-    for process, told in asked:
+    for process, result in requested:
         code, output = done(process)
-        assert code != 0 and told in output, output
+        assert code != 0 and result in output, output

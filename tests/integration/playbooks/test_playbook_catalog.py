@@ -52,10 +52,10 @@ def deploy(play: Deploy, namespace: str, tmp_path: Path) -> Deploy:
     """deploy(**options): the play of the role with these variables, in the test's namespace."""
 
     def run(**options: Any) -> subprocess.CompletedProcess[str]:
-        told = {"namespace": namespace, "cache_dir": str(tmp_path / "cache"), **options}
+        result = {"namespace": namespace, "cache_dir": str(tmp_path / "cache"), **options}
         role = {
             "ansible.builtin.include_role": {"name": "virtshape.instancetypes.common_instancetypes"},
-            "vars": {f"common_instancetypes_{name}": value for name, value in told.items()},
+            "vars": {f"common_instancetypes_{name}": value for name, value in result.items()},
         }
         path = tmp_path / "play.yml"
         path.write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": [role]}]))

@@ -42,7 +42,7 @@ class Clusters:
 
     def __init__(self, started: dict[str, dict[str, Any]], folder: Path) -> None:
         self.started, self.folder = started, folder
-        hosts: dict[str, Any] = {name: {"virtshape_kubeconfig": one["kubeconfig"]} for name, one in started.items()}
+        hosts: dict[str, Any] = {name: {"virtshape_kubeconfig": item["kubeconfig"]} for name, item in started.items()}
         # So slow that it can be killed in the middle.
         hosts["dying"] |= {"common_instancetypes_qps": 2, "virtshape_retry_timeout": 2}
         (folder / "clusters.json").write_text(json.dumps({"clusters": {"hosts": hosts}}))

@@ -51,8 +51,8 @@ def shown(done: subprocess.CompletedProcess[str], *texts: str) -> None:
 
 def test_the_demo_twice(play: Play, estate: tuple[str, str]) -> None:
     variables = ["-e", "use_cluster=true", "-e", f"demo_shop={estate[0]}", "-e", f"demo_office={estate[1]}"]
-    for told in ("5 virtual machines: 5 created", "5 virtual machines: 5 unchanged"):
-        shown(play("virtshape.instancetypes.demo", *variables), FIRST, told, "refreshed: database")
+    for result in ("5 virtual machines: 5 created", "5 virtual machines: 5 unchanged"):
+        shown(play("virtshape.instancetypes.demo", *variables), FIRST, result, "refreshed: database")
 
 
 PLAYBOOK = """
@@ -68,16 +68,16 @@ PLAYBOOK = """
 
 def catalog(play: Play, tmp_path: Path, **variables: Any) -> subprocess.CompletedProcess[str]:
     path = tmp_path / "play.yml"
-    told = {f"common_instancetypes_{name}": value for name, value in variables.items()}
-    path.write_text(PLAYBOOK.format(catalog=told))
+    result = {f"common_instancetypes_{name}": value for name, value in variables.items()}
+    path.write_text(PLAYBOOK.format(catalog=result))
     return play(str(path))
 
 
 def test_part_of_the_catalog_in_a_namespace(play: Play, namespace: str, tmp_path: Path) -> None:
     part: dict[str, Any] = {"namespace": namespace, "series": ["u1", "rt1"], "preferences": ["fedora", "windows.1*"]}
     first = catalog(play, tmp_path, **part)
-    told = " ".join(first.stdout.split())
-    assert "18 instancetypes, 5 preferences: 23 created" in told, first.stdout + first.stderr
+    result = " ".join(first.stdout.split())
+    assert "18 instancetypes, 5 preferences: 23 created" in result, first.stdout + first.stderr
     assert "23 unchanged" in catalog(play, tmp_path, **part).stdout
     assert "23 deleted" in catalog(play, tmp_path, **part, state="absent").stdout
 

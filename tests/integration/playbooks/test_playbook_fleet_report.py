@@ -31,9 +31,9 @@ def report(fleet: Fleet, tmp_path: Path) -> Report:
     """report(**variables): exit code and output, blanks squeezed. Variables are the playbook's, without its prefix."""
 
     def run(*arguments: str, **variables: Any) -> tuple[int, str]:
-        told = {"namespaces": fleet.namespace, "directory": "report", **variables}
+        result = {"namespaces": fleet.namespace, "directory": "report", **variables}
         environment = surroundings(fleet.kubeconfig, ANSIBLE_SHOW_CUSTOM_STATS="1")
-        extra = json.dumps({f"fleet_report_{name}": value for name, value in told.items()})
+        extra = json.dumps({f"fleet_report_{name}": value for name, value in result.items()})
         command = [str(Path(sys.executable).with_name("ansible-playbook")), "virtshape.instancetypes.fleet_report"]
         done = subprocess.run(
             [*command, "-e", extra, *arguments],
@@ -49,8 +49,8 @@ def report(fleet: Fleet, tmp_path: Path) -> Report:
 
 
 def written(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "fleet-report.json").read_text())
-    return found
+    result: dict[str, Any] = json.loads((folder / "fleet-report.json").read_text())
+    return result
 
 
 def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path) -> None:
@@ -63,9 +63,9 @@ def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path)
     before = written(tmp_path / "report")
     assert (before["totals"]["virtual_machines"], before["totals"]["memory_bytes"]) == (4, 8 * 2**30)
     assert {"name": "unused", "namespace": fleet.namespace}.items() <= next(
-        one for one in before["unused"] if one["name"] == "unused"
+        item for item in before["unused"] if item["name"] == "unused"
     ).items()
-    assert fleet.namespace not in [one["namespace"] for one in before["unused"] if one["name"] == "fleet"]
+    assert fleet.namespace not in [item["namespace"] for item in before["unused"] if item["name"] == "fleet"]
 
     size = {"cpu": {"guest": 1}, "memory": {"guest": "4Gi", "max_guest": "4Gi"}}
     leaving = {"replacement": "unused", "obsolete_from": "2027-03-31"}
@@ -87,14 +87,14 @@ def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path)
     assert "drifted: 2" in output.partition("CUSTOM STATS")[2]
     after = written(tmp_path / "report")
     assert (after["totals"]["virtual_machines"], after["totals"]["drifted"]) == (2, 2)
-    assert [one["virtual_machines"] for one in after["drift"]["by_age"]] == [2, 0, 0, 0, 0]
+    assert [item["virtual_machines"] for item in after["drift"]["by_age"]] == [2, 0, 0, 0, 0]
     (group,) = after["drift"]["by_change"]
     assert (group["needs"], group["virtual_machines"]) == (
         "restart",
         [f"{fleet.namespace}/vm-000", f"{fleet.namespace}/vm-002"],
     )
     # Also with selectors all VMs of the namespace count here.
-    assert [one["name"] for one in after["orphaned_revisions"]] == ["left-over"]
+    assert [item["name"] for item in after["orphaned_revisions"]] == ["left-over"]
     assert after["totals"]["deprecated_in_use"] == 2
     [leftover] = after["deprecated_in_use"]
     assert leftover == {
@@ -107,7 +107,7 @@ def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path)
     }
     page = (tmp_path / "report" / "fleet-report.html").read_text()
     assert "<title>Half</title>" in page and kept.read_text() == "somebody else's"
-    assert [(one["team"], one["virtual_machines"]) for one in after["teams"]] == [("0", 2)]
+    assert [(item["team"], item["virtual_machines"]) for item in after["teams"]] == [("0", 2)]
     assert f"namespaces {fleet.namespace}; half=0" in page
 
 
@@ -115,8 +115,8 @@ def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path)
 def wide(fleet: Fleet) -> Iterator[str]:
     """A cluster-wide instancetype that nobody uses."""
     size = {"name": f"{fleet.namespace}-wide", "namespace": None}
-    made = fleet.run("instancetype", **size, cpu={"guest": 1}, memory={"guest": "1Gi"})
-    assert made["changed"], made
+    result = fleet.run("instancetype", **size, cpu={"guest": 1}, memory={"guest": "1Gi"})
+    assert result["changed"], result
     yield str(size["name"])
     fleet.run("instancetype", **size, state="absent")
 
@@ -140,7 +140,7 @@ def test_report_without_the_right_to_list_all_vms(
     code, output = report()
     assert code == 0, output
     assert "cluster-wide: used_by: virtualmachines.kubevirt.io is forbidden" in output
-    unused = [one["name"] for one in written(tmp_path / "report")["unused"]]
+    unused = [item["name"] for item in written(tmp_path / "report")["unused"]]
     assert "unused" in unused and wide not in unused
 
 

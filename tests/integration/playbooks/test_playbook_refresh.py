@@ -84,15 +84,15 @@ def test_a_fleet_in_batches_with_a_report(fleet: Fleet) -> None:
     assert set(fleet.memory().values()) == {"4Gi"}
     assert fleet.power() == before
     assert {name for name in fleet.kept() if name.endswith("-1")} == old
-    told = {vm["name"]: vm for vm in fleet.report()["virtual_machines"]}
-    vm = told["vm-000"]
+    result = {vm["name"]: vm for vm in fleet.report()["virtual_machines"]}
+    vm = result["vm-000"]
     assert (vm["outcome"], vm["restarted"], vm["before"]["guest"]["memory"], vm["after"]["guest"]["memory"]) == (
         "refreshed",
         True,
         "2Gi",
         "4Gi",
     )
-    assert not told["vm-001"]["restarted"]
+    assert not result["vm-001"]["restarted"]
     page = Text((fleet.folder / "report" / "revision-refresh.html").read_text())
     assert "domain.memory.guest" in page.text
     assert "vm-011" in page.text
@@ -118,7 +118,7 @@ def test_failing_canary_is_rolled_back(fleet: Fleet) -> None:
     assert set(fleet.generations().values()) == {1}
     assert set(fleet.memory().values()) == {"2Gi"}
     assert fleet.power() == before
-    assert [name for name, one in fleet.revisions().items() if one["instancetype"]["pinned"]] == ["vm-000"]
+    assert [name for name, item in fleet.revisions().items() if item["instancetype"]["pinned"]] == ["vm-000"]
     # The pin keeps it out of the next run, which goes on with the others.
     code, output = fleet.refresh(names=["vm-000", "vm-001", "vm-004"])
     assert code == 0, output
@@ -170,7 +170,7 @@ def test_a_selection_without_restarts(fleet: Fleet) -> None:
 
 def test_preflight_refusals_count_as_failures(fleet: Fleet) -> None:
     fleet.create(2)
-    made = fleet.run(
+    result = fleet.run(
         "virtual_machine",
         name="choosy",
         run_strategy="Halted",
@@ -179,7 +179,7 @@ def test_preflight_refusals_count_as_failures(fleet: Fleet) -> None:
         volumes=[{"name": "root", "container_disk": "registry.example.com/disk:1"}],
         wait=True,
     )
-    assert made["changed"], made
+    assert result["changed"], result
     fleet.size(1, "4Gi", model="EPYC")
     code, output = fleet.refresh()
     assert code != 0
@@ -276,7 +276,7 @@ def test_a_guest_agent_is_waited_for(fleet: Fleet) -> None:
 
 
 def connected(vm: dict[str, Any]) -> bool:
-    return any((one["type"], one["status"]) == ("AgentConnected", "True") for one in vm["conditions"])
+    return any((item["type"], item["status"]) == ("AgentConnected", "True") for item in vm["conditions"])
 
 
 @pytest.mark.parametrize("asked", [True, False])
@@ -294,7 +294,7 @@ def test_health_checks(tmp_path: Path, asked: bool) -> None:
     batch = [{"label": f"shop/{name}", "expected": name != "halted"} for name in (*machines, "gone")]
     variables = {
         "revision_refresh_guest_agent": asked,
-        "__revision_refresh_machines": [{"namespace": "shop", "name": name, **one} for name, one in machines.items()],
+        "__revision_refresh_machines": [{"namespace": "shop", "name": name, **item} for name, item in machines.items()],
         "__revision_refresh_batch": batch,
     }
     template = CHECKOUT / "roles" / "revision_refresh" / "templates" / "unhealthy.json.j2"
@@ -305,10 +305,10 @@ def test_health_checks(tmp_path: Path, asked: bool) -> None:
     command = [str(Path(sys.executable).parent / "ansible-playbook"), str(tmp_path / "play.json")]
     done = subprocess.run(command, env=surroundings(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads((tmp_path / "found.json").read_text())
-    told = {one["label"].removeprefix("shop/"): one["why"] for one in found}
+    matches = json.loads((tmp_path / "found.json").read_text())
+    result = {item["label"].removeprefix("shop/"): item["why"] for item in matches}
     lacking = dict.fromkeys(("without", "lost"), "its guest agent is not connected") if asked else {}
-    assert told == {
+    assert result == {
         **lacking,
         "starting": "not ready (Starting): Guest VM is not reported as running",
         "gone": "not ready (gone)",
@@ -347,7 +347,7 @@ def test_documented_rights_suffice(fleet: Fleet, monkeypatch: pytest.MonkeyPatch
         rule("instancetype.kubevirt.io", "virtualmachineinstancetypes", "list"),
     )
     seen = fleet.run("virtual_machine_info", impersonate_user=user, include=["refresh"])
-    assert [one["drifted"] for one in seen["virtual_machines"]] == [True] * 3, seen
+    assert [item["drifted"] for item in seen["virtual_machines"]] == [True] * 3, seen
     grant(
         fleet,
         user,
@@ -370,15 +370,15 @@ def test_documented_rights_suffice(fleet: Fleet, monkeypatch: pytest.MonkeyPatch
     assert fleet.memory() == {"vm-000": "4Gi", "vm-002": "4Gi"}
     monkeypatch.delenv("K8S_AUTH_IMPERSONATE_USER")
     pins = {
-        name: {"instancetype": one["instancetype"]["revision"][:-1] + "1"} for name, one in fleet.revisions().items()
+        name: {"instancetype": item["instancetype"]["revision"][:-1] + "1"} for name, item in fleet.revisions().items()
     }
     grant(fleet, user, rule("kubevirt.io", "virtualmachines", "patch"))
     back = {"state": "pinned", "revisions": pins, "restart": "if_required", "impersonate_user": user}
     done = fleet.run("controller_revision", **back)
-    assert [one["changed"] for one in done["results"]] == [True] * 3, done
+    assert [item["changed"] for item in done["results"]] == [True] * 3, done
     assert fleet.memory() == {"vm-000": "2Gi", "vm-002": "2Gi"}
     assert not fleet.run("controller_revision", **back)["changed"]
-    for wrong, told in (
+    for wrong, result in (
         (
             {"vm-000": {"size": "x"}},
             "revisions: vm-000: expected a dictionary with the keys instancetype and preference, or one of them",
@@ -388,7 +388,7 @@ def test_documented_rights_suffice(fleet: Fleet, monkeypatch: pytest.MonkeyPatch
             "the VM's instancetype has no revision nowhere",
         ),
     ):
-        assert told in fleet.run("controller_revision", state="pinned", revisions=wrong)["msg"]
+        assert result in fleet.run("controller_revision", state="pinned", revisions=wrong)["msg"]
 
 
 def test_permanent_restart_condition_restarts_once(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -490,10 +490,10 @@ def test_failing_canary_of_a_move_is_restored(fleet: Fleet) -> None:
     code, output = fleet.refresh(**options, batch_size=3, max_unavailable=3)
     assert code == 0, output
     assert "6 virtual machines: 6 moved" in output and "moved: 6" in output
-    assert {one["instancetype"]["name"] for one in fleet.revisions().values()} == {"larger"}
+    assert {item["instancetype"]["name"] for item in fleet.revisions().values()} == {"larger"}
     assert set(fleet.memory().values()) == {"4Gi"} and fleet.power() == power
-    told = {vm["name"]: vm for vm in fleet.report()["virtual_machines"]}["vm-000"]
-    assert (told["restarted"], told["before"]["guest"]["memory"], told["after"]["guest"]["memory"]) == (
+    result = {vm["name"]: vm for vm in fleet.report()["virtual_machines"]}["vm-000"]
+    assert (result["restarted"], result["before"]["guest"]["memory"], result["after"]["guest"]["memory"]) == (
         True,
         "2Gi",
         "4Gi",
@@ -528,14 +528,14 @@ def test_machine_types_are_changed_and_rolled_back(fleet: Fleet) -> None:
 def test_fleet_moves_off_deprecated_instancetypes(fleet: Fleet) -> None:
     fleet.create(3)
     larger(fleet, obsolete={})
-    made = fleet.run(
+    result = fleet.run(
         "instancetype",
         name="fleet",
         cpu={"guest": 1},
         memory={"guest": "2Gi", "max_guest": "2Gi"},
         deprecated={"replacement": "larger", "obsolete_from": "2027-03-31"},
     )
-    assert made["changed"], made
+    assert result["changed"], result
     before = specs(fleet)
     code, output = fleet.refresh(replace="deprecated")
     assert code != 0

@@ -38,8 +38,8 @@ def site(cluster: Path) -> Iterator[str]:
         objects.delete_collection_cluster_custom_object(
             "instancetype.kubevirt.io", "v1beta1", plural, label_selector=labels
         )
-        for one in client.CoreV1Api(connection).list_namespace().items:
-            if one.metadata.name == name:
+        for item in client.CoreV1Api(connection).list_namespace().items:
+            if item.metadata.name == name:
                 client.CoreV1Api(connection).delete_namespace(name)
 
 
@@ -75,12 +75,12 @@ def play(cluster: Path, tmp_path: Path, site: str, *arguments: str) -> subproces
 
 def test_check_of_a_new_site_succeeds(cluster: Path, tmp_path: Path, site: str) -> None:
     checked = play(cluster, tmp_path, site, "--check", "--diff")
-    told = flat(checked.stdout)
+    result = flat(checked.stdout)
     assert checked.returncode == 0, checked.stdout
-    assert f'namespaces "{site}" not found; check mode cannot tell whether an earlier task' in told
+    assert f'namespaces "{site}" not found; check mode cannot tell whether an earlier task' in result
     # What it suggests depends on what other tests have on the cluster.
-    assert re.search(f'"{site}-site.small" not found; (the cluster has|did you mean) ', told), told
-    assert "failed=0" in told and "changed=2" in told
+    assert re.search(f'"{site}-site.small" not found; (the cluster has|did you mean) ', result), result
+    assert "failed=0" in result and "changed=2" in result
     with config.new_client_from_config(str(cluster)) as connection:
         client.CoreV1Api(connection).create_namespace({"metadata": {"name": site}})
     made = play(cluster, tmp_path, site)

@@ -63,8 +63,8 @@ def matcher(fleet: Fleet, name: str) -> dict[str, Any] | None:
     with config.new_client_from_config(str(fleet.kubeconfig)) as connection:
         api = client.CustomObjectsApi(connection)
         vm = api.get_namespaced_custom_object("kubevirt.io", "v1", fleet.namespace, "virtualmachines", name)
-    found: dict[str, Any] | None = vm["spec"].get("instancetype")
-    return found
+    result: dict[str, Any] | None = vm["spec"].get("instancetype")
+    return result
 
 
 def until_expanded(fleet: Fleet, *names: str) -> None:
@@ -79,8 +79,8 @@ def test_each_transition_is_predicted_and_done_once(fleet: Fleet, style: str) ->
     before = fleet.power()
     restarting = {"restart": "if_required"}
     back = {"state": "pinned", "revision": "previous"}
-    first = {name: one["instancetype"]["revision"] for name, one in fleet.revisions().items()}
-    pinned = {"state": "pinned", "revisions": {name: {"instancetype": one} for name, one in first.items()}}
+    first = {name: item["instancetype"]["revision"] for name, item in fleet.revisions().items()}
+    pinned = {"state": "pinned", "revisions": {name: {"instancetype": item} for name, item in first.items()}}
     fleet.size(1, "4Gi")
     # Up to 1.4 there is no pin to take out: what was rolled back is refreshed.
     unpinned = [({"state": "unpinned"}, 1, "2Gi")] if style == "status" else []
@@ -101,7 +101,7 @@ def test_each_transition_is_predicted_and_done_once(fleet: Fleet, style: str) ->
         assert (fleet.revisions(), fleet.kept()) == kept, options
         done = fleet.run("controller_revision", **options)
         assert not done.get("failed"), (options, done)
-        assert [one["changed"] for one in done["results"]] == [True] * 4, (options, done)
+        assert [item["changed"] for item in done["results"]] == [True] * 4, (options, done)
         assert set(fleet.generations().values()) == {generation}, options
         assert set(fleet.memory().values()) == {memory}, options
         assert fleet.power() == before, options
@@ -121,7 +121,7 @@ def test_sockets_are_plugged_in(fleet: Fleet) -> None:
     fleet.size(2, "2Gi")
     assert fleet.revisions()["vm-000"]["needs"] == "live_update"
     done = fleet.run("controller_revision", restart="if_required")
-    assert [(one["needs"], one["restarted"]) for one in done["results"]] == [("live_update", False)], done
+    assert [(item["needs"], item["restarted"]) for item in done["results"]] == [("live_update", False)], done
     assert fleet.vms()["vm-000"]["instance"]["guest"]["vcpus"] == 2
     # The guest of a local cluster never reports that it took them, so that no second change is plugged in.
 
@@ -136,7 +136,7 @@ def test_revision_name_in_spec_is_replaced(fleet: Fleet) -> None:
     fleet.size(1, "4Gi")
 
     planned = fleet.run("controller_revision", check=True)
-    assert [one["changed"] for one in planned["results"]] == [True] * 4
+    assert [item["changed"] for item in planned["results"]] == [True] * 4
     done = fleet.run("controller_revision", names=["vm-000"], restart="if_required")
     assert (done["changed"], done["results"][0]["restarted"]) == (True, True), done
     second = done["results"][0]["revisions"]["instancetype"]
@@ -178,10 +178,10 @@ def test_another_instancetype_removes_the_revision_name(fleet: Fleet) -> None:
         return {**done["result"], **(matcher(fleet, "web") or {})}
 
     for name, restart in (("fleet", "never"), ("large", "if_required")):
-        told = declare(instancetype={"name": name, "kind": "VirtualMachineInstancetype"}, restart=restart)
-        assert (told["name"], told["restarted"]) == (name, restart == "if_required")
-        assert told["revisionName"] == told["instancetype_revision"]
-        assert told["revisionName"].startswith(f"web-{name}-")
+        result = declare(instancetype={"name": name, "kind": "VirtualMachineInstancetype"}, restart=restart)
+        assert (result["name"], result["restarted"]) == (name, restart == "if_required")
+        assert result["revisionName"] == result["instancetype_revision"]
+        assert result["revisionName"].startswith(f"web-{name}-")
     own = declare(cpu={"cores": 2}, memory="1Gi")
     assert "revisionName" not in own and "instancetype_revision" not in own
     assert declare(instancetype={"name": "fleet", "kind": "VirtualMachineInstancetype"})["changed"]
@@ -200,7 +200,7 @@ def test_expanded_vms_have_nothing_to_refresh(fleet: Fleet, policy: str) -> None
             done = fleet.run("controller_revision", **options)
             assert not done.get("failed"), done
             assert not done["changed"], done
-        assert not any(one["drifted"] for one in fleet.revisions().values())
+        assert not any(item["drifted"] for item in fleet.revisions().values())
         code, output = fleet.refresh()
         assert code == 0, output
         assert "2 virtual machines: 2 unchanged" in output
@@ -217,7 +217,7 @@ def test_refresh_expands_vms_older_than_the_policy(fleet: Fleet) -> None:
     try:
         done = fleet.run("controller_revision", restart="if_required")
         assert not done.get("failed"), done
-        assert [(one["changed"], one["expanded"]) for one in done["results"]] == [(True, ["instancetype"])] * 2, done
+        assert [(item["changed"], item["expanded"]) for item in done["results"]] == [(True, ["instancetype"])] * 2, done
         assert (fleet.power(), fleet.memory()) == (before, {"vm-000": "4Gi"})
         again = fleet.run("controller_revision", restart="if_required")
         assert not again.get("failed") and not again["changed"], again

@@ -50,13 +50,13 @@ def test_existing_labels_and_missing_labels(session: Session, cluster: Path, nam
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    told = " ".join(done.stdout.split())
+    result = " ".join(done.stdout.split())
     live = session.get(BY_NAME["DataSource"], namespace, "fedora")
     assert live is not None
     assert {live["metadata"]["labels"][f"{MARK}{role}"] for role in ("instancetype", "preference")} == {
         "u1.medium",
         "fedora",
     }
-    assert f"DataSource {namespace}/silent: no_defaults: VMs get no instancetype and no preference" in told
-    assert f"DataSource {namespace}/fedora: missing_target" in told
-    assert f"DataSource {namespace}/fedora: no_defaults" not in told
+    assert f"DataSource {namespace}/silent: no_defaults: VMs get no instancetype and no preference" in result
+    assert f"DataSource {namespace}/fedora: missing_target" in result
+    assert f"DataSource {namespace}/fedora: no_defaults" not in result

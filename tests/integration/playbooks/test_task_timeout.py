@@ -52,6 +52,6 @@ def test_no_write_follows_a_timeout(tmp_path: Path, direct: bool) -> None:
         assert done.returncode == 2 and re.search(f"(imed out after|expected time frame) .?{SECONDS}", shown), shown
         # A module's own process has noticed by then that nobody reads its result.
         time.sleep(2)
-        told = len(store.writes)
+        result = len(store.writes)
         time.sleep(3)
-        assert 0 < told == len(store.writes) < COUNT
+        assert 0 < result == len(store.writes) < COUNT

@@ -34,12 +34,12 @@ def minor(session: Session) -> str:
 @pytest.mark.parametrize("name", VMS)
 def test_check_mode_agrees_with_the_server(name: str, session: Session) -> None:
     manifest, known = PLAIN[name].manifest("default"), kubevirt(session)
-    answer, found = ask(session, manifest), errors(manifest, known)
-    assert bool(found) == (answer.stored is None), (answer, found)
+    answer, matches = ask(session, manifest), errors(manifest, known)
+    assert bool(matches) == (answer.stored is None), (answer, matches)
     if answer.webhook in VALIDATORS and minor(session) not in OTHER_REASONS.get(name, ()):
         # Where the form is wrong, the check reads no further, and has words of its own.
-        told = [*(one.message for one in found), *causes(manifest, known)]
-        assert not [cause for cause in answer.messages[1:] if not any(cause in text for text in told)]
+        result = [*(item.message for item in matches), *causes(manifest, known)]
+        assert not [cause for cause in answer.messages[1:] if not any(cause in text for text in result)]
 
 
 @pytest.mark.parametrize("name", VMS)
@@ -53,17 +53,17 @@ def test_certain_findings_agree_with_the_server(name: str, session: Session) -> 
 def test_start_failures_of_admitted_vms_are_predicted(name: str, session: Session) -> None:
     """A VM that makes such a VMI is refused itself, or preflight tells why its VMI will be."""
     case = PLAIN[name]._replace(kind="VirtualMachine", vm={"runStrategy": "Always"})
-    whole, answer = (ask(session, one.manifest("default")) for one in (case, PLAIN[name]))
-    told = "; ".join(foreseen(case, session)).replace("spec.template.spec.", "spec.")
+    whole, answer = (ask(session, item.manifest("default")) for item in (case, PLAIN[name]))
+    result = "; ".join(foreseen(case, session)).replace("spec.template.spec.", "spec.")
     if whole.stored is None:
         assert all(whole.says(text) for text in foreseen(case, session))
     elif answer.stored is None:
-        assert all(cause in told for cause in answer.messages[1:])
+        assert all(cause in result for cause in answer.messages[1:])
     elif minor(session) not in LATER_PATCHES.get(name, ()):
-        assert not told
+        assert not result
 
 
 def foreseen(case: Case, session: Session) -> list[str]:
     """What preflight is sure of, beside the objects that are not there."""
-    found = issues(case.manifest("default"), kubevirt(session))
-    return [issue.text for issue in found if issue.certain and not issue.missing]
+    result = issues(case.manifest("default"), kubevirt(session))
+    return [issue.text for issue in result if issue.certain and not issue.missing]

@@ -69,19 +69,19 @@ def await_marks(session: Session, namespace: str, name: str) -> None:
 def test_presets(session: Session, declared: str) -> None:
     different: dict[str, Any] = {}
     for number, (name, case) in enumerate(CASES.items()):
-        answer, found = asked(session, declared, name), case.answer(labelled(name))
-        if answer.stored is None or found.conflicts:
+        answer, result = asked(session, declared, name), case.answer(labelled(name))
+        if answer.stored is None or result.conflicts:
             both = answer.stored is None and "VirtualMachinePresets cannot be applied" in answer.messages[0]
-            if not (both and found.conflicts):
+            if not (both and result.conflicts):
                 different[name] = answer
             continue
-        mine = sorted(f"{key}-{number}" for key in found.annotations if key.startswith("virtualmachinepreset."))
+        mine = sorted(f"{key}-{number}" for key in result.annotations if key.startswith("virtualmachinepreset."))
         domain = answer.stored["spec"]["domain"]
         # KubeVirt's defaults are added to what presets and VMI say.
-        said = {part: found.domain[part] for part in PARTS if part in found.domain}
+        said = {part: result.domain[part] for part in PARTS if part in result.domain}
         within = all(contains(domain[part], value) for part, value in said.items())
-        requests = domain["resources"].get("requests") == found.domain["resources"].get("requests")
-        watchdog = domain["devices"].get("watchdog") == found.domain["devices"].get("watchdog")
+        requests = domain["resources"].get("requests") == result.domain["resources"].get("requests")
+        watchdog = domain["devices"].get("watchdog") == result.domain["devices"].get("watchdog")
         if not (marks(answer) == mine and within and requests and watchdog):
             different[name] = answer
     assert not different
@@ -117,13 +117,13 @@ def test_a_successor_has_the_same_guest(session: Session, namespace: str) -> Non
         },
     }
     await_marks(session, namespace, "old")
-    found = convert(old, Sources([preset], [instancetype]))
-    assert found.differences == ()
-    new = {**found.manifest, "metadata": {"name": "new", "namespace": namespace}}
+    result = convert(old, Sources([preset], [instancetype]))
+    assert result.differences == ()
+    new = {**result.manifest, "metadata": {"name": "new", "namespace": namespace}}
     for vm in (old, new):
         session.request("POST", f"{path}/virtualmachines", body=vm)
     before, after = (vmi_of(session, path, name) for name in ("old", "new"))
-    assert guest(before["spec"]) == guest(after["spec"]) == found.guest_after
+    assert guest(before["spec"]) == guest(after["spec"]) == result.guest_after
     assert marked(before) == ["virtualmachinepreset.kubevirt.io/small"] and not marked(after)
     domains = [{**vmi["spec"]["domain"], "firmware": {}} for vmi in (before, after)]
     for domain in domains:

@@ -151,10 +151,10 @@ def test_network_is_plugged_although_a_restart_is_pending(session: Session, clus
     assert has_lan(instance) and "hostname" not in instance["spec"]
     # Stopped, it keeps the condition.
     assert fleet.change([{**changed, "run_strategy": "Halted"}], "never") == []
-    vm = fleet.awaited(VM, "web", lambda one: one["status"]["printableStatus"] == "Stopped")
+    vm = fleet.awaited(VM, "web", lambda item: item["status"]["printableStatus"] == "Stopped")
     assert asks_for_restart(vm)
-    told = fleet.declare([changed], restart="never")["web"]
-    assert (told["changed"], told["restart_required"]) == (False, False)
+    result = fleet.declare([changed], restart="never")["web"]
+    assert (result["changed"], result["restart_required"]) == (False, False)
 
 
 class Fleet:
@@ -192,28 +192,28 @@ class Fleet:
         forecast = self._run(virtual_machines=entries, restart=restart, check=True)
         before = dict(self._before)
         done = self.declare(entries, restart=restart)
-        found = []
+        matches = []
         for entry in entries:
             name = entry["name"]
-            told = [
+            output = [
                 f"{key}: {forecast[name].get(key)!r} in check mode, {done[name].get(key)!r} in the run"
                 for key in FORECAST
                 if forecast[name].get(key) != done[name].get(key)
             ]
             if not done[name]["failed"]:
-                told += self._judged(done[name], instances.get(name), *self._foreseen(done[name]))
-            if told:
-                told += [f"before: {before.get(name)}", f"after: {entry}", f"restart: {restart}"]
-                found.append("\n  ".join([f"{name}: {done[name].get('needs')}", *told]))
+                output += self._judged(done[name], instances.get(name), *self._foreseen(done[name]))
+            if output:
+                output += [f"before: {before.get(name)}", f"after: {entry}", f"restart: {restart}"]
+                matches.append("\n  ".join([f"{name}: {done[name].get('needs')}", *output]))
         again = self._run(virtual_machines=entries, restart=restart, check=True)
         for name, result in again.items():
             if not done[name]["failed"] and (result["changed"] or result["restarted"]):
-                found.append(f"{name}: again: {result} after {done[name]}")
-        return found
+                matches.append(f"{name}: again: {result} after {done[name]}")
+        return matches
 
     def _by_name(self, kind: Any) -> dict[str, Manifest]:
         objects, _version = self._session.list(kind, self._namespace)
-        return {one["metadata"]["name"]: one for one in objects}
+        return {item["metadata"]["name"]: item for item in objects}
 
     def _judged(self, told: Result, before: Manifest | None, pending: Manifest, foreseen: Manifest) -> Iterator[str]:
         """Where the cluster differs from what the run says. pending: what an earlier change had foreseen."""
@@ -249,9 +249,9 @@ class Fleet:
     def awaited(self, kind: Any, name: str, holds: Callable[[Manifest], bool]) -> Manifest:
         end = time.monotonic() + 20
         while True:
-            found = self._session.get(kind, self._namespace, name)
-            if (found is not None and holds(found)) or time.monotonic() > end:
-                return found or {}
+            result = self._session.get(kind, self._namespace, name)
+            if (result is not None and holds(result)) or time.monotonic() > end:
+                return result or {}
             time.sleep(0.1)
 
 

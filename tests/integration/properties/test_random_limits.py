@@ -278,9 +278,9 @@ class Batch:
             for size, (cpu, memory) in SIZE.items()
         ]
         own += [_manifest(PREFERENCE, name, size, {}) for size in SIZE]
-        for one in (claim, *own):
-            create(self.session, one)
-            self.objects.append(one)
+        for item in (claim, *own):
+            create(self.session, item)
+            self.objects.append(item)
         for number in range(VMS):
             for _attempt in range(20):
                 vm = self.drawn.vm(name, f"vm-{number}")
@@ -359,15 +359,15 @@ class Batch:
         judged: Manifest | None = manifest
         if manifest["kind"] == VM:
             judged = admit(manifest, stored, Cluster(Objects(self.objects), kubevirt(self.session))).admitted
-        told = (
+        result = (
             []
             if judged is None
             else list(
                 violations(self.limits, judged, stored, metadata["namespace"], self.labels[metadata["namespace"]])
             )
         )
-        denied = [one.text for one in told if one.action == "deny"]
-        warned = frozenset(one.text for one in told if one.action == "warn")
+        denied = [item.text for item in result if item.action == "deny"]
+        warned = frozenset(item.text for item in result if item.action == "warn")
         verdict = f"{what}: {'denied' if answer.denied else 'accepted' if answer.stored else 'refused otherwise'}"
         agree = bool(denied) == bool(answer.denied)
         if manifest["kind"] != VMI:
@@ -375,7 +375,7 @@ class Batch:
             agree = agree and (not denied or answer.denied in denied) and warned == answer.warnings
         if agree:
             return verdict, ""
-        details = (answer, told, json.dumps(manifest), json.dumps(stored and stored["spec"]), self.limits)
+        details = (answer, result, json.dumps(manifest), json.dumps(stored and stored["spec"]), self.limits)
         return verdict, "\n  ".join((verdict, *map(str, details)))
 
 
@@ -420,5 +420,5 @@ def test_thousands_of_names_are_within_cels_limits(session: Session, namespace: 
         assert answer("x").denied.startswith("spec.instancetype.name: x is not permitted here")
         assert not answer(names[-1]).denied
     finally:
-        for one in made:
-            session.request("DELETE", BY_NAME[one["kind"]].path(None, one["metadata"]["name"]))
+        for item in made:
+            session.request("DELETE", BY_NAME[item["kind"]].path(None, item["metadata"]["name"]))

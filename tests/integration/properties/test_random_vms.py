@@ -76,20 +76,20 @@ def made(
 
     there = []
     try:
-        for one in map(named, world):
-            kind = BY_NAME[one["kind"]]
-            spec = SPECS.get(kind.kind, one["spec"])
+        for item in map(named, world):
+            kind = BY_NAME[item["kind"]]
+            spec = SPECS.get(kind.kind, item["spec"])
             if kind.kind == "DataSource":
                 spec = {"source": {"pvc": {"name": named("claim"), "namespace": namespace}}}
-            manifest = {**one, "apiVersion": kind.api_version, "spec": spec}
+            manifest = {**item, "apiVersion": kind.api_version, "spec": spec}
             there.append(
-                session.request("POST", kind.path(one["metadata"].get("namespace")), retry=True, body=manifest)
+                session.request("POST", kind.path(item["metadata"].get("namespace")), retry=True, body=manifest)
             )
         yield there, named
     finally:
-        for one in there:
+        for item in there:
             session.request(
-                "DELETE", BY_NAME[one["kind"]].path(one["metadata"].get("namespace"), one["metadata"]["name"])
+                "DELETE", BY_NAME[item["kind"]].path(item["metadata"].get("namespace"), item["metadata"]["name"])
             )
 
 
@@ -99,14 +99,14 @@ def test_new_vms(session: Session, namespace: str, world: list[Manifest], vms: l
     with made(world, session, namespace) as (objects, named):
         for vm in map(named, vms):
             answer = ask(session, vm)
-            told = [issue for issue in issues(vm, kubevirt(session), objects) if issue.certain]
-            compared(answer, [issue.text for issue in told], vm)
-            found = errors(vm, kubevirt(session), objects)
+            result = [issue for issue in issues(vm, kubevirt(session), objects) if issue.certain]
+            compared(answer, [issue.text for issue in result], vm)
+            matches = errors(vm, kubevirt(session), objects)
             if answer.stored is None:
                 # What is not among the files may be in the cluster.
-                assert found or "not found" in answer.messages[0], (answer, vm)
+                assert matches or "not found" in answer.messages[0], (answer, vm)
             else:
-                assert all(one.rule == "not-found" for one in found), (found, vm)
+                assert all(item.rule == "not-found" for item in matches), (matches, vm)
 
 
 @SETTINGS
@@ -129,29 +129,29 @@ def test_changed_vms(
             planned = plan.present(vm, live, None)
             if planned.action == plan.NONE:
                 continue
-            told = issues(vm, kubevirt(session), [*objects, *revisions], live)
+            result = issues(vm, kubevirt(session), [*objects, *revisions], live)
             answer = ask(session, plan.merged(planned, live), changes=True)
-            compared(answer, [issue.text for issue in told if issue.certain], vm)
+            compared(answer, [issue.text for issue in result if issue.certain], vm)
 
 
 def settled(session: Session, vm: Manifest) -> Manifest:
     """A VM once virt-controller has captured what it names, or said that it cannot."""
     metadata = vm["metadata"]
     for _unused in range(300):
-        found = session.get(BY_NAME["VirtualMachine"], metadata["namespace"], metadata["name"])
-        assert found is not None
-        status = found.get("status") or {}
-        failed = any(one["type"] == "Failure" for one in status.get("conditions") or ())
+        result = session.get(BY_NAME["VirtualMachine"], metadata["namespace"], metadata["name"])
+        assert result is not None
+        status = result.get("status") or {}
+        failed = any(item["type"] == "Failure" for item in status.get("conditions") or ())
         captured = all(
-            (found["spec"][role.matcher].get("revisionName"))
+            (result["spec"][role.matcher].get("revisionName"))
             or (status.get(role.reference) or {}).get("controllerRevisionRef")
             for role in ROLES
-            if found["spec"].get(role.matcher)
+            if result["spec"].get(role.matcher)
         )
         if status.get("printableStatus") and (failed or captured):
-            return found
+            return result
         time.sleep(0.1)
-    raise AssertionError(f"{metadata['name']} does not settle: {found}")
+    raise AssertionError(f"{metadata['name']} does not settle: {result}")
 
 
 def compared(answer: Answer, told: list[str], vm: Manifest) -> None:

@@ -163,10 +163,10 @@ def test_long_unused_programs_are_removed(cache: Path) -> None:
 
 
 def test_checking_for_built_programs_counts_as_use(cache: Path) -> None:
-    wanted = ProgramSet(KUBERNETES, KUBEVIRT)
+    expected = ProgramSet(KUBERNETES, KUBEVIRT)
     _built(cache, DEFAULT.folder.name, 0)
-    assert wanted.is_built()
-    assert not build.build(wanted, lambda line: None)
+    assert expected.is_built()
+    assert not build.build(expected, lambda line: None)
     assert build.remove_unused(keep=[]) == []
 
 

@@ -81,13 +81,13 @@ class Api:
 def _merged(old: Any, patch: Any) -> Any:
     if not isinstance(patch, dict):
         return patch
-    found = dict(old) if isinstance(old, dict) else {}
+    result = dict(old) if isinstance(old, dict) else {}
     for name, value in patch.items():
         if value is None:
-            found.pop(name, None)
+            result.pop(name, None)
         else:
-            found[name] = _merged(found.get(name), value)
-    return found
+            result[name] = _merged(result.get(name), value)
+    return result
 
 
 def named(name: str, namespace: str = "ns", **metadata: Any) -> Manifest:
@@ -102,10 +102,10 @@ def pod(name: str = "p", **spec: Any) -> Manifest:
 
 def launcher(name: str, vmi: Manifest) -> Manifest:
     """A virt-launcher pod of a VMI."""
-    found = pod(name)
-    found["metadata"]["labels"] = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": vmi["metadata"]["uid"]}
-    found["metadata"]["annotations"] = {"kubevirt.io/domain": vmi["metadata"]["name"]}
-    return found
+    result = pod(name)
+    result["metadata"]["labels"] = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": vmi["metadata"]["uid"]}
+    result["metadata"]["annotations"] = {"kubevirt.io/domain": vmi["metadata"]["name"]}
+    return result
 
 
 def vmi(phase: str = "Scheduled", devices: Manifest | None = None, **spec: Any) -> Manifest:

@@ -19,8 +19,8 @@ FOREIGN = {**CLASS, "provisioner": "example.com/other"}
 
 
 def claim(name: str = "c", size: str = "1Gi", **spec: Any) -> Manifest:
-    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}
-    return {"metadata": named(name), "spec": {"storageClassName": "local", **wanted, **spec}, "status": {}}
+    expected = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}
+    return {"metadata": named(name), "spec": {"storageClassName": "local", **expected, **spec}, "status": {}}
 
 
 def bound(name: str = "c", size: str = "1Gi") -> Manifest:

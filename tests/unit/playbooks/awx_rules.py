@@ -56,13 +56,13 @@ def launch(spec: list[Values], sent: Values) -> Values:
     complaints = [words for question in spec for words in _complaints(question, sent)]
     if complaints:
         raise Refused({"variables_needed_to_start": complaints})
-    asked = {question["variable"] for question in spec}
-    return {**_defaults(spec), **{name: value for name, value in sent.items() if name in asked}}
+    requested = {question["variable"] for question in spec}
+    return {**_defaults(spec), **{name: value for name, value in sent.items() if name in requested}}
 
 
 def schedule(spec: list[Values], extra_data: Values) -> Values:
     """The variables of a scheduled job. Raises Refused, as `launch` does, and for a variable that is no question."""
-    found = launch(spec, extra_data)
+    result = launch(spec, extra_data)
     strangers = [name for name in extra_data if name not in {question["variable"] for question in spec}]
     if strangers:
         raise Refused(
@@ -73,16 +73,16 @@ def schedule(spec: list[Values], extra_data: Values) -> Values:
                 ]
             }
         )
-    return found
+    return result
 
 
 def _defaults(spec: list[Values]) -> Values:
     """An empty default is one; what its own question refuses is left out."""
-    found = {question["variable"]: question["default"] for question in spec if question.get("default") is not None}
+    result = {question["variable"]: question["default"] for question in spec if question.get("default") is not None}
     return {
         name: value
-        for name, value in found.items()
-        if not any(_complaints(one, {name: value}) for one in spec if one["variable"] == name)
+        for name, value in result.items()
+        if not any(_complaints(item, {name: value}) for item in spec if item["variable"] == name)
     }
 
 

@@ -93,13 +93,13 @@ def test_an_expanded_vm_is_adopted(
     same = before is not None and before == created(original, objects)
     event("the same when expanded" if same else "another when expanded")
     given_vm = copy.deepcopy(explicit)
-    found = adopt.adopt(explicit, instancetypes, preferences, Cluster(objects, KubeVirt(NEWEST)))
+    result = adopt.adopt(explicit, instancetypes, preferences, Cluster(objects, KubeVirt(NEWEST)))
     assert explicit == given_vm
     if same:
-        assert found.chosen is not None
-    if found.chosen is None:
+        assert result.chosen is not None
+    if result.chosen is None:
         return
-    chosen = found.chosen
+    chosen = result.chosen
     event("with a preference" if chosen.preference else "without a preference")
     assert chosen.differences == ()
     assert created(chosen.vm, objects) == before

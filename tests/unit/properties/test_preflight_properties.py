@@ -85,14 +85,14 @@ def test_omitted_features_change_no_issue(
     changes: bool,
     captures: bool,
 ) -> None:
-    specs = {one["metadata"]["name"]: one["spec"] for one in world if one["kind"] == TYPE}
+    specs = {item["metadata"]["name"]: item["spec"] for item in world if item["kind"] == TYPE}
 
     def twin(name: str) -> tuple[Manifest, Manifest | None, Cluster]:
         """The VM under another name, with other facts of its own, and its captured revision."""
         named = {"name": name, "namespace": "shop"}
-        wanted = {**then, "metadata": named}
+        expected = {**then, "metadata": named}
         if not changes:
-            return plan.merged(plan.present(wanted, None, None), None), None, cluster([])
+            return plan.merged(plan.present(expected, None, None), None), None, cluster([])
         own = {"uid": f"u-{name}", "generation": len(name), "resourceVersion": name}
         live = {**copy(first), "metadata": {**named, **own}, "status": {"printableStatus": name}}
         matched = first["spec"].get("instancetype", {}).get("name")
@@ -103,20 +103,20 @@ def test_omitted_features_change_no_issue(
             labels = {"instancetype.kubevirt.io/object-name": matched}
             about = {"name": f"kept-{name}", "namespace": "shop", "labels": labels}
             kept = [{"kind": "ControllerRevision", "metadata": about, "data": data}]
-        planned = plan.present(wanted, live, None)
+        planned = plan.present(expected, live, None)
         return plan.merged(planned, live), live, cluster(kept)
 
     def cluster(kept: list[Manifest]) -> Cluster:
         return Cluster(Objects([*world, *kept]), kubevirt_of(kubevirt(release, chosen), f"v{release}"))
 
     def listed(kind: str, _namespace: str) -> list[Manifest]:
-        return [one for one in world if one["kind"] == kind]
+        return [item for item in world if item["kind"] == kind]
 
     twins = [twin(name) for name in ("web", "database")]
     assert len({admission_cache_key(made, live, there) for made, live, there in twins}) == 1
-    told = [preflight.issues(admit(made, live, there), live, there, listed) for made, live, there in twins]
-    event("issues" if told[0] else "none")
-    assert told[0] == told[1]
+    result = [preflight.issues(admit(made, live, there), live, there, listed) for made, live, there in twins]
+    event("issues" if result[0] else "none")
+    assert result[0] == result[1]
 
 
 class Gathered(Objects):
@@ -142,5 +142,5 @@ def test_preflight_reads_only_gathered_objects(world: list[Manifest], made: Mani
     kubevirt = kubevirt_of({}, f"v{release}")
     objects = Gathered(world, [made], kubevirt.release)
     planned = plan.present(made, None, None)
-    asked = Cluster(objects, kubevirt)
-    preflight.issues(admit(planned.manifest, None, asked), None, asked, lambda *_: [])
+    requested = Cluster(objects, kubevirt)
+    preflight.issues(admit(planned.manifest, None, requested), None, requested, lambda *_: [])

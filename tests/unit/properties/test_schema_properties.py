@@ -57,7 +57,7 @@ def test_the_input_stays_and_is_not_shared(given_object: tuple[str, dict[str, An
     shared = _containers(schema.canonical(name, value)) & _containers(value)
     assert value == before
     # What the API takes as it is (`any`) is handed on.
-    assert all(found in _containers_of_any(value) for found in shared)
+    assert all(result in _containers_of_any(value) for result in shared)
 
 
 @given(OBJECTS)
@@ -77,14 +77,14 @@ def test_unknown_fields_and_nulls_are_ignored(given_object: tuple[str, dict[str,
 
 
 def _containers(value: Any) -> set[int]:
-    found = {id(value)} if isinstance(value, (dict, list)) else set()
+    result = {id(value)} if isinstance(value, (dict, list)) else set()
     for entry in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        found |= _containers(entry)
-    return found
+        result |= _containers(entry)
+    return result
 
 
 def _containers_of_any(value: Any) -> set[int]:
     if isinstance(value, dict):
-        found = set().union(*(_containers_of_any(entry) for entry in value.values()))
-        return found | (_containers(value) if value == {"a": [1]} else set())
+        result = set().union(*(_containers_of_any(entry) for entry in value.values()))
+        return result | (_containers(value) if value == {"a": [1]} else set())
     return set().union(*(_containers_of_any(entry) for entry in value)) if isinstance(value, list) else set()

@@ -63,8 +63,8 @@ def captured(name: str, namespace: str = "shop", *, drifted: bool = True, **more
 
 def entry(name: str, kind: str = f"{LABEL}Instancetype", namespace: str = "", **more: Any) -> Told:
     """An instancetype or preference as catalog_info returns it."""
-    told = {"catalog": "common", "catalog_version": "v1.8.0", "deprecated": False, "used_by": []}
-    return {"kind": kind, "namespace": namespace, "name": name, **told, **more}
+    result = {"catalog": "common", "catalog_version": "v1.8.0", "deprecated": False, "used_by": []}
+    return {"kind": kind, "namespace": namespace, "name": name, **result, **more}
 
 
 def fleet(count: int) -> dict[str, list[Told]]:
@@ -137,7 +137,7 @@ def random_fleet(count: int, seed: int) -> dict[str, list[Told]]:
             more["refusal"] = f"spec.template.spec.domain.{draw.choice(('cpu', 'memory'))} conflicts with {size}"
         revisions.append(captured(name, namespace, drifted=drifts, **(more if drifts else {})))
     names = [f"{draw.choice(('u1', 'cx1', 'm1'))}.{number}" for number in range(200)]
-    users = [f"{one['namespace']}/{one['name']}" for one in vms]
+    users = [f"{item['namespace']}/{item['name']}" for item in vms]
     return {
         "value": vms,
         "revisions": revisions,

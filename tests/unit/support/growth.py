@@ -16,8 +16,8 @@ def growth(work: Callable[[int], Callable[[], Any]], few: int = FEW) -> float:
     work: the number of objects → what is counted.
     """
     work(2)()
-    one, four = (calls(work(count)) for count in (few, 4 * few))
-    return four / one
+    item, four = (calls(work(count)) for count in (few, 4 * few))
+    return four / item
 
 
 def calls(work: Callable[[], Any]) -> int:

@@ -72,23 +72,23 @@ class Store:
 
     @property
     def writes(self) -> list[tuple[str, str]]:
-        return [one for one in self.asked if one[0] != "GET"]
+        return [item for item in self.asked if item[0] != "GET"]
 
     def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
         (self.dry_runs if query.get("dryRun") == "All" else self.asked).append((method, path))
         for (scripted, end), answer in self.answers.items():
             if method == scripted and path.endswith(end):
-                told: tuple[int, Any] | None = answer
-                return told
+                result: tuple[int, Any] | None = answer
+                return result
         if path in self.lists:
-            watched = [{"type": "MODIFIED", "object": one} for one in self.lists[path]]
+            watched = [{"type": "MODIFIED", "object": item} for item in self.lists[path]]
             return 200, watched if query.get("watch") else listed(*self.lists[path])
         place, _slash, name = path.rpartition("/")
         if place == NAMESPACES and place not in self.lists:
             return 200, {"metadata": {"name": name}}
-        found = next((one for one in self.lists.get(place, []) if one["metadata"]["name"] == name), None)
-        if found is not None:
-            return 200, found
+        matches = next((item for item in self.lists.get(place, []) if item["metadata"]["name"] == name), None)
+        if matches is not None:
+            return 200, matches
         if method == "PATCH":
             return 200, {"metadata": {"name": name}}
         return status(404, f"{name} not found" if place in self.lists else NO_SUCH_API, "NotFound")
