@@ -84,9 +84,9 @@ class Way(proxy.Proxy):
                 return False
         return True
 
-    async def _respond(self, request: web.Request, asked: RequestInfo) -> web.StreamResponse:
-        self.asked.append(asked)
-        return await super()._respond(request, asked)
+    async def _respond(self, request: web.Request, info: RequestInfo) -> web.StreamResponse:
+        self.asked.append(info)
+        return await super()._respond(request, info)
 
     async def _hold(self) -> None:
         self._held.set()
