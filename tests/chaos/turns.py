@@ -88,15 +88,15 @@ class TurnWay(Way):
         super().__init__(settings, session, kubeconfig)
         self._turns, self._client = turns, client
 
-    async def _respond(self, request: web.Request, asked: RequestInfo) -> web.StreamResponse:
-        if asked.watches:
+    async def _respond(self, request: web.Request, info: RequestInfo) -> web.StreamResponse:
+        if info.watches:
             self._turns.watch(self._client, 1)
             try:
-                return await super()._respond(request, asked)
+                return await super()._respond(request, info)
             finally:
                 self._turns.watch(self._client, -1)
-        await self._turns.begin(self._client, asked)
+        await self._turns.begin(self._client, info)
         try:
-            return await super()._respond(request, asked)
+            return await super()._respond(request, info)
         finally:
             self._turns.end()
