@@ -1,4 +1,4 @@
-"""Pooled connections to an API server, with one TLS context for all of them."""
+"""Connections with TLS: their context, and those to an API server, pooled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from . import tls
 from .configuration import forget_files
 from .errors import ConnectionFailed, reason_of
 from .libraries import RESTClientObject, urllib3
@@ -24,6 +23,20 @@ deadline: contextvars.ContextVar[float] = contextvars.ContextVar("deadline")
 _BUFFER = 65536
 # Files that a pool would read for each connection; the TLS context already has their contents.
 _FILES = ("ca_certs", "cert_file", "key_file")
+
+
+def tls_context(ca_file: str | None = None, ca_text: str | None = None, check: bool = True) -> ssl.SSLContext:
+    """A context that checks certificates and the names in them, unless `check` is False.
+
+    ca_file, ca_text: the CAs that count, as PEM; without them, those of the system. Raises OSError for unusable ones.
+    """
+    context = ssl.create_default_context(cafile=ca_file, cadata=ca_text)
+    # urllib3 1 does not tell TLS a name that is an IP address; it compares names itself if TLS does not.
+    compares_names = urllib3.__version__.startswith("1.")  # type: ignore[attr-defined]
+    context.check_hostname = check and not compares_names
+    if not check:
+        context.verify_mode = ssl.CERT_NONE
+    return context
 
 
 def connections(configuration: Any) -> Any:
@@ -128,7 +141,7 @@ def _pool_classes(pools: dict[str, Any]) -> dict[str, Any]:
 def _context(configuration: Any) -> ssl.SSLContext:
     try:
         # Without a CA file, the CAs of the system count.
-        context = tls.context(configuration.ssl_ca_cert or None, check=bool(configuration.verify_ssl))
+        context = tls_context(configuration.ssl_ca_cert or None, check=bool(configuration.verify_ssl))
     except (OSError, ValueError) as error:
         raise ConnectionFailed(f"ca_cert {configuration.ssl_ca_cert}: cannot be used: {reason_of(error)}") from error
     if configuration.cert_file:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from . import tls
 from .errors import reason_of
 from .libraries import urllib3
 from .pool import raise_if_stopped
+from .transport import tls_context
 
 _TIMEOUT: Final = 60
 # The proxy waits for CDI's upload server; on its synchronous path also for the processing.
@@ -50,7 +50,7 @@ def connections(validate_certs: bool = True, ca_cert: str | None = None) -> Any:
     if not validate_certs:
         # The user requested it; urllib3 would warn for every request.
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
-    return urllib3.PoolManager(ssl_context=tls.context(ca_cert, check=validate_certs), retries=False)
+    return urllib3.PoolManager(ssl_context=tls_context(ca_cert, check=validate_certs), retries=False)
 
 
 def unreachable(pool: Any, url: str) -> str:

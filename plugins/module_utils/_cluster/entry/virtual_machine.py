@@ -14,12 +14,10 @@ from ..act.handlers.virtual_machine import VirtualMachineHandler
 from ..act.kind_handler import Entry
 from ..client.session import Session
 from .capacity import capacity
-from .completion import complete
-from .from_template import Templates
+from .completion import Templates, Workloads, complete
 from .objects import ObjectModule
 from .outcome import Mode, Params
 from .selection import to_delete
-from .workload import Workloads
 
 # Of the task, not of a VM.
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..._resolver.declare import vm_template
-from ..act.handlers.vm_template import TemplateHandler
+from ..act.handlers.virtual_machine import TemplateHandler
 from .objects import ObjectModule
 
 MODULE = ObjectModule(

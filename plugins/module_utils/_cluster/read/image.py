@@ -19,12 +19,11 @@ from ..._resolver.boot import image
 from ..._resolver.boot.image import ImageError, Reference, credentials, reference
 from ..._resolver.boot.origin import Image
 from ..._resolver.cdi import checksum
-from ..client import tls
 from ..client.errors import ApiError, ConnectionFailed, explain, reason_of
 from ..client.libraries import urllib3
 from ..client.pool import map_concurrently
 from ..client.session import Session
-from ..client.transport import USER_AGENT
+from ..client.transport import USER_AGENT, tls_context
 from .cdi import cdi
 
 Options = dict[str, Any]
@@ -61,7 +60,7 @@ class Registry:
 
     def __init__(self, login: tuple[str, str] | None = None, certificates: str = "", insecure: bool = False) -> None:
         try:
-            context = tls.context(ca_text=certificates or None, check=not insecure)
+            context = tls_context(ca_text=certificates or None, check=not insecure)
         except ssl.SSLError as error:
             raise RegistryError(f"the certificates for the registry cannot be read: {reason_of(error)}") from error
         if certificates:

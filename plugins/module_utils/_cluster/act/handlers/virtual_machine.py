@@ -1,4 +1,4 @@
-"""VMs as objects to declare."""
+"""VMs and VirtualMachineTemplates as objects to declare."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ...._resolver.api.matcher import ROLES
 from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.impact import impact, size_mismatch
 from ...._resolver.declare.plan import Plan
+from ...._resolver.declare.vm_template import checkable
 from ...._resolver.kubevirt.find import naming
 from ...._resolver.kubevirt.vmi.cluster import Cluster
 from ...._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets, readiness, run_strategy, same_status
@@ -116,6 +117,30 @@ class VirtualMachineHandler(KindHandler):
         self, session: Session, namespace: str | None, created: list[Manifest], seconds: float
     ) -> Failures:
         return await_old_dependents(session, namespace, created, seconds)
+
+
+class TemplateHandler(KindHandler):
+    def __init__(self, _options: dict[str, Any]) -> None:
+        super().__init__("virtual machine templates")
+
+    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
+        """Findings about a VM of each template, as warnings, because parameters may have other values."""
+        lookup = ClusterLookup(session)
+        cluster = Cluster(lookup, kubevirt(session))
+        vms = [checkable(step.plan.manifest) for step in planned]
+        checkable_vms = [vm for vm in vms if vm is not None]
+        lookup.gather(
+            dict.fromkeys(
+                key for vm in checkable_vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm))
+            )
+        )
+        return [
+            [
+                Finding(f"a VM of the template: {issue.text}", note=True, missing=issue.missing)
+                for issue in (rules.issues(admit(vm, None, cluster), None, cluster, lookup.list) if vm else ())
+            ]
+            for vm in vms
+        ]
 
 
 class _Checks:
