@@ -45,4 +45,4 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred 
 
 class FilterModule:
     def filters(self) -> dict:
-        return deferred("expand")
+        return deferred("expand", "vm")

@@ -205,4 +205,4 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred 
 
 class FilterModule:
     def filters(self) -> dict:
-        return deferred("placement")
+        return deferred("placement", "pods")

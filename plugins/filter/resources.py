@@ -162,4 +162,4 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred 
 
 class FilterModule:
     def filters(self) -> dict:
-        return deferred("resources")
+        return deferred("resources", "pods")

@@ -58,4 +58,4 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred 
 
 class FilterModule:
     def filters(self) -> dict:
-        return deferred("template_convert")
+        return deferred("template_convert", "templates")

@@ -70,4 +70,4 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred 
 
 class FilterModule:
     def filters(self) -> dict:
-        return deferred("template_from_vm")
+        return deferred("template_from_vm", "templates")

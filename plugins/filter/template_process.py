@@ -97,4 +97,4 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred 
 
 class FilterModule:
     def filters(self) -> dict:
-        return deferred("template_process")
+        return deferred("template_process", "templates")

@@ -17,15 +17,15 @@ from jinja2.exceptions import TemplateError
 _UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
-def deferred(name: str) -> dict[str, Callable[..., Any]]:
-    """The filter of this name, for `FilterModule.filters`: a function of its module in `filters`.
+def deferred(name: str, module: str = "") -> dict[str, Callable[..., Any]]:
+    """The filter of this name, for `FilterModule.filters`: a function of a module in `filters`, by default its own.
 
     Unforeseen exceptions are reported as bugs in the collection, without a Python traceback.
     """
     implementation = name.lstrip("_")
 
     def call(*arguments: Any, **options: Any) -> Any:
-        function = getattr(import_module(f"{__package__}.filters.{implementation}"), implementation)
+        function = getattr(import_module(f"{__package__}.filters.{module or implementation}"), implementation)
         try:
             return function(*arguments, **options)
         except (AnsibleError, TemplateError):

@@ -1,14 +1,26 @@
-"""The filter _fleet_clusters."""
+"""The filter _fleet_clusters: the reports of several clusters as one, and in what the clusters differ."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from ansible.errors import AnsibleFilterError
 
-from .._fleet_clusters import combined
+from ...module_utils._resolver.api import schema
+from ...module_utils._resolver.api.errors import FieldError
+from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
+from ...module_utils._resolver.api.tree import differences
 from .._fleet_summary import FleetError
+
+Result = dict[str, Any]
+Key = tuple[str, str, str]
+
+MISSING: Final = "missing"
+ADDITIONAL: Final = "additional"
+CHANGED: Final = "changed"
 
 
 def fleet_clusters(value: Any, failed: Any = None) -> dict[str, Any]:
@@ -16,6 +28,166 @@ def fleet_clusters(value: Any, failed: Any = None) -> dict[str, Any]:
     if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
         raise AnsibleFilterError(f"_fleet_clusters: expected a list of clusters, found {value!r}")
     try:
-        return combined(value, failed or {})
+        return _combined(value, failed or {})
     except FleetError as error:
         raise AnsibleFilterError(f"_fleet_clusters: {error}") from error
+
+
+def _combined(clusters: Iterable[Result], failed: Mapping[str, str]) -> Result:
+    """One report of several clusters; see the RETURN of the filter `_fleet_clusters`.
+
+    clusters: in order, each with its name as `cluster`, `kubevirt_version`, its `report` from `summary`, and its
+    `instancetypes` and `preferences` as the modules return them. failed: why other clusters were not read.
+    Raises FleetError for other input.
+    """
+    parts = list(clusters)
+    if not parts:
+        raise FleetError("expected at least one cluster")
+    for index, part in enumerate(parts):
+        if not isinstance(part, Mapping):
+            raise FleetError(f"[{index}]: expected a dictionary, found {part!r}")
+        for name in ("cluster", "kubevirt_version", "report", "instancetypes", "preferences"):
+            if name not in part:
+                raise FleetError(f"[{index}]: {name} is missing")
+    different = _different(parts)
+    counts: Counter[str] = Counter()
+    for row in (row for rows in different.values() for row in rows):
+        counts[row["cluster"]] += len(row.get("names", [row]))
+    read = [
+        {
+            "cluster": part["cluster"],
+            "kubevirt_version": part["kubevirt_version"],
+            "catalogs": _catalogs(part),
+            "totals": {**part["report"]["totals"], "cluster_differences": counts[part["cluster"]]},
+            "failed": False,
+            "msg": "",
+        }
+        for part in parts
+    ]
+    joined = _joined([(part["cluster"], part["report"]) for part in parts])
+    return {
+        **joined,
+        "totals": {
+            **joined["totals"],
+            "clusters": len(read) + len(failed),
+            "failed_clusters": len(failed),
+            "cluster_differences": sum(counts.values()),
+        },
+        "clusters": [
+            *read,
+            *(
+                {"cluster": name, "kubevirt_version": "", "catalogs": [], "totals": {}, "failed": True, "msg": msg}
+                for name, msg in failed.items()
+            ),
+        ],
+        "differences": different,
+    }
+
+
+def _joined(values: list[tuple[str, Any]]) -> Any:
+    """Numbers are added; entries of lists are named after their cluster."""
+    first = values[0][1]
+    if isinstance(first, Mapping):
+        return {key: _joined([(cluster, value[key]) for cluster, value in values]) for key in first}
+    if isinstance(first, list):
+        if first and "age" in first[0] and len(first[0]) == 2:
+            return _ages(entry for _cluster, entries in values for entry in entries)
+        named = [_named(cluster, entry) for cluster, entries in values for entry in entries]
+        return sorted(named, key=_size, reverse=True)
+    return (
+        sum(value for _cluster, value in values) if isinstance(first, int) else max(value for _cluster, value in values)
+    )
+
+
+def _named(cluster: str, entry: Any) -> Any:
+    return {"cluster": cluster, **entry} if isinstance(entry, Mapping) else f"{cluster}/{entry}"
+
+
+def _size(entry: Any) -> int:
+    """By which groups are in order, the largest first; other entries keep theirs."""
+    vms = entry.get("virtual_machines", 0) if isinstance(entry, Mapping) else 0
+    unnamed = any(entry.get(name) == "" for name in ("team", "name")) if vms else False
+    return -1 if unnamed else vms if isinstance(vms, int) else len(vms)
+
+
+def _ages(entries: Iterable[Result]) -> list[Result]:
+    counts: Counter[str] = Counter()
+    for entry in entries:
+        counts[entry["age"]] += entry["virtual_machines"]
+    return [{"age": age, "virtual_machines": count} for age, count in counts.items()]
+
+
+def _catalogs(part: Result) -> list[Result]:
+    """The deployed catalogs, each with the number of objects of each version."""
+    versions: dict[str, Counter[str]] = {}
+    for item in _objects(part):
+        if item.get("catalog"):
+            versions.setdefault(item["catalog"], Counter())[item.get("catalog_version") or ""] += 1
+    return [{"name": name, "versions": dict(sorted(counts.items()))} for name, counts in sorted(versions.items())]
+
+
+def _objects(part: Result) -> list[Result]:
+    return [*part["instancetypes"], *part["preferences"]]
+
+
+def _different(parts: list[Result]) -> Result:
+    """In what a cluster differs from most of them; if as many have another value, from the first of them."""
+    return {
+        "kubevirt": _from_most({part["cluster"]: part["kubevirt_version"] for part in parts}),
+        "catalogs": [
+            {"name": name, **row}
+            for name in sorted({catalog["name"] for part in parts for catalog in _catalogs(part)})
+            for row in _from_most(
+                {
+                    part["cluster"]: next(
+                        (list(deployed["versions"]) for deployed in _catalogs(part) if deployed["name"] == name), []
+                    )
+                    for part in parts
+                }
+            )
+        ],
+        "objects": _different_objects(parts),
+    }
+
+
+def _from_most(values: Mapping[str, Any]) -> list[Result]:
+    """The clusters with another value than most."""
+    texts = {cluster: json.dumps(value, sort_keys=True) for cluster, value in values.items()}
+    counts = Counter(texts.values())  # in order, so that the first of the most common counts
+    most = counts.most_common(1)[0][0] if counts else ""
+    return [
+        {"cluster": cluster, "value": values[cluster], "most": json.loads(most)}
+        for cluster, text in texts.items()
+        if text != most
+    ]
+
+
+def _different_objects(parts: list[Result]) -> list[Result]:
+    """Cluster-wide objects, and those of catalogs, by cluster and difference."""
+    specs: dict[Key, dict[str, Any]] = {}
+    for part in parts:
+        for item in _objects(part):
+            if not item["namespace"] or item.get("catalog"):
+                key = (item["kind"], item["namespace"], item["name"])
+                specs.setdefault(key, {})[part["cluster"]] = _canonical(item)
+    groups: dict[str, Result] = {}
+    for (kind, namespace, name), specs_by_cluster in sorted(specs.items()):
+        for row in _from_most({part["cluster"]: specs_by_cluster.get(part["cluster"]) for part in parts}):
+            own, most = row["value"], row["most"]
+            group: Result = {
+                "cluster": row["cluster"],
+                "kind": kind,
+                "difference": MISSING if own is None else ADDITIONAL if most is None else CHANGED,
+                "changes": [] if None in (own, most) else differences(most, own),
+            }
+            names = groups.setdefault(json.dumps(group, sort_keys=True), {**group, "names": []})["names"]
+            names.append(f"{namespace}/{name}" if namespace else name)
+    order = [part["cluster"] for part in parts]
+    return sorted(groups.values(), key=lambda group: (order.index(group["cluster"]), -len(group["names"])))
+
+
+def _canonical(item: Result) -> Any:
+    try:
+        return schema.canonical(ROLE_OF_KIND[item["kind"]].spec_type, item.get("spec"))
+    except FieldError:
+        return item.get("spec")  # of a newer KubeVirt

@@ -9,7 +9,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.catalog import conversion
 from .. import _builtin_catalog
 from .._filters import check_option, each, manifests, release_option
-from .._template_filters import plain_manifest
+from .templates import plain_manifest
 
 _NAME: Final = "modernize"
 _BUILTIN: Final = "builtin"

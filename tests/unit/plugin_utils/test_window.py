@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._window import WindowError, schedule
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.window import window
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.window import (
+    WindowError,
+    schedule,
+    window,
+)
 
 BERLIN = "Europe/Berlin"
 DAILY = [{"from": "22:00", "to": "04:00"}]

@@ -1,0 +1,239 @@
+"""The filters of the pods of VMs: their requests, placement, and admission by quotas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ...module_utils._resolver.api.errors import FieldError
+from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.kubernetes.placement import simulation
+from ...module_utils._resolver.kubernetes.placement.demand import DeviceObjects, device_objects
+from ...module_utils._resolver.kubernetes.placement.simulation import PlacementObjects
+from ...module_utils._resolver.kubernetes.quota.admission import QuotaObjects, check_quotas
+from ...module_utils._resolver.kubevirt.find.lookup import Objects
+from ...module_utils._resolver.kubevirt.pod import resources as pod_resources
+from ...module_utils._resolver.kubevirt.pod.manifests import hard_of, labels_of, metadata_of, network_resources
+from ...module_utils._resolver.kubevirt.pod.pod import Unrenderable
+from ...module_utils._resolver.kubevirt.pod.vm_pod import KEEP, MIGRATE, RESTART
+from ...module_utils._resolver.kubevirt.vmi import expand
+from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
+from .._filters import (
+    boolean_option,
+    check_option,
+    manifest_list,
+    manifests,
+    release_option,
+    single_manifest,
+    vm_filter,
+)
+from .._manifest_checks import gated
+from .._vm_filters import FilterProblem, Overrides, parts
+
+Manifest = dict[str, Any]
+
+_RUNNING = (KEEP, RESTART, MIGRATE)
+
+
+def _resources(
+    vm: Manifest,
+    overrides: Overrides,
+    objects: list[Manifest],
+    release: Release,
+    kubevirt: Manifest | None = None,
+    namespace: Manifest | None = None,
+    quotas: Sequence[Manifest] = (),
+    networks: Sequence[Manifest] | None = None,
+    migrates_from: Manifest | None = None,
+) -> dict[str, Any]:
+    source = labels_of(migrates_from) if migrates_from is not None else None
+    cluster = _kubevirt(kubevirt, release)
+    instancetype, preference, template = parts(vm, overrides, objects, release)
+    problem = expand.fill_new(template, instancetype, preference, cluster.configuration, release)
+    if problem is not None:
+        raise FilterProblem(problem.message)
+    own = metadata_of(vm)
+    metadata = {**template["metadata"], **{part: own[part] for part in ("name", "namespace") if own.get(part)}}
+    environment = pod_resources.environment_of(
+        cluster, labels_of(namespace), hard_of(quotas), network_resources(networks)
+    )
+    try:
+        return pod_resources.resources(metadata, template["spec"], cluster, environment, source)
+    except Unrenderable as error:
+        raise FilterProblem(f"KubeVirt cannot create a pod for the VM: {error}") from None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _of_configuration(error, kubevirt) from None
+
+
+resources = vm_filter(
+    "resources",
+    _resources,
+    kubevirt=single_manifest,
+    namespace=single_manifest,
+    quotas=manifest_list,
+    networks=manifest_list,
+    migrates_from=single_manifest,
+)
+
+
+def quota(
+    vms: Any,
+    quotas: Any = (),
+    limit_ranges: Any = (),
+    application_quotas: Any = (),
+    cluster_quotas: Any = (),
+    aaq: Any = None,
+    namespaces: Any = (),
+    networks: Any = None,
+    pods: Any = (),
+    guests: Any = (),
+    virtual_machines: Any = (),
+    storage_class: Any = "",
+    running: Any = KEEP,
+    kubevirt: Any = None,
+    kubevirt_version: Any = None,
+    objects: Any = (),
+    accept_unknown_fields: Any = False,
+) -> dict[str, Any]:
+    if running not in _RUNNING:
+        raise AnsibleFilterError(f"quota: running: choose from {', '.join(_RUNNING)}, not {running!r}")
+    cluster = QuotaObjects(
+        quotas=manifests("quota", "quotas", quotas),
+        limit_ranges=manifests("quota", "limit_ranges", limit_ranges),
+        application_quotas=manifests("quota", "application_quotas", application_quotas),
+        cluster_quotas=manifests("quota", "cluster_quotas", cluster_quotas),
+        aaq=None if aaq is None else check_option("quota", "aaq", aaq, single_manifest),
+        namespaces=manifests("quota", "namespaces", namespaces),
+        networks=None if networks is None else manifests("quota", "networks", networks),
+        pods=manifests("quota", "pods", pods),
+        guests=manifests("quota", "guests", guests),
+        vms=manifests("quota", "virtual_machines", virtual_machines),
+        default_class=str(storage_class or ""),
+    )
+    return _evaluate_vms(
+        "quota",
+        check_quotas,
+        vms,
+        cluster,
+        running,
+        kubevirt=kubevirt,
+        kubevirt_version=kubevirt_version,
+        objects=objects,
+        accept_unknown_fields=accept_unknown_fields,
+    )
+
+
+def placement(
+    vms: Any,
+    nodes: Any = (),
+    pods: Any = (),
+    namespaces: Any = (),
+    quotas: Any = (),
+    networks: Any = None,
+    kubevirt: Any = None,
+    kubevirt_version: Any = None,
+    objects: Any = (),
+    drain: Any = (),
+    instancetypes: Any = (),
+    device_classes: Any = None,
+    resource_slices: Any = None,
+    resource_claims: Any = None,
+    resource_claim_templates: Any = None,
+    running: Any = MIGRATE,
+    accept_unknown_fields: Any = False,
+) -> dict[str, Any]:
+    name = "placement"
+    if running not in (MIGRATE, RESTART):
+        raise AnsibleFilterError(f"{name}: running: choose from {MIGRATE}, {RESTART}, not {running!r}")
+    if isinstance(drain, (str, Mapping)) or not isinstance(drain, Iterable):
+        raise AnsibleFilterError(f"{name}: drain: expected a list of names, found {drain!r}")
+    cluster = PlacementObjects(
+        manifests(name, "nodes", nodes),
+        manifests(name, "pods", pods),
+        manifests(name, "namespaces", namespaces),
+        manifests(name, "quotas", quotas),
+        None if networks is None else manifests(name, "networks", networks),
+        list(drain),
+        manifests(name, "instancetypes", instancetypes),
+        devices=_device_objects(
+            name,
+            device_classes=device_classes,
+            resource_slices=resource_slices,
+            resource_claims=resource_claims,
+            resource_claim_templates=resource_claim_templates,
+        ),
+    )
+    return _evaluate_vms(
+        name,
+        simulation.placement,
+        vms,
+        cluster,
+        running,
+        kubevirt=kubevirt,
+        kubevirt_version=kubevirt_version,
+        objects=objects,
+        accept_unknown_fields=accept_unknown_fields,
+    )
+
+
+def _device_objects(name: str, **options: Any) -> DeviceObjects | None:
+    if all(value is None for value in options.values()):
+        return None
+    lists = [manifests(name, option, value or ()) for option, value in options.items()]
+    for option, objects in zip(options, lists):
+        for manifest in objects:
+            if not (manifest.get("metadata") or {}).get("name"):
+                raise AnsibleFilterError(f"{name}: {option}: an object has no name")
+    return device_objects(*lists)
+
+
+def _evaluate_vms(
+    name: str,
+    evaluate: Callable[..., dict[str, Any]],
+    vms: Any,
+    cluster: Any,
+    of_running: str,
+    *,
+    kubevirt: Any,
+    kubevirt_version: Any,
+    objects: Any,
+    accept_unknown_fields: Any,
+) -> dict[str, Any]:
+    """The result of a filter for a list of VMs. Raises AnsibleFilterError.
+
+    name: of the filter. evaluate: placement or check_quotas, with the objects that it takes. The rest are options of
+    the filter: the release is that of `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another; objects
+    are instancetypes, preferences and revisions.
+    """
+    kubevirt_object = check_option(name, "kubevirt", kubevirt, single_manifest) if kubevirt is not None else None
+    known_objects = manifests(name, "objects", objects)
+    accept = boolean_option("accept_unknown_fields", name, accept_unknown_fields)
+    release = release_option(name, kubevirt_version or version_of(kubevirt_object or {}) or None)
+    try:
+        gated_vms = [gated(vm, accept) for vm in manifests(name, "VirtualMachines", vms)]
+        cluster_kubevirt = _kubevirt(kubevirt_object, release)
+        try:
+            return evaluate(gated_vms, Objects(known_objects), cluster_kubevirt, cluster, of_running)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise _of_configuration(error, kubevirt_object) from None
+    except (FieldError, FilterProblem) as error:
+        raise AnsibleFilterError(f"{name}: {' '.join(str(error).split())}") from error
+
+
+def _of_configuration(error: Exception, kubevirt: Manifest | None) -> Exception:
+    """Blames the KubeVirt object, if given, for an error, because only its configuration is not checked beforehand."""
+    if kubevirt is None or isinstance(error, FieldError):
+        return error
+    return FieldError("kubevirt", f"its configuration cannot be read: {error}")
+
+
+def _kubevirt(manifest: Manifest | None, release: Release) -> KubeVirt:
+    """The KubeVirt of an object, treated as the given release."""
+    if manifest is None:
+        return KubeVirt(release)
+    result = kubevirt_of({"status": {}, **manifest}, ".".join(map(str, release.version)))
+    if result.assumption:
+        raise FieldError("kubevirt", result.assumption)
+    return result
