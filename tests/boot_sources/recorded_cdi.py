@@ -40,8 +40,8 @@ class RecordedSession(Session):
     """A session whose requests a recording's cluster answers; those that retry do it as with any."""
 
     def __init__(self, case: Case) -> None:  # pylint: disable=super-init-not-called
-        self._retry_timeout = 0.0
-        self._dry_run = False
+        self.retry_timeout = 0.0
+        self.is_dry_run = False
         self._renewals = 0
         self._outage = _Outage()
         self.requests: list[Case] = []

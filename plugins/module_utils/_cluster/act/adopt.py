@@ -22,6 +22,7 @@ from ..client.errors import ApiError, ConnectionFailed, is_outdated
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
+from ..read.revisions import namespaced_name
 from .engine import WriteOperation, WriteOutcome, WriteSettings, run_dry, run_operations, send
 
 Manifest = dict[str, Any]
@@ -33,15 +34,6 @@ _CHANGED = "the VM changed while the task ran, so nothing was written; run the t
 
 class NoMatch(Exception):
     """No instancetype or preference matches a pattern. The message is one line."""
-
-
-@dataclass(frozen=True)
-class AdoptRequest:
-    """The instancetypes and preferences to choose from, as shell patterns; None for all. accept: see `rules.adopt`."""
-
-    instancetypes: list[str] | None = None
-    preferences: list[str] | None = None
-    accept: Sequence[str] = ()
 
 
 @dataclass(eq=False)
@@ -58,18 +50,25 @@ class AdoptOutcome(WriteOutcome):
     changed: bool = False
 
     @property
+    def key(self) -> tuple[str, str]:
+        return namespaced_name(self.vm)
+
+    @property
     def label(self) -> str:
-        return f"{self.vm['metadata']['namespace']}/{self.vm['metadata']['name']}"
+        return "/".join(self.key)
 
 
 def adopt(
     session: Session,
     vms: list[Manifest],
-    request: AdoptRequest,
     settings: WriteSettings,
+    instancetypes: list[str] | None = None,
+    preferences: list[str] | None = None,
+    accept: Sequence[str] = (),
 ) -> list[AdoptOutcome]:
     """Chooses an instancetype and a preference for each VM; results in the order of `vms`.
 
+    instancetypes, preferences: those to choose from, as shell patterns; None for all. accept: see `rules.adopt`.
     Raises NoMatch if no candidate matches a pattern, ApiError or ConnectionFailed if the VMIs cannot be read.
     """
     results = [AdoptOutcome(vm) for vm in vms]
@@ -80,7 +79,7 @@ def adopt(
     cluster = Cluster(lookup, kubevirt(session))
     assumption = [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
     instances = _instances(session, todo)
-    running = [(result.vm, instances[_key(result.vm)]) for result in todo if _key(result.vm) in instances]
+    running = [(result.vm, instances[result.key]) for result in todo if result.key in instances]
     lookup.gather(key for pair in running for key in keys_for_guest(*pair, cluster.release))
     due: list[tuple[AdoptOutcome, Candidate]] = []
     for result in todo:
@@ -88,10 +87,10 @@ def adopt(
         result.warnings += assumption
         result.adoption = rules.adopt(
             result.vm,
-            _candidates(lookup, INSTANCETYPE, namespace, request.instancetypes, result.warnings),
-            _candidates(lookup, PREFERENCE, namespace, request.preferences, result.warnings),
+            _candidates(lookup, INSTANCETYPE, namespace, instancetypes, result.warnings),
+            _candidates(lookup, PREFERENCE, namespace, preferences, result.warnings),
             cluster,
-            request.accept,
+            accept,
         )
         chosen = result.adoption.chosen
         if chosen is None:
@@ -99,7 +98,7 @@ def adopt(
             continue
         result.changed = True
         due.append((result, chosen))
-        result.impact = impact(result.vm, admit(chosen.vm, result.vm, cluster), instances.get(_key(result.vm)), cluster)
+        result.impact = impact(result.vm, admit(chosen.vm, result.vm, cluster), instances.get(result.key), cluster)
     if settings.server_dry_run or not settings.check_mode:
         send_patch = _dry_run if settings.check_mode else _write
         run_operations(
@@ -116,12 +115,8 @@ def _instances(session: Session, results: list[AdoptOutcome]) -> dict[tuple[str,
     instances = {}
     for namespace in sorted({result.vm["metadata"]["namespace"] for result in results}):
         items, _version = session.list(_VMI, namespace)
-        instances.update({_key(item): item for item in items})
+        instances.update({namespaced_name(item): item for item in items})
     return instances
-
-
-def _key(manifest: Manifest) -> tuple[str, str]:
-    return manifest["metadata"]["namespace"], manifest["metadata"]["name"]
 
 
 def _candidates(
@@ -174,13 +169,13 @@ def _dry_run(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
 
 def _patch(result: AdoptOutcome, chosen: Candidate) -> Write:
     steps = rules.patch(result.vm, chosen.vm)
-    return json_patch(_VM.path(*_key(result.vm)), steps, fieldManager=FIELD_MANAGER, fieldValidation="Strict")
+    return json_patch(_VM.path(*result.key), steps, fieldManager=FIELD_MANAGER, fieldValidation="Strict")
 
 
 def _is_written(session: Session, vm: Manifest, instancetype: Manifest) -> bool:
     """Whether the patch took effect although the response was lost."""
     try:
-        live = session.get(_VM, *_key(vm))
+        live = session.get(_VM, *namespaced_name(vm))
     except (ApiError, ConnectionFailed):
         return False
     return live is not None and INSTANCETYPE.matcher_of(live) == instancetype

@@ -181,7 +181,7 @@ class _Snapshot:
             self._lists[kind, namespace] = items
         return self._lists[kind, namespace]
 
-    def read(self, _session: Session, keys: Iterable[Key]) -> dict[Key, Manifest]:
+    def read(self, keys: Iterable[Key]) -> dict[Key, Manifest]:
         """See snapshot.read."""
         requested = set(keys)
         object_keys = {(key.kind, key.namespace) for key in requested}
@@ -227,7 +227,7 @@ class _CatalogObjectHandler(CatalogHandler):
         self._users = users
 
     def read(self, session: Session, keys: Iterable[Key]) -> dict[Key, Manifest]:
-        return self._snapshot.read(session, keys)
+        return self._snapshot.read(keys)
 
     def skip_reason(self, live: Manifest) -> str | None:
         owner = (live["metadata"].get("labels") or {}).get(CATALOG_LABEL)
@@ -254,7 +254,7 @@ def _predict_changes(
 ) -> None:
     """Records which objects are new, changed or gone, and the VMs that use them."""
     try:
-        live = snapshot.read(session, [key for key, _manifest in desired])
+        live = snapshot.read([key for key, _manifest in desired])
     except Unreadable:
         return  # declare reports this for each object
     handler = _CatalogObjectHandler(request, snapshot, users)

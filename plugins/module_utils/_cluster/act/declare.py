@@ -189,8 +189,10 @@ def _preflight(
         return
     for check, actions in ((handler.preflight, (plan.CREATE, plan.APPLY)), (handler.deletion, (plan.DELETE,))):
         checked = [(result, step) for result, step in planned if step.plan.action in actions]
-        if checked:
-            _apply_findings_of_each(checked, check(session, [step for _result, step in checked]), settings)
+        findings_of_each = check(session, [step for _result, step in checked]) if checked else []
+        for (result, step), findings in zip(checked, findings_of_each):
+            conflict = [] if step.plan.conflict is None else [Finding(step.plan.conflict)]
+            apply_findings(result, [*conflict, *findings], settings)
 
 
 def _check_namespaces(session: Session, results: list[DeclareOutcome], settings: WriteSettings) -> None:
@@ -212,14 +214,6 @@ def _check_namespaces(session: Session, results: list[DeclareOutcome], settings:
 
 def _is_there(result: DeclareOutcome) -> bool:
     return result.live_before is not None or result.terminating is not None
-
-
-def _apply_findings_of_each(
-    checked: list[tuple[DeclareOutcome, Planned]], findings_of_each: list[list[Finding]], settings: WriteSettings
-) -> None:
-    for (result, step), findings in zip(checked, findings_of_each):
-        conflict = [] if step.plan.conflict is None else [Finding(step.plan.conflict)]
-        apply_findings(result, [*conflict, *findings], settings)
 
 
 def apply_findings(result: DeclareOutcome, findings: list[Finding], settings: WriteSettings) -> None:
@@ -286,7 +280,8 @@ def _operations(
 ) -> Iterator[WriteOperation]:
     for result, step in steps:
         run = partial(send_plan, result, step.plan)
-        yield WriteOperation(result, run, _verb_of(step.plan), BY_NAME[result.entry.key.kind])
+        verb = "DELETE" if step.plan.action == plan.DELETE else "PATCH"
+        yield WriteOperation(result, run, verb, BY_NAME[result.entry.key.kind])
 
 
 def _write(session: Session, steps: list[tuple[DeclareOutcome, Planned]], settings: WriteSettings) -> None:
@@ -323,11 +318,6 @@ def _dry_run(session: Session, steps: list[tuple[DeclareOutcome, Planned]], sett
             pass
 
     map_concurrently(run_dry, _operations(dry_run, steps), settings.concurrency)
-
-
-def _verb_of(step: Plan) -> str:
-    """The HTTP method of a planned write."""
-    return "DELETE" if step.action == plan.DELETE else "PATCH"
 
 
 def _send_plan(session: Session, key: Key, step: Plan, live: Manifest | None, force: bool) -> Iterator[Manifest | None]:

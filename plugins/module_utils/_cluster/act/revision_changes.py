@@ -46,7 +46,7 @@ def change(
     A VM whose change KubeVirt would reject is left unchanged and fails. One that is being deleted is left unchanged:
     KubeVirt captures nothing for it any more.
     """
-    results = [_planned(vm, _decided(vm, decide), restart) for vm in inspected]
+    results = [_planned(vm, RevisionChange() if is_terminating(vm) else decide(vm), restart) for vm in inspected]
     due = [result for result in results if result.change.due and result.due]
     if settings.check_mode:
         if settings.server_dry_run:
@@ -57,10 +57,6 @@ def change(
         result.restart = result.restart and result.failed is None
     RevisionRestarts(session, settings).run(results)
     return results
-
-
-def _decided(before: InspectedVM, decide: Callable[[InspectedVM], RevisionChange]) -> RevisionChange:
-    return RevisionChange() if is_terminating(before) else decide(before)
 
 
 def _planned(before: InspectedVM, decided: RevisionChange, restart: str) -> RevisionOutcome:

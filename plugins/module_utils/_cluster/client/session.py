@@ -98,7 +98,7 @@ class Session:
         self._connect()
         self._headers = _headers(options)
         timeout = options.get("retry_timeout")
-        self._retry_timeout = 30.0 if timeout is None else float(timeout)
+        self.retry_timeout = 30.0 if timeout is None else float(timeout)
         self._bucket = TokenBucket(options["qps"]) if options.get("qps") else None
         self._reached = threading.Event()
         self._outage = _Outage()
@@ -107,40 +107,27 @@ class Session:
         # _renewals: how often the credentials were read again. _renewal_useless: until the server accepts some.
         self._renewals = 0
         self._renewal_useless = False
-        self._dry_run = False
+        self.is_dry_run = False
 
     def _connect(self) -> None:
         self._configuration = configure(self._options)
         self._configuration.connection_pool_maxsize = self._connections
         self._configuration.retries = False
         # The client's hook for new tokens sets the configuration's host again, to the kubeconfig's.
-        self._host = str(self._configuration.host)
+        self.host = str(self._configuration.host)
         self._cached_headers: tuple[float, dict[str, str]] = (0.0, {})
-        self._open = opener(connections(self._configuration), self._host)
+        self._open = opener(connections(self._configuration), self.host)
 
     def dry_run_session(self) -> Session:
         """A copy of this session that sends writes as dry runs: the server validates them but stores nothing."""
         other = copy.copy(self)
-        other._dry_run = True
+        other.is_dry_run = True
         return other
-
-    @property
-    def is_dry_run(self) -> bool:
-        return self._dry_run
-
-    @property
-    def retry_timeout(self) -> float:
-        """Seconds for the retries of one request."""
-        return self._retry_timeout
 
     @property
     def give_up_reason(self) -> str:
         """Why no request is retried any more, because the server answered none for so long; "" while it answers."""
         return self._outage.reason
-
-    @property
-    def host(self) -> str:
-        return self._host
 
     def get(self, kind: Kind, namespace: str | None, name: str, metadata_only: bool = False) -> dict[str, Any] | None:
         """The object, or None if it does not exist. metadata_only: return only the metadata."""
@@ -196,7 +183,7 @@ class Session:
             first = _place(page_items[0]) if page_items else None
             if first is None or first in firsts:
                 # A page may be empty, but a server that gets no further sends one after the other.
-                endless = not pauses.pause(self._retry_timeout)
+                endless = not pauses.pause(self.retry_timeout)
             else:
                 firsts.add(first)
                 pauses, endless = Backoff(), number >= _PAGES
@@ -262,7 +249,7 @@ class Session:
         response = self._retried(
             lambda: self._send("GET", kind.path(namespace), query, None, None, accept, watched=seconds),
             safe=True,
-            budget=min(seconds, self._retry_timeout),
+            budget=min(seconds, self.retry_timeout),
         )
         try:
             for line in _lines(response):
@@ -295,7 +282,7 @@ class Session:
         final: status codes that are not retried.
         Raises ApiError for an unsuccessful response, ConnectionFailed if there is no response.
         """
-        if self._dry_run and method == "DELETE":
+        if self.is_dry_run and method == "DELETE":
             # If a deletion has a body, the server ignores the query.
             body = {**(body or {}), "dryRun": ["All"]}
         text = None if body is None else _encoded(body)
@@ -313,7 +300,7 @@ class Session:
 
         safe: sending a request twice does no harm. budget: seconds, default retry_timeout.
         """
-        allowed = self._retry_timeout if budget is None else budget
+        allowed = self.retry_timeout if budget is None else budget
         pauses, lost, answers = Backoff(), False, self._outage.answers
         while True:
             renewals = self._renewals
@@ -432,7 +419,7 @@ class Session:
         if self._bucket is not None:
             self._bucket.take()
             raise_if_stopped()
-        if self._dry_run and method != "GET":
+        if self.is_dry_run and method != "GET":
             query = {**(query or {}), "dryRun": "All"}
         path = f"{path}?{_encoded_query(tuple(query.items()))}" if query else path
         timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT if watched is None else _WATCH_TIMEOUT)

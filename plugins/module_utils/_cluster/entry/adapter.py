@@ -107,7 +107,9 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
 
     def _return_formatted(self, kwargs: dict[str, Any]) -> None:
         # Anything in a kubeconfig may be secret, such as an argument of its exec plugin.
-        options = {name: _HIDDEN if _is_kubeconfig(name, value) else value for name, value in self.params.items()}
+        options = dict(self.params)
+        if isinstance(options.get("kubeconfig"), dict):
+            options["kubeconfig"] = _HIDDEN
         # Ansible compares each text with each of its no_log_values, which takes minutes for those of 10,000 VMs.
         super()._return_formatted(mask_secrets({"invocation": {"module_args": options}, **kwargs}, self.secrets))
 
@@ -185,10 +187,6 @@ def _secrets(kubeconfig: Any) -> set[str]:
     providers = [_dict(_dict(entry.get("auth-provider")).get("config")) for entry in entries]
     parts = [*((entry, _SECRETS) for entry in entries), *((provider, _PROVIDER_SECRETS) for provider in providers)]
     return {str(part[name]) for part, names in parts for name in names if part.get(name)}
-
-
-def _is_kubeconfig(name: str, value: Any) -> bool:
-    return name == "kubeconfig" and isinstance(value, dict)
 
 
 def _dict(value: Any) -> dict[str, Any]:

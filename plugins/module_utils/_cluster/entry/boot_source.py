@@ -62,7 +62,6 @@ MODULE = ObjectModule(
     plural="boot_sources",
     spec=_SPEC,
     manifest=representative,
-    namespaced=lambda _options: True,
     handler=BootSourceHandler,
     rules={"mutually_exclusive": [ORIGINS]},
     declare=declare_sources,

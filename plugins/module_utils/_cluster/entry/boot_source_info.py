@@ -9,7 +9,7 @@ from ..._resolver.boot.discovery import BootSource
 from ..._resolver.boot.source import matchers
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.boot_sources import BootSourceQuery, boot_sources
+from ..read.boot_sources import boot_sources
 from ..read.unmatched import unmatched
 from .argument_spec import AUTH, REQUESTS
 from .outcome import Mode, Module, Outcome, Params, TaskFailed, amount
@@ -24,17 +24,17 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 
 def _run(params: Params, _mode: Mode) -> Outcome:
-    selected = BootSourceQuery(
-        params["namespace"], params["names"], params["check_registry"], params["insecure_registry"]
-    )
+    namespace, names = params["namespace"], params["names"]
     try:
         session = Session(params)
-        sources, warnings = boot_sources(session, selected)
+        sources, warnings = boot_sources(
+            session, namespace, names, params["check_registry"], params["insecure_registry"]
+        )
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST")) from error
-    missing = [name for name in params["names"] or [] if name not in {source.name for source in sources}]
+    missing = [name for name in names or [] if name not in {source.name for source in sources}]
     if missing or not sources:
-        warnings += filter(None, [unmatched(session, params["namespace"], "boot source", missing)])
+        warnings += filter(None, [unmatched(session, namespace, "boot source", missing)])
     if params["with_findings"] is not None:
         sources = [source for source in sources if bool(source.findings) == params["with_findings"]]
     now = datetime.now(timezone.utc)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from ..._resolver.api import state
 from ..._resolver.api.matcher import INSTANCETYPE
 from ..._resolver.declare import manifests
-from ..act.handlers.catalog import InstancetypeHandler
+from ..act.handlers.catalog import DeclaredTypeHandler
 from .objects import ObjectModule
 
 SETTINGS: Final[dict[str, dict[str, Any]]] = {
@@ -21,7 +22,7 @@ MODULE = ObjectModule(
     spec=manifests.argument_spec(INSTANCETYPE),
     manifest=manifests.instancetype,
     namespaced=manifests.is_namespaced,
-    handler=InstancetypeHandler,
+    handler=partial(DeclaredTypeHandler, "instancetypes"),
     settings=SETTINGS,
     rules=RULES,
 ).module

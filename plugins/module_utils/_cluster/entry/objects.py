@@ -91,8 +91,8 @@ class ObjectModule:
     plural: the option with the list, and the objects' name in messages.
     spec: the argument spec of an object, with `name`, `namespace` and `state`.
     manifest: options → manifest; raises schema.FieldError.
-    namespaced: whether the object needs a namespace.
     handler: makes the KindHandler (see `declare`) from the task's options.
+    namespaced: whether the object needs a namespace.
     settings: options of the task, not of an object.
     rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
@@ -106,8 +106,8 @@ class ObjectModule:
     plural: str
     spec: dict[str, Any]
     manifest: Callable[[Options], dict[str, Any]]
-    namespaced: Callable[[Options], bool]
     handler: Callable[[Options], KindHandler]
+    namespaced: Callable[[Options], bool] = lambda _options: True
     settings: dict[str, Any] = field(default_factory=dict)
     rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..._resolver.api.matcher import PREFERENCE
 from ..._resolver.declare import manifests
-from ..act.handlers.catalog import PreferenceHandler
+from ..act.handlers.catalog import DeclaredTypeHandler
 from .instancetype import RULES, SETTINGS
 from .objects import ObjectModule
 
@@ -13,7 +15,7 @@ MODULE = ObjectModule(
     spec=manifests.argument_spec(PREFERENCE),
     manifest=manifests.preference,
     namespaced=manifests.is_namespaced,
-    handler=PreferenceHandler,
+    handler=partial(DeclaredTypeHandler, "preferences"),
     settings=SETTINGS,
     rules=RULES,
 ).module

@@ -68,7 +68,6 @@ MODULE = ObjectModule(
     plural="virtual_machines",
     spec=SPEC,
     manifest=_manifest,
-    namespaced=lambda _options: True,
     handler=VirtualMachineHandler,
     settings=_SETTINGS,
     rules={"mutually_exclusive": EXCLUSIVE},

@@ -11,7 +11,7 @@ from ..._resolver.api.managed_fields import others
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
 from ..._resolver.declare.adopt import Candidate
-from ..act.adopt import AdoptOutcome, AdoptRequest, NoMatch, adopt
+from ..act.adopt import AdoptOutcome, NoMatch, adopt
 from ..act.engine import WriteSettings
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
@@ -50,12 +50,12 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
-    allowed = AdoptRequest(params["instancetypes"], params["preferences"], params["accept"])
     settings = WriteSettings(mode.check, params["server_dry_run"], concurrency=params["concurrency"])
     warnings: list[str] = []
     try:
         session = Session(params, params["concurrency"])
-        adopted = adopt(session, selected(params, session, warnings), allowed, settings)
+        vms = selected(params, session, warnings)
+        adopted = adopt(session, vms, settings, params["instancetypes"], params["preferences"], params["accept"])
     except NoMatch as error:
         raise TaskFailed(str(error)) from error
     except (ApiError, ConnectionFailed) as error:

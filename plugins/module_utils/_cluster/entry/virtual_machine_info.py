@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
@@ -57,32 +56,8 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class _Filter:
-    """The VMs to return; None means any.
-
-    instancetype, preference: the name in the matcher. drifted, restart_required: the state of the VM.
-    """
-
-    instancetype: str | None = None
-    preference: str | None = None
-    drifted: bool | None = None
-    restart_required: bool | None = None
-
-    def takes(self, vm: InspectedVM) -> bool:
-        names = {"instancetype": self.instancetype, "preference": self.preference}
-        for role in ROLES:
-            name = names[role.matcher]
-            if name is not None and (role.matcher_of(vm.vm) or {}).get("name") != name:
-                return False
-        if self.drifted is not None and vm.drift.drifted is not self.drifted:
-            return False
-        return self.restart_required is None or vm.restart_required is self.restart_required
-
-
 def _run(params: Params, _mode: Mode) -> Outcome:
     check_selection(params)
-    matching = _Filter(**{name: params[name] for name in _FILTERS})
     try:
         session = Session(params, params["concurrency"])
         inspected = inspect(session, params["namespace"], params["names"], selector(params), guests=True)
@@ -91,7 +66,7 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
     if problem and params["names"] and params["export"] is not None:
         raise TaskFailed(problem)
-    vms = [vm for vm in inspected if matching.takes(vm)]
+    vms = [vm for vm in inspected if _is_requested(params, vm)]
     results = [_result(vm, params["include"]) for vm in vms]
     if EXPANSION in params["include"]:
         try:
@@ -116,6 +91,13 @@ def _run(params: Params, _mode: Mode) -> Outcome:
 
 
 MODULE = Module(_SPEC, _run)
+
+
+def _is_requested(params: Params, vm: InspectedVM) -> bool:
+    """Whether the task is to return a VM. An option that is None takes any."""
+    found = {role.matcher: (role.matcher_of(vm.vm) or {}).get("name") for role in ROLES}
+    found |= {"drifted": vm.drift.drifted, "restart_required": vm.restart_required}
+    return all(params[name] in (None, found[name]) for name in _FILTERS)
 
 
 def _result(vm: InspectedVM, include: list[str]) -> Result:

@@ -10,7 +10,6 @@ MODULE = ObjectModule(
     plural="virtual_machine_templates",
     spec=vm_template.argument_spec(),
     manifest=vm_template.manifest,
-    namespaced=lambda _options: True,
     handler=TemplateHandler,
     warnings=vm_template.warnings,
 ).module

@@ -64,35 +64,26 @@ _OUTDATED: Final = "outdated"
 _UNCHECKED: Final = "registry_unknown"
 
 
-class BootSourceQuery(NamedTuple):
-    """The selection of boot sources.
-
-    namespace, names: None for all. registry: ask registries. insecure: see contents_of.
-    """
-
-    namespace: str | None = None
-    names: list[str] | None = None
-    registry: bool = False
-    insecure: bool = False
-
-
-def boot_sources(session: Session, query: BootSourceQuery) -> tuple[list[BootSource], list[str]]:
+def boot_sources(
+    session: Session, namespace: str | None, names: list[str] | None, registry: bool, insecure: bool
+) -> tuple[list[BootSource], list[str]]:
     """Boot sources with all findings, and warnings about kinds that the user may not read.
 
+    namespace, names: None for all. registry: ask registries. insecure: see contents_of.
     One LIST for each kind, however many boot sources there are. Raises ApiError and ConnectionFailed.
     """
     warnings: list[str] = []
     objects: dict[str, list[Manifest]] = {}
     unread = []
-    for name in discovery.KINDS:
+    for kind in discovery.KINDS:
         warning_count = len(warnings)
-        objects[name] = list(list_if_permitted(session, BY_NAME[name], warnings, query.namespace) or ())
-        unread += [name] if len(warnings) > warning_count else []
-    _add_targets(session, objects, discovery.external_targets(objects, query.namespace))
+        objects[kind] = list(list_if_permitted(session, BY_NAME[kind], warnings, namespace) or ())
+        unread += [kind] if len(warnings) > warning_count else []
+    _add_targets(session, objects, discovery.external_targets(objects, namespace))
     sources = [
         boot_source
         for boot_source in discovery.discover(objects, unread)
-        if query.namespace in (None, boot_source.namespace) and (query.names is None or boot_source.name in query.names)
+        if namespace in (None, boot_source.namespace) and (names is None or boot_source.name in names)
     ]
     defaults = Defaults(session)
     for boot_source in sources:
@@ -100,8 +91,8 @@ def boot_sources(session: Session, query: BootSourceQuery) -> tuple[list[BootSou
         boot_source.findings += [
             BootSourceFinding(_MISSING if problem.missing else _UNFIT, problem.text) for problem in problems
         ]
-    if query.registry:
-        _check_registries(session, sources, query.insecure)
+    if registry:
+        _check_registries(session, sources, insecure)
     return sources, warnings
 
 

@@ -45,13 +45,6 @@ class Sources(NamedTuple):
     seconds: float = 60
 
 
-class _File(NamedTuple):
-    """A file to download. url: its address. digest: its SHA-256 in hexadecimal, "" if the release's list has it."""
-
-    url: str
-    digest: str
-
-
 def release_files(base: str, version: str, kinds: tuple[str, ...]) -> list[str]:
     """The addresses of a release's cluster-wide bundles; the namespaced bundles contain the same objects."""
     return [f"{base.rstrip('/')}/{version}/{_BUNDLES[kind].format(version=version)}" for kind in kinds]
@@ -105,11 +98,11 @@ def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[s
     checksum: the SHA-256 of a single file; "" to verify with the CHECKSUMS.sha256 published beside it. Files in the
     cache are not fetched again, nor is a release's list of checksums, which never changes. Raises SourceError.
     """
-    files = [_File(url, _digest(checksum)) for url in addresses]
+    declared = _digest(checksum)
     listed: dict[str, dict[str, str]] = {}
     fetched = []
-    for url, digest in files:
-        folder, _slash, name = url.rpartition("/")
+    for url in addresses:
+        digest, (folder, _slash, name) = declared, url.rpartition("/")
         if not digest:
             if folder not in listed:
                 listed[folder] = _checksums(f"{folder}/{_CHECKSUMS}", name, sources)

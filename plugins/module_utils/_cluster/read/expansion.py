@@ -33,8 +33,6 @@ class Expansion:
     spec.
     """
 
-    namespace: str
-    name: str
     server: Manifest | None = None
     server_error: str | None = None
     resolver: Manifest | None = None
@@ -75,7 +73,7 @@ def _server_expansion(session: Session, vm: Manifest) -> Manifest | str:
 
 
 def _compare(vm: Manifest, expanded: Manifest | str, lookup: ClusterLookup, cluster: KubeVirt) -> Expansion:
-    result = Expansion(str(vm["metadata"].get("namespace", "")), str(vm["metadata"].get("name", "")))
+    result = Expansion()
     own = resolver.expand(vm, lookup, cluster.configuration, cluster.release)
     unread: list[dict[str, Any]] = []
     if isinstance(expanded, str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
@@ -32,23 +33,21 @@ class ClusterLimits:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._limits: list[Limit] | None = None
         self._labels: dict[str, dict[str, str] | None] = {}
 
     def violations(self, manifest: Manifest, before: Manifest | None) -> list[Violation]:
         """What breaks the limits, without what is only audited. See `verdict.violations`."""
         namespace = manifest["metadata"].get("namespace") or ""
-        limits = [limit for limit in self._all() if limit.action != AUDIT]
+        limits = [limit for limit in self._limits if limit.action != AUDIT]
         labels: dict[str, str] | None = {}
         if any(limit.namespace_labels for limit in limits):
             labels = self._labels_of(namespace)
             limits = limits if labels is not None else [limit for limit in limits if not limit.namespace_labels]
         return list(violations(limits, manifest, before, namespace, labels or {}))
 
-    def _all(self) -> list[Limit]:
-        if self._limits is None:
-            self._limits = limits_of(self._session) or []
-        return self._limits
+    @cached_property
+    def _limits(self) -> list[Limit]:
+        return limits_of(self._session) or []
 
     def _labels_of(self, namespace: str) -> dict[str, str] | None:
         if namespace not in self._labels:

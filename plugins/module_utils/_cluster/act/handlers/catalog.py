@@ -28,7 +28,7 @@ class CatalogHandler(KindHandler):
         return {"generation": live["metadata"].get("generation")}
 
 
-class _DeclaredTypeHandler(CatalogHandler):
+class DeclaredTypeHandler(CatalogHandler):
     """The instancetypes or preferences of a task.
 
     options: of the task: `existing`, `keep` or `apply`; `force`: delete objects that VMs use.
@@ -49,16 +49,6 @@ class _DeclaredTypeHandler(CatalogHandler):
 
     def deletion(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
         return deletion_findings(CatalogUsers(session), planned, self._force)
-
-
-class InstancetypeHandler(_DeclaredTypeHandler):
-    def __init__(self, options: Options) -> None:
-        super().__init__("instancetypes", options)
-
-
-class PreferenceHandler(_DeclaredTypeHandler):
-    def __init__(self, options: Options) -> None:
-        super().__init__("preferences", options)
 
 
 def skip_reason(live: Manifest, existing: str) -> str | None:

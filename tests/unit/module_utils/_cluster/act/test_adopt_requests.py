@@ -9,7 +9,6 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.adopt import (
     AdoptOutcome,
-    AdoptRequest,
     NoMatch,
     adopt,
 )
@@ -59,13 +58,13 @@ class Server:
             return 200, vm
         return 200, listed(*([SMALL] if plural == "virtualmachineclusterinstancetypes" else []))
 
-    def adopt(self, wanted: AdoptRequest | None = None, write: bool = True) -> AdoptOutcome:
+    def adopt(self, instancetypes: list[str] | None = None, write: bool = True) -> AdoptOutcome:
         with session_with(self.answer) as session:
             return adopt(
                 session,
                 [copy.deepcopy(VM)],
-                wanted or AdoptRequest(),
                 WriteSettings(check_mode=not write, server_dry_run=False),
+                instancetypes,
             )[0]
 
 
@@ -83,7 +82,7 @@ def test_a_vm_with_an_instancetype_costs_no_request() -> None:
 
     vm = {**VM, "spec": {**VM["spec"], "instancetype": {"name": "small"}}}
     with session_with(answer) as session:
-        (result,) = adopt(session, [vm], AdoptRequest(), WriteSettings())
+        (result,) = adopt(session, [vm], WriteSettings())
     assert (result.adoption, result.changed, result.failed) == (None, False, None)
 
 
@@ -121,8 +120,8 @@ def test_adopt_skips_kinds_that_may_not_be_listed() -> None:
 
 
 def test_pattern_without_a_match_is_an_error() -> None:
-    assert Server().adopt(AdoptRequest(instancetypes=["sm*"]), write=False).changed
+    assert Server().adopt(["sm*"], write=False).changed
     with pytest.raises(
         NoMatch, match=r"^instancetypes: no instancetype that the namespace shop can use matches 'smal'$"
     ):
-        Server().adopt(AdoptRequest(instancetypes=["smal"]), write=False)
+        Server().adopt(["smal"], write=False)
