@@ -49,7 +49,7 @@ class ActionModule(action(__name__)):
         except AnsibleError:
             # Not `from error`: Ansible would add its message, about an option that this module does not have.
             raise AnsibleActionFail(f"path: {options['path']}: no such file or directory") from None
-        files = _files(source) if source.is_dir() else [source]
+        files = [path for path in regular_files(source) if path.suffix in SUFFIXES] if source.is_dir() else [source]
         if not files:
             raise AnsibleActionFail(f"path: {source} contains no file that ends in {', '.join(SUFFIXES)}")
         if any(path.stem == "kustomization" for path in files):
@@ -69,10 +69,6 @@ class ActionModule(action(__name__)):
         if checksum and str(checksum).lower().rpartition(":")[2] != actual:
             raise AnsibleActionFail(f"checksum: {path} has sha256:{actual}; the file was changed or truncated")
         return content
-
-
-def _files(folder: Path) -> list[Path]:
-    return [path for path in regular_files(folder) if path.suffix in SUFFIXES]
 
 
 def _parse(content: bytes, path: Path) -> list[Any]:

@@ -227,7 +227,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if not self.get_option("cache"):
             return self._hosts(connection, query)
         identity = {name: str(value) for name, value in connection.items() if name not in _SECRET and value is not None}
-        source = json.dumps([options, selector, identity, self._kubeconfig_path(connection)], sort_keys=True)
+        kubeconfig = connection["kubeconfig"] if isinstance(connection["kubeconfig"], str) else ""
+        source = json.dumps([options, selector, identity, kubeconfig], sort_keys=True)
         key = f"{self.get_cache_key(path)}_{hashlib.sha256(source.encode()).hexdigest()[:12]}"
         if cache:
             # One that has expired is no key either.
@@ -235,10 +236,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 return self._cache[key]
         self._cache[key] = self._hosts(connection, query)
         return self._cache[key]
-
-    @staticmethod
-    def _kubeconfig_path(connection: dict[str, Any]) -> str:
-        return connection["kubeconfig"] if isinstance(connection["kubeconfig"], str) else ""
 
     def _connection(self, config: Mapping) -> dict[str, Any]:
         """The options of the connection with what the environment gives in their place, as the modules have them."""

@@ -101,7 +101,8 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
     own, besides = (
         [manifest for _file, document in part for manifest in _objects(document)] for part in (read, others)
     )
-    catalog = [*_current(report, [*own, *besides], release), *_builtin(options.catalog, release)]
+    builtin = _builtin_catalog.objects(release) if options.catalog == "builtin" else []
+    catalog = [*_current(report, [*own, *besides], release), *builtin]
     presets = [manifest for manifest in (*own, *besides) if manifest["kind"] == PRESET]
     # A catalog of another series is no reason to change VMs that have their own CPU and memory.
     origin = Sources(
@@ -167,10 +168,6 @@ def _objects(document: Any) -> list[Manifest]:
 
 def _is_ours(manifest: Any) -> bool:
     return isinstance(manifest, dict) and (manifest.get("kind") in _GUESTS or manifest.get("kind") in _CATALOG)
-
-
-def _builtin(choice: str, release: Release) -> list[Manifest]:
-    return _builtin_catalog.objects(release) if choice == "builtin" else []
 
 
 def _current(report: _Report, manifests: Iterable[Manifest], release: Release) -> Iterator[Manifest]:

@@ -21,6 +21,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.selection import Rejected
 from ...module_utils._resolver.choose.workload import AvailableObjects, MissingObject, resolve
 from ...module_utils._resolver.declare import manifests
+from ...module_utils._resolver.declare.entries import expand_shorthand, merge_options
 from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm import workload
 from ...module_utils._resolver.declare.vm.from_image import image_inferences
@@ -30,7 +31,6 @@ from .evaluate import VM, Declared
 from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
 from .hosts import Host
 from .sources import Source
-from .task_options import UNCHECKED_OPTIONS, entries
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]
@@ -42,6 +42,8 @@ NOT_CHECKED: Final = ", so the object is not checked; run the playbook with --ch
 _SECRET: Final = "has a value encrypted with Ansible Vault"
 _STRINGS: Final = ("name", "namespace")
 _SOURCE: Final = "DataSource"
+# These options do not affect the checks, and may contain secrets and file names.
+_UNCHECKED_OPTIONS: Final = ("access_credentials", "cloud_init")
 PLACEHOLDER: Final = "templated"
 """Replaces a templated name or namespace."""
 
@@ -95,7 +97,7 @@ def host_vm(host: Host, namespace: str) -> Iterator[Declared | Finding | Uncheck
     """The VM that a host of an inventory is. namespace: the default."""
     module = _MODULES["virtual_machine"]
     task = {module.plural: [host.options], "defaults": host.defaults}
-    for _index, options in entries(task, module.plural, module.spec, module.exclusive):
+    for _index, options in _options_of(task, module.plural, module.spec, module.exclusive):
         yield from _declared(_Entry(module, host.location, options), namespace)
 
 
@@ -122,9 +124,34 @@ def _entries(location: Location, content: Any) -> Iterator[_Entry]:
 
 def _of_task(module: _Module, location: Location, options: Options, inside: tuple[str, ...]) -> Iterator[_Entry]:
     """The objects of a task. inside: the path from `location` to the list of objects."""
-    for index, own in entries(options, module.plural, module.spec, module.exclusive):
+    for index, own in _options_of(options, module.plural, module.spec, module.exclusive):
         path: tuple[str | int, ...] = () if index is None else (*inside, index)
         yield _Entry(module, location._replace(path=(*location.path, *path)), own)
+
+
+def _options_of(
+    options: Options, plural: str, spec: Options, exclusive: Sequence[tuple[str, ...]] = ()
+) -> Iterator[tuple[int | None, Options]]:
+    """The options of each object that a task declares, as its module reads them, with their index in the list.
+
+    plural: the option with the list; without that option the task declares one object. spec: the options of an object.
+    exclusive: groups of options of which an entry that sets one loses the others.
+    """
+    names = {key for name, option in spec.items() for key in (name, *option.get("aliases", ()))}
+    task_options = expand_shorthand(
+        {name: value for name, value in options.items() if name in names and value is not None}, spec
+    )
+    listed = options.get(plural)
+    if not isinstance(listed, list):
+        if task_options.get("name"):
+            yield None, task_options
+        return
+    defaults = options.get("defaults")
+    defaults = expand_shorthand(defaults, spec) if isinstance(defaults, dict) else {}
+    shared = merge_options(defaults, task_options, spec, exclusive)
+    for index, entry in enumerate(listed):
+        if isinstance(entry, dict):
+            yield index, merge_options(shared, expand_shorthand(entry, spec), spec, exclusive)
 
 
 def decided(
@@ -180,7 +207,7 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding | Un
         why = unknown(options[name])
         if not why:
             continue
-        if name not in UNCHECKED_OPTIONS:
+        if name not in _UNCHECKED_OPTIONS:
             yield _unchecked(entry, label, name, f"{why}{NOT_CHECKED}")
             return
         yield Finding("unchecked", NOTE, entry.location, label, name, f"{why}, so the option is not checked")

@@ -82,13 +82,9 @@ class _Checks:
             yield Finding(problem)
 
     def _consumers(self, boot_source: BootSourceState) -> Iterator[Finding]:
-        target = boot_source.options.get("pvc") or boot_source.options.get("snapshot") or {"name": boot_source.volume}
-        namespace, snapshot = (
-            target.get("namespace") or boot_source.options["namespace"],
-            bool(boot_source.options.get("snapshot")),
-        )
+        (namespace, name), snapshot = boot_source.target, bool(boot_source.options.get("snapshot"))
         for consumer in map(consumers.parse_consumer, boot_source.options.get("consumers") or ()):
-            alternatives = consumers.reviews(consumer, namespace, target["name"], snapshot)
+            alternatives = consumers.reviews(consumer, namespace, name, snapshot)
             try:
                 if consumer.namespace != namespace and not any(
                     all(map(self._allows, rights)) for rights in alternatives

@@ -22,10 +22,16 @@ from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import Session
 from ...read.watch import ProbeResult, wait_for
 from ..engine import NO_DRY_RUN, WriteOperation, WriteSettings, run_dry, send
-from ..handlers.boot_source import ClaimHandler, CronHandler, DataSourceHandler, VolumeHandler, cron_refused
+from ..handlers.boot_source import (
+    ClaimHandler,
+    CronHandler,
+    DataSourceHandler,
+    LabelHandler,
+    VolumeHandler,
+    cron_refused,
+)
 from ..kind_handler import DeclareOutcome, Entry, KindHandler
 from .checks import identify
-from .labels import label
 from .removal import delete_boot_sources, delete_old_volumes
 from .state import LABELED, BootSourceState, Pair, declare_objects, is_filled, not_failed
 from .upload import Progress, UploadFailed, UploadSettings, upload
@@ -66,7 +72,7 @@ def declare_sources(
     boot_sources = [BootSourceState(result) for result in results]
     present = [boot_source for boot_source in boot_sources if boot_source.state != "absent"]
     identify(session, present, settings)
-    label(session, not_failed(present, lambda boot_source: boot_source.state == LABELED), settings)
+    _label(session, not_failed(present, lambda boot_source: boot_source.state == LABELED), settings)
     managed = [boot_source for boot_source in present if boot_source.state != LABELED]
     _import(session, not_failed(managed, lambda boot_source: boot_source.imports), settings)
     _upload(session, not_failed(managed, lambda boot_source: boot_source.uploads), settings)
@@ -79,6 +85,37 @@ def declare_sources(
         session, [boot_source for boot_source in boot_sources if boot_source.state == "absent"], settings
     )
     return results
+
+
+def _label(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+    """Declares the labels of one existing object for each boot source."""
+    pairs = [(boot_source, _labeled(boot_source)) for boot_source in boot_sources]
+    for (boot_source, _manifest), result in zip(
+        pairs, declare_objects(session, LabelHandler(settings.check_mode), pairs, settings)
+    ):
+        boot_source.result.live = result.live
+        if result.live is not None and boot_source.result.entry.key.kind == _DATA_SOURCE:
+            boot_source.result.warnings += preflight.overwritten(
+                boot_source.labels, result.live, _content(session, result.live)
+            )
+
+
+def _labeled(boot_source: BootSourceState) -> Manifest:
+    key = boot_source.result.entry.key
+    metadata = {"name": key.name, "namespace": key.namespace, "labels": boot_source.labels}
+    return {"apiVersion": BY_NAME[key.kind].api_version, "kind": key.kind, "metadata": metadata}
+
+
+def _content(session: Session, live: Manifest) -> Manifest | None:
+    """The claim or the snapshot that is the target of a DataSource."""
+    key = preflight.content_key(live)
+    if key is None:
+        return None
+    kind, namespace, name = key
+    try:
+        return session.get(BY_NAME[kind], namespace, name)
+    except (ApiError, ConnectionFailed):
+        return None
 
 
 def _import(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
@@ -250,7 +287,6 @@ def _claim(boot_source: BootSourceState) -> Manifest:
     """The claim or snapshot of the DataSource with the labels, because CDI copies its labels over those of the
     DataSource."""
     kind = _SNAPSHOT if boot_source.options.get("snapshot") else _CLAIM
-    target = boot_source.options.get("pvc") or boot_source.options.get("snapshot") or {"name": boot_source.volume}
-    namespace = target.get("namespace") or boot_source.options["namespace"]
-    metadata = {"name": target["name"], "namespace": namespace, "labels": boot_source.labels}
+    namespace, name = boot_source.target
+    metadata = {"name": name, "namespace": namespace, "labels": boot_source.labels}
     return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata}

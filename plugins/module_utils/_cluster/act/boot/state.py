@@ -62,6 +62,12 @@ class BootSourceState:
         return "PersistentVolumeClaim" if self.uploads and self.options["upload"]["claim"] else "DataVolume"
 
     @property
+    def target(self) -> tuple[str, str]:
+        """Namespace and name of the claim or snapshot that VMs boot from."""
+        target = self.options.get("pvc") or self.options.get("snapshot") or {"name": self.volume}
+        return target.get("namespace") or self.options["namespace"], target["name"]
+
+    @property
     def has_data_source(self) -> bool:
         """Whether a DataSource has the volume as its target."""
         return not self.uploads or bool(self.options["upload"]["data_source"])

@@ -12,6 +12,7 @@ from ...._resolver.declare import plan
 from ...._resolver.declare.plan import Plan
 from ...client.session import Session
 from ...read.watch import ProbeResult
+from ..engine import UNKNOWN_IN_CHECK_MODE
 from ..kind_handler import Finding, KindHandler, Planned
 
 Manifest = dict[str, Any]
@@ -62,6 +63,27 @@ class DataSourceHandler(KindHandler):
         return ProbeResult(source.is_ready(live), pending="CDI to find what the DataSource refers to")
 
 
+class LabelHandler(KindHandler):
+    """The handler of objects of which only labels are declared."""
+
+    def __init__(self, check_mode: bool) -> None:
+        super().__init__("boot sources")
+        self._check_mode = check_mode
+
+    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
+        if live is not None:
+            return step
+        # An apply would create an object that has only labels.
+        nothing = Plan(plan.NONE, step.manifest, {}, {})
+        return nothing if self._check_mode else nothing._replace(refusal=_missing_text(step.manifest))
+
+    def warnings(self, session: Session, planned: list[Planned]) -> list[list[str]]:
+        return [
+            [f"{_missing_text(step.plan.manifest)}; {UNKNOWN_IN_CHECK_MODE}"] if step.live is None else []
+            for step in planned
+        ]
+
+
 class ClaimHandler(KindHandler):
     """The labels of claims. Claims that CDI has not created yet get their labels from CDI."""
 
@@ -82,6 +104,11 @@ def cron_refused(manifest: Manifest) -> list[Finding]:
 
 def _refused(refusal: Any) -> list[Finding]:
     return [] if refusal is None else [Finding(f"CDI refuses the object: {refusal.message.strip()}")]
+
+
+def _missing_text(manifest: Manifest) -> str:
+    metadata = manifest["metadata"]
+    return f"there is no {manifest['kind']} {metadata['namespace']}/{metadata['name']}"
 
 
 def _after(step: Planned) -> Manifest:
