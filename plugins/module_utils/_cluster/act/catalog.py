@@ -237,7 +237,7 @@ class _CatalogObjectHandler(CatalogHandler):
 
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
         release = kubevirt(session).release
-        return [[Finding(text, note=True) for text in deprecated(step.plan.manifest, release)] for step in planned]
+        return [deprecated(step.plan.manifest, release) for step in planned]
 
     def deletion(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
         # _keep_reason has already decided what may be pruned.

@@ -201,7 +201,8 @@ def _check_namespaces(session: Session, results: list[DeclareOutcome], settings:
         return
     namespaces = {result.entry.key.namespace for result in results}
     # Only where nothing was found, which costs no request where there is something to delete.
-    for namespace in namespaces - {None} - {result.entry.key.namespace for result in results if _is_there(result)}:
+    there = [result for result in results if result.live_before is not None or result.terminating is not None]
+    for namespace in namespaces - {None} - {result.entry.key.namespace for result in there}:
         due = [
             result
             for result in results
@@ -210,10 +211,6 @@ def _check_namespaces(session: Session, results: list[DeclareOutcome], settings:
         if due and (problem := missing_namespace(session, str(namespace))):
             for result in due:
                 apply_findings(result, [Finding(problem, missing=True)], settings)
-
-
-def _is_there(result: DeclareOutcome) -> bool:
-    return result.live_before is not None or result.terminating is not None
 
 
 def apply_findings(result: DeclareOutcome, findings: list[Finding], settings: WriteSettings) -> None:

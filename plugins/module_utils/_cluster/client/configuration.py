@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 
 from .errors import ConnectionFailed
 
+_FILES: Final = ("ca_cert", "client_cert", "client_key")
 # Seconds for which an exec plugin may run.
 _PLUGIN: Final = 60
 _HANGS: Final = (
@@ -187,16 +188,12 @@ def _override(options: dict[str, Any], configuration: Any) -> None:
     for option, attribute in names.items():
         value = options.get(option)
         if value is not None:
-            setattr(configuration, attribute, str(Path(value).expanduser()) if _is_file(option) else value)
+            setattr(configuration, attribute, str(Path(value).expanduser()) if option in _FILES else value)
     if options.get("proxy_headers"):
         from urllib3.util import make_headers
 
         headers = {name: value for name, value in options["proxy_headers"].items() if value is not None}
         configuration.proxy_headers = make_headers(**headers)
-
-
-def _is_file(option: str) -> bool:
-    return option in ("ca_cert", "client_cert", "client_key")
 
 
 def _one_line(error: Exception | str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
-from ..._resolver.api.kinds import Kind
+from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.boot import image
 from ..._resolver.boot.image import ImageError, Reference, credentials, reference
 from ..._resolver.boot.origin import Image
@@ -35,20 +35,20 @@ _LARGEST: Final = 4 << 20
 
 
 class RegistryError(Exception):
-    """The registry does not return the image metadata; the text is one line."""
+    """The registry does not return what it has of the image; the text is one line."""
 
 
-class Metadata(NamedTuple):
-    """Metadata of an image.
+class Content(NamedTuple):
+    """The content of an image or a file.
 
-    digest: of the index or image that the reference names. architecture: of the image that was read.
-    architectures: all in the index. environment: the image's variables, as NAME=value.
+    digest: of an image or a file, as sha256:HEX; "" where it is not known. environment: of an image.
+    problem: why nothing is known, one line. architecture: of an image.
     """
 
-    digest: str
-    architecture: str
-    architectures: tuple[str, ...]
-    environment: tuple[str, ...]
+    digest: str = ""
+    environment: tuple[str, ...] = ()
+    problem: str = ""
+    architecture: str = ""
 
 
 class Registry:
@@ -74,8 +74,8 @@ class Registry:
         self._schemes = ("https", "http") if insecure else ("https",)
         self._authorization = ""
 
-    def image(self, reference: Reference, architecture: str = "amd64") -> Metadata:
-        """The metadata of an image. architecture: the image of an index to read; a single image counts as it is.
+    def image(self, reference: Reference, architecture: str = "amd64") -> Content:
+        """The content of an image. architecture: the image of an index to read; a single image counts as it is.
 
         Raises RegistryError if the registry does not respond with it, ImageError if the image does not exist.
         """
@@ -86,25 +86,18 @@ class Registry:
         if reference.digest and digest != reference.digest:
             raise RegistryError(f"{reference.host} answered with {digest} for {name}")
         if not image.is_index(document):
-            configuration = self._configuration(reference, document, name)
-            return Metadata(
-                digest, configuration["architecture"], (configuration["architecture"],), configuration["environment"]
-            )
+            return self._configuration(reference, document, name)._replace(digest=digest)
         digests = image.architectures(document)
         manifest, _text = self._document(reference, f"manifests/{image.digest_for(name, digests, architecture)}", name)
-        configuration = self._configuration(reference, manifest, name)
-        return Metadata(digest, architecture, tuple(sorted(digests)), configuration["environment"])
+        return self._configuration(reference, manifest, name)._replace(digest=digest, architecture=architecture)
 
-    def _configuration(self, reference: Reference, manifest: dict[str, Any], name: str) -> dict[str, Any]:
+    def _configuration(self, reference: Reference, manifest: dict[str, Any], name: str) -> Content:
         digest = (manifest.get("config") or {}).get("digest")
         if not isinstance(digest, str):
             raise ImageError(f"{name} is no image for containers")
         configuration, _text = self._document(reference, f"blobs/{digest}", name)
         environment = (configuration.get("config") or {}).get("Env") or ()
-        return {
-            "architecture": str(configuration.get("architecture") or ""),
-            "environment": tuple(map(str, environment)),
-        }
+        return Content("", tuple(map(str, environment)), architecture=str(configuration.get("architecture") or ""))
 
     def _document(self, reference: Reference, part: str, name: str) -> tuple[dict[str, Any], bytes]:
         path = f"/v2/{reference.repository}/{part}"
@@ -163,23 +156,10 @@ class Registry:
 
 
 SECRET: Final = Kind("Secret", "", "v1", "secrets", True)
-CONFIG_MAP: Final = Kind("ConfigMap", "", "v1", "configmaps", True)
+CONFIG_MAP: Final = BY_NAME["ConfigMap"]
 _CERTIFICATES: Final = (".crt", ".pem")
 _CHUNK: Final = 1 << 20
 _SIDE_BY_SIDE: Final = 8
-
-
-class Content(NamedTuple):
-    """The content of an image or a file.
-
-    digest: of an image or a file, as sha256:HEX; "" where it is not known. environment: of an image.
-    problem: why nothing is known, one line. architecture: of an image.
-    """
-
-    digest: str = ""
-    environment: tuple[str, ...] = ()
-    problem: str = ""
-    architecture: str = ""
 
 
 def image_of(session: Session, options: Options) -> Content:
@@ -214,12 +194,11 @@ def content_of(session: Session, source: Image, insecure: bool = False) -> Conte
         parsed = reference(source.name)
         login, certificates = _login(session, source, parsed.registry), _certificates(session, source)
         registry = Registry(login, certificates, insecure or parsed.host in cdi(session).insecure_registries)
-        metadata = registry.image(parsed, source.architecture or "amd64")
+        return registry.image(parsed, source.architecture or "amd64")
     except (ImageError, RegistryError, ConnectionFailed) as error:
         return Content(problem=str(error))
     except ApiError as error:
         return Content(problem=explain(error, "GET", SECRET))
-    return Content(metadata.digest, metadata.environment, architecture=metadata.architecture)
 
 
 def file_of(options: Options) -> Content:

@@ -51,9 +51,10 @@ def _read_kind(session: Session, kind: Kind, namespace: str | None, names: set[s
     return [item for item in items if item["metadata"]["name"] in names]
 
 
+EVENT = Kind("Event", "", "v1", "events", True)
 POD = Kind("Pod", "", "v1", "pods", True)
 QUOTA = Kind("ResourceQuota", "", "v1", "resourcequotas", True)
-NETWORK = Kind("NetworkAttachmentDefinition", "k8s.cni.cncf.io", "v1", "network-attachment-definitions", True)
+NETWORK = BY_NAME["NetworkAttachmentDefinition"]
 STORAGE_CLASS = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
 _FORBIDDEN = 403
 _NO_SUCH_API = 404

@@ -13,6 +13,7 @@ from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.pool import map_concurrently
 from ..client.session import PASSING, Session
+from .snapshot import EVENT, POD
 
 Manifest = dict[str, Any]
 
@@ -23,12 +24,10 @@ WATCHES = 64
 STALE = 5.0
 # What a VM waits for, beside pods.
 _KINDS = ("DataVolume", "PersistentVolumeClaim", "VirtualMachineInstance")
-_POD = Kind("Pod", "", "v1", "pods", True)
 _LAUNCHER_LABEL = "kubevirt.io=virt-launcher"
 _VM_LABEL = "vm.kubevirt.io/name"
 # Phases that block nothing.
 _DONE_PHASES = frozenset({"Succeeded", "Running", "Bound"})
-_EVENT = Kind("Event", "", "v1", "events", True)
 # The number of events that a message names.
 _SHOWN = 3
 # The name of a VM's pod is virt-launcher-VM-SUFFIX.
@@ -267,7 +266,7 @@ def blockers(session: Session, namespace: str, vms: Mapping[str, Manifest | None
     """
     live = {kind: _listed(session, BY_NAME[kind], namespace) for kind in _KINDS}
     pods: dict[str, list[Manifest]] = {}
-    for pod in _listed(session, _POD, namespace, labelSelector=_LAUNCHER_LABEL).values():
+    for pod in _listed(session, POD, namespace, labelSelector=_LAUNCHER_LABEL).values():
         pods.setdefault((pod["metadata"].get("labels") or {}).get(_VM_LABEL, ""), []).append(pod)
     return {name: list(_blockers_of(name, vm, live, pods.get(name, ()))) for name, vm in vms.items() if vm is not None}
 
@@ -333,7 +332,7 @@ def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dic
     One LIST. Empty if the user may not list events or the request fails.
     """
     try:
-        items, _version = session.list(_EVENT, namespace)
+        items, _version = session.list(EVENT, namespace)
     except (ApiError, ConnectionFailed):
         return {}
     items.sort(key=_last_time)

@@ -16,7 +16,7 @@ from ...client.display import display
 from ...client.errors import ApiError
 from ...client.session import Session
 from ...read.cdi import CDI_CONFIG
-from ...read.snapshot import STORAGE_CLASS
+from ...read.snapshot import EVENT, STORAGE_CLASS
 from ..engine import send, send_create
 
 Manifest = dict[str, Any]
@@ -25,7 +25,6 @@ _CLAIM: Final = BY_NAME["PersistentVolumeClaim"]
 _DATA_VOLUME: Final = BY_NAME["DataVolume"]
 _DATA_SOURCE: Final = BY_NAME["DataSource"]
 _TOKEN: Final = Kind("UploadTokenRequest", "upload.cdi.kubevirt.io", "v1beta1", "uploadtokenrequests", True)
-_EVENT: Final = Kind("Event", "", "v1", "events", True)
 # Seconds between two polls.
 _PAUSE: Final = 2
 # Tokens are valid for five minutes. CDI rejects a longer upload at its end, and the module sends the file again.
@@ -187,7 +186,7 @@ def _volume_is_ready(session: Session, target: UploadTarget) -> bool:
 
 
 def _check_events(session: Session, target: UploadTarget, claim: str) -> None:
-    events, _version = session.list(_EVENT, target.namespace)
+    events, _version = session.list(EVENT, target.namespace)
     uids = {}
     for kind, name in ((_CLAIM, claim), (_DATA_VOLUME, target.name)):
         live = session.get(kind, target.namespace, name) if name else None

@@ -45,7 +45,7 @@ class DeclaredTypeHandler(CatalogHandler):
     def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
         users = CatalogUsers(session)
         release = kubevirt(session).release
-        return [[*_deprecated(step, release), *_drift(users, step)] for step in planned]
+        return [[*deprecated(step.plan.manifest, release), *_drift(users, step)] for step in planned]
 
     def deletion(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
         return deletion_findings(CatalogUsers(session), planned, self._force)
@@ -65,19 +65,16 @@ def deletion_findings(users: CatalogUsers, planned: list[Planned], force: bool) 
     return [[] if force else _use(users, step) for step in planned]
 
 
-def deprecated(manifest: Manifest, release: Release) -> list[str]:
-    """One line for each deprecated field of an object, with its replacement in a release of KubeVirt."""
+def deprecated(manifest: Manifest, release: Release) -> list[Finding]:
+    """A note for each deprecated field of an object, with its replacement in a release of KubeVirt."""
     modern = without_deprecated(manifest, release)
     lines = [
         f"{change.path} is deprecated or has no effect: "
         + (f"write {change.new_path}: {_words(change.after)}" if change.new_path else f"remove it. {change.note}")
         for change in modern.changes
     ]
-    return lines + [f"{field.path}: {field.note}" for field in modern.remaining]
-
-
-def _deprecated(step: Planned, release: Release) -> list[Finding]:
-    return [Finding(text, note=True) for text in deprecated(step.plan.manifest, release)]
+    lines += [f"{field.path}: {field.note}" for field in modern.remaining]
+    return [Finding(line, note=True) for line in lines]
 
 
 def _drift(users: CatalogUsers, step: Planned) -> list[Finding]:

@@ -9,21 +9,25 @@ from docker_registry import PROGRAM, DockerRegistry, docker_registry
 from loopback_registry import LoopbackRegistry, loopback_registry
 from tls_server import with_tls
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.image import Registry, RegistryError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.image import (
+    Content,
+    Registry,
+    RegistryError,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import ImageError, reference
 
 ENVIRONMENT = {"amd64": ["PATH=/bin", "A=1"], "arm64": ["A=2"]}
 
 
-def test_metadata_of_an_index_and_of_an_image(any_registry: LoopbackRegistry | DockerRegistry) -> None:
+def test_content_of_an_index_and_of_an_image(any_registry: LoopbackRegistry | DockerRegistry) -> None:
     address = any_registry.address
     digest = any_registry.push("disks/fedora", "latest", ENVIRONMENT)
-    metadata = Registry(insecure=True).image(reference(f"{address}/disks/fedora"), "arm64")
-    assert metadata == (digest, "arm64", ("amd64", "arm64"), ("A=2",))
+    content = Registry(insecure=True).image(reference(f"{address}/disks/fedora"), "arm64")
+    assert content == Content(digest, ("A=2",), architecture="arm64")
     digest = any_registry.push("disks/cirros", "1", {"s390x": []})
-    metadata = Registry(insecure=True).image(reference(f"{address}/disks/cirros:1"))
-    assert metadata == (digest, "s390x", ("s390x",), ())
-    assert Registry(insecure=True).image(reference(f"{address}/disks/cirros@{digest}")) == metadata
+    content = Registry(insecure=True).image(reference(f"{address}/disks/cirros:1"))
+    assert content == Content(digest, architecture="s390x")
+    assert Registry(insecure=True).image(reference(f"{address}/disks/cirros@{digest}")) == content
     with pytest.raises(ImageError, match=r"has no image .*/disks/cirros:2"):
         Registry(insecure=True).image(reference(f"{address}/disks/cirros:2"))
 
