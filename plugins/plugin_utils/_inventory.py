@@ -12,7 +12,7 @@ from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.entry.vm_results import vm_result
 from ..module_utils._cluster.read.kubevirt import kubevirt
 from ..module_utils._cluster.read.lookup import ListLookup
-from ..module_utils._cluster.read.revisions import inspected
+from ..module_utils._cluster.read.revisions import inspected, namespaced_name
 from ..module_utils._resolver.api.kinds import BY_NAME
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
@@ -112,7 +112,7 @@ def _virtual_machines(session: Session, query: HostQuery) -> list[Manifest]:
         vms += session.list(_VM, namespace, **parameters)[0]
     if query.only_running:
         vms = [vm for vm in vms if (vm.get("status") or {}).get("printableStatus") in RUNNING]
-    return sorted(vms, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
+    return sorted(vms, key=namespaced_name)
 
 
 def _host_facts(vm: Manifest, lookup: ListLookup, cluster: KubeVirt, revisions: RevisionIndex) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
+from ..read.revisions import namespaced_name
 from ..read.unmatched import unmatched
 from .outcome import Params, TaskFailed
 
@@ -36,7 +37,7 @@ def selected(params: Params, session: Session, warnings: list[str]) -> list[dict
         if params["names"]:
             raise TaskFailed(problem)
         warnings.append(problem)
-    return sorted(vms, key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
+    return sorted(vms, key=namespaced_name)
 
 
 def unselected(params: Params, session: Session, selected_names: Collection[str], every_name: bool = False) -> str:

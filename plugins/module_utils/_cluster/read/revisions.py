@@ -112,7 +112,7 @@ def inspect(
     if names is not None:
         requested = set(names)
         vms = [vm for vm in vms if vm["metadata"]["name"] in requested]
-    vms.sort(key=lambda vm: (vm["metadata"]["namespace"], vm["metadata"]["name"]))
+    vms.sort(key=namespaced_name)
     lookup = ListLookup(session, everywhere=namespace is None)
     lookup.gather(_referred(vms))
     places = sorted({vm["metadata"]["namespace"] for vm in vms})
