@@ -110,11 +110,11 @@ def summary(
     return {"totals": _totals(result), **result}
 
 
-def capacities(capacity: Iterable[Result], option: str = "capacity") -> list[Result]:
+def capacities(capacity: Iterable[Result]) -> list[Result]:
     """The `instancetypes` of capacity_info, checked. Raises FleetError."""
     entries = list(capacity)
     for index, entry in enumerate(entries):
-        _require(entry, ("name", "fits", "node_count", "nodes_total", "additional_vms"), f"{option}[{index}]")
+        _require(entry, ("name", "fits", "node_count", "nodes_total", "additional_vms"), f"capacity[{index}]")
     return [{"problem": "", **entry} for entry in entries]
 
 

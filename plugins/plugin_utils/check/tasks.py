@@ -53,7 +53,7 @@ class _Module(NamedTuple):
 
     plural: the option with the list. spec: the options of an object. manifest: options → manifest.
 
-    exclusive: groups of options that exclude each other.
+    exclusive: groups of options of which an entry that sets one loses the others.
     """
 
     plural: str
@@ -97,7 +97,7 @@ def host_vm(host: Host, namespace: str) -> Iterator[Declared | Finding | Uncheck
     """The VM that a host of an inventory is. namespace: the default."""
     module = _MODULES["virtual_machine"]
     task = {module.plural: [host.options], "defaults": host.defaults}
-    for _index, options in _options_of(task, module.plural, module.spec, module.exclusive):
+    for _index, options in _options_of(task, module):
         yield from _declared(_Entry(module, host.location, options), namespace)
 
 
@@ -124,24 +124,22 @@ def _entries(location: Location, content: Any) -> Iterator[_Entry]:
 
 def _of_task(module: _Module, location: Location, options: Options, inside: tuple[str, ...]) -> Iterator[_Entry]:
     """The objects of a task. inside: the path from `location` to the list of objects."""
-    for index, own in _options_of(options, module.plural, module.spec, module.exclusive):
+    for index, own in _options_of(options, module):
         path: tuple[str | int, ...] = () if index is None else (*inside, index)
         yield _Entry(module, location._replace(path=(*location.path, *path)), own)
 
 
-def _options_of(
-    options: Options, plural: str, spec: Options, exclusive: Sequence[tuple[str, ...]] = ()
-) -> Iterator[tuple[int | None, Options]]:
+def _options_of(options: Options, module: _Module) -> Iterator[tuple[int | None, Options]]:
     """The options of each object that a task declares, as its module reads them, with their index in the list.
 
-    plural: the option with the list; without that option the task declares one object. spec: the options of an object.
-    exclusive: groups of options of which an entry that sets one loses the others.
+    Without the option with the list, the task declares one object.
     """
+    spec, exclusive = module.spec, module.exclusive
     names = {key for name, option in spec.items() for key in (name, *option.get("aliases", ()))}
     task_options = expand_shorthand(
         {name: value for name, value in options.items() if name in names and value is not None}, spec
     )
-    listed = options.get(plural)
+    listed = options.get(module.plural)
     if not isinstance(listed, list):
         if task_options.get("name"):
             yield None, task_options

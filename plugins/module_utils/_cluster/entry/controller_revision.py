@@ -130,7 +130,7 @@ def _selected_vms(params: Params) -> tuple[Session, list[InspectedVM], list[str]
     check_selection(params)
     try:
         session = Session(params, params["concurrency"])
-        vms = inspect(session, params["namespace"], params["names"], selector(params), guests=True)
+        vms = inspect(session, params["namespace"], params["names"], selector(params))
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
     warnings = [vms[0].kubevirt.assumption] if vms and vms[0].kubevirt.assumption else []

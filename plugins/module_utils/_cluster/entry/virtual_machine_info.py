@@ -60,7 +60,7 @@ def _run(params: Params, _mode: Mode) -> Outcome:
     check_selection(params)
     try:
         session = Session(params, params["concurrency"])
-        inspected = inspect(session, params["namespace"], params["names"], selector(params), guests=True)
+        inspected = inspect(session, params["namespace"], params["names"], selector(params))
         problem = unselected(params, session, {vm.name for vm in inspected})
     except (ApiError, ConnectionFailed) as error:
         raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error

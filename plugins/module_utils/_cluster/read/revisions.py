@@ -97,14 +97,13 @@ def inspect(
     namespace: str | None,
     names: list[str] | None = None,
     selector: str | None = None,
-    guests: bool = False,
 ) -> list[InspectedVM]:
     """VMs with their drift, sorted by namespace and name.
 
-    One LIST each of VMs, revisions, every kind that the VMs refer to, and KubeVirt.
+    One LIST each of VMs, VMIs, revisions, every kind that the VMs refer to, and KubeVirt. What the guests lack is
+    unknown if the user may not list VMIs.
 
-    namespace: None for all. names: None for all. selector: a label selector. guests: also read the VMIs, for what the
-    guests lack; VMIs that the user may not list are left out.
+    namespace: None for all. names: None for all. selector: a label selector.
     Raises ApiError or ConnectionFailed if VMs or revisions cannot be listed.
     """
     query = {"labelSelector": selector} if selector else {}
@@ -124,7 +123,7 @@ def inspect(
     if not vms:
         return []
     kv = kubevirt(session)
-    running = instances(session, namespace) if guests and any(has_guest(vm) for vm in vms) else {}
+    running = instances(session, namespace) if any(has_guest(vm) for vm in vms) else {}
     return [
         inspected(vm, lookup, kv, running.get(namespaced_name(vm)), revisions[vm["metadata"]["namespace"]])
         for vm in vms

@@ -167,7 +167,7 @@ class Busy(Stubborn):
 
 def run(cluster: Stubborn, restart: str = "if_required", check: bool = False, seconds: float = 20) -> RevisionOutcome:
     with session_with(cluster) as session:
-        inspected = inspect(session, "shop", guests=True)
+        inspected = inspect(session, "shop")
         settings = WriteSettings(check_mode=check, wait_timeout=seconds, concurrency=2)
         results = change(session, inspected, lambda item: refresh(item.vm, item.drift, ROLES), restart, settings)
     return results[0]
