@@ -53,7 +53,7 @@ class _Module(NamedTuple):
 
     plural: the option with the list. spec: the options of an object. manifest: options → manifest.
 
-    exclusive: groups of options of which an entry that sets one loses the others.
+    exclusive: groups of options that exclude each other: an entry that sets one loses the others of its task.
     """
 
     plural: str

@@ -13,6 +13,8 @@ _R = TypeVar("_R")
 
 # Seconds for which a stopped task waits for the answers to what it has sent.
 _LAST_ANSWERS: Final = 5.0
+# So many reads at the same time, if the user does not say.
+_READS: Final = 8
 # Set in threads, which share it with the threads that they start.
 _stop: ContextVar[threading.Event] = ContextVar("stop")
 
@@ -28,7 +30,7 @@ def raise_if_stopped() -> None:
         raise Stopped
 
 
-def map_concurrently(action: Callable[[_T], _R], items: Iterable[_T], concurrency: int) -> list[_R]:
+def map_concurrently(action: Callable[[_T], _R], items: Iterable[_T], concurrency: int = _READS) -> list[_R]:
     """Calls `action` on every item, on `concurrency` threads at most. The results in the order of the items.
 
     Each thread takes one item after the other. A future for each item would wake the caller up once for each request.

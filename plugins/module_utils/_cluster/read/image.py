@@ -159,7 +159,6 @@ SECRET: Final = Kind("Secret", "", "v1", "secrets", True)
 CONFIG_MAP: Final = BY_NAME["ConfigMap"]
 _CERTIFICATES: Final = (".crt", ".pem")
 _CHUNK: Final = 1 << 20
-_SIDE_BY_SIDE: Final = 8
 
 
 def image_of(session: Session, options: Options) -> Content:
@@ -185,7 +184,7 @@ def image_of(session: Session, options: Options) -> Content:
 def contents_of(session: Session, images: Iterable[tuple[Image, bool]]) -> dict[tuple[Image, bool], Content]:
     """The contents of images, each read once, concurrently. The second part of a key is `insecure`."""
     unique = list(dict.fromkeys(images))
-    return dict(zip(unique, map_concurrently(lambda key: content_of(session, *key), unique, _SIDE_BY_SIDE)))
+    return dict(zip(unique, map_concurrently(lambda key: content_of(session, *key), unique)))
 
 
 def content_of(session: Session, source: Image, insecure: bool = False) -> Content:

@@ -28,7 +28,6 @@ def problem(error: ApiError | ConnectionFailed, verb: str, kind: Kind) -> Proble
 _LISTED = frozenset(name for name in BY_NAME if name.endswith(("Instancetype", "Preference")))
 # From this number of single reads of a kind and namespace, one LIST costs less.
 _SINGLE_READS = 3
-_SIDE_BY_SIDE = 8
 
 
 class ClusterLookup:
@@ -84,7 +83,7 @@ class ClusterLookup:
                 jobs.append(partial(self._list, collection))
             else:
                 jobs += [partial(self.get, *collection, name) for name in sorted(names)]
-        map_concurrently(lambda job: job(), jobs, _SIDE_BY_SIDE)
+        map_concurrently(lambda job: job(), jobs)
 
     def _cached(self, key: ObjectKey) -> Manifest | None:
         collection = (key.kind, key.namespace if BY_NAME[key.kind].namespaced else "")
@@ -138,7 +137,7 @@ class ListLookup:
     def gather(self, collections: Iterable[tuple[str, str]]) -> None:
         """Lists kinds in namespaces concurrently; later calls need no request."""
         first = dict.fromkeys((kind, self._first(kind, namespace)) for kind, namespace in collections)
-        map_concurrently(lambda collection: self._list_objects(*collection), first, _SIDE_BY_SIDE)
+        map_concurrently(lambda collection: self._list_objects(*collection), first)
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup."""

@@ -12,8 +12,6 @@ from ..client.session import Session
 
 Manifest = dict[str, Any]
 
-_SIDE_BY_SIDE = 8
-
 
 class Key(NamedTuple):
     """Identifies an object; namespace is None for cluster-wide kinds."""
@@ -33,7 +31,7 @@ def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
     for key in keys:
         names.setdefault((BY_NAME[key.kind], key.namespace), set()).add(key.name)
     live: dict[Key, dict[str, Any]] = {}
-    lists = map_concurrently(lambda place: _read_kind(session, place[0], place[1], names[place]), names, _SIDE_BY_SIDE)
+    lists = map_concurrently(lambda place: _read_kind(session, place[0], place[1], names[place]), names)
     for (kind, namespace), items in zip(names, lists):
         live.update({Key(kind.kind, namespace, item["metadata"]["name"]): item for item in items})
     return live
