@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
 # The collection's upload is part of it, so it is imported by its full name; the parts of other runners by theirs.
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("conformance", "virtctl")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("conformance", "virtctl", "")]
 
 import collection_path  # noqa: E402, F401  # pylint: disable=unused-import
 import upload_cases  # noqa: E402
 from compare import differences  # noqa: E402
+from cron_times import next_time  # noqa: E402
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import image  # noqa: E402
@@ -100,7 +101,7 @@ def _times(case: Case) -> Case:
     result = []
     after: datetime | None = start
     while after is not None and len(result) < 2:
-        after = schedule.next_time(read, after)
+        after = next_time(read, after)
         result.append(f"{after.astimezone(timezone.utc):%Y-%m-%dT%H:%M:%SZ}" if after else "never")
     return {"ok": True, "next": result}
 

@@ -188,7 +188,7 @@ def _without_numbers(value: Any) -> Any:
 
 def _validate(case: Case) -> list[str]:
     matches = process.review(case["input"]["template"])
-    message = process.denial(matches)
+    message = _denial(matches)
     got = {"allowed": not message, "message": _parts(message), "warnings": sorted(matches.warnings)}
     result = []
     for answer in case["expect"].get("any_of", [case["expect"]]):
@@ -199,6 +199,13 @@ def _validate(case: Case) -> list[str]:
         }
         result.append(list(differences(expected, got)))
     return [] if [] in result else result[0]
+
+
+def _denial(processed: process.Processed) -> str:
+    """The webhook's message for what `process.review` found; "" if it lets the template pass."""
+    before = "processing validation failed: " if any(error.stage == "process" for error in processed.errors) else ""
+    messages = [error.message for error in processed.errors]
+    return before + (f"[{', '.join(messages)}]" if len(messages) > 1 else "".join(messages))
 
 
 def _with_values(wanted: str, got: str, generated: Mapping[str, str]) -> str:

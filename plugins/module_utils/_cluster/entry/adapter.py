@@ -27,9 +27,9 @@ except ImportError:
 
 from ..._resolver.api import option_checks
 from ..._resolver.api.errors import bug_report
-from ..._resolver.api.masking import mask_secrets
 from ..._resolver.api.names import shown
 from ..._resolver.api.option_checks import shape_problem
+from ..._resolver.api.redaction import mask_secrets
 from ..client.libraries import MISSING
 from .outcome import Mode, Module
 

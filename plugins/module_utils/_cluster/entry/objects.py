@@ -11,10 +11,9 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.masking import mask_secrets
 from ..._resolver.api.names import shown
 from ..._resolver.api.option_checks import NOT_FINITE, not_finite, shape_problem
-from ..._resolver.api.redaction import secret_texts
+from ..._resolver.api.redaction import mask_secrets, secret_texts
 from ..._resolver.declare import plan
 from ..._resolver.declare.entries import expand_shorthand, merge_options
 from ..._resolver.declare.take_over import TakeOver, parse_take_over

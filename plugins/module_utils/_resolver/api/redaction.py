@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterable
 from typing import Any, Final
 
 HIDDEN: Final = "(hidden)"
+# As Ansible writes it.
+_MASK: Final = "********"
 _CHANGED: Final = "(hidden, another value)"
 # The annotation contains the whole object as kubectl applied it, including cloud-init data.
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
@@ -97,4 +101,26 @@ def _hide(value: Any, text: str, old_secrets: frozenset[str] = frozenset(), name
     if isinstance(value, list):
         entries = [_hide(entry, text, old_secrets) for entry in value]
         return entries if any(new is not old for new, old in zip(entries, value)) else value
+    return value
+
+
+def mask_secrets(value: Any, secrets: Iterable[str]) -> Any:
+    """A JSON value in which no text contains any of the secrets; the keys stay, as Ansible leaves them."""
+    all_secrets = frozenset(filter(None, secrets))
+    shortest_first = sorted(all_secrets, key=len)
+    return _mask(value, all_secrets, shortest_first, list(map(len, shortest_first))) if all_secrets else value
+
+
+def _mask(value: Any, all_secrets: frozenset[str], secrets: list[str], lengths: list[int]) -> Any:
+    if isinstance(value, dict):
+        return {key: _mask(entry, all_secrets, secrets, lengths) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_mask(entry, all_secrets, secrets, lengths) for entry in value]
+    if isinstance(value, str):
+        # The options contain all of them.
+        if value in all_secrets:
+            return _MASK
+        # The secrets of thousands of VMs are mostly longer than the texts of their results.
+        for secret in reversed(secrets[: bisect_right(lengths, len(value))]):
+            value = value.replace(secret, _MASK)
     return value

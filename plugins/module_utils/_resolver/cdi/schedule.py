@@ -1,4 +1,4 @@
-"""The schedules of DataImportCrons, as robfig/cron parses them (``ParseStandard``), and their next times.
+"""The schedules of DataImportCrons, as robfig/cron parses them (``ParseStandard``).
 
 Five fields, or a descriptor such as ``@daily`` and ``@every 1h30m``, after an optional ``TZ=`` or ``CRON_TZ=``. Sunday
 is only 0. The messages are the parser's.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container
-from datetime import datetime, timedelta, timezone
 from typing import Final, NamedTuple
 
 from ..api.errors import Panic
@@ -49,8 +48,6 @@ _LONGEST: Final = 2**63
 _MAX_CHARACTERS: Final = 100
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _PART: Final = re.compile(r"([0-9]*)((?:\.[0-9]*)?)([^0-9.]*)", re.ASCII)
-# The parser does not search further, for example for a 29 February that is a Monday.
-_YEARS: Final = 5
 
 
 class ScheduleError(ValueError):
@@ -103,27 +100,6 @@ def parse(text: str, zones: Container[str] | None = None) -> Schedule:
     minutes, hours, days, months, weekdays = (values for values, _star in parsed)
     either_day = not (parsed[2][1] or parsed[4][1])
     return Schedule(minutes, hours, days, months, weekdays, either_day, zone)
-
-
-def next_time(schedule: Schedule, after: datetime) -> datetime | None:
-    """The schedule's first time after a given time in its zone; None if it is never due."""
-    moment = after.replace(microsecond=0)
-    if schedule.every is not None:
-        return _later(moment, schedule.every)
-    moment = _later(moment, 1)
-    last = moment.year + _YEARS
-    while moment.year <= last:
-        if moment.month not in schedule.months:
-            moment = _midnight(moment.replace(day=1) + timedelta(days=32)).replace(day=1)
-        elif not _is_day(schedule, moment):
-            moment = _midnight(moment + timedelta(days=1))
-        elif moment.hour not in schedule.hours:
-            moment = _later(moment.replace(minute=0, second=0), 3600)
-        elif moment.minute not in schedule.minutes or moment.second:
-            moment = _later(moment.replace(second=0), 60)
-        else:
-            return moment
-    return None
 
 
 def _check_zone(zone: str, zones: Container[str] | None) -> None:
@@ -218,21 +194,6 @@ def _duration(descriptor: str) -> int:
     if reason:
         raise ScheduleError(f"failed to parse duration {descriptor}: time: {reason}")
     return -nanos if negative else nanos
-
-
-def _is_day(schedule: Schedule, moment: datetime) -> bool:
-    matches_day, matches_weekday = moment.day in schedule.days, moment.isoweekday() % 7 in schedule.weekdays
-    return (matches_day or matches_weekday) if schedule.either_day else (matches_day and matches_weekday)
-
-
-def _midnight(moment: datetime) -> datetime:
-    """The beginning of the day; an hour that daylight saving time skips becomes the next hour."""
-    return _later(moment.replace(hour=0, minute=0, second=0), 0)
-
-
-def _later(moment: datetime, seconds: int) -> datetime:
-    """A later time by elapsed seconds, which differ from local time at changes of daylight saving time."""
-    return (moment.astimezone(timezone.utc) + timedelta(seconds=seconds)).astimezone(moment.tzinfo)
 
 
 def _quoted(text: str) -> str:

@@ -119,13 +119,6 @@ def review(template: dict[str, Any]) -> Processed:
     return _process(spec, declared, "", NEWEST)
 
 
-def denial(processed: Processed) -> str:
-    """The webhook's message for what `review` found; "" if it lets the template pass."""
-    before = "processing validation failed: " if any(error.stage == "process" for error in processed.errors) else ""
-    messages = [error.message for error in processed.errors]
-    return before + (f"[{', '.join(messages)}]" if len(messages) > 1 else "".join(messages))
-
-
 def _process(spec: dict[str, Any], declared: list[dict[str, Any]], seed: str, release: Release) -> Processed:
     checked = _check_references(spec, declared)
     if checked.errors:

@@ -6,13 +6,10 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
+from cron_times import next_time
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.schedule import (
-    ScheduleError,
-    next_time,
-    parse,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.schedule import ScheduleError, parse
 
 START = "2026-01-15T10:07:30+00:00"
 
