@@ -16,7 +16,7 @@ from ...module_utils._resolver.api.state import DEPRECATED, state_of
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.compatibility import satisfies
-from ...module_utils._resolver.catalog.descriptive_labels import wrong_labels
+from ...module_utils._resolver.catalog.labels import wrong_labels
 from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, modernize
 from ...module_utils._resolver.catalog.object_key import ObjectKey, key_of
 from ...module_utils._resolver.catalog.replacement import replacement

@@ -16,8 +16,7 @@ from ...module_utils._resolver.api.unquoted import QUOTES
 from ...module_utils._resolver.kubevirt.template.from_vm import template_of
 from ...module_utils._resolver.kubevirt.template.openshift import ConversionError, convert
 from ...module_utils._resolver.kubevirt.template.parameters import texts
-from ...module_utils._resolver.kubevirt.template.process import Processed, process, review
-from ...module_utils._resolver.kubevirt.template.refusal import refusal
+from ...module_utils._resolver.kubevirt.template.process import Processed, process, refusal, review
 from .._filters import boolean_option
 from .._manifest_checks import check_fields, check_types, gated
 

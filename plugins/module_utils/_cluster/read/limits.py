@@ -7,9 +7,9 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.catalog.labels import MANAGED_BY_LABEL, MANAGER
+from ..._resolver.limits.checks import Violation, violations
 from ..._resolver.limits.language import AUDIT, Limit
 from ..._resolver.limits.policy import POLICY, limit_of
-from ..._resolver.limits.verdict import Violation, violations
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 

@@ -66,27 +66,22 @@ class Role(NamedTuple):
         return None
 
 
-INSTANCETYPE: Final = Role(
-    matcher="instancetype",
-    reference="instancetypeRef",
-    matcher_type="InstancetypeMatcher",
-    kind="VirtualMachineInstancetype",
-    cluster_kind="VirtualMachineClusterInstancetype",
-    spec_type="VirtualMachineInstancetypeSpec",
-    annotation="kubevirt.io/instancetype-name",
-    cluster_annotation="kubevirt.io/cluster-instancetype-name",
-)
+def _role(name: str) -> Role:
+    kind = name.capitalize()
+    return Role(
+        matcher=name,
+        reference=f"{name}Ref",
+        matcher_type=f"{kind}Matcher",
+        kind=f"VirtualMachine{kind}",
+        cluster_kind=f"VirtualMachineCluster{kind}",
+        spec_type=f"VirtualMachine{kind}Spec",
+        annotation=f"kubevirt.io/{name}-name",
+        cluster_annotation=f"kubevirt.io/cluster-{name}-name",
+    )
 
-PREFERENCE: Final = Role(
-    matcher="preference",
-    reference="preferenceRef",
-    matcher_type="PreferenceMatcher",
-    kind="VirtualMachinePreference",
-    cluster_kind="VirtualMachineClusterPreference",
-    spec_type="VirtualMachinePreferenceSpec",
-    annotation="kubevirt.io/preference-name",
-    cluster_annotation="kubevirt.io/cluster-preference-name",
-)
+
+INSTANCETYPE: Final = _role("instancetype")
+PREFERENCE: Final = _role("preference")
 
 # In KubeVirt's order.
 ROLES: Final = (INSTANCETYPE, PREFERENCE)

@@ -17,7 +17,6 @@ from typing import Any, Callable, Final, NamedTuple
 from . import errors, quantity
 from .errors import FieldError
 from .fields import (
-    admission,
     alpha,
     core,
     data_volume,
@@ -35,7 +34,6 @@ Convert = Callable[[Value], Value]
 Check = Callable[[Value], "tuple[str, str] | None"]
 
 TYPES: Final[dict[str, dict[str, Any]]] = {
-    **admission.TYPES,
     **alpha.TYPES,
     **core.TYPES,
     **data_volume.TYPES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, TypeVar
 
 from .errors import FieldError
@@ -20,6 +21,13 @@ def copy(value: T) -> T:
         return {key: entry if type(entry) in _SCALARS else copy(entry) for key, entry in pairs}  # type: ignore[return-value]
     if isinstance(value, list):
         return [entry if type(entry) in _SCALARS else copy(entry) for entry in value]  # type: ignore[return-value]
+    return value
+
+
+def value_at(value: Any, path: Iterable[str]) -> Any:
+    """The value at the end of a path of keys; None if there is none."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
     return value
 
 

@@ -19,7 +19,7 @@ from ..api.state import is_active
 from ..api.tree import copy
 from ..declare import adopt
 from ..kubevirt.find.lookup import Objects
-from ..kubevirt.template import openshift, process, refusal, substitution
+from ..kubevirt.template import openshift, process, substitution
 from ..kubevirt.vmi import presets as preset_rules
 from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.cluster import Cluster, KubeVirt
@@ -127,7 +127,7 @@ def _of_template(template: Manifest, sources: Sources, release: Release) -> Conv
     }
     processed = process.process(template, values, "", release)
     if processed.errors or processed.substituted is None:
-        raise FieldError("spec", refusal.refusal(processed.errors, values))
+        raise FieldError("spec", process.refusal(processed.errors, values))
     namespace = (template.get("metadata") or {}).get("namespace")
     vm = {**processed.substituted, "kind": "VirtualMachine"}
     placed = {**vm, "metadata": {**({"namespace": namespace} if namespace else {}), **(vm.get("metadata") or {})}}

@@ -9,6 +9,7 @@ from ..api import schema
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND
 from ..api.quantity import parse
 from ..api.state import ACTIVE, state_of
+from ..api.tree import value_at
 from ..choose.fitting import series_of, size_of
 from ..kubevirt.apply import topology
 from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, VERSION_LABEL, architecture_of, class_of, os_of
@@ -103,12 +104,5 @@ def manifest_of(object_facts: Mapping[str, Any]) -> Manifest:
 
 
 def _features(spec: Manifest, paths: dict[str, str]) -> list[str]:
-    return [name for name, path in paths.items() if _has(spec, path)]
-
-
-def _has(spec: Manifest, path: str) -> bool:
-    value: Any = spec
-    for key in path.split("."):
-        value = value.get(key) if isinstance(value, dict) else None
     # An empty object counts as set.
-    return value not in (None, False, 0, "", [])
+    return [name for name, path in paths.items() if value_at(spec, path.split(".")) not in (None, False, 0, "", [])]

@@ -1,12 +1,16 @@
-"""The meaning of the labels of instancetypes and preferences."""
+"""The labels of instancetypes and preferences: their meaning, and whether they agree with the spec."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
-from ..api import names
-from ..api.errors import CatalogError
+from ..api import names, schema
+from ..api.errors import CatalogError, QuantityError
+from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND
 from ..api.names import shown
+from ..api.quantity import parse
+from ..api.tree import value_at
 from ..choose.fitting import CLASS_LABEL
 
 Manifest = dict[str, Any]
@@ -56,3 +60,66 @@ def check_label(what: str, value: str) -> None:
     reason = names.label_value(value) if value else "is empty"
     if reason:
         raise CatalogError(f"{what}: {shown(value)} {reason}; the value becomes a label of the objects")
+
+
+# The prefix of the labels by which common-instancetypes describes its objects.
+_DESCRIPTIVE: Final = "instancetype.kubevirt.io/"
+
+
+class WrongLabel(NamedTuple):
+    """A label that differs from the spec. field: the path of what it describes. actual: its value, "" if not set."""
+
+    label: str
+    value: str
+    field: str
+    actual: str
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _is_set(value: Any) -> str:
+    # An empty object counts as set.
+    return "" if value in (None, False, []) else "true"
+
+
+# Label → the field that it describes, and the field's value as a label.
+_INSTANCETYPE: Final[dict[str, tuple[str, Callable[[Any], str]]]] = {
+    "cpu": ("cpu.guest", _text),
+    "memory": ("memory.guest", _text),
+    "hugepages": ("memory.hugepages.pageSize", _text),
+    "dedicatedCPUPlacement": ("cpu.dedicatedCPUPlacement", _is_set),
+    "isolateEmulatorThread": ("cpu.isolateEmulatorThread", _is_set),
+    "numa": ("cpu.numa", _is_set),
+    "realtime": ("cpu.realtime", _is_set),
+    "gpus": ("gpus", _is_set),
+}
+_PREFERENCE: Final[dict[str, tuple[str, Callable[[Any], str]]]] = {
+    "required-cpu": ("requirements.cpu.guest", _text),
+    "required-memory": ("requirements.memory.guest", _text),
+    "required-architecture": ("requirements.architecture", _text),
+    "preferred-architecture": ("preferredArchitecture", _text),
+}
+
+
+def wrong_labels(kind: str, labels: dict[str, Any], spec: Manifest) -> list[WrongLabel]:
+    """The labels of an instancetype or preference that differ from its spec. Raises FieldError for an invalid spec."""
+    role = ROLE_OF_KIND[kind]
+    spec = schema.canonical(role.spec_type, spec)
+    result = []
+    for name, (path, as_label) in (_INSTANCETYPE if role is INSTANCETYPE else _PREFERENCE).items():
+        value = labels.get(_DESCRIPTIVE + name)
+        actual = as_label(value_at(spec, path.split(".")))
+        if value is not None and not _same(str(value), actual):
+            result.append(WrongLabel(_DESCRIPTIVE + name, str(value), f"spec.{path}", actual))
+    return result
+
+
+def _same(value: str, actual: str) -> bool:
+    if value == actual or (value == "false" and not actual):
+        return True
+    try:
+        return bool(actual) and parse(value).nanos == parse(actual).nanos
+    except QuantityError:
+        return False

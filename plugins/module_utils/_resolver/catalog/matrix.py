@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 from ..api import schema
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from .compatibility import Cell, cell_of
-from .descriptive_labels import wrong_labels
 from .facts import facts, manifest_of
+from .labels import wrong_labels
 from .replacement import as_facts, replacements
 
 Manifest = dict[str, Any]

@@ -23,7 +23,7 @@ from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, R
 from ..api.names import nearest, shown
 from ..api.schema import TYPES, field_type
 from ..api.state import DEPRECATED, OBSOLETE, REPLACEMENT, marks
-from ..api.tree import apply_merge_patch, copy, merge
+from ..api.tree import apply_merge_patch, copy, merge, value_at
 from ..api.unquoted import QUOTES
 from ..declare import manifests
 from .versions import at_version
@@ -183,22 +183,16 @@ def _own_content(sort: _DefinitionPart, entry: Entry, where: str) -> Entry:
 
 
 def _derived_labels(spec: dict[str, Any]) -> dict[str, str]:
-    texts = {label: _at(spec, path) for label, path in _TEXT_LABELS.items()}
+    texts = {label: value_at(spec, path) for label, path in _TEXT_LABELS.items()}
     labels = {f"{_LABEL}{label}": str(value) for label, value in texts.items() if value is not None}
     for label, path in _FLAG_LABELS.items():
-        if _at(spec, path) not in (None, False):
+        if value_at(spec, path) not in (None, False):
             labels[f"{_LABEL}{label}"] = "true"
     return labels
 
 
 def _without_nulls(entries: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entries.items() if value is not None}
-
-
-def _at(value: Any, path: tuple[str, ...]) -> Any:
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 def _keys(sort: _DefinitionPart) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from ..api.state import ACTIVE, State, state_of
 from ..api.tree import copy, differences
 from .compatibility import satisfies
 from .lost_fields import vmi_spec
+from .object_key import ObjectKey, key_of
 
 Manifest = dict[str, Any]
 
@@ -39,7 +40,7 @@ def replacements(
     others: further objects that may be replacements.
     """
     objects = list(objects)
-    by_key = {_key(manifest): manifest for manifest in (*others, *objects)}
+    by_key = {key_of(manifest): manifest for manifest in (*others, *objects)}
     return [
         replacement(manifest, by_key.get(_replacement_key(manifest)), _counterparts(manifest, objects), release)
         for manifest in objects
@@ -62,10 +63,10 @@ def as_facts(replacement: Replacement) -> dict[str, Any]:
     }
 
 
-def unknown_replacements(objects: Iterable[Manifest]) -> list[tuple[str, str, str]]:
-    """Kind, namespace and name of the replacements that are not among the objects."""
+def unknown_replacements(objects: Iterable[Manifest]) -> list[ObjectKey]:
+    """The replacements that are not among the objects."""
     objects = list(objects)
-    keys = {_key(manifest) for manifest in objects}
+    keys = {key_of(manifest) for manifest in objects}
     named = {_replacement_key(manifest): None for manifest in objects if state_of(manifest).replacement}
     return [key for key in named if key not in keys]
 
@@ -123,18 +124,14 @@ def _pair(obj: Manifest, counterpart: Manifest) -> bool:
 
 
 def _counterparts(manifest: Manifest, objects: list[Manifest]) -> list[Manifest]:
-    kind, namespace, _name = _key(manifest)
+    kind, namespace, _name = key_of(manifest)
     return [
         item
         for item in objects
-        if ROLE_OF_KIND[item["kind"]] is not ROLE_OF_KIND[kind] and (not namespace or _key(item)[1] in ("", namespace))
+        if ROLE_OF_KIND[item["kind"]] is not ROLE_OF_KIND[kind]
+        and (not namespace or key_of(item).namespace in ("", namespace))
     ]
 
 
-def _key(manifest: Manifest) -> tuple[str, str, str]:
-    metadata = manifest["metadata"]
-    return manifest["kind"], metadata.get("namespace") or "", metadata["name"]
-
-
-def _replacement_key(manifest: Manifest) -> tuple[str, str, str]:
-    return (*_key(manifest)[:2], state_of(manifest).replacement)
+def _replacement_key(manifest: Manifest) -> ObjectKey:
+    return key_of(manifest)._replace(name=state_of(manifest).replacement)

@@ -11,8 +11,7 @@ from ..api.names import shown
 from ..api.release import NEWEST
 from ..api.tree import merge
 from ..kubevirt.template.openshift import API_VERSION, KIND
-from ..kubevirt.template.process import process, review
-from ..kubevirt.template.refusal import refusal
+from ..kubevirt.template.process import process, refusal, review
 from ..kubevirt.template.substitution import references
 from .argument_spec import options as typed_options
 from .argument_spec import to_manifest

@@ -1,19 +1,20 @@
-"""The checks of a limit. Each has its two forms side by side: an expression of CEL, and the same in Python.
+"""The checks of limits, and what breaks them.
 
-Both look at the same values. ``guest`` is the VMI spec of a VM, or that of a VMI which a user creates; ``vm`` is the
-spec of a VM, ``type`` that of a namespace's own instancetype. What an object had before stays permitted: only what a
-change sets is judged.
+Each has its two forms side by side: an expression of CEL, and the same in Python. Both look at the same values.
+``guest`` is the VMI spec of a VM, or that of a VMI which a user creates; ``vm`` is the spec of a VM, ``type`` that of a
+namespace's own instancetype. What an object had before stays permitted: only what a change sets is judged.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import QuantityError
 from ..api.matcher import INSTANCETYPE, ROLES, Role
 from ..api.quantity import parse
+from ..api.tree import value_at
 from .language import Limit
 
 Manifest = dict[str, Any]
@@ -51,9 +52,7 @@ class LimitedObject(NamedTuple):
 
     def get(self, path: Path, default: Any = None) -> Any:
         """The value of a path that begins with a part."""
-        value: Any = self.parts[path[0]]
-        for key in path[1:]:
-            value = value.get(key) if isinstance(value, dict) else None
+        value = value_at(self.parts[path[0]], path[1:])
         return default if value is None else value
 
     @property
@@ -62,7 +61,7 @@ class LimitedObject(NamedTuple):
         return "spec.template.spec" if self.kind == VM else "spec"
 
 
-def view(manifest: Manifest, before: Manifest | None) -> LimitedObject:
+def _view(manifest: Manifest, before: Manifest | None) -> LimitedObject:
     """The view of a VM, a VMI or an instancetype. before: the object before an update, or None."""
     kind, parts = manifest["kind"], {}
     for suffix, source in (("", manifest), ("Before", before or {})):
@@ -82,11 +81,35 @@ class Check(NamedTuple):
 
     cel: str
     message: str
-    broken: Any
+    broken: Callable[[LimitedObject], str | None]
 
-    def __call__(self, obj: LimitedObject) -> str | None:
-        text: str | None = self.broken(obj)
-        return text
+
+class Violation(NamedTuple):
+    """One line with the field, the value and what is permitted. action: of the limit."""
+
+    text: str
+    action: str
+
+
+def violations(
+    limits: Iterable[Limit],
+    manifest: Manifest,
+    before: Manifest | None,
+    namespace: str,
+    labels: Mapping[str, str],
+) -> Iterator[Violation]:
+    """What breaks the limits of a namespace: of a VM, a VMI that a user creates, or an instancetype of the namespace.
+
+    manifest: a VM after the mutating webhook. before: the object before an update, or None. labels: of the namespace.
+    """
+    applying = [limit for limit in limits if limit.applies(namespace, labels)]
+    if not applying:
+        return
+    obj = _view(manifest, before)
+    for limit in applying:
+        for check in checks(limit):
+            if text := check.broken(obj):
+                yield Violation(text, limit.action)
 
 
 def checks(limit: Limit) -> Iterator[Check]:

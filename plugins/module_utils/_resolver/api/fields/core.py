@@ -1,3 +1,5 @@
+_POLICY = {"kind": "string", "apiVersion": "string", "metadata": "ObjectMeta", "spec": "any!"}
+
 TYPES = {
     "ObjectMeta": {
         "name": "string",
@@ -179,4 +181,7 @@ TYPES = {
         "name": "string!",
         "namespace": "*string",
     },
+    # Admission policies are compared as whole lists.
+    "ValidatingAdmissionPolicy": _POLICY,
+    "ValidatingAdmissionPolicyBinding": _POLICY,
 }

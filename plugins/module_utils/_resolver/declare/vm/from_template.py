@@ -10,8 +10,7 @@ from ...api.redaction import is_secret, secret_texts
 from ...api.release import NEWEST
 from ...api.tree import copy
 from ...kubevirt.template import parameters as values_of
-from ...kubevirt.template.process import process
-from ...kubevirt.template.refusal import refusal
+from ...kubevirt.template.process import process, refusal
 from ...kubevirt.template.substitution import references
 from ..validation import validated
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from ...api import go_json, release_schema
+from ...api.names import nearest
 from ...api.release import NEWEST, Release
 from . import conversion
 from .expression import ExpressionError, generate
@@ -239,3 +240,23 @@ def _without_negative_zero(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_negative_zero(entry) for entry in value]
     return 0 if isinstance(value, float) and value == 0 else value
+
+
+def refusal(errors: Iterable[TemplateError], known: Iterable[str]) -> str:
+    """Why a template is refused, in one line without the VM, which has secrets, and what to do.
+
+    known: the names of the template's parameters.
+    """
+    return "; ".join(_described(error, list(known)) for error in errors)
+
+
+def _described(error: TemplateError, known: list[str]) -> str:
+    if error.stage == "merge":
+        return f"{error.detail}{nearest(error.value, known)}"
+    if error.stage == "references" and error.field == "spec.virtualMachine" and error.value:
+        return (
+            f"{error.field}: {error.detail}; define it in spec.parameters, or write ${{DOLLAR}}{{{error.value}}} with a"
+            " parameter DOLLAR of the value $ if the guest shall read it"
+        )
+    text = f"{error.field}: {error.detail}" if error.detail else f"{error.field}: {error.value} is there twice"
+    return f"{text}; give it in parameters" if error.type == "FieldValueRequired" else text

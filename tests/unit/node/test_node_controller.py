@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from node.api.workqueue import WorkQueue
+from node.api.controller import WorkQueue
 
 Handler = Callable[[str], Awaitable[None]]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.checks import violations
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.language import Limit
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.verdict import violations
 
 Manifest = dict[str, Any]
 UID = "0f9d6f5e-3c55-4d1e-9f53-5f2f0c1f7a11"
