@@ -10,8 +10,6 @@ from typing import Any, Final, NamedTuple
 from ..api.errors import FieldError
 from ..api.names import label, subdomain
 
-Attributes = dict[str, str]
-
 _CLONE: Final = {"group": "cdi.kubevirt.io", "resource": "datavolumes", "subresource": "source"}
 _POD: Final = {"resource": "pods"}
 # CDI checks this resource, which does not exist, so only those who may create everything have the right.
@@ -48,8 +46,9 @@ def reviews(consumer: Consumer, namespace: str, name: str, snapshot: bool) -> li
     namespace, name: of what is cloned; "" for an unknown name. snapshot: whether that is a VolumeSnapshot.
     """
     alternatives = [[_CLONE], [_POD, _CLAIM] if snapshot else [_POD]]
+    user, verb = {"user": consumer.user, "groups": consumer.groups}, {"verb": "create", "namespace": namespace}
     return [
-        [_review(consumer, {"namespace": namespace, "name": name, **attributes}) for attributes in rights]
+        [{**user, "resourceAttributes": {**verb, "name": name, **attributes}} for attributes in rights]
         for rights in alternatives
     ]
 
@@ -60,7 +59,3 @@ def refusal(consumer: Consumer, namespace: str) -> str:
         f"consumers: VMs in {consumer.namespace} cannot boot from it: {consumer.user} may not create"
         f" datavolumes/source of cdi.kubevirt.io in {namespace}; bind a role with this right there"
     )
-
-
-def _review(consumer: Consumer, attributes: Attributes) -> dict[str, Any]:
-    return {"user": consumer.user, "groups": consumer.groups, "resourceAttributes": {"verb": "create", **attributes}}

@@ -162,7 +162,8 @@ def _integer(text: str) -> int:
     if not reason and (len(text) > _MAX_CHARACTERS or not -_LONGEST <= int(text) < _LONGEST):
         reason = "value out of range"
     if reason:
-        raise ScheduleError(f"failed to parse int from {text}: strconv.Atoi: parsing {_quoted(text)}: {reason}")
+        quoted = json.dumps(text, ensure_ascii=False)
+        raise ScheduleError(f"failed to parse int from {text}: strconv.Atoi: parsing {quoted}: {reason}")
     if int(text) < 0:
         raise ScheduleError(f"negative number ({int(text)}) not allowed: {text}")
     return int(text)
@@ -194,10 +195,6 @@ def _duration(descriptor: str) -> int:
     if reason:
         raise ScheduleError(f"failed to parse duration {descriptor}: time: {reason}")
     return -nanos if negative else nanos
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _escaped(text: str) -> str:

@@ -105,11 +105,7 @@ class ApiServer:
         self._token = token
 
     def is_ready(self) -> bool:
-        """Whether /readyz returns 200."""
-        try:
-            return call(self._port, "/readyz", ca=self._ca, token=self._token)[0] == http.client.OK
-        except (OSError, http.client.HTTPException):
-            return False
+        return self.serves("/readyz")
 
     def discovers(self, group: str, resource: str) -> bool:
         """Whether discovery lists `resource`, which is usable a moment later."""
@@ -140,13 +136,13 @@ class ApiServer:
 
     def reference_policy(self) -> str:
         """KubeVirt's instancetype.referencePolicy: reference, expand or expandAll."""
-        configuration = (self._kubevirt("GET").get("spec") or {}).get("configuration") or {}
+        configuration = (self._done("GET", _KUBEVIRT).get("spec") or {}).get("configuration") or {}
         return str((configuration.get("instancetype") or {}).get("referencePolicy") or "reference")
 
     def set_reference_policy(self, policy: str) -> None:
         """Set the policy, which virt-api and virt-controller follow at once."""
         patch = {"spec": {"configuration": {"instancetype": {"referencePolicy": policy}}}}
-        self._kubevirt("PATCH", patch, _MERGE)
+        self._done("PATCH", _KUBEVIRT, patch, _MERGE)
 
     def serves(self, path: str) -> bool:
         """Whether a GET of `path` returns 200."""
@@ -233,9 +229,6 @@ class ApiServer:
                 "spec": spec,
             }
             self._done("POST", f"{_CDI.format(namespace)}/{kind.lower()}s", body)
-
-    def _kubevirt(self, method: str, body: Any = None, content_type: str = "") -> dict[str, Any]:
-        return self._done(method, _KUBEVIRT, body, content_type)
 
     def _done(self, method: str, path: str, body: Any = None, content_type: str = "") -> dict[str, Any]:
         status, response = self._request(method, path, body, content_type)

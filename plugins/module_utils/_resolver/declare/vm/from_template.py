@@ -45,7 +45,8 @@ def vm_from_template(
     spec = template.get("spec") or {}
     declared = spec.get("parameters") or []
     vm = spec.get("virtualMachine") or {}
-    explicit = {name: value for name, value in _parameters(options).items() if value}
+    texts = values_of.texts(options[OPTION].get("parameters") or {}, f"{OPTION}.parameters")
+    explicit = {name: value for name, value in texts.items() if value}
     values = {**_from_names(vm, options, explicit), **explicit}
     defaults = {entry.get("name"): entry["value"] for entry in declared if entry.get("value")}
     recovered: dict[str, str] = {}
@@ -71,10 +72,6 @@ def vm_from_template(
     hidden_values = {value for name, value in parameters.items() if is_secret(name)}
     manifest = _merged(processed.substituted or {}, option_manifest, options, live)
     return TemplatedVM(manifest, parameters, processed.message, old_secrets | hidden_values | secret_texts(manifest))
-
-
-def _parameters(options: Options) -> dict[str, str]:
-    return values_of.texts(options[OPTION].get("parameters") or {}, f"{OPTION}.parameters")
 
 
 def _from_names(vm: Manifest, options: Options, explicit: dict[str, str]) -> dict[str, str]:

@@ -57,7 +57,7 @@ class ClusterState:
             for test, counts in self._counts.get(label, {}).values():
                 counts[number] += test(pod)
         for term in pod.required("podAntiAffinity"):
-            key = f"{pod.namespace} {_key(term)}"
+            key = f"{pod.namespace} {json.dumps(term, sort_keys=True)}"
             terms = self._anti_affinity_terms.setdefault(_required_label(term.get("labelSelector")), {})
             if key not in terms:
                 test = term_test(term, pod.namespace, self.namespaces)
@@ -120,7 +120,3 @@ def term_test(term: Mapping[str, Any], namespace: str, namespaces: Mapping[str, 
         return spaces is not None and matches(spaces, namespaces.get(pod.namespace) or {})
 
     return test
-
-
-def _key(term: Mapping[str, Any]) -> str:
-    return json.dumps(term, sort_keys=True)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ...api import release_schema, unmarshal
 from ...api.errors import FieldError, Panic
-from ...api.matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES, Role
+from ...api.matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from ..apply import applier, conflict, requirements, topology
@@ -99,7 +99,8 @@ def virtual_machine(vm: Manifest, objects: Lookup, config: Configuration, releas
     for role in ROLES:
         effective = find.spec(vm, role, objects, release)
         if effective.error is not None and release.refuses_unknown_objects:
-            return invalid([_not_found(role, effective.error.message)], APPLY)
+            message = f"Failure to find {role.matcher}: {effective.error.message}"
+            return invalid([Cause(NOT_FOUND, message, f"spec.{role.matcher}")], APPLY)
         specs.append(effective.spec)
     instancetype_spec, preference_spec = specs
     try:
@@ -117,10 +118,6 @@ def virtual_machine(vm: Manifest, objects: Lookup, config: Configuration, releas
     except Panic as panic:
         return crashed(str(panic), APPLY)
     return allowed() if unmet_requirement is None else _insufficient(unmet_requirement)
-
-
-def _not_found(role: Role, message: str) -> Cause:
-    return Cause(NOT_FOUND, f"Failure to find {role.matcher}: {message}", f"spec.{role.matcher}")
 
 
 def _insufficient(requirement: Unmet) -> Response:

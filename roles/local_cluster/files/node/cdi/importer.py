@@ -116,8 +116,6 @@ def _done(labels: dict[str, str]) -> Outcome:
     if labels:
         message["labels"] = labels
     text = json.dumps(message, separators=(",", ":"))
-    return Outcome(0, text) if len(text) <= 4096 else Outcome(1, _too_long(len(text)))
-
-
-def _too_long(length: int) -> str:
-    return f"Termination message length {length} exceeds maximum length of 4096 bytes"
+    if len(text) > 4096:
+        return Outcome(1, f"Termination message length {len(text)} exceeds maximum length of 4096 bytes")
+    return Outcome(0, text)

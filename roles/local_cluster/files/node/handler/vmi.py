@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from node.api.clock import now
-from node.handler import conditions, guest, interfaces, migration, volumes
+from node.handler import conditions, guest, migration
+from node.kubelet.network import mac
 
 Manifest = dict[str, Any]
+
+_MOUNTABLE: Final = ("Bound", "Pending", "AttachedToNode")
+_UNMOUNTABLE: Final = ("Ready", "MountedToPod", "AttachedToNode")
+# Who has reported an interface.
+_DOMAIN: Final = "domain"
+_AGENT: Final = "guest-agent"
+_MULTUS: Final = "multus-status"
 
 
 class Traits(NamedTuple):
@@ -35,8 +43,8 @@ def advance(vmi: Manifest, traits: Traits, pod_ip: str = "", migration_phase: st
     if starts and memory is not None:
         for name in ("guestAtBoot", "guestCurrent", "guestRequested"):
             status.setdefault("memory", {})[name] = memory
-    volumes.advance(vmi)
-    interfaces.advance(vmi, pod_ip, traits.agent, starts, traits.link_state)
+    _advance_volumes(vmi)
+    _advance_interfaces(vmi, pod_ip, traits.agent, starts, traits.link_state)
     if traits.agent:
         conditions.put(status, "AgentConnected")
         if not (status.get("guestOSInfo") or {}).get("name"):
@@ -70,3 +78,93 @@ def pause(status: Manifest) -> None:
 def _is_migrating(status: Manifest) -> bool:
     state = status.get("migrationState") or {}
     return bool(state) and not state.get("completed") and not state.get("failed")
+
+
+def _advance_volumes(vmi: Manifest) -> None:
+    """The next step of each volume's status, which virt-controller has made.
+
+    Hot-plugged ones are mounted and attached, others get the target that they have.
+    """
+    spec, status = vmi["spec"], vmi["status"]
+    targets = guest.targets(spec)
+    names = {entry["name"] for entry in [*(spec.get("volumes") or []), *(spec.get("utilityVolumes") or [])]}
+    for volume in status.get("volumeStatus") or []:
+        name = volume["name"]
+        if volume.get("hotplugVolume") is None:
+            volume["target"] = targets.get(name, "")
+        elif name in names:
+            _plug(volume, targets.get(name, ""))
+        else:
+            _unplug(volume)
+
+
+def _plug(volume: Manifest, target: str) -> None:
+    """Mounts a volume, then attaches it: clients see each step, as on a node."""
+    name, phase = volume["name"], volume.get("phase")
+    if phase == "MountedToPod":
+        if target:
+            volume["target"] = target
+            message = f"Successfully attach hotplugged volume {name} to VM"
+            volume.update(phase="Ready", reason="VolumeReady", message=message)
+    elif phase in _MOUNTABLE and volume["hotplugVolume"].get("attachPodUID"):
+        message = f"Volume {name} has been mounted in virt-launcher pod"
+        volume.update(phase="MountedToPod", reason="VolumeMountedToPod", message=message)
+
+
+def _unplug(volume: Manifest) -> None:
+    name = volume["name"]
+    volume["target"] = ""
+    if volume.get("phase") in _UNMOUNTABLE:
+        message = f"Volume {name} has been unmounted from virt-launcher pod"
+        volume.update(phase="UnMountedFromPod", reason="VolumeUnMountedFromPod", message=message)
+
+
+def _advance_interfaces(vmi: Manifest, pod_ip: str, agent: bool, starts: bool, link_state: bool) -> None:
+    """Brings status.interfaces up to date. starts: the guest is just being started.
+
+    An interface is in the guest from the start, or once Multus has given it to the pod; not any more once its state is
+    absent.
+    """
+    spec, status = vmi["spec"], vmi["status"]
+    before = {entry["name"]: entry for entry in status.get("interfaces") or [] if entry.get("name")}
+    primary = _primary(spec)
+    interfaces = []
+    for number, interface in enumerate(spec["domain"].get("devices", {}).get("interfaces") or []):
+        name = interface["name"]
+        sources = before.get(name, {}).get("infoSource", "").split(", ")
+        inside = starts or _DOMAIN in sources or _MULTUS in sources or name == primary
+        if inside and interface.get("state") != "absent":
+            interfaces.append(_inside(vmi, interface, number, sources, agent))
+            if link_state and interface.get("sriov") is None:
+                interfaces[-1]["linkState"] = "down" if interface.get("state") == "down" else "up"
+            if name == primary and pod_ip:
+                interfaces[-1].update(ipAddress=pod_ip, ipAddresses=[pod_ip])
+        elif _MULTUS in sources:
+            interfaces.append({"name": name, "infoSource": _MULTUS})
+    for entry in interfaces:
+        pod_interface = before.get(entry["name"], {}).get("podInterfaceName")
+        if pod_interface:
+            entry["podInterfaceName"] = pod_interface
+    interfaces.sort(key=lambda entry: entry["name"] != primary)
+    if interfaces or "interfaces" in status:
+        status["interfaces"] = interfaces
+
+
+def _inside(vmi: Manifest, interface: Manifest, number: int, sources: list[str], agent: bool) -> Manifest:
+    name = interface["name"]
+    info = [_DOMAIN, *([_AGENT] if agent else []), *([_MULTUS] if _MULTUS in sources else [])]
+    entry: Manifest = {"name": name, "infoSource": ", ".join(info)}
+    entry["mac"] = interface.get("macAddress") or mac(vmi["metadata"]["uid"], name)
+    if interface.get("sriov") is None:
+        entry["queueCount"] = 1
+    if agent:
+        entry["interfaceName"] = f"eth{number}"
+    return entry
+
+
+def _primary(spec: Manifest) -> str:
+    """The name of the network that has the pod's IP."""
+    for network in spec.get("networks") or []:
+        if network.get("pod") is not None or (network.get("multus") or {}).get("default"):
+            return str(network["name"])
+    return ""
