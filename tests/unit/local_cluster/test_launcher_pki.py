@@ -14,7 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import rsa
 from kubernetes import config
 
-from local_cluster import kubeconfig, pki
+from local_cluster import pki
 
 NOW = datetime.datetime.now(datetime.timezone.utc)
 
@@ -134,13 +134,11 @@ def test_each_user_of_each_cluster_has_own_token(folder: Path, tmp_path_factory:
 
 def test_kubeconfig_is_self_contained_and_private(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "kubeconfig"
-    kubeconfig.write(
-        path, context="c", server="https://127.0.0.1:1", ca=folder / "ca.crt", user="admin", token="the-token"
-    )
+    pki.write_kubeconfig(folder, path, context="c", server="https://127.0.0.1:1", user="admin")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     loaded = config.new_client_from_config(str(path)).configuration
     assert loaded.host == "https://127.0.0.1:1"
-    assert list(loaded.api_key.values()) == ["Bearer the-token"]
+    assert list(loaded.api_key.values()) == [f"Bearer {pki.token(folder, 'admin')}"]
     assert Path(loaded.ssl_ca_cert).read_bytes() == (folder / "ca.crt").read_bytes()
 
 

@@ -82,15 +82,19 @@ class Programs:
     sources: Path = CONTROL_PLANE_SOURCES
 
     @property
+    def releases(self) -> dict[str, str]:
+        """Which of "kubernetes" and "kubevirt" the programs are of → its version."""
+        return versions.versions_of(self.sources / self.module_file)
+
+    @property
     def packages(self) -> dict[str, str]:
         """Name of the program → its package."""
-        versions_here = versions.versions_of(self.sources / self.module_file)
-        has = {
-            "control-plane": "." if "kubernetes" in versions_here else "",
-            "cdi": "./cdi" if len(versions_here) == 2 else "",
-            **(_KUBEVIRT if "kubevirt" in versions_here else {}),
+        releases = self.releases
+        return {
+            **({"control-plane": "."} if "kubernetes" in releases else {}),
+            **({"cdi": "./cdi"} if len(releases) == 2 else {}),
+            **(_KUBEVIRT if "kubevirt" in releases else {}),
         }
-        return {name: path for name, path in has.items() if path}
 
     @property
     def files(self) -> list[str]:
@@ -99,17 +103,14 @@ class Programs:
         code = [name for package in self.packages.values() for name in own.get(package, [])]
         stand_ins = sorted(path.relative_to(self.sources) for path in (self.sources / "stand_ins").rglob("*.*"))
         modules = [self.module_file, str(Path(self.module_file).with_suffix(".sum"))]
-        return [*code, *modules, *(map(str, stand_ins) if "./stand_ins" in self._module_text else ())]
-
-    @property
-    def _module_text(self) -> str:
-        return (self.sources / self.module_file).read_text()
+        uses_stand_ins = "./stand_ins" in (self.sources / self.module_file).read_text()
+        return [*code, *modules, *(map(str, stand_ins) if uses_stand_ins else ())]
 
     @property
     def flags(self) -> list[str]:
         """The flags of `go build`."""
         variables: dict[str, str] = {}
-        for name, version in versions.versions_of(self.sources / self.module_file).items():
+        for name, version in self.releases.items():
             major, minor, _patch = version.split(".")
             # Otherwise the servers would report versions that clients cannot parse, such as v0.0.0-master.
             values = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor}
@@ -212,9 +213,8 @@ def _build(part: Programs, progress: Progress) -> None:
 
 def _write_manifests(part: Programs) -> None:
     """Write what the operators of the built release install, as JSON."""
-    versions_here = versions.versions_of(part.sources / part.module_file)
-    if "kubevirt" in versions_here:
-        tag = f"v{versions_here['kubevirt']}"
+    if "kubevirt" in part.releases:
+        tag = f"v{part.releases['kubevirt']}"
         operator = {"VIRT_OPERATOR_IMAGE": f"quay.io/kubevirt/virt-operator:{tag}", "KUBEVIRT_VERSION": tag}
         program = part.folder / "kubevirt"
         _print_to(part.folder / "kubevirt.json", [str(program)], {**os.environ, **operator})
@@ -298,7 +298,7 @@ def _run_go(go: str, part: Programs, log: Path, report: Callable[[float], None],
 
 def _title(part: Programs) -> str:
     titles = {"kubernetes": "the API server", "kubevirt": "KubeVirt"}
-    return " and ".join(titles[name] for name in versions.versions_of(part.sources / part.module_file))
+    return " and ".join(titles[name] for name in part.releases)
 
 
 def _first_error(log: Path) -> str:

@@ -21,7 +21,6 @@ from local_cluster import (
     control_plane,
     data,
     faults,
-    kubeconfig,
     kubevirt,
     kubevirt_start,
     pki,
@@ -112,6 +111,11 @@ class Adjustments:
         faults.check(self.fault_rules or (), self.fault_seed)
 
 
+def _api(layout: Layout, port: int) -> ApiServer:
+    """The API server at a port, with the administrator's credentials. Raises KeyError if they are gone."""
+    return ApiServer(port, layout.pki / "ca.crt", pki.token(layout.pki, "admin"))
+
+
 class _Cluster:
     """A cluster's directory, and the state of its parts."""
 
@@ -138,8 +142,8 @@ class _Cluster:
         return f"https://{ports.HOST}:{self.port(CONTROL_PLANE)}"
 
     def api(self) -> ApiServer:
-        """The running API server, with the administrator's credentials."""
-        return ApiServer(self.port(CONTROL_PLANE), self.layout.pki / "ca.crt", pki.token(self.layout.pki, "admin"))
+        """The running API server."""
+        return _api(self.layout, self.port(CONTROL_PLANE))
 
     def fault_control(self) -> faults.FaultControl:
         """The faults of the running proxy."""
@@ -155,13 +159,13 @@ class _Cluster:
                 return f"{TITLES[part]} does not run"
         ca = self.layout.pki / "ca.crt"
         try:
-            token = pki.token(self.layout.pki, "admin")
+            api = self.api()
         except KeyError:
             return "its tokens are gone"
         for file in (ca, self.layout.kubeconfig):
             if not file.is_file():
                 return f"its file {file.name} is gone"
-        if not ApiServer(self.port(CONTROL_PLANE), ca, token).is_ready():
+        if not api.is_ready():
             return f"{TITLES[CONTROL_PLANE]} is not ready"
         for part in self.parts():
             signer = self.layout.pki / "services-ca.crt" if part in OF_KUBEVIRT else ca
@@ -191,7 +195,8 @@ def start(
         cluster = _Cluster(layout)
         reason = _start_reason(cluster, settings, programs)
         changed = bool(reason) or _adjust(cluster, settings, adjustments, timeout, check=True)
-        return _result(cluster, changed=changed, reason=reason, **_planned(settings, programs))
+        planned = {"name": settings.name, "kubevirt": settings.kubevirt, "built": programs.is_built()}
+        return _result(cluster, changed=changed, reason=reason, **planned)
     layout.create()
     with _locked(layout, starting=True):
         cluster = _Cluster(layout)
@@ -323,10 +328,6 @@ def _result(cluster: _Cluster, *, changed: bool, **more: Any) -> dict[str, Any]:
     return {**result, **more}
 
 
-def _planned(settings: Settings, programs: ProgramSet) -> dict[str, Any]:
-    return {"name": settings.name, "kubevirt": settings.kubevirt, "built": programs.is_built()}
-
-
 def _start_reason(cluster: _Cluster, settings: Settings, programs: ProgramSet) -> str:
     """Why the cluster must be started (again) to run with `settings`; "" if it does."""
     reason = cluster.unhealthy_reason()
@@ -398,7 +399,7 @@ def _start_parts(
     used: dict[str, int] = {}
     progress("starting etcd, kube-apiserver and kube-controller-manager")
     used[CONTROL_PLANE] = _start_control_plane(layout, cluster, settings, programs, progress, timeout)
-    api = ApiServer(used[CONTROL_PLANE], layout.pki / "ca.crt", pki.token(layout.pki, "admin"))
+    api = _api(layout, used[CONTROL_PLANE])
     if settings.kubevirt:
         used |= kubevirt_start.start(layout, settings, programs, api, progress, timeout)
     control_plane.start_controllers_file(layout).touch(mode=0o600)
@@ -457,14 +458,7 @@ def _run_control_plane(layout: Layout, port: int, settings: Settings, binary: Pa
         **{user: kubevirt.kubeconfig(layout, user) for user in kubevirt.USERS},
     }
     for user, path in users.items():
-        kubeconfig.write(
-            path,
-            context=f"local-cluster-{settings.name}",
-            server=server,
-            ca=layout.pki / "ca.crt",
-            user=user,
-            token=pki.token(layout.pki, user),
-        )
+        pki.write_kubeconfig(layout.pki, path, context=f"local-cluster-{settings.name}", server=server, user=user)
     config_file = layout.run / "control-plane.json"
     write_json(config_file, control_plane.config(layout, port, schedules=bool(settings.nodes)))
     control_plane.start_controllers_file(layout).unlink(missing_ok=True)
@@ -477,19 +471,12 @@ def _run_control_plane(layout: Layout, port: int, settings: Settings, binary: Pa
         # memory.
         env=without_proxy({"GOGC": "200", **os.environ}),
     )
-    api = ApiServer(port, layout.pki / "ca.crt", pki.token(layout.pki, "admin"))
-    wait_until(api.is_ready, layout, CONTROL_PLANE, timeout)
+    wait_until(_api(layout, port).is_ready, layout, CONTROL_PLANE, timeout)
 
 
 def _run_fault_proxy(layout: Layout, port: int, api_port: int, settings: Settings, timeout: float) -> None:
-    kubeconfig.write(
-        layout.kubeconfig_faults,
-        context=f"local-cluster-{settings.name}-faults",
-        server=f"https://{ports.HOST}:{port}",
-        ca=layout.pki / "ca.crt",
-        user="admin",
-        token=pki.token(layout.pki, "admin"),
-    )
+    context, server = f"local-cluster-{settings.name}-faults", f"https://{ports.HOST}:{port}"
+    pki.write_kubeconfig(layout.pki, layout.kubeconfig_faults, context=context, server=server, user="admin")
     config_file = layout.run / "fault-proxy.json"
     write_json(config_file, faults.config(layout, port, api_port))
     faults.ready_file(layout).unlink(missing_ok=True)

@@ -8,7 +8,7 @@ other projects that both look for.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 Manifest = dict[str, Any]
@@ -62,10 +62,8 @@ def base(manifests: Iterable[Manifest], namespace: str, ca: str, services: dict[
 
 def registrations(manifests: Iterable[Manifest], ca: str, services: dict[str, int]) -> list[Manifest]:
     """Webhooks, aggregated APIs and admission policies whose server runs."""
-    return list(_registrations(manifests, base64.b64encode(ca.encode()).decode(), services))
-
-
-def _registrations(manifests: Iterable[Manifest], bundle: str, services: dict[str, int]) -> Iterator[Manifest]:
+    bundle = base64.b64encode(ca.encode()).decode()
+    items = []
     for manifest in manifests:
         if manifest["kind"] not in _REGISTRATIONS or "virt-template" in manifest["metadata"]["name"]:
             continue
@@ -81,7 +79,8 @@ def _registrations(manifests: Iterable[Manifest], bundle: str, services: dict[st
         for client in clients:
             client["caBundle"] = bundle
             client["service"]["port"] = services[client["service"]["name"]]
-        yield item
+        items.append(item)
+    return items
 
 
 def catalog(manifests: Iterable[Manifest]) -> list[Manifest]:

@@ -1,4 +1,4 @@
-"""Keys, certificates and tokens of a cluster.
+"""Keys, certificates and tokens of a cluster, and kubeconfigs with these.
 
     ca.crt ca.key                   signs the API server's serving certificate; clients trust it
     apiserver.crt apiserver.key     the API server's serving certificate
@@ -17,6 +17,7 @@ missing or expires soon.
 
 from __future__ import annotations
 
+import base64
 import csv
 import datetime
 import io
@@ -26,6 +27,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
@@ -93,6 +95,23 @@ def ensure(folder: Path, now: datetime.datetime | None = None) -> None:
 def token(folder: Path, user: str) -> str:
     """The bearer token of one of `USERS`. Raises KeyError before `ensure` has run."""
     return _read_tokens(folder)[user]
+
+
+def write_kubeconfig(folder: Path, path: Path, *, context: str, server: str, user: str) -> None:
+    """Write a kubeconfig with a single context, and with the user's token and the CA, so that copies work anywhere."""
+    authority = base64.b64encode((folder / "ca.crt").read_bytes()).decode()
+    text = yaml.safe_dump(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": context, "cluster": {"server": server, "certificate-authority-data": authority}}],
+            "users": [{"name": user, "user": {"token": token(folder, user)}}],
+            "contexts": [{"name": context, "context": {"cluster": context, "user": user}}],
+            "current-context": context,
+        },
+        sort_keys=False,
+    )
+    write_secret(path, text)
 
 
 def _read_tokens(folder: Path) -> dict[str, str]:
