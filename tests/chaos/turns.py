@@ -11,7 +11,7 @@ import aiohttp
 from aiohttp import web
 from ways import Way
 
-from fault_proxy.config import Config
+from fault_proxy.proxy import Config
 from fault_proxy.request import RequestInfo
 
 # Seconds after which nobody waits any more for a client that sends nothing: it pauses before it asks again.

@@ -18,7 +18,7 @@ from aiohttp import web
 from runner import Play, Run
 
 from chaos_support import PATIENCE, Faulty
-from fault_proxy import config, proxy
+from fault_proxy import proxy
 from fault_proxy.request import RequestInfo
 from fault_proxy.rules import Chosen, Faults
 from local_cluster import ports
@@ -54,7 +54,7 @@ class Spoilt(Faults):
 class Way(proxy.Proxy):
     """A fault proxy in this process. kubeconfig: of a client that goes this way. asked: its requests, in order."""
 
-    def __init__(self, settings: config.Config, session: aiohttp.ClientSession, kubeconfig: Path) -> None:
+    def __init__(self, settings: proxy.Config, session: aiohttp.ClientSession, kubeconfig: Path) -> None:
         super().__init__(settings, session)
         self.kubeconfig = str(kubeconfig)
         self.asked: list[RequestInfo] = []
@@ -124,13 +124,13 @@ async def _serve(
     path = folder / f"{name}.kubeconfig"
     ready = folder / f"{name}.ready"
 
-    def made(settings: config.Config, session: aiohttp.ClientSession) -> Way:
+    def made(settings: proxy.Config, session: aiohttp.ClientSession) -> Way:
         opened[name] = make(settings, session, path)
         return opened[name]
 
     while not (ready.exists() or end.is_set()):
         kubeconfig = yaml.safe_load(Path(faulty.path()).read_text())
-        settings = config.load(faulty.path("run/fault-proxy.json"))
+        settings = proxy.load_config(faulty.path("run/fault-proxy.json"))
         settings = replace(settings, port=ports.choose(), ready_file=str(ready))
         kubeconfig["clusters"][0]["cluster"]["server"] = f"https://{settings.host}:{settings.port}"
         path.write_text(yaml.safe_dump(kubeconfig))

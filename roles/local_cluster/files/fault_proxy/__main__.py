@@ -9,16 +9,16 @@ import signal
 import sys
 
 from fault_proxy import proxy
-from fault_proxy.config import Config, load
+from fault_proxy.proxy import Config, load_config
 
 
 def main() -> int:
     """Runs the proxy and returns the exit status."""
     parser = argparse.ArgumentParser("fault_proxy", description="Passes requests to an API server on, with faults.")
-    parser.add_argument("--config", required=True, help="a JSON file; config.py says what it holds")
+    parser.add_argument("--config", required=True, help="a JSON file; Config in proxy.py says what it holds")
     path = parser.parse_args().config
     try:
-        config = load(path)
+        config = load_config(path)
     except (OSError, ValueError, TypeError) as error:
         print(f"fault_proxy: {path}: {error}", file=sys.stderr)
         return 2

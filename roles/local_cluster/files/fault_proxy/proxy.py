@@ -7,7 +7,9 @@ import hmac
 import json
 import logging
 import ssl
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,6 @@ from aiohttp import web
 from yarl import URL
 
 from fault_proxy import responses
-from fault_proxy.config import Config
-from fault_proxy.counts import Counts
 from fault_proxy.request import RequestInfo, read
 from fault_proxy.rules import Faults, Rule, RuleError
 
@@ -32,6 +32,83 @@ _OWN = frozenset(
     + ("upgrade", "host", "content-length")
 )
 _ADDED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
+
+
+@dataclass(frozen=True)
+class Config:
+    """The configuration of the proxy: a JSON file from the launcher.
+
+    upstream: the API server's address. ca_file: the CA of its certificate. host, port: where the proxy listens.
+    tls_cert, tls_key: the proxy's certificate. token: permits changes of the faults.
+    ready_file: created once the proxy listens.
+    """
+
+    upstream: str
+    ca_file: str
+    host: str
+    port: int
+    tls_cert: str
+    tls_key: str
+    token: str
+    ready_file: str
+    log_level: str = "INFO"
+
+
+def load_config(path: str) -> Config:
+    """Reads a configuration. Raises OSError, ValueError or TypeError."""
+    values = json.loads(Path(path).read_text())
+    return Config(**{field.name: values[field.name] for field in fields(Config) if field.name in values})
+
+
+class Counts:
+    """Counts of requests, responses and faults since the start, or since `clear`.
+
+    requests, writes: received, including those that a fault ended. by_resource: by `VERB RESOURCE`.
+    responses: by status, as the client got them. faults: by kind. at_once: the maximum of concurrent requests, without
+    watches.
+    """
+
+    def __init__(self) -> None:
+        self._requests: Counter[str] = Counter()
+        self._writes = 0
+        self._responses: Counter[str] = Counter()
+        self._faults: Counter[str] = Counter()
+        self._under_way = 0
+        self._at_once = 0
+
+    def begin(self, request: RequestInfo) -> None:
+        self._requests[f"{request.verb} {request.resource}"] += 1
+        self._writes += request.writes
+        if not request.watches:
+            self._under_way += 1
+            self._at_once = max(self._at_once, self._under_way)
+
+    def end(self, request: RequestInfo) -> None:
+        if not request.watches:
+            self._under_way -= 1
+
+    def response(self, status: int) -> None:
+        self._responses[str(status)] += 1
+
+    def fault(self, kind: str) -> None:
+        self._faults[kind] += 1
+
+    def clear(self) -> None:
+        """Resets the numbers, except for requests in progress."""
+        for counter in (self._requests, self._responses, self._faults):
+            counter.clear()
+        self._writes = 0
+        self._at_once = self._under_way
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "requests": self._requests.total(),
+            "writes": self._writes,
+            "by_resource": dict(sorted(self._requests.items())),
+            "responses": dict(sorted(self._responses.items())),
+            "faults": dict(sorted(self._faults.items())),
+            "at_once": self._at_once,
+        }
 
 
 class Proxy:
