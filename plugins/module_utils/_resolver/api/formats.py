@@ -77,8 +77,8 @@ def _one_of(*values: str) -> Check:
     return lambda value: None if value in values else ("", f"{shown(value)} is not one of {', '.join(values)}")
 
 
-def _at_least(least: int) -> Check:
-    return lambda value: None if value >= least else ("", f"{value} is too small; write {least} or more")
+def _not_negative(value: int) -> Fault | None:
+    return None if value >= 0 else ("", f"{value} is too small; write 0 or more")
 
 
 def _percent(value: int) -> Fault | None:
@@ -174,8 +174,6 @@ _NAME: Final = _text(names.subdomain, "; write a name such as web-1")
 _LABEL: Final = _text(names.label, "; write a name such as root-disk")
 _SIZE: Final = _text(size)
 _GUEST_MEMORY: Final = _text(_guest_memory)
-_NOT_NEGATIVE: Final = _at_least(0)
-
 # (type, field) → check of its value. Empty values that are dropped are not checked.
 FIELDS: Final[dict[tuple[str, str], Check]] = {
     ("ObjectMeta", "name"): _NAME,
@@ -191,12 +189,12 @@ FIELDS: Final[dict[tuple[str, str], Check]] = {
     ("VirtualMachineInstanceSpec", "subdomain"): _NAME,
     ("VirtualMachineInstanceSpec", "priorityClassName"): _NAME,
     ("VirtualMachineInstanceSpec", "serviceAccountName"): _NAME,
-    ("VirtualMachineInstanceSpec", "terminationGracePeriodSeconds"): _NOT_NEGATIVE,
+    ("VirtualMachineInstanceSpec", "terminationGracePeriodSeconds"): _not_negative,
     ("VirtualMachineInstancetypeSpec", "nodeSelector"): _labels,
     ("VirtualMachineInstancetypeSpec", "annotations"): _annotations,
     ("VirtualMachinePreferenceSpec", "annotations"): _annotations,
     ("VirtualMachinePreferenceSpec", "preferredSubdomain"): _NAME,
-    ("VirtualMachinePreferenceSpec", "preferredTerminationGracePeriodSeconds"): _NOT_NEGATIVE,
+    ("VirtualMachinePreferenceSpec", "preferredTerminationGracePeriodSeconds"): _not_negative,
     ("Volume", "name"): _LABEL,
     ("Disk", "name"): _LABEL,
     ("PersistentVolumeClaimVolumeSource", "claimName"): _NAME,
@@ -225,7 +223,7 @@ FIELDS: Final[dict[tuple[str, str], Check]] = {
     ("HTTPGetAction", "port"): _port,
     ("TCPSocketAction", "port"): _port,
     **{
-        ("Probe", field): _NOT_NEGATIVE
+        ("Probe", field): _not_negative
         for field in (
             "initialDelaySeconds",
             "timeoutSeconds",

@@ -260,7 +260,6 @@ def _zero(expression: str) -> Value:
 
 
 def _reader(expression: str, keeps_empty: bool, mode: _Mode) -> _Reader:
-    """The reader of a type expression."""
     if expression.startswith("*"):
         return _reader(expression[1:], True, mode)
     if expression.startswith("[]"):

@@ -83,7 +83,6 @@ def _fits(manifest: Manifest, spec: Manifest, constraints: Constraints, release:
 
 
 def _meets_requirements(instancetype: Manifest, constraints: Constraints, release: Release) -> bool:
-    """Whether an instancetype meets the requirements of the preference."""
     spec = constraints.spec
     if spec is None:
         required = (constraints.preference or {}).get("requirements", {})

@@ -47,7 +47,7 @@ def choose(
         required_labels[CLASS_LABEL] = class_label
     constraints = Constraints(
         preference=_preference(preference, manifests, release) if preference is not None else None,
-        cpu=0 if cpu is None else count_of("cpu", cpu),
+        cpu=0 if cpu is None else count_of(cpu),
         memory=0 if memory is None else bytes_of(memory),
         labels=required_labels,
         series=series,
@@ -79,7 +79,6 @@ def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
 
 
 def _preference(preference: Manifest | str, manifests: list[Any], release: Release) -> Manifest:
-    """The canonical spec of a preference."""
     if isinstance(preference, str):
         matches = [
             manifest
@@ -101,11 +100,11 @@ def _preference(preference: Manifest | str, manifests: list[Any], release: Relea
         raise Rejected(f"preference: {error if bare else error.with_parent('spec')}") from None
 
 
-def count_of(option: str, value: Any) -> int:
-    """The whole number of an option, 32 bits at most. Raises Rejected."""
+def count_of(value: Any) -> int:
+    """The vCPUs of the option `cpu`, 32 bits at most. Raises Rejected."""
     text = str(value)
     if isinstance(value, bool) or not (text.isascii() and text.isdigit()) or int(text) > _UINT32:
-        raise Rejected(f"{option}: expected a whole number, found {shown(value)}")
+        raise Rejected(f"cpu: expected a whole number, found {shown(value)}")
     return int(text)
 
 

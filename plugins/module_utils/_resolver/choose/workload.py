@@ -250,7 +250,7 @@ def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Relea
             raise Rejected(f"size: the class {name} has no size {shown(request.size)}{nearest(request.size, sizes)}")
         described += f" and the size {request.size}"
     least = Constraints(
-        cpu=0 if request.cpu is None else count_of("cpu", request.cpu),
+        cpu=0 if request.cpu is None else count_of(request.cpu),
         memory=0 if request.memory is None else bytes_of(request.memory),
     )
     large = fitting(manifests, least, release)

@@ -128,8 +128,6 @@ def decide(power: PowerRequest, vm: Manifest, instance: Manifest | None) -> Deci
 
 
 class _PowerState:
-    """The power state of a VM and its VMI."""
-
     def __init__(self, vm: Manifest, instance: Manifest | None) -> None:
         self.vm = vm
         status: Manifest = vm.get("status") or {}

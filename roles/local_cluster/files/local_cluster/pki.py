@@ -53,16 +53,16 @@ SERVICE_NAMES = ("virt-api.kubevirt.svc", "cdi-api.cdi.svc", "localhost", "127.0
 HANDLER_NAMES = ("localhost", "127.0.0.1")
 
 
-def _account(namespace: str, name: str) -> tuple[str, tuple[str, ...]]:
-    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
-    return f"system:serviceaccount:{namespace}:{name}", groups
+def _account(name: str) -> tuple[str, tuple[str, ...]]:
+    groups = ("system:serviceaccounts", "system:serviceaccounts:kubevirt", "system:authenticated")
+    return f"system:serviceaccount:kubevirt:{name}", groups
 
 
 USERS = {
     "admin": ("kubernetes-admin", ("system:masters",)),
     "controller-manager": ("system:kube-controller-manager", ("system:masters",)),
-    "virt-api": _account("kubevirt", "kubevirt-apiserver"),
-    "virt-controller": _account("kubevirt", "kubevirt-controller"),
+    "virt-api": _account("kubevirt-apiserver"),
+    "virt-controller": _account("kubevirt-controller"),
     # One process has the rights of CDI's two accounts.
     "cdi": ("system:serviceaccount:cdi:cdi-sa", ("system:masters",)),
     "node": ("system:node:local", ("system:masters",)),
