@@ -12,7 +12,7 @@ from ..api.release import NEWEST
 from ..api.tree import copy
 from ..kubevirt.find.lookup import Objects
 from ..kubevirt.webhooks.validate import validate
-from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label, check_name
+from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label, check_name, labels_of
 from .modernize import modernize
 from .objects import adapt, expand_catalog
 
@@ -99,7 +99,7 @@ def with_catalog_labels(
 
 def version_of(objects: Iterable[Manifest]) -> str:
     """The version in the labels of all published objects; "" if they differ."""
-    versions = {(manifest["metadata"].get("labels") or {}).get(_PUBLISHED_VERSION, "") for manifest in objects}
+    versions = {labels_of(manifest).get(_PUBLISHED_VERSION, "") for manifest in objects}
     return versions.pop() if len(versions) == 1 else ""
 
 

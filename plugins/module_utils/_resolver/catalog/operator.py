@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..kubevirt.vmi.cluster import KubeVirt
-from .labels import MANAGED_BY_LABEL
+from .labels import MANAGED_BY_LABEL, labels_of
 
 SINCE: Final = "1.4"
 """The first release with the field. From 1.1 on a feature gate decided."""
@@ -25,7 +25,7 @@ def deploys(kubevirt: KubeVirt) -> bool | None:
 
 def is_deployed(manifest: dict[str, Any]) -> bool:
     """Whether virt-operator has deployed an instancetype or preference, and would delete it."""
-    return bool((manifest["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) == OPERATOR)
+    return labels_of(manifest).get(MANAGED_BY_LABEL) == OPERATOR
 
 
 def patch(enabled: bool) -> dict[str, Any]:

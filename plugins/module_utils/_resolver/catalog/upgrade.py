@@ -12,7 +12,7 @@ from ..api.tree import copy, differences
 from ..kubevirt.find.lookup import Lookup, Problem
 from ..kubevirt.vmi.cluster import Cluster
 from ..refresh.drift import Drift, drift
-from .labels import CATALOG_LABEL
+from .labels import CATALOG_LABEL, labels_of
 from .object_key import ObjectKey, key_of, references
 
 Manifest = dict[str, Any]
@@ -44,8 +44,7 @@ def obsolete(live: Iterable[Manifest], declared: Iterable[ObjectKey], catalog: s
     return [
         manifest
         for manifest in live
-        if (manifest["metadata"].get("labels") or {}).get(CATALOG_LABEL) == catalog
-        and key_of(manifest) not in declared_keys
+        if labels_of(manifest).get(CATALOG_LABEL) == catalog and key_of(manifest) not in declared_keys
     ]
 
 

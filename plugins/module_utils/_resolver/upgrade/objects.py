@@ -10,7 +10,7 @@ from ..api.matcher import ROLE_OF_KIND
 from ..api.release import Release
 from ..api.semantic import equal
 from ..api.tree import differences
-from ..catalog.labels import CATALOG_LABEL
+from ..catalog.labels import CATALOG_LABEL, labels_of
 from ..catalog.lost_fields import vmi_spec
 from ..catalog.object_key import ObjectKey, key_of
 from ..catalog.upgrade import obsolete
@@ -49,9 +49,7 @@ def deployed(live: Iterable[Manifest], catalog: Iterable[Manifest]) -> dict[Obje
     """
     live = list(live)
     after: dict[ObjectKey, Manifest | None] = {key_of(manifest): manifest for manifest in catalog}
-    labels = {
-        (manifest["metadata"].get("labels") or {}).get(CATALOG_LABEL) for manifest in live if key_of(manifest) in after
-    }
+    labels = {labels_of(manifest).get(CATALOG_LABEL) for manifest in live if key_of(manifest) in after}
     for label in sorted(name for name in labels if name):
         after.update({key_of(manifest): None for manifest in obsolete(live, list(after), label)})
     return after

@@ -7,7 +7,7 @@ It rejects what needs closed gates of the release, and what KubeVirt could not c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...api.release import MULTI_ARCHITECTURE, PERSISTENT_STATE
 from ..vmi import hotplug
@@ -54,17 +54,12 @@ def live_updates(spec: Manifest, path: str) -> Iterator[Cause]:
             yield Cause(INVALID, error, f"{path}.domain.memory.guest")
 
 
-class ConfigCauses(NamedTuple):
-    """closed_gates: fields that need a closed feature gate. live_updates: values that live updates do not permit."""
-
-    closed_gates: list[Cause]
-    live_updates: list[Cause]
-
-
-def config_causes(spec: Manifest, path: str, kubevirt: KubeVirt) -> ConfigCauses:
-    """The causes for a canonical VMI spec, with everything applied, at a path."""
+def config_causes(spec: Manifest, path: str, kubevirt: KubeVirt) -> tuple[list[Cause], list[Cause]]:
+    """The causes for a canonical VMI spec, with everything applied, at a path: of fields that need a closed feature
+    gate, and of values that live updates do not permit.
+    """
     closed = [
         *architecture(spec, path, kubevirt.configuration.architecture, kubevirt.closed_gates),
         *persistent_state(spec, path, kubevirt.closed_gates),
     ]
-    return ConfigCauses(closed, list(live_updates(spec, path)) if kubevirt.live_updates else [])
+    return closed, list(live_updates(spec, path)) if kubevirt.live_updates else []
