@@ -224,8 +224,10 @@ class Fleet:
         # The condition outlives a guest that was stopped.
         if before is None or told["run_strategy"] == "Halted":
             return
-        vm = self.awaited(VM, name, lambda one: _is_observed(one) and asks_for_restart(one) == asks)
-        if asks_for_restart(vm) != asks:
+        # Before 1.8, the condition stays though a change is undone.
+        may_ask = kubevirt(self._session).release.keeps_restart_condition and not asks
+        vm = self.awaited(VM, name, lambda one: _is_observed(one) and (may_ask or asks_for_restart(one) == asks))
+        if asks_for_restart(vm) != asks and not may_ask:
             yield f"RestartRequired: {asks_for_restart(vm)}"
         reached = needs == "live_update" or told["restarted"]
         # KubeVirt may plug sockets, memory, networks and volumes although something else waits for a restart.

@@ -52,7 +52,7 @@ def declare(
     _preflight(session, handler, planned, settings)
     _check_namespaces(session, results, settings)
     _name_retained(session, handler, results)
-    _predict_impacts(session, handler, planned)
+    _predict_impacts(session, handler, planned, settings.check_mode)
     if settings.check_mode:
         if settings.server_dry_run:
             # A dry run would change what is being deleted, instead of creating anything.
@@ -399,13 +399,15 @@ def _is_taken(cause: Cause, own: str) -> bool:
     return powered or f'conflict with "{own}"' in cause.message
 
 
-def _predict_impacts(session: Session, handler: KindHandler, planned: list[tuple[DeclareOutcome, Planned]]) -> None:
+def _predict_impacts(
+    session: Session, handler: KindHandler, planned: list[tuple[DeclareOutcome, Planned]], check_mode: bool
+) -> None:
     members = [(result, step) for result, step in planned if result.failed is None]
     for (result, _step), warnings in zip(members, handler.warnings(session, [step for _result, step in members])):
         result.warnings += warnings
     for (result, _step), impact in zip(members, handler.impacts(session, [step for _result, step in members])):
         result.impact = impact
-        result.restart = handler.needs_restart(result)
+        handler.predict_restart(result, check_mode)
 
 
 def _name_retained(session: Session, handler: KindHandler, results: list[DeclareOutcome]) -> None:

@@ -164,9 +164,8 @@ class KindHandler:
         """The impact of each planned change."""
         return [None for _step in planned]
 
-    def needs_restart(self, result: DeclareOutcome) -> bool:
-        """Whether a planned object needs a restart."""
-        return False
+    def predict_restart(self, result: DeclareOutcome, check_mode: bool) -> None:
+        """Sets whether the task will restart a planned object, and warns in check mode as the run will."""
 
     def restart(self, session: Session, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline."""

@@ -176,6 +176,12 @@ class DeclaredRestarts:
         """Whether the VM needs a restart that its guest would survive, as far as known before the change."""
         return self._permitted and waits_for_restart(result) and not cannot_start(result.live or {})
 
+    def predict(self, result: DeclareOutcome, check_mode: bool) -> None:
+        """Says whether the task restarts the VM, or in check mode, that it will leave a current guest running."""
+        result.restart = self.needs_restart(result)
+        if check_mode and self._permitted and _is_guest_current(result):
+            _warn_of_condition(result, result.live or {})
+
     def run(self, session: Session, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the VMs that need it and waits until they run again, as long again as until the deadline. Failures
         go into the results.

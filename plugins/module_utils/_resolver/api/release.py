@@ -86,6 +86,8 @@ class Release(NamedTuple):
     plugs_volumes: hotpluggable volumes of a VM are plugged into its guest, without a feature gate.
     changes_networks: an interface can get another Multus network while the guest runs. network_gate: the feature gate
     that it needs; "" for none.
+    keeps_restart_condition: the condition RestartRequired stays until a restart, also if the change is undone. Until
+    then the guest takes no change but plugged interfaces and volumes.
     restarts_for_pod_network: a pod network that a VM gets waits for a restart.
 
     Feature gates:
@@ -146,6 +148,7 @@ class Release(NamedTuple):
     plugs_volumes: bool = True
     changes_networks: bool = True
     network_gate: str = ""
+    keeps_restart_condition: bool = False
     restarts_for_pod_network: bool = True
 
     gates: frozenset[str] = frozenset()
@@ -186,6 +189,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
         {
             "gates": frozenset((MULTI_ARCHITECTURE,)),
             "crashes_without_matcher": True,
+            "keeps_restart_condition": True,
             "changes_networks": False,
             "network_gate": "",
             "restarts_for_pod_network": False,

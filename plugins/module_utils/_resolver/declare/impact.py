@@ -14,7 +14,7 @@ from ..kubevirt.vmi import live_update, outstanding, vmi
 from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.guest import guest
 from ..kubevirt.vmi.hotplug import Update
-from ..kubevirt.vmi.readiness import HALTED, run_strategy
+from ..kubevirt.vmi.readiness import HALTED, restart_required, run_strategy
 from ..kubevirt.vmi.volume_hotplug import migrates
 from ..kubevirt.webhooks import mutate
 from ..preflight.admit import AdmissionResult
@@ -40,11 +40,12 @@ def impact(vm: Manifest, future: AdmissionResult, instance: Manifest | None, clu
     after_spec = vmi.build(after, cluster.objects, cluster.configuration, cluster.release).spec
     if before is None or after_spec is None:
         return Impact(UNKNOWN)
-    update, unrequested_restart = Update(), ""
+    update, unrequested_restart, stale = Update(), "", False
     if running is not None:
         if run_strategy(future.vm) != HALTED:
             update = live_update.compare(started_vm, after, running, cluster)
             unrequested_restart = _silent_restart(before, after_spec, running, update, migrates(after))
+            stale = cluster.release.keeps_restart_condition and restart_required(vm) is not None
         _add_hotplugged(before, running["spec"])
     reason = update.restart_required or unrequested_restart or None
     return Impact(
@@ -53,6 +54,7 @@ def impact(vm: Manifest, future: AdmissionResult, instance: Manifest | None, clu
         guest_before=guest(before),
         guest_after=guest(after_spec),
         changes=tuple(_redacted(change) for change in differences(before, after_spec)),
+        guest_current=stale and reason is None,
         without_condition=bool(unrequested_restart) or update.without_condition,
     )
 

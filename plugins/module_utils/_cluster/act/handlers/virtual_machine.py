@@ -71,8 +71,8 @@ class VirtualMachineHandler(KindHandler):
     def impacts(self, session: Session, planned: list[Planned]) -> list[Impact | None]:
         return self._checks(session).impacts(planned)
 
-    def needs_restart(self, result: DeclareOutcome) -> bool:
-        return self._restarts.needs_restart(result)
+    def predict_restart(self, result: DeclareOutcome, check_mode: bool) -> None:
+        self._restarts.predict(result, check_mode)
 
     def restart(self, session: Session, results: list[DeclareOutcome], deadline: float) -> None:
         self._restarts.run(session, results, deadline)

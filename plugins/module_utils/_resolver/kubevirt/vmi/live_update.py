@@ -21,6 +21,7 @@ from . import interface_hotplug, volume_hotplug
 from .cluster import Cluster, KubeVirt
 from .hotplug import LIVE_FIELDS, Update, limits, memory, scheduling, set_maximums, sockets
 from .interface_hotplug import interfaces_need_restart
+from .readiness import restart_required
 from .volume_hotplug import disks_change_live, volumes_change_live
 
 Manifest = dict[str, Any]
@@ -127,7 +128,7 @@ def compare(at_start: Manifest, now: Manifest, instance: Manifest, cluster: Clus
     desired: Manifest = template["spec"]
     instance = {**instance, "spec": schema.canonical(_VMI_SPEC, instance["spec"])}
     running = instance["spec"]
-    changes = tuple(_plugged(now, instance, kubevirt))
+    plugged = changes = tuple(_plugged(now, instance, kubevirt))
     if differs(now, applied_at_start["spec"], desired, running, kubevirt):
         return Update(changes, OTHER_FIELD)
     if not kubevirt.live_updates:
@@ -140,6 +141,11 @@ def compare(at_start: Manifest, now: Manifest, instance: Manifest, cluster: Clus
     for update in updates:
         changes += update.changes
         restart = restart or update.restart_required
+    condition = restart_required(now) if kubevirt.release.keeps_restart_condition else None
+    if condition is not None:
+        # What only the scheduler needs is held up as well, but does not matter to a running guest.
+        held_up = any(update.changes or update.restart_required for update in updates)
+        return Update(plugged, (condition.get("message") or OTHER_FIELD) if held_up else None)
     # KubeVirt takes the sockets first, and nothing else if it cannot plug them yet.
     return Update(changes, restart, updates[0].without_condition)
 

@@ -91,8 +91,11 @@ def test_rejected_dry_run_is_never_reported_as_created(answer: Any) -> None:
 
 
 def test_object_refused_by_dry_run_is_not_restarted() -> None:
+    def restarts(result: Any, _check_mode: bool) -> None:
+        result.restart = True
+
     store = empty(bad=status(422, "no", "Invalid"))
-    refused, fine = check(store, "bad", "good", handler=handler_with(needs_restart=lambda _result: True))
+    refused, fine = check(store, "bad", "good", handler=handler_with(predict_restart=restarts))
     assert (refused.failed is not None, refused.restart, fine.restart) == (True, False, True)
 
 

@@ -87,6 +87,7 @@ def test_releases_differ_only_in_recorded_changes() -> None:
     assert changed[7] == {
         "gates",
         "crashes_without_matcher",
+        "keeps_restart_condition",
         "changes_networks",
         "network_gate",
         "restarts_for_pod_network",

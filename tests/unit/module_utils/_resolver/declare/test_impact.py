@@ -55,6 +55,12 @@ def vm(name: str | None = "small", **spec: Any) -> Manifest:
     }
 
 
+def connected(name: str) -> Manifest:
+    """A VMI spec's parts for a guest on a Multus network."""
+    devices = {"interfaces": [{"name": name, "bridge": {}}]}
+    return {"domain": {"devices": devices}, "networks": [{"name": name, "multus": {"networkName": name}}]}
+
+
 def running(**status: Any) -> Manifest:
     domain = {"cpu": {"cores": 1, "sockets": 1, "threads": 1, "maxSockets": 4}, "memory": {"guest": "1Gi"}}
     result = {"phase": "Running", "memory": {"guestAtBoot": "1Gi", "guestCurrent": "1Gi"}, **status}
@@ -87,6 +93,25 @@ def test_needs_of_a_running_guest(planned: Manifest, needs: str) -> None:
 
 def test_a_cluster_that_changes_no_running_guest() -> None:
     assert of(vm("two"), running(), live_updates=False).needs == RESTART
+
+
+@pytest.mark.parametrize("version", ["1.7.0", "1.8.0"])
+def test_remaining_restart_condition_holds_up_live_changes(version: str) -> None:
+    """Recorded: virt-controller 1.7 plugs interfaces, but neither sockets nor memory, until the guest starts again."""
+    condition = {"type": "RestartRequired", "status": "True", "message": "something else was changed"}
+    live = {**vm(), "status": {"conditions": [condition]}}
+    release = parse_release(version)
+    cluster = Cluster(Objects(TYPES), KubeVirt(release))
+    sockets, undone, plugged = (
+        foreseen(live, {**planned, "status": live["status"]}, running(), cluster)
+        for planned in (vm("two"), vm(), vm(**connected("lan")))
+    )
+    if release.keeps_restart_condition:
+        assert (sockets.needs, sockets.reason, sockets.guest_current) == (RESTART, condition["message"], False)
+    else:
+        assert (sockets.needs, sockets.reason, sockets.guest_current) == (LIVE, None, False)
+    assert (undone.needs, undone.guest_current) == (NOTHING, release.keeps_restart_condition)
+    assert (plugged.needs, plugged.guest_current) == (LIVE, release.keeps_restart_condition)
 
 
 @pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Failed")])
