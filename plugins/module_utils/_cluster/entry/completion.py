@@ -38,13 +38,14 @@ def complete(
     session: Session,
     entries: list[Entry],
     option: str,
-    completed: Callable[[Entry], Entry],
+    completed: Callable[[Entry, Manifest | None], Entry],
     warnings: list[str],
 ) -> list[Entry]:
     """The entries, of which those with the option are completed. One that fails gets a problem.
 
-    completed: gets an entry with its live object; may raise MissingObject, Rejected, FieldError, Unreadable and
-    ApiError. In check mode a missing object is a warning, because an earlier task might create it.
+    completed: gets an entry and its live VM, None also for one that is being deleted; may raise MissingObject,
+    Rejected, FieldError, Unreadable and ApiError. In check mode a missing object is a warning, because an earlier task
+    might create it.
     """
     due = [entry for entry in entries if _is_due(entry, option)]
     if not due:
@@ -56,8 +57,9 @@ def complete(
     missing: list[tuple[str, str]] = []
 
     def outcome(entry: Entry) -> Entry:
+        live = entry.live
         try:
-            return completed(entry)
+            return completed(entry, None if live is not None and live["metadata"].get("deletionTimestamp") else live)
         except MissingObject as error:
             if mode.check:
                 missing.append((entry.label, f"{error}; {UNKNOWN_IN_CHECK_MODE}"))
@@ -85,13 +87,10 @@ class Templates:
         self._session = session
         self._cache: dict[Key, Manifest | Exception] = {}
 
-    def completed(self, entry: Entry) -> Entry:
+    def completed(self, entry: Entry, live: Manifest | None) -> Entry:
         """The entry with the VM of its template. Raises FieldError, MissingObject and Unreadable."""
         reference = entry.options[OPTION]
         key = Key(_TEMPLATE, reference.get("namespace") or entry.key.namespace, reference["name"])
-        live = entry.live
-        if live is not None and live["metadata"].get("deletionTimestamp"):
-            live = None
         templated = vm_from_template(self._get(key), entry.options, entry.manifest, live, secrets.token_hex())
         self._mode.secrets.update(templated.secrets)
         summary = {
@@ -141,10 +140,10 @@ class Workloads:
         self._sources: dict[str, tuple[list[Manifest], list[str]]] = {}
         self._choices: dict[str, Options] = {}
 
-    def completed(self, entry: Entry) -> Entry:
-        """Raises Rejected, FieldError, Unreadable and ApiError."""
-        size, live = workload.size_of(entry.options), entry.live
-        if live is None or live["metadata"].get("deletionTimestamp"):
+    def completed(self, entry: Entry, live: Manifest | None) -> Entry:
+        """The entry with what is chosen for its workload. Raises Rejected, FieldError, Unreadable and ApiError."""
+        size = workload.size_of(entry.options)
+        if live is None:
             return self._with_choice(entry, self._choice(entry), size)
         stored = workload.stored_choice(live)
         if stored is None:

@@ -14,7 +14,7 @@ from ..kubevirt.vmi import live_update, outstanding, vmi
 from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.guest import guest
 from ..kubevirt.vmi.hotplug import Update
-from ..kubevirt.vmi.readiness import HALTED, restart_required, run_strategy
+from ..kubevirt.vmi.readiness import HALTED, run_strategy
 from ..kubevirt.vmi.volume_hotplug import migrates
 from ..kubevirt.webhooks import mutate
 from ..preflight.admit import AdmissionResult
@@ -45,7 +45,7 @@ def impact(vm: Manifest, future: AdmissionResult, instance: Manifest | None, clu
         if run_strategy(future.vm) != HALTED:
             update = live_update.compare(started_vm, after, running, cluster)
             unrequested_restart = _silent_restart(before, after_spec, running, update, migrates(after))
-            stale = cluster.release.keeps_restart_condition and restart_required(vm) is not None
+            stale = live_update.remaining_condition(vm, cluster.release) is not None
         _add_hotplugged(before, running["spec"])
     reason = update.restart_required or unrequested_restart or None
     return Impact(

@@ -116,6 +116,11 @@ def takes_changes(instance: Manifest) -> bool:
     return not ended and not instance["metadata"].get("deletionTimestamp")
 
 
+def remaining_condition(vm: Manifest, release: Release) -> Manifest | None:
+    """The VM's condition RestartRequired if it remains whatever changes, until the guest starts again; else None."""
+    return restart_required(vm) if release.keeps_restart_condition else None
+
+
 def compare(at_start: Manifest, now: Manifest, instance: Manifest, cluster: Cluster) -> Update:
     """The effect of a VM's changes since its guest's start.
 
@@ -128,24 +133,24 @@ def compare(at_start: Manifest, now: Manifest, instance: Manifest, cluster: Clus
     desired: Manifest = template["spec"]
     instance = {**instance, "spec": schema.canonical(_VMI_SPEC, instance["spec"])}
     running = instance["spec"]
-    plugged = changes = tuple(_plugged(now, instance, kubevirt))
+    changes = tuple(_plugged(now, instance, kubevirt))
     if differs(now, applied_at_start["spec"], desired, running, kubevirt):
         return Update(changes, OTHER_FIELD)
     if not kubevirt.live_updates:
         return Update(changes)
-    changes += scheduling(desired, running)
-    restart = None
     updates = [sockets(desired, instance), memory(desired, instance), volume_hotplug.migrated(now, instance)]
     if kubevirt.release.replaces_volumes:
         updates.append(volume_hotplug.replaced(_canonical(now), instance))
-    for update in updates:
-        changes += update.changes
-        restart = restart or update.restart_required
-    condition = restart_required(now) if kubevirt.release.keeps_restart_condition else None
+    condition = remaining_condition(now, kubevirt.release)
     if condition is not None:
         # What only the scheduler needs is held up as well, but does not matter to a running guest.
         held_up = any(update.changes or update.restart_required for update in updates)
-        return Update(plugged, (condition.get("message") or OTHER_FIELD) if held_up else None)
+        return Update(changes, (condition.get("message") or OTHER_FIELD) if held_up else None)
+    changes += scheduling(desired, running)
+    restart = None
+    for update in updates:
+        changes += update.changes
+        restart = restart or update.restart_required
     # KubeVirt takes the sockets first, and nothing else if it cannot plug them yet.
     return Update(changes, restart, updates[0].without_condition)
 
