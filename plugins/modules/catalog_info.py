@@ -113,15 +113,15 @@ instancetypes:
   type: list
   elements: dict
   contains:
-    name:
+    name: &name
       description: Name of the object.
       type: str
       returned: always
-    namespace:
+    namespace: &namespace
       description: Namespace of the object, empty for a cluster-wide object.
       type: str
       returned: always
-    kind:
+    kind: &kind
       description: Kind of the object.
       type: str
       returned: always
@@ -133,7 +133,7 @@ instancetypes:
       description: Memory of a VM with this instancetype, as the object spells it.
       type: str
       returned: always
-    memory_bytes:
+    memory_bytes: &memory_bytes
       description: The memory in bytes.
       type: int
       returned: always
@@ -157,53 +157,53 @@ instancetypes:
       description: Size, the label C(instancetype.kubevirt.io/size) or the part of the name after the last dot.
       type: str
       returned: always
-    catalog:
+    catalog: &catalog
       description:
         - Name of the catalog, if M(virtshape.instancetypes.catalog) deployed the object.
       type: str
       returned: always
-    catalog_version:
+    catalog_version: &catalog_version
       description: Version of the catalog that the object was deployed from.
       type: str
       returned: always
-    managed_by:
+    managed_by: &managed_by
       description: Manager of the object, from the label C(app.kubernetes.io/managed-by).
       type: str
       returned: always
-    deprecated:
+    deprecated: &deprecated
       description: Whether the object is deprecated or obsolete.
       type: bool
       returned: always
-    state:
+    state: &state
       description: State of the object, V(active), V(deprecated) or V(obsolete).
       type: str
       returned: always
-    replacement:
+    replacement: &replacement
       description: Name of the object to use instead, empty if none is named.
       type: str
       returned: always
-    obsolete_from:
+    obsolete_from: &obsolete_from
       description: Day on which a deprecated object is to become obsolete, empty if none is named.
       type: str
       returned: always
-    used_by:
+    used_by: &used_by
       description: VMs that name the object, as NAMESPACE/NAME.
       type: list
       elements: str
       returned: with O(used_by=true)
-    labels:
+    labels: &labels
       description: Labels of the object.
       type: dict
       returned: always
-    annotations:
+    annotations: &annotations
       description: Annotations of the object.
       type: dict
       returned: always
-    generation:
+    generation: &generation
       description: Generation of the object.
       type: int
       returned: always
-    spec:
+    spec: &spec
       description: Spec of the object.
       type: dict
       returned: always
@@ -213,18 +213,9 @@ preferences:
   type: list
   elements: dict
   contains:
-    name:
-      description: Name of the object.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the object, empty for a cluster-wide object.
-      type: str
-      returned: always
-    kind:
-      description: Kind of the object.
-      type: str
-      returned: always
+    name: *name
+    namespace: *namespace
+    kind: *kind
     vcpus:
       description: Number of vCPUs that the preference requires.
       type: int
@@ -233,10 +224,7 @@ preferences:
       description: Memory that the preference requires, as the object spells it.
       type: str
       returned: always
-    memory_bytes:
-      description: The memory in bytes.
-      type: int
-      returned: always
+    memory_bytes: *memory_bytes
     features:
       description:
         - Features of the preference, each because its field is set - V(bios), V(efi), V(secure_boot), V(tpm), V(smm),
@@ -257,56 +245,18 @@ preferences:
       description: CPU topology of VMs with this preference.
       type: str
       returned: always
-    catalog:
-      description:
-        - Name of the catalog, if M(virtshape.instancetypes.catalog) deployed the object.
-      type: str
-      returned: always
-    catalog_version:
-      description: Version of the catalog that the object was deployed from.
-      type: str
-      returned: always
-    managed_by:
-      description: Manager of the object, from the label C(app.kubernetes.io/managed-by).
-      type: str
-      returned: always
-    deprecated:
-      description: Whether the object is deprecated or obsolete.
-      type: bool
-      returned: always
-    state:
-      description: State of the object, V(active), V(deprecated) or V(obsolete).
-      type: str
-      returned: always
-    replacement:
-      description: Name of the object to use instead, empty if none is named.
-      type: str
-      returned: always
-    obsolete_from:
-      description: Day on which a deprecated object is to become obsolete, empty if none is named.
-      type: str
-      returned: always
-    used_by:
-      description: VMs that name the object, as NAMESPACE/NAME.
-      type: list
-      elements: str
-      returned: with O(used_by=true)
-    labels:
-      description: Labels of the object.
-      type: dict
-      returned: always
-    annotations:
-      description: Annotations of the object.
-      type: dict
-      returned: always
-    generation:
-      description: Generation of the object.
-      type: int
-      returned: always
-    spec:
-      description: Spec of the object.
-      type: dict
-      returned: always
+    catalog: *catalog
+    catalog_version: *catalog_version
+    managed_by: *managed_by
+    deprecated: *deprecated
+    state: *state
+    replacement: *replacement
+    obsolete_from: *obsolete_from
+    used_by: *used_by
+    labels: *labels
+    annotations: *annotations
+    generation: *generation
+    spec: *spec
 catalogs:
   description:
     - The catalogs, with C(name) (empty for objects without a catalog), the numbers of C(instancetypes) and
