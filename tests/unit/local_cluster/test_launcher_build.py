@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -57,6 +59,21 @@ def test_default_build_has_all_programs() -> None:
     assert parts == [DEFAULT]
     assert set(DEFAULT.packages) == {"control-plane", "virt-api", "virt-controller", "kubevirt", "cdi"}
     assert ProgramSet(KUBERNETES).parts() == parts
+
+
+def _bare_python(*arguments: str) -> tuple[int, str]:
+    """(the exit code, the output) of the launcher by a Python that has only the standard library."""
+    command = [sys.executable, "-S", "-m", "local_cluster", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(CONTROL_PLANE_SOURCES.parent)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_build_needs_only_the_standard_library(cache: Path) -> None:
+    code, output = _bare_python("build", "--check")
+    assert (code, f'"{cache / DEFAULT.folder.name}"' in output) == (0, True), output
+    code, output = _bare_python("status", "--name", "absent")
+    assert code == 1 and f"error: python: {sys.executable} lacks yaml; run '{sys.executable} -m pip install" in output
 
 
 def test_another_kubernetes_version_uses_its_own_module_file(sources: Path) -> None:

@@ -22,16 +22,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     options = _parser().parse_args(argv)
     try:
-        _check_libraries()
-        from local_cluster.cluster import raise_interrupted
-
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, raise_interrupted)
+            signal.signal(number, _raise_interrupted)
         result = options.run(options)
     except Interrupted as error:
         return _fail(str(error), code=130)
     except LauncherError as error:
         return _fail(str(error))
+    except ModuleNotFoundError as error:
+        # Commands import what they need: a build, only the standard library.
+        return _fail(
+            f"python: {sys.executable} lacks {error.name}; run '{sys.executable} -m pip install cryptography PyYAML' "
+            "or use another Python"
+        )
     except OSError as error:
         return _fail(f"{error.filename or 'local cluster'}: {error.strerror or error}")
     print(json.dumps(result, indent=2))
@@ -48,15 +51,9 @@ def _progress(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _check_libraries() -> None:
-    try:
-        import cryptography  # noqa: F401
-        import yaml  # noqa: F401
-    except ImportError as error:
-        raise LauncherError(
-            f"python: {sys.executable} lacks {error.name}; run '{sys.executable} -m pip install cryptography PyYAML' "
-            "or use another Python"
-        ) from error
+def _raise_interrupted(number: int, _frame: object) -> None:
+    """Signal handler: raises Interrupted, so that the launcher cleans up."""
+    raise Interrupted(f"ended by {signal.Signals(number).name}")
 
 
 def _layout(options: argparse.Namespace) -> Layout:

@@ -30,7 +30,7 @@ from local_cluster import (
 )
 from local_cluster.api import ApiServer, responds
 from local_cluster.build import ProgramSet, build, use
-from local_cluster.errors import Interrupted, LauncherError
+from local_cluster.errors import LauncherError
 from local_cluster.locking import Lock
 from local_cluster.parts import (
     CONTROL_PLANE,
@@ -488,8 +488,3 @@ def _run_fault_proxy(layout: Layout, port: int, api_port: int, settings: Setting
         env=without_proxy(kubevirt.environment()),
     )
     wait_until(faults.ready_file(layout).exists, layout, FAULT_PROXY, timeout)
-
-
-def raise_interrupted(number: int, _frame: object) -> None:
-    """Signal handler: raises Interrupted, so that the launcher cleans up."""
-    raise Interrupted(f"ended by {signal.Signals(number).name}")
