@@ -210,7 +210,7 @@ def _unserved(manifest: Manifest, release: Release) -> str:
     if kind == VM:
         served = (VM_API_VERSION, *VM_API_VERSIONS)
     elif kind in ROLE_OF_KIND:
-        served = (API_VERSION, *(API_VERSIONS if release.old_revisions else ()))
+        served = (API_VERSION, *(API_VERSIONS if release.serves_old_versions else ()))
     if api_version in served or kind in _STORAGE:
         return ""
     version = ".".join(map(str, release.version[:2]))

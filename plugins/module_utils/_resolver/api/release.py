@@ -77,6 +77,7 @@ class Release(NamedTuple):
     old_revisions: how revisions of v1alpha1 and v1alpha2 are read: "" not at all; "strict", specs only if all their
     fields are known; "lenient", the known fields.
     upgrades_revisions: revisions of older versions are created again.
+    serves_old_versions: instancetypes and preferences may be written as v1alpha1 and v1alpha2.
 
     Running guests:
     updates_live_by_default: without a rollout strategy, changes reach running guests.
@@ -140,6 +141,7 @@ class Release(NamedTuple):
     storing_needs_kind: bool = False
     old_revisions: str = ""
     upgrades_revisions: bool = True
+    serves_old_versions: bool = False
 
     updates_live_by_default: bool = True
     live_update_gate: str = ""
@@ -202,6 +204,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
             "sets_matcher_kind": True,
             "named_and_inferred": "{field} should not be provided when InferFromVolume is used within the {matcher}",
             "named_and_inferred_type": "FieldValueNotFound",
+            "takes_architecture_of_sources": False,
             "storing_needs_kind": True,
             "old_revisions": "strict",
             "replaces_volumes": True,
@@ -215,7 +218,7 @@ _BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
         "1.6.0",
         {
             "refuses_unknown_objects": True,
-            "takes_architecture_of_sources": False,
+            "serves_old_versions": True,
             "updates_live_by_default": False,
             "stages_volumes": True,
             "gates": frozenset((MULTI_ARCHITECTURE, PERSISTENT_STATE, REFERENCE_POLICY)),

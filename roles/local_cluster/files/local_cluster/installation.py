@@ -103,12 +103,20 @@ def _service(name: str, namespace: str, port: int) -> Manifest:
 
 
 def kubevirt_object() -> Manifest:
-    """The KubeVirt object: the configuration of a cluster without KVM."""
+    """The KubeVirt object: the configuration of a cluster without KVM.
+
+    Before 1.7, virt-api reads the instancetypes of VMs with the client that is limited to five requests per second.
+    """
+    limits = {"tokenBucketRateLimiter": {"qps": 200, "burst": 400}}
+    configuration = {
+        "developerConfiguration": {"useEmulation": True},
+        "apiConfiguration": {"restClient": {"rateLimiter": limits}},
+    }
     return {
         "apiVersion": "kubevirt.io/v1",
         "kind": "KubeVirt",
         "metadata": {"name": "kubevirt", "namespace": KUBEVIRT},
-        "spec": {"configuration": {"developerConfiguration": {"useEmulation": True}}},
+        "spec": {"configuration": configuration},
     }
 
 

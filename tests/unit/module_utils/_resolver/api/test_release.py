@@ -98,6 +98,7 @@ def test_releases_differ_only_in_recorded_changes() -> None:
         "named_and_inferred",
         "named_and_inferred_type",
         "storing_needs_kind",
+        "takes_architecture_of_sources",
         "old_revisions",
         "replaces_volumes",
         "requests_guest_memory",
@@ -107,7 +108,7 @@ def test_releases_differ_only_in_recorded_changes() -> None:
         "vm_memory_counts",
         "checks_captured_name",
         "refuses_unknown_objects",
-        "takes_architecture_of_sources",
+        "serves_old_versions",
         "updates_live_by_default",
         "stages_volumes",
     }
