@@ -342,11 +342,11 @@ class Batch:
         if stored is None:
             answer = ask(self.session, "POST", path, manifest)
         else:
-            # An apply that infers again leaves the name that was inferred, which KubeVirt refuses.
-            infers = any(
+            # An apply leaves what others own in a matcher: the name that was inferred, before 1.5 the revision's name.
+            shares = not kubevirt(self.session).release.captures_in_status or any(
                 "inferFromVolume" in (manifest["spec"].get(field) or {}) for field in ("instancetype", "preference")
             )
-            way = self.drawn.random.choice(["put", "patch"] if infers else ["put", "patch", "apply"])
+            way = self.drawn.random.choice(["put", "patch"] if shares else ["put", "patch", "apply"])
             what = f"{what} by {way}"
             if way == "apply":
                 answer = ask(self.session, "PATCH", path, manifest, "application/apply-patch+yaml")
