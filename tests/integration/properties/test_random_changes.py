@@ -224,8 +224,9 @@ class Fleet:
         # The condition outlives a guest that was stopped.
         if before is None or told["run_strategy"] == "Halted":
             return
-        # Before 1.8, the condition stays though a change is undone.
-        may_ask = kubevirt(self._session).release.keeps_restart_condition and not asks
+        # Before 1.8, the condition stays though a change is undone. KubeVirt may ask for what the guest has.
+        has_all = needs == "nothing" and "restart_reason" in told
+        may_ask = has_all or (kubevirt(self._session).release.keeps_restart_condition and not asks)
         vm = self.awaited(VM, name, lambda one: _is_observed(one) and (may_ask or asks_for_restart(one) == asks))
         if asks_for_restart(vm) != asks and not may_ask:
             yield f"RestartRequired: {asks_for_restart(vm)}"

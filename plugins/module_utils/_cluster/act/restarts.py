@@ -179,8 +179,9 @@ class DeclaredRestarts:
     def predict(self, result: DeclareOutcome, check_mode: bool) -> None:
         """Says whether the task restarts the VM, or in check mode, that it will leave a current guest running."""
         result.restart = self.needs_restart(result)
-        if check_mode and self._permitted and _is_guest_current(result):
-            _warn_of_condition(result, result.live or {})
+        if check_mode and self._permitted and result.impact is not None and result.impact.guest_current:
+            # KubeVirt sets the condition after the change, if it is not there yet.
+            result.warn(stale_restart_warning(result.live or {}, result.impact.reason))
 
     def run(self, session: Session, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the VMs that need it and waits until they run again, as long again as until the deadline. Failures
@@ -197,7 +198,7 @@ class DeclaredRestarts:
         if not self._permitted:
             return
         live = [result for result in results if not result.failed and result.live is not None]
-        candidates = [result for result in live if self.needs_restart(result) or _is_guest_current(result)]
+        candidates = [result for result in live if self.needs_restart(result) or _keeps_condition(result)]
         try:
             instances = read(session, [_instance_key(result.live or {}) for result in candidates])
         except (Unreadable, ConnectionFailed) as error:
@@ -234,13 +235,20 @@ class DeclaredRestarts:
 def _awaits_controller(result: DeclareOutcome) -> bool:
     """Whether virt-controller may ask for a restart that it has not asked for so far."""
     if result.written:
-        return result.impact is not None and result.impact.needs != effects.NOTHING
+        return result.impact is not None and (result.impact.needs != effects.NOTHING or result.impact.guest_current)
     live = result.live
     return result.action == plan.NONE and live is not None and has_guest(live) and not observed(live)
 
 
-def _is_guest_current(result: DeclareOutcome) -> bool:
-    return result.impact is not None and bool(result.impact.guest_current)
+def _asks_for_restart(impact: Impact) -> bool:
+    """Whether KubeVirt is expected to ask for a restart, needed or not."""
+    return (impact.needs == effects.RESTART or impact.guest_current) and not impact.without_condition
+
+
+def _keeps_condition(result: DeclareOutcome) -> bool:
+    """Whether KubeVirt asks for a restart of a guest that has everything, as foreseen."""
+    foreseen = result.impact is not None and result.impact.guest_current
+    return foreseen and restart_required(result.live or {}) is not None
 
 
 def _await_decisions(session: Session, results: list[DeclareOutcome], deadline: float) -> None:
@@ -253,7 +261,7 @@ def _await_decisions(session: Session, results: list[DeclareOutcome], deadline: 
 
     def probe(result: DeclareOutcome, live: Manifest | None) -> ProbeResult:
         state, impact = state_until(observed, live, "virt-controller to look at the change"), result.impact
-        expected = impact is not None and impact.needs == effects.RESTART and not impact.without_condition
+        expected = impact is not None and _asks_for_restart(impact)
         undecided = state.done and expected and restart_required(live or {}) is None
         return ProbeResult(stuck=_NOT_ASKED, grace=_COMPARED) if undecided else state
 

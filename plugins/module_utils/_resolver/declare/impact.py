@@ -40,23 +40,34 @@ def impact(vm: Manifest, future: AdmissionResult, instance: Manifest | None, clu
     after_spec = vmi.build(after, cluster.objects, cluster.configuration, cluster.release).spec
     if before is None or after_spec is None:
         return Impact(UNKNOWN)
-    update, unrequested_restart, stale = Update(), "", False
+    update, unrequested_restart, guest_current = Update(), "", False
     if running is not None:
         if run_strategy(future.vm) != HALTED:
             update = live_update.compare(started_vm, after, running, cluster)
             unrequested_restart = _silent_restart(before, after_spec, running, update, migrates(after))
-            stale = live_update.remaining_condition(vm, cluster.release) is not None
+            if update.restart_required:
+                guest_current = _lacks_nothing(after, running, cluster)
+            elif live_update.remaining_condition(vm, cluster.release) is not None:
+                guest_current = not unrequested_restart
         _add_hotplugged(before, running["spec"])
     reason = update.restart_required or unrequested_restart or None
+    needs_restart = reason is not None and not guest_current
     return Impact(
-        RESTART if reason is not None else LIVE if update.changes else NOTHING,
+        RESTART if needs_restart else LIVE if update.changes else NOTHING,
         reason,
         guest_before=guest(before),
         guest_after=guest(after_spec),
         changes=tuple(_redacted(change) for change in differences(before, after_spec)),
-        guest_current=stale and reason is None,
+        guest_current=guest_current,
         without_condition=bool(unrequested_restart) or update.without_condition,
     )
+
+
+def _lacks_nothing(vm: Manifest, instance: Manifest, cluster: Cluster) -> bool:
+    """Whether the guest has everything that a VM declares that is to be written."""
+    metadata = vm["metadata"]
+    vm = {**vm, "metadata": {**metadata, "generation": metadata.get("generation", 0) + 1}}
+    return outstanding.outstanding(vm, instance, cluster.objects, cluster.configuration, cluster.release).guest_current
 
 
 def _silent_restart(before: Manifest, after: Manifest, instance: Manifest, update: Update, migrating: bool) -> str:

@@ -80,9 +80,13 @@ def cannot_start(vm: Manifest) -> bool:
     return any(condition["type"] == "Failure" and condition.get("reason") in _NOT_FOUND for condition in conditions)
 
 
-def stale_restart_warning(vm: Manifest) -> str:
-    """The warning for a VM with a complete guest and a remaining condition RestartRequired."""
-    return _STALE_RESTART.format(reason=(restart_required(vm) or {}).get("message") or "no reason is given")
+def stale_restart_warning(vm: Manifest, foreseen: str | None = None) -> str:
+    """The warning for a VM with a complete guest and a remaining condition RestartRequired.
+
+    foreseen: the message of a condition that KubeVirt does not report yet.
+    """
+    reason = (restart_required(vm) or {}).get("message") or foreseen or "no reason is given"
+    return _STALE_RESTART.format(reason=reason)
 
 
 # The guest ended before it ran; KubeVirt retries at growing intervals, the first time after 10 to 15 seconds. The first

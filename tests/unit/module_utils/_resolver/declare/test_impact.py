@@ -114,6 +114,19 @@ def test_remaining_restart_condition_holds_up_live_changes(version: str) -> None
     assert (plugged.needs, plugged.guest_current) == (LIVE, release.keeps_restart_condition)
 
 
+def test_restart_for_what_the_guest_has_is_needless() -> None:
+    """KubeVirt compares the VM with its state at the guest's start, and asks for a restart all the same."""
+    metadata = {"name": "start", "namespace": "shop"}
+    start = {"kind": "ControllerRevision", "metadata": metadata, "data": {"spec": vm()["spec"]}}
+    cluster = Cluster(Objects([*TYPES, start]), KubeVirt(NEWEST))
+    instance = running(virtualMachineRevisionName="start")
+    planned = vm(terminationGracePeriodSeconds=5)
+    assert foreseen(vm(), planned, instance, cluster).needs == RESTART
+    instance["spec"]["terminationGracePeriodSeconds"] = 5
+    result = foreseen(vm(), planned, instance, cluster)
+    assert (result.needs, bool(result.reason), result.guest_current) == (NOTHING, True, True)
+
+
 @pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Failed")])
 def test_changes_of_a_stopped_vm_need_nothing(instance: Any) -> None:
     result = of(vm("large"), instance)
