@@ -78,7 +78,7 @@ class Hosts:
 def hosts(session: Session, query: HostQuery) -> Hosts:
     """The hosts. One LIST of each kind for all namespaces if permitted, else one for each namespace.
 
-    Raises HostError if two VMs would be the same host, ApiError or ConnectionFailed if VMs cannot be listed.
+    Raises HostError if two VMs would be the same host, RequestFailed if VMs cannot be listed.
     """
     vms = _virtual_machines(session, query)
     if not vms:

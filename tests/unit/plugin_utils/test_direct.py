@@ -55,13 +55,13 @@ def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: An
     """What `_direct` answers for a module that tells its options and environment."""
 
     def answer(params: Params, mode: Mode) -> Outcome:
-        warnings = ["old", "old"]
+        mode.warnings += ["old", "old"]
         display("half done")
         os.environ["LEFT"] = "behind"
         if params["text"] == "fail":
-            return Outcome({"msg": f"failed with {params['key']}"}, failed=True, warnings=warnings)
+            return Outcome({"msg": f"failed with {params['key']}"}, failed=True)
         surroundings = {"text": params["text"], "check": mode.check, "flavour": os.environ.get("FLAVOUR")}
-        return Outcome({"changed": True, "pair": (1, 2), "key": params["key"], **surroundings}, warnings=warnings)
+        return Outcome({"changed": True, "pair": (1, 2), "key": params["key"], **surroundings})
 
     spec: dict[str, Any] = {"text": {"type": "str"}, "key": {"type": "str", "no_log": True}}
     module = Module({**spec, "kubeconfig": {"type": "raw"}}, answer)

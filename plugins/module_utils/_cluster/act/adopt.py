@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import partial
 from typing import Any
 
 from ..._resolver.api.effects import Impact
@@ -18,22 +17,18 @@ from ..._resolver.declare.impact import impact
 from ..._resolver.kubevirt.vmi.cluster import Cluster
 from ..._resolver.preflight.admit import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
-from ..client.errors import ApiError, ConnectionFailed, is_outdated
+from ..client.errors import ApiError, RequestFailed, TaskFailed, is_outdated
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.revisions import namespaced_name
-from .engine import WriteOperation, WriteOutcome, WriteSettings, run_dry, run_operations, send
+from .engine import WriteOutcome, WriteSettings, run_dry, run_writes, send
 
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
 _CHANGED = "the VM changed while the task ran, so nothing was written; run the task again"
-
-
-class NoMatch(Exception):
-    """No instancetype or preference matches a pattern. The message is one line."""
 
 
 @dataclass(eq=False)
@@ -69,7 +64,7 @@ def adopt(
     """Chooses an instancetype and a preference for each VM; results in the order of `vms`.
 
     instancetypes, preferences: those to choose from, as shell patterns; None for all. accept: see `rules.adopt`.
-    Raises NoMatch if no candidate matches a pattern, ApiError or ConnectionFailed if the VMIs cannot be read.
+    Raises TaskFailed if no candidate matches a pattern, RequestFailed if the VMIs cannot be read.
     """
     results = [AdoptOutcome(vm) for vm in vms]
     todo = [result for result in results if not INSTANCETYPE.matcher_of(result.vm)]
@@ -81,7 +76,7 @@ def adopt(
     instances = _instances(session, todo)
     running = [(result.vm, instances[result.key]) for result in todo if result.key in instances]
     lookup.gather(key for pair in running for key in keys_for_guest(*pair, cluster.release))
-    due: list[tuple[AdoptOutcome, Candidate]] = []
+    due: dict[AdoptOutcome, Candidate] = {}
     for result in todo:
         namespace = result.vm["metadata"]["namespace"]
         result.warnings += assumption
@@ -97,17 +92,11 @@ def adopt(
             result.failed = result.adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
             continue
         result.changed = True
-        due.append((result, chosen))
+        due[result] = chosen
         result.impact = impact(result.vm, admit(chosen.vm, result.vm, cluster), instances.get(result.key), cluster)
     if settings.server_dry_run or not settings.check_mode:
         send_patch = _dry_run if settings.check_mode else _write
-        run_operations(
-            (
-                WriteOperation(result, partial(send_patch, session, result, chosen), "PATCH", _VM)
-                for result, chosen in due
-            ),
-            settings,
-        )
+        run_writes(due, lambda result: send_patch(session, result, due[result]), settings)
     return results
 
 
@@ -135,7 +124,7 @@ def _candidates(
     names = {manifest["metadata"]["name"] for manifest in candidates}
     for pattern in patterns or ():
         if not any(fnmatchcase(name, pattern) for name in names):
-            raise NoMatch(
+            raise TaskFailed(
                 f"{role.matcher}s: no {role.matcher} that the namespace {namespace} can use matches {pattern!r}"
             )
     if patterns is None:
@@ -162,7 +151,7 @@ def _write(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
 
 def _dry_run(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
     outcome = WriteOutcome()
-    run_dry(WriteOperation(outcome, lambda: send(session.dry_run_session(), _patch(result, chosen)), "PATCH", _VM))
+    run_dry(outcome, lambda _outcome: send(session.dry_run_session(), _patch(result, chosen)))
     result.failed, result.changed = outcome.failed, outcome.failed is None
     result.warnings += [f"{result.label}: {warning}" for warning in outcome.warnings]
 
@@ -176,6 +165,6 @@ def _is_written(session: Session, vm: Manifest, instancetype: Manifest) -> bool:
     """Whether the patch took effect although the response was lost."""
     try:
         live = session.get(_VM, *namespaced_name(vm))
-    except (ApiError, ConnectionFailed):
+    except RequestFailed:
         return False
     return live is not None and INSTANCETYPE.matcher_of(live) == instancetype

@@ -21,12 +21,12 @@ from ..._resolver.declare import plan
 from ..._resolver.kubevirt.vmi.cluster import Cluster
 from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..._resolver.refresh.drift import Drift
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import RequestFailed
 from ..client.session import FIELD_MANAGER, Session
 from ..read.catalog_users import CatalogUsers, labels
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from ..read.snapshot import Key, Unreadable
+from ..read.snapshot import Key
 from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
 from .engine import WriteSettings
@@ -154,7 +154,7 @@ def _limits(
             for role in ROLES
             for item in snapshot.live_objects(role.cluster_kind, None)
         ]
-    except Unreadable as error:
+    except RequestFailed as error:
         raise CatalogError(f"limits: {error}") from error
     objects = {key_of(manifest): manifest for manifest in (*live, *request.manifests)}
     for gone in deployed.gone:
@@ -172,13 +172,9 @@ class _Snapshot:
         self._lists: dict[tuple[str, str | None], list[Manifest]] = {}
 
     def live_objects(self, kind: str, namespace: str | None) -> list[Manifest]:
-        """The live objects of a kind. Raises Unreadable."""
+        """The live objects of a kind. Raises RequestFailed."""
         if (kind, namespace) not in self._lists:
-            try:
-                items, _version = self._session.list(BY_NAME[kind], namespace)
-            except (ApiError, ConnectionFailed) as error:
-                raise Unreadable(explain(error, "LIST", BY_NAME[kind])) from error
-            self._lists[kind, namespace] = items
+            self._lists[kind, namespace], _version = self._session.list(BY_NAME[kind], namespace)
         return self._lists[kind, namespace]
 
     def read(self, keys: Iterable[Key]) -> dict[Key, Manifest]:
@@ -255,7 +251,7 @@ def _predict_changes(
     """Records which objects are new, changed or gone, and the VMs that use them."""
     try:
         live = snapshot.read([key for key, _manifest in desired])
-    except Unreadable:
+    except RequestFailed:
         return  # declare reports this for each object
     handler = _CatalogObjectHandler(request, snapshot, users)
     after: dict[ObjectKey, Manifest | None] = {}
@@ -292,8 +288,8 @@ def _find_users(
             change.used_by = users.vms_using(change.object_key)
         for gone in deployed.gone:
             gone.used_by = users.vms_using(key_of(gone.live))
-    except (ApiError, ConnectionFailed) as error:
-        unknown = explain(error, "LIST", BY_NAME["VirtualMachine"])
+    except RequestFailed as error:
+        unknown = str(error)
         deployed.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {unknown}")
     for gone in deployed.gone:
         gone.keep_reason = _keep_reason(gone, request.prune)
@@ -334,7 +330,7 @@ def _deployed(snapshot: _Snapshot, request: CatalogRequest) -> list[Manifest]:
             kind = role.kind if namespace else role.cluster_kind
             try:
                 live += snapshot.live_objects(kind, namespace or None)
-            except Unreadable:
+            except RequestFailed:
                 continue
     return [item for item in live if (item["metadata"].get("labels") or {}).get(CATALOG_LABEL) == request.catalog]
 

@@ -12,7 +12,7 @@ from ..._resolver.catalog.labels import architecture_of
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
 from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..._resolver.catalog.versions import fitting_version, version_names
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 
@@ -134,7 +134,7 @@ def _openapi_schema(session: Session, kind: Kind) -> Manifest | None:
     """The schema from the API server's OpenAPI description."""
     try:
         openapi = session.request("GET", f"/openapi/v3/apis/{kind.api_version}")
-    except (ApiError, ConnectionFailed):
+    except RequestFailed:
         return None
     for schema in ((openapi.get("components") or {}).get("schemas") or {}).values():
         if any(gvk.get("kind") == kind.kind for gvk in schema.get("x-kubernetes-group-version-kind") or []):
@@ -143,5 +143,5 @@ def _openapi_schema(session: Session, kind: Kind) -> Manifest | None:
     return None
 
 
-def _unchecked_warning(kind: Kind, error: ApiError | ConnectionFailed) -> str:
-    return f"cannot check which fields of {kind.kind} the cluster knows: {explain(error, 'GET', _DEFINITION)}"
+def _unchecked_warning(kind: Kind, error: RequestFailed) -> str:
+    return f"cannot check which fields of {kind.kind} the cluster knows: {error}"

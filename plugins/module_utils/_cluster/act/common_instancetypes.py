@@ -11,10 +11,9 @@ from ..._resolver.api.write import merge_patch
 from ..._resolver.catalog import operator
 from ..._resolver.catalog.labels import MANAGED_BY_LABEL
 from ..client.backoff import Backoff
-from ..client.errors import ApiError, explain
+from ..client.errors import ApiError, TaskFailed
 from ..client.session import Session
 from ..read.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
-from ..read.snapshot import Unreadable, list_all
 from .engine import NO_DRY_RUN, WriteSettings, send
 
 KEEP: Final = "keep"
@@ -27,10 +26,6 @@ CHOICES: Final = (KEEP, FAIL, ENABLE, DISABLE)
 _PATIENCE: Final = 120
 # HyperConverged reverts changes of the KubeVirt object, and has the same field.
 _HYPERCONVERGED: Final = "hco-operator"
-
-
-class DeploymentRefused(Exception):
-    """The task must not go on; the message is one line with the remedy."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +44,7 @@ class Deployment:
 
 
 def apply_deployment_option(session: Session, choice: str, settings: WriteSettings) -> Deployment:
-    """Does what the option `common_instancetypes_deployment` says. Raises DeploymentRefused.
+    """Does what the option `common_instancetypes_deployment` says. Raises TaskFailed.
 
     After `disable`, nothing that virt-operator deployed is left, outside of check mode.
     """
@@ -58,10 +53,10 @@ def apply_deployment_option(session: Session, choice: str, settings: WriteSettin
     if choice == KEEP:
         return Deployment(enabled)
     if enabled is None:
-        raise DeploymentRefused(f"common_instancetypes_deployment: {installed.assumption}")
+        raise TaskFailed(f"common_instancetypes_deployment: {installed.assumption}")
     if choice == FAIL:
         if enabled:
-            raise DeploymentRefused(
+            raise TaskFailed(
                 "common_instancetypes_deployment: virt-operator deploys the common instancetypes; set it to enable or"
                 " keep to leave them to virt-operator, or to disable to deploy them by this task"
             )
@@ -77,13 +72,13 @@ def _set(session: Session, enabled: bool, settings: WriteSettings) -> list[str]:
     """Sets the field of the KubeVirt object; in check mode by a dry run. Returns warnings."""
     live, release = kubevirt_object(session), kubevirt(session).release
     if live is None or not release.has(operator.SINCE):
-        raise DeploymentRefused(
+        raise TaskFailed(
             f"common_instancetypes_deployment: KubeVirt before {operator.SINCE} has no"
             f" spec.configuration.{operator.FIELD}; set it to keep"
         )
     metadata = live["metadata"]
     if (metadata.get("labels") or {}).get(MANAGED_BY_LABEL) == _HYPERCONVERGED:
-        raise DeploymentRefused(
+        raise TaskFailed(
             f"common_instancetypes_deployment: the HyperConverged operator reverts changes of the KubeVirt"
             f" {metadata['name']}; set spec.{operator.FIELD}.enabled of the HyperConverged object to"
             f" {'true' if enabled else 'false'}"
@@ -95,10 +90,10 @@ def _set(session: Session, enabled: bool, settings: WriteSettings) -> list[str]:
     try:
         send(client, merge_patch(path, operator.patch(enabled), fieldManager=session.field_manager))
     except ApiError as error:
-        reason = explain(error, "PATCH", KUBEVIRT)
+        reason = str(error)
         if settings.check_mode and NO_DRY_RUN in error.message:
             return [f"the dry run could not check the KubeVirt object: {reason}"]
-        raise DeploymentRefused(f"common_instancetypes_deployment: {reason}") from None
+        raise TaskFailed(f"common_instancetypes_deployment: {reason}") from None
     return []
 
 
@@ -109,7 +104,7 @@ def _await_deletion(session: Session, settings: WriteSettings) -> list[str]:
         if settings.check_mode:
             return [f"virt-operator deletes its {remaining} objects first; check mode shows them as left alone"]
         if not pauses.pause(_PATIENCE):
-            raise DeploymentRefused(
+            raise TaskFailed(
                 f"common_instancetypes_deployment: virt-operator has not deleted its {remaining} objects within"
                 f" {_PATIENCE} seconds; see whether it runs (kubectl get deployment -A -l kubevirt.io=virt-operator),"
                 " and run the task again"
@@ -120,7 +115,7 @@ def _await_deletion(session: Session, settings: WriteSettings) -> list[str]:
 def _deployed(session: Session) -> int:
     """The number of objects that virt-operator has deployed."""
     try:
-        deployed = [manifest for role in ROLES for manifest in list_all(session, BY_NAME[role.cluster_kind])]
-    except Unreadable as error:
-        raise DeploymentRefused(f"common_instancetypes_deployment: {error}") from None
+        deployed = [manifest for role in ROLES for manifest in session.list(BY_NAME[role.cluster_kind])[0]]
+    except ApiError as error:
+        raise TaskFailed(f"common_instancetypes_deployment: {error}") from None
     return sum(map(operator.is_deployed, deployed))

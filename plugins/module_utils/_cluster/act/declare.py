@@ -6,8 +6,7 @@ Check mode sends the writes as dry runs and stops there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
@@ -20,13 +19,13 @@ from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import patch as taking_over
 from ..._resolver.declare.take_over import take_nothing
-from ..client.errors import ApiError, Cause
+from ..client.errors import ApiError, Cause, RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
-from ..read.snapshot import Key, Unreadable
+from ..read.snapshot import Key
 from ..read.unmatched import missing_namespace
 from ..read.watch import WATCHES, ProbeResult, wait_for, with_grace
-from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteOperation, WriteSettings, run_dry, run_operations, send
+from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteSettings, run_dry, run_writes, send
 from .kind_handler import UNREAD, DeclareOutcome, Entry, Finding, KindHandler, Planned
 
 Manifest = dict[str, Any]
@@ -96,7 +95,7 @@ def _plan(
         groups.setdefault((result.entry.key.kind, result.entry.key.namespace), []).append(result)
     to_plan = []
     for group, live_objects in _read_groups(session, handler, list(groups.values()), settings.concurrency):
-        if isinstance(live_objects, Unreadable):
+        if isinstance(live_objects, RequestFailed):
             for result in group:
                 result.failed = str(live_objects)
             continue
@@ -146,10 +145,10 @@ def _planned(handler: KindHandler, result: DeclareOutcome, settings: WriteSettin
 
 def _read_groups(
     session: Session, handler: KindHandler, groups: list[list[DeclareOutcome]], concurrency: int
-) -> Iterator[tuple[list[DeclareOutcome], dict[Key, Manifest] | Unreadable]]:
+) -> Iterator[tuple[list[DeclareOutcome], dict[Key, Manifest] | RequestFailed]]:
     """The live objects of each group, or why they cannot be read."""
 
-    def read(group: list[DeclareOutcome]) -> dict[Key, Manifest] | Unreadable:
+    def read(group: list[DeclareOutcome]) -> dict[Key, Manifest] | RequestFailed:
         entries = [result.entry for result in group]
         read_before = {
             entry.key: entry.live for entry in entries if entry.live is not None and entry.live is not UNREAD
@@ -157,7 +156,7 @@ def _read_groups(
         unread = [entry.key for entry in entries if entry.live is UNREAD]
         try:
             return {**read_before, **handler.read(session, unread)} if unread else read_before
-        except Unreadable as error:
+        except RequestFailed as error:
             return error
 
     return zip(groups, map_concurrently(read, groups, concurrency))
@@ -272,24 +271,18 @@ def _wait_for_ends(
             members[name].failed = ended.failure
 
 
-def _operations(
-    send_plan: Callable[[DeclareOutcome, Plan], None], steps: list[tuple[DeclareOutcome, Planned]]
-) -> Iterator[WriteOperation]:
-    for result, step in steps:
-        run = partial(send_plan, result, step.plan)
-        verb = "DELETE" if step.plan.action == plan.DELETE else "PATCH"
-        yield WriteOperation(result, run, verb, BY_NAME[result.entry.key.kind])
-
-
 def _write(session: Session, steps: list[tuple[DeclareOutcome, Planned]], settings: WriteSettings) -> None:
-    def write(result: DeclareOutcome, step: Plan) -> None:
+    plans = {result: step.plan for result, step in steps}
+
+    def write(result: DeclareOutcome) -> None:
+        step = plans[result]
         for live in _send_plan(session, result.entry.key, step, result.live_before, settings.force_conflicts):
             result.live, result.written = live, True
         if step.taken_from and result.live is not None:
             result.owners = _owners(result.live, session.field_manager)
         _drop_managed_fields(result)
 
-    run_operations(_operations(write, steps), settings)
+    run_writes(plans, write, settings)
 
 
 def _drop_managed_fields(result: DeclareOutcome) -> None:
@@ -310,17 +303,20 @@ def _dry_run(session: Session, steps: list[tuple[DeclareOutcome, Planned]], sett
     """Sends the planned writes as dry runs and records what the API server rejects."""
     dry_run_only = session.dry_run_session()
 
-    def dry_run(result: DeclareOutcome, step: Plan) -> None:
-        for _live in _send_plan(dry_run_only, result.entry.key, step, result.live_before, settings.force_conflicts):
+    plans = {result: step.plan for result, step in steps}
+
+    def dry_run(result: DeclareOutcome) -> None:
+        key, step = result.entry.key, plans[result]
+        for _live in _send_plan(dry_run_only, key, step, result.live_before, settings.force_conflicts):
             pass
 
-    map_concurrently(run_dry, _operations(dry_run, steps), settings.concurrency)
+    map_concurrently(lambda result: run_dry(result, dry_run), plans, settings.concurrency)
 
 
 def _send_plan(session: Session, key: Key, step: Plan, live: Manifest | None, force: bool) -> Iterator[Manifest | None]:
     """Sends the writes of a plan; after each one, the object as far as the task knows it, None if it is deleted.
 
-    live: the object before. Raises ApiError or ConnectionFailed.
+    live: the object before. Raises RequestFailed.
     """
     kind = BY_NAME[key.kind]
     if step.action == plan.DELETE:

@@ -43,7 +43,7 @@ class Entry:
 
 
 def with_live(session: Session, entries: list[Entry], due: list[Entry]) -> list[Entry]:
-    """The entries with the live objects of those that are due, which are then not read again. Raises Unreadable.
+    """The entries with the live objects of those that are due, which are then not read again. Raises RequestFailed.
 
     Those of the others in their namespaces come with them, which costs no more requests.
     """
@@ -124,7 +124,7 @@ class KindHandler:
         self.manager = manager
 
     def read(self, session: Session, keys: Iterable[Key]) -> dict[Key, Manifest]:
-        """The live objects with these keys. Raises Unreadable."""
+        """The live objects with these keys. Raises RequestFailed."""
         return read(session, keys)
 
     def complete_entries(

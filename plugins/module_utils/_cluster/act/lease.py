@@ -39,7 +39,7 @@ def take(session: Session, namespace: str, name: str, holder: str, duration: int
     """Takes or renews a Lease, after waiting until another holder has released it or the Lease has expired.
 
     duration: seconds after which an unrenewed Lease expires. seconds: the longest wait.
-    If the wait was too short, the result names the other holder. Raises ApiError and ConnectionFailed.
+    If the wait was too short, the result names the other holder. Raises RequestFailed.
     """
     began = time.monotonic()
     # Clocks differ, so only the local clock counts: a Lease has expired if it stayed unchanged for its own duration.
@@ -69,7 +69,7 @@ def take(session: Session, namespace: str, name: str, holder: str, duration: int
 
 
 def release(session: Session, namespace: str, name: str, holder: str) -> LeaseOutcome:
-    """Releases a Lease that `holder` has; leaves another holder's Lease alone. Raises ApiError and ConnectionFailed."""
+    """Releases a Lease that `holder` has; leaves another holder's Lease alone. Raises RequestFailed."""
     sent: Manifest = {}
     while True:
         live = session.get(LEASE, namespace, name)

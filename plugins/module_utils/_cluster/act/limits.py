@@ -10,7 +10,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
 from ..._resolver.limits.language import limits
 from ..._resolver.limits.policy import BINDING, POLICY, SUFFIX, policies
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.snapshot import Key
@@ -78,9 +78,8 @@ def _belongs(manifest: Manifest, catalog: str) -> bool:
 
 def _listed(session: Session, kind: str) -> list[Manifest]:
     try:
-        items, _version = session.list(BY_NAME[kind])
-    except (ApiError, ConnectionFailed) as error:
-        if isinstance(error, ApiError) and error.code == _NOT_FOUND:
+        return [{**item, "kind": kind} for item in session.list(BY_NAME[kind])[0]]
+    except RequestFailed as error:
+        if error.code == _NOT_FOUND:
             raise CatalogError(f"limits: the cluster has no {kind}, which Kubernetes has since 1.30") from error
-        raise CatalogError(f"limits: {explain(error, 'LIST', BY_NAME[kind])}") from error
-    return [{**item, "kind": kind} for item in items]
+        raise CatalogError(f"limits: {error}") from error

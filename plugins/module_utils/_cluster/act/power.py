@@ -15,11 +15,11 @@ from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.declare import power as rules
 from ..._resolver.declare.power import PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import same_status
-from ..client.errors import ApiError, ConnectionFailed
+from ..client.errors import RequestFailed
 from ..client.session import Session
-from ..read.snapshot import Key, Unreadable, read
+from ..read.snapshot import Key, read
 from ..read.watch import ProbeResult, wait_in_namespaces, with_grace
-from .engine import WriteOperation, WriteOutcome, WriteSettings, run_operations, send
+from .engine import WriteOutcome, WriteSettings, run_writes, send
 
 Manifest = dict[str, Any]
 
@@ -97,7 +97,7 @@ def _read(session: Session, results: list[PowerOutcome]) -> None:
         names = {result.entry.name for result in members}
         try:
             objects = read(session, [Key(kind.kind, namespace, name) for kind in (_VM, _VMI) for name in names])
-        except Unreadable as error:
+        except RequestFailed as error:
             for result in members:
                 result.failed = result.failed or str(error)
             continue
@@ -106,7 +106,7 @@ def _read(session: Session, results: list[PowerOutcome]) -> None:
             result.instance = objects.get(Key(_VMI.kind, namespace, result.entry.name))
 
 
-def _is_migrating(result: PowerOutcome, error: ApiError | ConnectionFailed) -> bool:
+def _is_migrating(result: PowerOutcome, error: RequestFailed) -> bool:
     """Whether KubeVirt rejects a migration because another is pending. The task then waits for that migration."""
     return result.entry.request.state == rules.MIGRATED and _IN_FLIGHT in str(error)
 
@@ -168,11 +168,7 @@ class _PowerRun:
             elif decision.needed:
                 doing = "starting" if decision.wait_for == rules.STARTED else "stopping"
                 result.failed = f"the VM is still {doing}; set wait, or run the task again later"
-        kinds = [rules.subresource_request(result.entry.request).kind for result in due]
-        operations = [
-            WriteOperation(result, partial(self._send, result), "PUT", kind) for result, kind in zip(due, kinds)
-        ]
-        run_operations(operations, self._settings, "virtual machine")
+        run_writes(due, self._send, self._settings, "virtual machine")
         return early
 
     def _send(self, result: PowerOutcome) -> None:
@@ -184,7 +180,7 @@ class _PowerRun:
             took_effect = None if check_mode else partial(_took_effect, self._session, result)
             try:
                 response = send(self._session, write, took_effect)
-            except (ApiError, ConnectionFailed) as error:
+            except RequestFailed as error:
                 if _is_migrating(result, error):
                     return
                 raise

@@ -33,15 +33,15 @@ from ..._resolver.kubevirt.vmi.readiness import (
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..._resolver.refresh import recapture
 from ..client.backoff import Backoff
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup, ListLookup
 from ..read.revisions import InspectedVM
-from ..read.snapshot import Key, Unreadable, read
+from ..read.snapshot import Key, read
 from ..read.watch import ProbeResult, state_until, wait_in_namespaces
-from .engine import WriteOperation, WriteOutcome, WriteSettings, run_operations, send
+from .engine import WriteOutcome, WriteSettings, run_writes, send
 from .kind_handler import DeclareOutcome
 from .power import PowerEntry, PowerOutcome, apply_power, uid_of
 from .revision_outcome import RevisionOutcome
@@ -66,7 +66,7 @@ _READS: Final = 5
 def bump_generation(session: Session, vm: Manifest, outcome: WriteOutcome) -> bool:
     """Bumps the VM's generation without changing its spec. False if the user may not patch the VM.
 
-    That is a warning only, because the condition RestartRequired harms no guest. Raises ApiError or ConnectionFailed
+    That is a warning only, because the condition RestartRequired harms no guest. Raises RequestFailed
     for all else.
     """
     metadata = vm["metadata"]
@@ -77,7 +77,7 @@ def bump_generation(session: Session, vm: Manifest, outcome: WriteOutcome) -> bo
     except ApiError as error:
         if error.code != 403:
             raise
-        outcome.warn(_DENIED.format(explain(error, "PATCH", _VM)))
+        outcome.warn(_DENIED.format(str(error)))
         return False
     outcome.written = True
     return True
@@ -102,13 +102,12 @@ def _restart(
     guests: VMs with their VMIs; a newer VMI is not restarted. lookup: of ControllerRevisions.
     """
     settings = WriteSettings(wait=True, wait_timeout=seconds, concurrency=concurrency)
-    outcomes = [PowerOutcome(_power_entry(vm, instance), vm=vm) for vm, instance in guests]
-    bumps = [partial(_bump_if_unclean, session, vm, lookup, outcome) for (vm, _vmi), outcome in zip(guests, outcomes)]
-    run_operations((WriteOperation(outcome, bump, "PATCH", _VM) for outcome, bump in zip(outcomes, bumps)), settings)
+    outcomes = {PowerOutcome(_power_entry(vm, instance), vm=vm): vm for vm, instance in guests}
+    run_writes(outcomes, lambda outcome: _bump_if_unclean(session, outcomes[outcome], lookup, outcome), settings)
     apply_power(session, [outcome for outcome in outcomes if outcome.failed is None], settings)
-    for (vm, _instance), outcome in zip(guests, outcomes):
+    for outcome, vm in outcomes.items():
         outcome.vm = outcome.vm or vm
-    return outcomes
+    return list(outcomes)
 
 
 def _power_entry(vm: Manifest, instance: Manifest | None) -> PowerEntry:
@@ -133,7 +132,7 @@ def stale_conditions(session: Session, vms: list[Manifest], instances: dict[Key,
     try:
         cluster = kubevirt(session)
         instances = read(session, list(candidates)) if instances is None else instances
-    except (Unreadable, ConnectionFailed):
+    except RequestFailed:
         return [False for _vm in vms]
     lookup = ClusterLookup(session)
     running = {key: (vm, instances[key]) for key, vm in candidates.items() if key in instances}
@@ -201,7 +200,7 @@ class DeclaredRestarts:
         candidates = [result for result in live if self.needs_restart(result) or _keeps_condition(result)]
         try:
             instances = read(session, [_instance_key(result.live or {}) for result in candidates])
-        except (Unreadable, ConnectionFailed) as error:
+        except RequestFailed as error:
             for result in candidates:
                 result.failed = f"the restart failed: {error}"
             return
@@ -325,10 +324,7 @@ class RevisionRestarts:
         for namespace in {result.before.namespace for result in results}:
             # One LIST for the namespace instead of one GET for each revision.
             lookup.list(_REVISION.kind, namespace)
-        operations = [
-            WriteOperation(result, partial(self._update_guest, result, lookup), "PATCH", _VM) for result in results
-        ]
-        run_operations(operations, self._settings)
+        run_writes(results, lambda result: self._update_guest(result, lookup), self._settings)
         self._await_conditions([result for result in self._renewed if result.failed is None])
 
     def _update_guest(self, result: RevisionOutcome, lookup: ListLookup) -> None:
@@ -420,7 +416,7 @@ class RevisionRestarts:
         before, last = result.before, result.vm
         try:
             result.vm = self._session.get(_VM, before.namespace, before.name) or last
-        except (ApiError, ConnectionFailed):
+        except RequestFailed:
             # The restart succeeded; a failed extra read does not matter.
             return False
         return _version_of(result.vm) != _version_of(last) or not observed(result.vm or {})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
@@ -12,11 +11,11 @@ from ..._resolver.api.matcher import Role
 from ..._resolver.api.write import merge_patch
 from ..._resolver.refresh import recapture
 from ..._resolver.refresh.revision_change import RevisionChange
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import Session
 from ..read.revisions import InspectedVM
 from ..read.watch import ProbeResult, WaitResult, state_until, wait_in_namespaces
-from .engine import WriteOperation, WriteSettings, run_dry, run_operations, send
+from .engine import WriteSettings, run_dry, run_writes, send
 from .restarts import RevisionRestarts, bump_generation, is_terminating, plan_restart
 from .revision_outcome import RevisionOutcome
 
@@ -108,16 +107,14 @@ class Recapture:
         """
 
         def dry_run(result: RevisionOutcome) -> None:
-            run_dry(WriteOperation(result, partial(self._write, result), "PATCH", _VM))
+            run_dry(result, self._write)
             result.written = False
 
         self._choose_methods(results)
         self._each(results, dry_run)
 
     def _each(self, results: list[RevisionOutcome], work: Callable[[RevisionOutcome], None]) -> None:
-        run_operations(
-            (WriteOperation(result, partial(work, result), "PATCH", _VM) for result in results), self._settings
-        )
+        run_writes(results, work, self._settings)
 
     def _choose_methods(self, results: list[RevisionOutcome]) -> None:
         for result in results:
@@ -235,15 +232,15 @@ class Recapture:
                 raise
 
     def _roll_back(self, result: RevisionOutcome, refusal: ApiError) -> None:
-        result.failed = f"KubeVirt could not start the VM after the change: {explain(refusal, 'PATCH', _VM)}"
+        result.failed = f"KubeVirt could not start the VM after the change: {refusal}"
         former = recapture.former(result.before.vm, result.before.drift, result.change.roles, result.change.spec)
         if former is None:
             result.failed += "; the VM has lost its previous revisions, so the task could not restore them"
             return
         try:
             _patch(self._session, result.before, recapture.rollback_patch(former))
-        except (ApiError, ConnectionFailed) as error:
-            result.failed += f"; restoring the previous revisions failed: {explain(error, 'PATCH', _VM)}"
+        except RequestFailed as error:
+            result.failed += f"; restoring the previous revisions failed: {error}"
             return
         result.rolled_back = True
         result.pins_to_remove = recapture.pins_to_remove(result.before.vm, former)

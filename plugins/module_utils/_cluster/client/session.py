@@ -18,7 +18,7 @@ from ..._resolver.api.names import shown
 from ..._resolver.api.write import APPLY, Repeat, Write
 from .backoff import Backoff, TokenBucket
 from .configuration import configure
-from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_other_object, reason_of
+from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
 from .libraries import HTTPHeaderDict, urllib3
 from .pool import raise_if_stopped
 from .transport import USER_AGENT, connections, deadline, opener
@@ -258,7 +258,8 @@ class Session:
                 if not _is_event(event):
                     return
                 if event["type"] == "ERROR":
-                    raise ApiError(int(event["object"].get("code") or 500), event["object"])
+                    code = int(event["object"].get("code") or 500)
+                    raise ApiError(code, event["object"], verb="WATCH", path=kind.path(namespace))
                 yield event
         except (urllib3.exceptions.HTTPError, OSError, ValueError):
             return
@@ -421,7 +422,7 @@ class Session:
             raise_if_stopped()
         if self.is_dry_run and method != "GET":
             query = {**(query or {}), "dryRun": "All"}
-        path = f"{path}?{_encoded_query(tuple(query.items()))}" if query else path
+        target = f"{path}?{_encoded_query(tuple(query.items()))}" if query else path
         timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT if watched is None else _WATCH_TIMEOUT)
         headers = self._headers.copy()
         headers["Accept"] = accept
@@ -434,7 +435,7 @@ class Session:
         # The server ends a watch by its timeout; the deadline is for a watch that hangs beyond it.
         deadline.set(time.monotonic() + (_DEADLINE if watched is None else watched + _WATCH_TIMEOUT))
         try:
-            response = send(method, path, body=body, headers=headers, timeout=timeout)
+            response = send(method, target, body=body, headers=headers, timeout=timeout)
         except (urllib3.exceptions.HTTPError, OSError) as error:
             if isinstance(error, urllib3.exceptions.ReadTimeoutError):
                 # Somebody took the connection: the address is right, and another server behind it may answer.
@@ -443,12 +444,12 @@ class Session:
         self._reached.set()
         self._outage.end()
         if response.status >= 300:
-            raise self._refusal(response)
+            raise self._refusal(response, method if watched is None else "WATCH", path)
         self._accepted.set()
         self._renewal_useless = False
         return response
 
-    def _refusal(self, response: Any) -> ApiError | ConnectionFailed:
+    def _refusal(self, response: Any, verb: str, path: str) -> RequestFailed:
         data = self._read(response)
         if response.status < 400:
             where = response.headers.get("Location", "")
@@ -464,7 +465,7 @@ class Session:
                 return ConnectionFailed(f"{self.host} answered {response.status} with invalid JSON: {reason_of(error)}")
             body = _plain(data)
         after = response.headers.get("Retry-After", "")
-        return ApiError(response.status, body, float(after) if after.isdigit() else None)
+        return ApiError(response.status, body, float(after) if after.isdigit() else None, verb=verb, path=path)
 
     def _unreachable(self, error: Exception) -> ConnectionFailed:
         cause = error.args[0] if error.args else None

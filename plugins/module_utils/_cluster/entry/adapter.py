@@ -134,7 +134,7 @@ def _run_task(ansible: _AnsibleModule, module: Module, provided: dict[str, Any])
     )
     outcome = module.run(ansible.params, mode)
     ansible.hide(mode.secrets)
-    for warning in outcome.warnings:
+    for warning in mode.warnings:
         ansible.warn(warning)
     if outcome.failed:
         ansible.fail_json(**outcome.result)

@@ -11,12 +11,11 @@ from ..._resolver.declare import virtual_machine
 from ..._resolver.kubevirt.pod.verdict import verdict
 from ..._resolver.kubevirt.pod.vm_pod import KEEP, MIGRATE
 from ..act.kind_handler import Entry
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.placement import read_placement
 from ..read.quota import read_quota_effects
-from ..read.snapshot import Unreadable
 from .objects import Capacity, VmKey
 from .outcome import Params
 
@@ -75,9 +74,7 @@ def _run_check(
     """(the answers by VM, why the check cannot answer)."""
     try:
         result, check_warnings = check.run(session, vms)
-    except (ApiError, ConnectionFailed) as error:
-        return [], [explain(error, "LIST")]
-    except (FieldError, Unreadable) as error:
+    except (RequestFailed, FieldError) as error:
         return [], [str(error)]
     warnings += [*check_warnings, kubevirt(session).assumption]
     lines: list[Result] = result["virtual_machines"]

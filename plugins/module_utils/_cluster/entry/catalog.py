@@ -17,19 +17,19 @@ from ..._resolver.limits.language import ACTIONS, DENY
 from ..._resolver.refresh.drift import needs
 from ..act.catalog import Affected, CatalogOutcome, CatalogRequest, deploy
 from ..act.catalog_compatibility import AUTO, ChosenVersion, choose_version
-from ..act.common_instancetypes import CHOICES, ENABLE, KEEP, Deployment, DeploymentRefused, apply_deployment_option
+from ..act.common_instancetypes import CHOICES, ENABLE, KEEP, Deployment, apply_deployment_option
 from ..act.engine import WriteSettings
 from ..act.handlers.catalog import CatalogHandler
 from ..act.kind_handler import DeclareOutcome
-from ..client.errors import ConnectionFailed
+from ..client.errors import TaskFailed
 from ..client.session import Session
-from ..read.catalog_source import SourceError, documents_of
+from ..read.catalog_source import documents_of
 from ..read.catalog_users import label
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
 from .objects import diff, is_taken_over, output_of, take_over_of
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, combined, failed_outcome, several
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, amount, combined, failed_outcome, several
 
 Manifest = dict[str, Any]
 Output = dict[str, Any]
@@ -97,32 +97,29 @@ _WRITE_OPTIONS = ("concurrency", "preflight", "fail_fast", "force_conflicts", "s
 
 
 def _run(params: Params, mode: Mode) -> Outcome:
-    try:
-        catalog = _catalog(params)
-        documents, checksums = documents_of(params)
-        session = Session(params, params["concurrency"])
-        version = _chosen_version(session, params, documents)
-        available = bundle(documents, params["other_kinds"], version.version)
-        selected = _selection(params).select(available.objects)
-        if params["common_instancetypes_deployment"] == ENABLE and params["state"] == "present":
-            # virt-operator deploys them.
-            selected = []
-        recorded = params["catalog_version"] or _version(params, available.objects) or version.version
-        namespaces = tuple(dict.fromkeys(params["namespaces"])) or ("",)
-        manifests = [
-            manifest
-            for namespace in namespaces
-            for manifest in with_catalog_labels(
-                selected,
-                catalog=catalog,
-                version=recorded,
-                namespace=namespace,
-                labels=params["labels"],
-                name_prefix=params["name_prefix"],
-            )
-        ]
-    except (CatalogError, SourceError, ConnectionFailed) as error:
-        raise TaskFailed(str(error)) from error
+    catalog = _catalog(params)
+    documents, checksums = documents_of(params)
+    session = Session(params, params["concurrency"])
+    version = _chosen_version(session, params, documents)
+    available = bundle(documents, params["other_kinds"], version.version)
+    selected = _selection(params).select(available.objects)
+    if params["common_instancetypes_deployment"] == ENABLE and params["state"] == "present":
+        # virt-operator deploys them.
+        selected = []
+    recorded = params["catalog_version"] or _version(params, available.objects) or version.version
+    namespaces = tuple(dict.fromkeys(params["namespaces"])) or ("",)
+    manifests = [
+        manifest
+        for namespace in namespaces
+        for manifest in with_catalog_labels(
+            selected,
+            catalog=catalog,
+            version=recorded,
+            namespace=namespace,
+            labels=params["labels"],
+            name_prefix=params["name_prefix"],
+        )
+    ]
     kubevirt_version = kubevirt(session).version
     if session.give_up_reason:
         # Not once for each object.
@@ -138,11 +135,8 @@ def _run(params: Params, mode: Mode) -> Outcome:
         **{name: params[name] for name in _WRITE_OPTIONS},
         take_over=take_over_of(params),
     )
-    try:
-        deployment = apply_deployment_option(session, params["common_instancetypes_deployment"], settings)
-        deployed = deploy(session, request, settings)
-    except (CatalogError, ConnectionFailed, DeploymentRefused) as error:
-        raise TaskFailed(str(error)) from error
+    deployment = apply_deployment_option(session, params["common_instancetypes_deployment"], settings)
+    deployed = deploy(session, request, settings)
     states = _states(session, manifests) if params["state"] == "present" else []
     notes = available.notes + [
         f"no instancetype of the catalog satisfies the preference {name}"
@@ -229,12 +223,10 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
     }
     if mode.diff:
         output["diff"] = [diff(result) for result in (*results, *deployed.limits) if result.changed]
-    warnings = [
-        *source["notes"],
-        *deployment.warnings,
-        *deployed.warnings,
-        *combined((result.entry.label, text) for result in (*results, *deployed.limits) for text in result.warnings),
-    ]
+    mode.warnings += [*source["notes"], *deployment.warnings, *deployed.warnings]
+    mode.warnings += combined(
+        (result.entry.label, text) for result in (*results, *deployed.limits) for text in result.warnings
+    )
     failures = [(result.entry.label, result.failed) for result in (*results, *deployed.limits) if result.failed]
     if failures:
         done = several({word.replace("_", " "): counts[word] for word in _WRITES})
@@ -243,11 +235,8 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
         unfinished = f"{would}{done}; the next run continues from there" if done else nothing
         if deployed.lost_fields and params["on_lost_fields"] == "fail":
             unfinished += "; set on_lost_fields to warn to deploy without these fields"
-        return failed_outcome(params, _WORDS.plural, failures, output, warnings, unfinished)
-    return Outcome(
-        {**output, "msg": _message(source, deployed, counts, mode.check) + _operator(deployment, mode)},
-        warnings=warnings,
-    )
+        return failed_outcome(params, _WORDS.plural, failures, output, unfinished)
+    return Outcome({**output, "msg": _message(source, deployed, counts, mode.check) + _operator(deployment, mode)})
 
 
 # Names the objects in messages and describes them in results.

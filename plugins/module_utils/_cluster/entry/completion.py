@@ -19,10 +19,10 @@ from ..._resolver.declare.vm import workload
 from ..._resolver.declare.vm.from_template import OPTION, vm_from_template
 from ..act.engine import UNKNOWN_IN_CHECK_MODE
 from ..act.kind_handler import Entry, with_live
-from ..client.errors import ApiError, explain
+from ..client.errors import ApiError, RequestFailed
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
-from ..read.snapshot import Key, Unreadable, list_all, list_if_permitted, read
+from ..read.snapshot import Key, list_if_permitted, read
 from .capacity import capacity
 from .outcome import Mode, Params, combined
 
@@ -39,20 +39,19 @@ def complete(
     entries: list[Entry],
     option: str,
     completed: Callable[[Entry, Manifest | None], Entry],
-    warnings: list[str],
 ) -> list[Entry]:
     """The entries, of which those with the option are completed. One that fails gets a problem.
 
     completed: gets an entry and its live VM, None also for one that is being deleted; may raise MissingObject,
-    Rejected, FieldError, Unreadable and ApiError. In check mode a missing object is a warning, because an earlier task
-    might create it.
+    Rejected, FieldError and ApiError. In check mode a missing object is a warning, because an earlier task might create
+    it.
     """
     due = [entry for entry in entries if _is_due(entry, option)]
     if not due:
         return entries
     try:
         entries = with_live(session, entries, due)
-    except Unreadable as error:
+    except RequestFailed as error:
         return [replace(entry, problem=str(error)) if entry in due else entry for entry in entries]
     missing: list[tuple[str, str]] = []
 
@@ -65,13 +64,11 @@ def complete(
                 missing.append((entry.label, f"{error}; {UNKNOWN_IN_CHECK_MODE}"))
                 return entry
             return replace(entry, problem=str(error))
-        except (Rejected, FieldError, Unreadable) as error:
+        except (Rejected, FieldError, ApiError) as error:
             return replace(entry, problem=str(error))
-        except ApiError as error:
-            return replace(entry, problem=explain(error, "LIST"))
 
     entries = [outcome(entry) if _is_due(entry, option) else entry for entry in entries]
-    warnings += combined(missing)
+    mode.warnings += combined(missing)
     return entries
 
 
@@ -88,7 +85,7 @@ class Templates:
         self._cache: dict[Key, Manifest | Exception] = {}
 
     def completed(self, entry: Entry, live: Manifest | None) -> Entry:
-        """The entry with the VM of its template. Raises FieldError, MissingObject and Unreadable."""
+        """The entry with the VM of its template. Raises FieldError and MissingObject."""
         reference = entry.options[OPTION]
         key = Key(_TEMPLATE, reference.get("namespace") or entry.key.namespace, reference["name"])
         templated = vm_from_template(self._get(key), entry.options, entry.manifest, live, secrets.token_hex())
@@ -105,7 +102,7 @@ class Templates:
         if key not in self._cache:
             try:
                 self._cache[key] = self._read(key)
-            except (MissingObject, Unreadable) as error:
+            except (MissingObject, FieldError) as error:
                 self._cache[key] = error
         template = self._cache[key]
         if isinstance(template, Exception):
@@ -115,12 +112,12 @@ class Templates:
     def _read(self, key: Key) -> Manifest:
         try:
             template = read(self._session, [key]).get(key)
-        except Unreadable as error:
-            raise Unreadable(f"{OPTION}: {error}") from None
+        except RequestFailed as error:
+            raise FieldError(OPTION, str(error)) from None
         if template is None:
             raise MissingObject(f"{OPTION}: {_TEMPLATE} {key.namespace}/{key.name} does not exist{self._hint(key)}")
         if too_much := oversized(template):
-            raise Unreadable(f"{OPTION}: {_TEMPLATE} {key.namespace}/{key.name} {too_much}; simplify it")
+            raise FieldError(OPTION, f"{_TEMPLATE} {key.namespace}/{key.name} {too_much}; simplify it")
         return template
 
     def _hint(self, key: Key) -> str:
@@ -141,7 +138,7 @@ class Workloads:
         self._choices: dict[str, Options] = {}
 
     def completed(self, entry: Entry, live: Manifest | None) -> Entry:
-        """The entry with what is chosen for its workload. Raises Rejected, FieldError, Unreadable and ApiError."""
+        """The entry with what is chosen for its workload. Raises Rejected, FieldError and RequestFailed."""
         size = workload.size_of(entry.options)
         if live is None:
             return self._with_choice(entry, self._choice(entry), size)
@@ -218,7 +215,7 @@ class Workloads:
         """The role's objects that VMs of a namespace can name."""
         for kind, place in ((role.cluster_kind, ""), (role.kind, namespace)):
             if (role, place) not in self._lists:
-                live = list_all(self._session, BY_NAME[kind], place or None)
+                live, _version = self._session.list(BY_NAME[kind], place or None)
                 self._lists[role, place] = [{**manifest, "kind": kind} for manifest in live]
         return [*self._lists[role, ""], *self._lists[role, namespace]]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.names import shown
 from ..._resolver.refresh import move, revision_change
@@ -13,13 +12,12 @@ from ..act.engine import WriteSettings
 from ..act.pruning import prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
 from ..act.revision_outcome import RevisionOutcome
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..read.revisions import InspectedVM, inspect, roles_of
-from ..read.snapshot import Unreadable
 from ..read.unmatched import missing_namespace
 from .argument_spec import AUTH, DRY_RUN, REQUESTS
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, combined, failed_outcome, several
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, amount, combined, failed_outcome, several
 from .selection import SELECTION, check_selection, selector, unselected
 from .vm_results import printable_status, refresh_result
 
@@ -55,19 +53,19 @@ def _run(params: Params, mode: Mode) -> Outcome:
     if params["state"] == "pruned":
         return _prune(params, mode)
     if params["state"] == "restored" and not params["former"]:
-        return _outcome(params, mode, {"results": []}, [], "virtual machines", [])
-    session, vms, warnings = _selected_vms(params)
+        return _outcome(params, mode, {"results": []}, [], "virtual machines")
+    session, vms = _selected_vms(params, mode)
     if params["state"] == "upgraded":
-        return _upgrade(params, mode, session, vms, warnings)
+        return _upgrade(params, mode, session, vms)
     if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].kubevirt.release)):
-        raise TaskFailed(f"patch: {problem}", warnings)
+        raise TaskFailed(f"patch: {problem}")
     outcomes = change(session, vms, _decision(params), params["restart"], _settings(params, mode))
-    warnings += combined((outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings)
+    mode.warnings += combined((outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings)
     result: Result = {"results": [_rendered(outcome) for outcome in outcomes]}
     if mode.diff:
         result["diff"] = [_diff(outcome) for outcome in outcomes if outcome.changed]
     failures: Failures = [(outcome.before.label, outcome.failed) for outcome in outcomes]
-    return _outcome(params, mode, result, failures, "virtual machines", warnings)
+    return _outcome(params, mode, result, failures, "virtual machines")
 
 
 MODULE = Module(
@@ -125,20 +123,16 @@ def _with_names_of(params: Params, option: str) -> Params:
     return params
 
 
-def _selected_vms(params: Params) -> tuple[Session, list[InspectedVM], list[str]]:
-    """The session, the selected VMs, and warnings."""
+def _selected_vms(params: Params, mode: Mode) -> tuple[Session, list[InspectedVM]]:
     check_selection(params)
-    try:
-        session = Session(params, params["concurrency"])
-        vms = inspect(session, params["namespace"], params["names"], selector(params))
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
-    warnings = [vms[0].kubevirt.assumption] if vms and vms[0].kubevirt.assumption else []
+    session = Session(params, params["concurrency"])
+    vms = inspect(session, params["namespace"], params["names"], selector(params))
+    mode.warnings += [vms[0].kubevirt.assumption] if vms and vms[0].kubevirt.assumption else []
     if problem := unselected(params, session, {vm.name for vm in vms}, every_name=True):
         if params["names"] or params["restart"] != "never":
-            raise TaskFailed(problem, warnings)
-        warnings.append(problem)
-    return session, vms, warnings
+            raise TaskFailed(problem)
+        mode.warnings.append(problem)
+    return session, vms
 
 
 def _decision(params: Params) -> Callable[[InspectedVM], revision_change.RevisionChange]:
@@ -158,7 +152,7 @@ def _decision(params: Params) -> Callable[[InspectedVM], revision_change.Revisio
     )
 
 
-def _upgrade(params: Params, mode: Mode, session: Session, vms: list[InspectedVM], warnings: list[str]) -> Outcome:
+def _upgrade(params: Params, mode: Mode, session: Session, vms: list[InspectedVM]) -> Outcome:
     upgrades = upgrade_revisions(session, vms, _settings(params, mode))
     results = [
         {
@@ -170,19 +164,17 @@ def _upgrade(params: Params, mode: Mode, session: Session, vms: list[InspectedVM
         for upgrade in upgrades
     ]
     failures: Failures = [(upgrade.before.label, upgrade.failed) for upgrade in upgrades]
-    return _outcome(params, mode, {"results": results}, failures, "virtual machines", warnings)
+    return _outcome(params, mode, {"results": results}, failures, "virtual machines")
 
 
 def _prune(params: Params, mode: Mode) -> Outcome:
     # Only all VMs of a namespace show which revisions are referenced.
     if params["names"] or params["label_selectors"]:
         raise TaskFailed("state: pruned applies to a whole namespace; remove names and label_selectors")
+    session = Session(params, params["concurrency"])
     try:
-        session = Session(params, params["concurrency"])
         revisions = prunable(session, params["namespace"], params["keep"])
-    except ConnectionFailed as error:
-        raise TaskFailed(str(error)) from error
-    except Unreadable as error:
+    except RequestFailed as error:
         message = f"{error}; nothing was pruned, because a VM that the task cannot see may use a revision"
         raise TaskFailed(message) from error
     if not revisions and (problem := missing_namespace(session, params["namespace"])):
@@ -199,10 +191,10 @@ def _prune(params: Params, mode: Mode) -> Outcome:
         for revision in revisions
     ]
     failures: Failures = [(f"{revision.namespace}/{revision.name}", revision.failed) for revision in revisions]
-    return _outcome(params, mode, {"results": results}, failures, "revisions", [])
+    return _outcome(params, mode, {"results": results}, failures, "revisions")
 
 
-def _outcome(params: Params, mode: Mode, result: Result, failures: Failures, noun: str, warnings: list[str]) -> Outcome:
+def _outcome(params: Params, mode: Mode, result: Result, failures: Failures, noun: str) -> Outcome:
     """failures: label and reason of each object; None for one that has not failed."""
     results = result["results"]
     result["changed"] = any(entry["changed"] for entry in results)
@@ -212,9 +204,9 @@ def _outcome(params: Params, mode: Mode, result: Result, failures: Failures, nou
     changed, unchanged = f"{would}{params['state']}", len(results) - count - len(failed)
     if failed:
         counts = several({changed: count, "unchanged": unchanged})
-        return failed_outcome(params, noun, failed, result, warnings, counts)
+        return failed_outcome(params, noun, failed, result, counts)
     message = f"{amount(len(results), noun)}: {count} {changed}, {unchanged} unchanged"
-    return Outcome({**result, "msg": message}, warnings=warnings)
+    return Outcome({**result, "msg": message})
 
 
 def _rendered(outcome: RevisionOutcome) -> Result:

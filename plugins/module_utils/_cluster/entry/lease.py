@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..act.lease import LEASE, LeaseOutcome, release, take
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from .argument_spec import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params, TaskFailed
+from .outcome import Mode, Module, Outcome, Params
 
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,
@@ -28,8 +28,8 @@ def _run(params: Params, mode: Mode) -> Outcome:
     label = f"{params['namespace']}/{params['name']}"
     try:
         held = _held(params, mode, Session(params))
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(f"Lease {label}: {explain(error, 'PUT', LEASE)}") from error
+    except RequestFailed as error:
+        raise TaskFailed(f"Lease {label}: {error}") from error
     result = {"changed": held.changed, "holder": held.holder, "waited": round(held.waited)}
     if params["state"] == "held" and held.holder != params["holder"]:
         message = f"Lease {label}: {held.holder} still holds the Lease after {round(held.waited)} s"

@@ -20,7 +20,7 @@ from ..._resolver.declare.take_over import TakeOver, parse_take_over
 from ..act.declare import declare
 from ..act.engine import WriteSettings
 from ..act.kind_handler import DeclareOutcome, Entry, KindHandler
-from ..client.errors import ConnectionFailed
+from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..read.snapshot import Key
 from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
@@ -30,7 +30,6 @@ from .outcome import (
     Module,
     Outcome,
     Params,
-    TaskFailed,
     amount,
     combined,
     failed_outcome,
@@ -110,8 +109,8 @@ class ObjectModule:
     settings: dict[str, Any] = field(default_factory=dict)
     rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
-    complete: Callable[[Params, Mode, Session, list[Entry], list[str]], list[Entry]] = (
-        lambda _params, _mode, _session, entries, _warnings: entries
+    complete: Callable[[Params, Mode, Session, list[Entry]], list[Entry]] = lambda _params, _mode, _session, entries: (
+        entries
     )
     capacity: Callable[[Params, Session, list[Entry]], Capacity] = lambda _params, _session, _entries: Capacity()
     declare: Callable[[Session, KindHandler, list[Entry], WriteSettings], list[DeclareOutcome]] = declare
@@ -154,28 +153,24 @@ class ObjectModule:
     def _run(self, params: Params, mode: Mode) -> Outcome:
         # Ansible cannot know the secrets in free-form options such as `template`.
         mode.secrets.update(secret_texts(params))
-        warnings: list[str] = []
-        params = self.select(params, warnings)
+        params = self.select(params, mode.warnings)
         entries = self._entries(params, mode)
         settings = WriteSettings(
             check_mode=mode.check,
             **{name: params[name] for name in (*WAIT, *DRY_RUN) if name != "take_over"},
-            take_over=take_over_of(params, warnings),
+            take_over=take_over_of(params),
         )
         handler = self.handler(params)
-        try:
-            session = Session(params, settings.concurrency)
-            entries = self.complete(params, mode, session, entries, warnings)
-            warnings += combined(self._option_warnings(entries))
-            capacity = self.capacity(params, session, entries)
-            warnings += capacity.warnings
-            if capacity.refusals:
-                message = f"{'; '.join(capacity.refusals)}. Nothing was sent"
-                return Outcome({"msg": message, "changed": False, "results": capacity.unsent()}, True, warnings)
-            results = self.declare(session, handler, entries, settings)
-        except ConnectionFailed as error:
-            raise TaskFailed(str(error), warnings) from error
-        return self._outcome(params, mode, handler, results, warnings, capacity.verdicts)
+        session = Session(params, settings.concurrency)
+        entries = self.complete(params, mode, session, entries)
+        mode.warnings += combined(self._option_warnings(entries))
+        capacity = self.capacity(params, session, entries)
+        mode.warnings += capacity.warnings
+        if capacity.refusals:
+            message = f"{'; '.join(capacity.refusals)}. Nothing was sent"
+            return Outcome({"msg": message, "changed": False, "results": capacity.unsent()}, failed=True)
+        results = self.declare(session, handler, entries, settings)
+        return self._outcome(params, mode, handler, results, capacity.verdicts)
 
     def _entries(self, params: Params, mode: Mode) -> list[Entry]:
         if params["name"] is not None:
@@ -271,7 +266,6 @@ class ObjectModule:
         mode: Mode,
         handler: KindHandler,
         results: list[DeclareOutcome],
-        warnings: list[str],
         verdicts: Mapping[VmKey, Output],
     ) -> Outcome:
         outputs = [output_of(handler, result) for result in results]
@@ -283,26 +277,26 @@ class ObjectModule:
             output["result"] = outputs[0]
         if mode.diff:
             output["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
-        warnings = warnings + combined((result.entry.label, text) for result in results for text in result.warnings)
+        mode.warnings += combined((result.entry.label, text) for result in results for text in result.warnings)
         if params.get("restart") == "never":
             pairs = zip(results, outputs)
             waiting = [
                 result.entry.label for result, entry in pairs if entry.get("restart_required") and not result.failed
             ]
-            warnings += restart_warning(waiting, mode.check, "set restart: if_required")
+            mode.warnings += restart_warning(waiting, mode.check, "set restart: if_required")
         failures = [(result.entry.label, result.failed) for result in results if result.failed]
         if failures:
             done = several(_counts([result for result in results if not result.failed]))
-            return failed_outcome(params, handler.plural, failures, output, warnings, done)
-        return Outcome({**output, "msg": _message(handler, results, outputs, mode.check)}, warnings=warnings)
+            return failed_outcome(params, handler.plural, failures, output, done)
+        return Outcome({**output, "msg": _message(handler, results, outputs, mode.check)})
 
 
-def take_over_of(params: Params, warnings: list[str] | None = None) -> TakeOver:
+def take_over_of(params: Params) -> TakeOver:
     """The option `take_over`; fails the task if it is invalid."""
     try:
         return parse_take_over(params["take_over"])
     except ValueError as error:
-        raise TaskFailed(str(error), warnings or ()) from error
+        raise TaskFailed(str(error)) from error
 
 
 def _all_but_name(options: Options) -> str | None:

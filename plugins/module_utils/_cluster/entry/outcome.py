@@ -10,6 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ..._resolver.api.errors import CatalogError, FieldError
+from ..client.errors import RequestFailed, TaskFailed
+
 Params = dict[str, Any]
 
 ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
@@ -25,19 +28,21 @@ _LONGEST = 400
 _BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg", "will_run")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Mode:
     """The mode of a task.
 
     check: whether it only foretells what it would do. diff: whether its result has diffs.
     provided: the options that the user set; the others have their defaults.
     secrets: texts to keep out of the result, to which a module adds those in options that Ansible cannot know.
+    warnings: of the task, to which a module adds its own.
     """
 
     check: bool = False
     diff: bool = False
     provided: frozenset[str] = frozenset()
     secrets: set[str] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -49,15 +54,6 @@ class Outcome:
 
     result: dict[str, Any]
     failed: bool = False
-    warnings: list[str] = field(default_factory=list)
-
-
-class TaskFailed(Exception):
-    """Ends a task that has no results to return: invalid options, or a cluster that cannot be read."""
-
-    def __init__(self, message: str, warnings: Iterable[str] = ()) -> None:
-        super().__init__(message)
-        self.warnings = list(warnings)
 
 
 @dataclass(frozen=True)
@@ -80,8 +76,8 @@ class Module:
         """The outcome of a task. params: valid options."""
         try:
             return self.execute(params, mode)
-        except TaskFailed as error:
-            return Outcome({"msg": str(error)}, failed=True, warnings=error.warnings)
+        except (TaskFailed, RequestFailed, FieldError, CatalogError) as error:
+            return Outcome({"msg": str(error)}, failed=True)
 
 
 def failed_outcome(
@@ -89,7 +85,6 @@ def failed_outcome(
     noun: str,
     failures: Iterable[tuple[str, str]],
     result: Mapping[str, Any],
-    warnings: list[str],
     others: str = "",
 ) -> Outcome:
     """The outcome of a task some of whose objects failed.
@@ -107,7 +102,7 @@ def failed_outcome(
         shown["results"] = [_brief(entry, in_message) for entry in result["results"] if entry["failed"]]
         if "result" in shown:
             shown["result"] = _brief(shown["result"], in_message)
-    return Outcome({**shown, "msg": message + (f"; {others}" if others else "")}, failed=True, warnings=warnings)
+    return Outcome({**shown, "msg": message + (f"; {others}" if others else "")}, failed=True)
 
 
 def reasons(failures: Sequence[tuple[str, str]]) -> tuple[str, set[str]]:

@@ -6,11 +6,11 @@ from collections.abc import Collection
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..read.revisions import namespaced_name
 from ..read.unmatched import unmatched
-from .outcome import Params, TaskFailed
+from .outcome import Params
 
 # Which VMs a module is about.
 SELECTION: dict[str, dict[str, Any]] = {
@@ -26,10 +26,7 @@ def selected(params: Params, session: Session, warnings: list[str]) -> list[dict
     A name that does not exist fails the task. Another option that selects nothing adds a warning.
     """
     query = {"labelSelector": labels} if (labels := selector(params)) else {}
-    try:
-        vms, _version = session.list(BY_NAME["VirtualMachine"], params["namespace"], **query)
-    except ApiError as error:
-        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
+    vms, _version = session.list(BY_NAME["VirtualMachine"], params["namespace"], **query)
     if params["names"] is not None:
         chosen = set(params["names"])
         vms = [vm for vm in vms if vm["metadata"]["name"] in chosen]
@@ -69,10 +66,7 @@ def to_delete(params: Params, warnings: list[str]) -> Params:
     if labels is None:
         return {**params, "virtual_machines": [{"name": name} for name in dict.fromkeys(names)]}
     problems: list[str] = []
-    try:
-        vms = selected(params, Session(params), problems)
-    except ConnectionFailed as error:
-        raise TaskFailed(str(error)) from error
+    vms = selected(params, Session(params), problems)
     if any(problem.startswith("namespace:") for problem in problems):
         raise TaskFailed(problems[0])
     warnings += problems

@@ -6,7 +6,6 @@ from collections import defaultdict
 from typing import Any
 
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLE_OF_KIND
 from ..._resolver.api.release import UnknownRelease
 from ..._resolver.catalog.object_key import references
@@ -18,12 +17,12 @@ from ..._resolver.upgrade.quotas import Admission, Admissions, key_of
 from ..._resolver.upgrade.steps import Step, settings, steps
 from ..._resolver.upgrade.templates import TemplateChange
 from ..._resolver.upgrade.vm import VMChange
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.upgrade import UpgradeImpact, upgrade_impact
 from .argument_spec import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params, TaskFailed
+from .outcome import Mode, Module, Outcome, Params
 from .selection import SELECTION, check_selection, selected
 
 Result = dict[str, Any]
@@ -35,20 +34,14 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, _mode: Mode) -> Outcome:
+def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
-    warnings: list[str] = []
-    try:
-        catalog = [_checked(index, manifest) for index, manifest in enumerate(params["catalog"])]
-        session = Session(params)
-        after = _after(kubevirt(session), params)
-        impact = upgrade_impact(session, selected(params, session, warnings), params["namespace"], after, catalog)
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
-    except FieldError as error:
-        raise TaskFailed(str(error)) from error
-    warnings += [warning for warning in (*impact.warnings, impact.before.assumption) if warning]
-    return Outcome({"changed": False, **_result(impact)}, warnings=warnings)
+    catalog = [_checked(index, manifest) for index, manifest in enumerate(params["catalog"])]
+    session = Session(params)
+    after = _after(kubevirt(session), params)
+    impact = upgrade_impact(session, selected(params, session, mode.warnings), params["namespace"], after, catalog)
+    mode.warnings += filter(None, (*impact.warnings, impact.before.assumption))
+    return Outcome({"changed": False, **_result(impact)})
 
 
 MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run)

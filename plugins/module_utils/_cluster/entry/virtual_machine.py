@@ -55,12 +55,12 @@ def _manifest(options: dict[str, Any]) -> dict[str, Any]:
     return manifest(with_password(options))
 
 
-def _complete(params: Params, mode: Mode, session: Session, entries: list[Entry], warnings: list[str]) -> list[Entry]:
+def _complete(params: Params, mode: Mode, session: Session, entries: list[Entry]) -> list[Entry]:
     for option, completed in (
         (OPTION, Templates(mode, session).completed),
         ("workload", Workloads(params, session, _manifest).completed),
     ):
-        entries = complete(mode, session, entries, option, completed, warnings)
+        entries = complete(mode, session, entries, option, completed)
     return entries
 
 

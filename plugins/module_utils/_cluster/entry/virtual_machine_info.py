@@ -5,17 +5,16 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any, Final
 
-from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.refresh.controller_revisions import unreferenced
 from ..._resolver.refresh.export import VMExport, export_vms, manifests
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..read.expansion import Expansion, expand_vms
 from ..read.kubevirt import kubevirt
 from ..read.revisions import InspectedVM, inspect
 from .argument_spec import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params, TaskFailed, amount, reasons
+from .outcome import Mode, Module, Outcome, Params, amount, reasons
 from .selection import SELECTION, check_selection, selector, unselected
 from .vm_results import refresh_result, vm_result
 
@@ -25,7 +24,6 @@ RESOURCES: Final = "resources"
 REFRESH: Final = "refresh"
 EXPANSION: Final = "expansion"
 
-_EXPAND: Final = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines/expand-spec", True)
 _FILTERS: dict[str, dict[str, Any]] = {
     "instancetype": {"type": "str"},
     "preference": {"type": "str"},
@@ -56,23 +54,17 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, _mode: Mode) -> Outcome:
+def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
-    try:
-        session = Session(params, params["concurrency"])
-        inspected = inspect(session, params["namespace"], params["names"], selector(params))
-        problem = unselected(params, session, {vm.name for vm in inspected})
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
+    session = Session(params, params["concurrency"])
+    inspected = inspect(session, params["namespace"], params["names"], selector(params))
+    problem = unselected(params, session, {vm.name for vm in inspected})
     if problem and params["names"] and params["export"] is not None:
         raise TaskFailed(problem)
     vms = [vm for vm in inspected if _is_requested(params, vm)]
     results = [_result(vm, params["include"]) for vm in vms]
     if EXPANSION in params["include"]:
-        try:
-            expansions = expand_vms(session, [vm.vm for vm in vms], params["concurrency"])
-        except (ApiError, ConnectionFailed) as error:
-            raise TaskFailed(explain(error, "GET", _EXPAND)) from error
+        expansions = expand_vms(session, [vm.vm for vm in vms], params["concurrency"])
         results = [{**vm, EXPANSION: _expansion(expansion)} for vm, expansion in zip(results, expansions)]
     exports = _exports(params["export"], vms)
     results = [{**vm, "export": _export(export)} for vm, export in zip(results, exports)] if exports else results
@@ -80,14 +72,14 @@ def _run(params: Params, _mode: Mode) -> Outcome:
     more = {"unreferenced": _unreferenced(params, inspected)} if REFRESH in params["include"] else {}
     version = kubevirt(session).version
     result = {"changed": False, "kubevirt_version": version, "virtual_machines": results, "unmatched": problem, **more}
-    warnings = [text for text in (assumption, problem) if text]
+    mode.warnings += filter(None, (assumption, problem))
     if params["export"] is not None:
         failures = [(vm.label, export.problem) for vm, export in zip(vms, exports) if export.problem]
         result["manifests"] = [] if failures else manifests(exports)
         if failures:
             count = f"{len(failures)} of {amount(len(vms), 'virtual machines')} cannot be exported"
-            return Outcome({**result, "msg": f"{count}: {reasons(failures)[0]}"}, failed=True, warnings=warnings)
-    return Outcome(result, warnings=warnings)
+            return Outcome({**result, "msg": f"{count}: {reasons(failures)[0]}"}, failed=True)
+    return Outcome(result)
 
 
 MODULE = Module(_SPEC, _run)

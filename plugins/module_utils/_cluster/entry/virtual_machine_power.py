@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._resolver.api import option_checks
-from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.names import shown
 from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
 from ..act.engine import WriteSettings
 from ..act.power import PowerEntry, PowerOutcome, power
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import TaskFailed
 from ..client.session import Session
 from .argument_spec import AUTH, REQUESTS
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, failed_outcome, several
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, amount, failed_outcome, several
 from .selection import SELECTION, check_selector, selected, selector
 from .vm_results import instance_result, printable_status
 
@@ -56,13 +55,9 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def _run(params: Params, mode: Mode) -> Outcome:
     settings = WriteSettings(check_mode=mode.check, **{name: params[name] for name in _WAIT})
-    try:
-        session = Session(params, settings.concurrency)
-        entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
-        results = power(session, entries, settings)
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
-    return _outcome(params, mode, results)
+    session = Session(params, settings.concurrency)
+    entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
+    return _outcome(params, mode, power(session, entries, settings))
 
 
 MODULE = Module(
@@ -137,7 +132,7 @@ def _outcome(params: Params, mode: Mode, results: list[PowerOutcome]) -> Outcome
     unchanged = len(results) - count - len(failures)
     if failures:
         rest = several({f"{would}changed": count, "unchanged": unchanged})
-        return failed_outcome(params, "virtual machines", failures, output, [], rest)
+        return failed_outcome(params, "virtual machines", failures, output, rest)
     counts = f"{count} {would}changed, {unchanged} unchanged"
     return Outcome({**output, "msg": f"{amount(len(results), 'virtual machines')}: {counts}"})
 

@@ -65,14 +65,18 @@ _UNCHECKED: Final = "registry_unknown"
 
 
 def boot_sources(
-    session: Session, namespace: str | None, names: list[str] | None, registry: bool, insecure: bool
-) -> tuple[list[BootSource], list[str]]:
-    """Boot sources with all findings, and warnings about kinds that the user may not read.
+    session: Session,
+    namespace: str | None,
+    names: list[str] | None,
+    registry: bool,
+    insecure: bool,
+    warnings: list[str],
+) -> list[BootSource]:
+    """Boot sources with all findings. A kind that the user may not read adds a warning.
 
     namespace, names: None for all. registry: ask registries. insecure: see contents_of.
-    One LIST for each kind, however many boot sources there are. Raises ApiError and ConnectionFailed.
+    One LIST for each kind, however many boot sources there are. Raises RequestFailed.
     """
-    warnings: list[str] = []
     objects: dict[str, list[Manifest]] = {}
     unread = []
     for kind in discovery.KINDS:
@@ -93,7 +97,7 @@ def boot_sources(
         ]
     if registry:
         _check_registries(session, sources, insecure)
-    return sources, warnings
+    return sources
 
 
 def _add_targets(session: Session, objects: dict[str, list[Manifest]], keys: list[discovery.Key]) -> None:

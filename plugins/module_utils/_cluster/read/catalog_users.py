@@ -25,7 +25,7 @@ class CatalogUsers:
         self._by_key: dict[str, dict[ObjectKey, list[Manifest]]] = {}
 
     def vms_using(self, object_key: ObjectKey) -> list[Manifest]:
-        """The VMs that refer to the object, in order. Raises ApiError or ConnectionFailed if VMs cannot be listed."""
+        """The VMs that refer to the object, in order. Raises RequestFailed if VMs cannot be listed."""
         where = self._read(object_key.namespace)
         return self._by_key[where].get(object_key, [])
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.cdi.storage_class import default_class
-from ..client.errors import ApiError, ConnectionFailed
+from ..client.errors import RequestFailed
 from ..client.session import Session
 from .snapshot import STORAGE_CLASS
 
@@ -39,7 +39,7 @@ class Cdi:
     def release(self) -> Version | None:
         try:
             items, _version = self._session.list(_CDI)
-        except (ApiError, ConnectionFailed):
+        except RequestFailed:
             return None
         versions = (str((item.get("status") or {}).get("observedVersion") or "") for item in items)
         match = next(filter(None, map(_VERSION.match, versions)), None)
@@ -61,7 +61,7 @@ class Cdi:
         """The StorageClasses by name, that of volumes that name none as ""."""
         try:
             items, _version = self._session.list(STORAGE_CLASS)
-        except (ApiError, ConnectionFailed):
+        except RequestFailed:
             return None
         default = default_class(items)
         return {**({"": default} if default else {}), **{item["metadata"]["name"]: item for item in items}}
@@ -70,13 +70,13 @@ class Cdi:
         """Whether an object exists; None if unknown."""
         try:
             return self._session.get(kind, namespace, name) is not None
-        except (ApiError, ConnectionFailed):
+        except RequestFailed:
             return None
 
     def _get(self, kind: Kind, namespace: str | None, name: str) -> Manifest | None:
         try:
             return self._session.get(kind, namespace, name)
-        except (ApiError, ConnectionFailed):
+        except RequestFailed:
             return None
 
 

@@ -13,7 +13,7 @@ from ..._resolver.api.tree import differences
 from ..._resolver.kubevirt.vmi import expand as resolver
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt
 from ..._resolver.preflight.object_keys import keys_for_expansion
-from ..client.errors import ApiError, explain
+from ..client.errors import ApiError
 from ..client.pool import map_concurrently
 from ..client.session import Session
 from .kubevirt import kubevirt
@@ -68,7 +68,7 @@ def _server_expansion(session: Session, vm: Manifest) -> Manifest | str:
     except ApiError as error:
         if error.code in _DENIED:
             raise
-        return explain(error, "GET")
+        return str(error)
     return expanded
 
 

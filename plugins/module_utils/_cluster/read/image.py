@@ -19,7 +19,7 @@ from ..._resolver.boot import image
 from ..._resolver.boot.image import ImageError, Reference, credentials, reference
 from ..._resolver.boot.origin import Image
 from ..._resolver.cdi import checksum
-from ..client.errors import ApiError, ConnectionFailed, explain, reason_of
+from ..client.errors import ApiError, ConnectionFailed, reason_of
 from ..client.libraries import urllib3
 from ..client.pool import map_concurrently
 from ..client.session import Session
@@ -197,7 +197,7 @@ def content_of(session: Session, source: Image, insecure: bool = False) -> Conte
     except (ImageError, RegistryError, ConnectionFailed) as error:
         return Content(problem=str(error))
     except ApiError as error:
-        return Content(problem=explain(error, "GET", SECRET))
+        return Content(problem=str(error))
 
 
 def file_of(options: Options) -> Content:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import Session
 
 KUBEVIRT: Final = Kind("KubeVirt", "kubevirt.io", "v1", "kubevirts", True)
@@ -25,7 +25,7 @@ def kubevirt(session: Session) -> KubeVirt:
         live = kubevirt_object(session)
         problem = "" if live else "the cluster has no KubeVirt object"
     except ApiError as error:
-        problem = explain(error, "LIST", KUBEVIRT)
+        problem = str(error)
     except ConnectionFailed as error:
         return kubevirt_of(None, "", str(error))
     return kubevirt_of(live, (version_of(live) if live else "") or _served(session), problem)
@@ -33,7 +33,7 @@ def kubevirt(session: Session) -> KubeVirt:
 
 @lru_cache(maxsize=1)
 def kubevirt_object(session: Session) -> dict[str, Any] | None:
-    """The KubeVirt object, None if there is none. Raises ApiError and ConnectionFailed."""
+    """The KubeVirt object, None if there is none. Raises RequestFailed."""
     items, _version = session.list(KUBEVIRT)
     return items[0] if items else None
 
@@ -42,6 +42,6 @@ def _served(session: Session) -> str:
     """The version that virt-api reports; "" if it does not respond."""
     try:
         version_info = session.request("GET", _VERSION, final=(500, 502, 503, 504))
-    except (ApiError, ConnectionFailed):
+    except RequestFailed:
         return ""
     return str(version_info.get("gitVersion") or "") if isinstance(version_info, dict) else ""

@@ -10,7 +10,7 @@ from ..._resolver.catalog.labels import MANAGED_BY_LABEL, MANAGER
 from ..._resolver.limits.checks import Violation, violations
 from ..._resolver.limits.language import AUDIT, Limit
 from ..._resolver.limits.policy import POLICY, limit_of
-from ..client.errors import ApiError, ConnectionFailed
+from ..client.errors import RequestFailed
 from ..client.session import Session
 
 Manifest = dict[str, Any]
@@ -20,7 +20,7 @@ def limits_of(session: Session) -> list[Limit] | None:
     """The limits of a cluster, by one LIST; None if its policies may not be read."""
     try:
         items, _version = session.list(BY_NAME[POLICY], None, labelSelector=f"{MANAGED_BY_LABEL}={MANAGER}")
-    except (ApiError, ConnectionFailed):
+    except RequestFailed:
         return None
     return [limit for item in items if (limit := limit_of(item)) is not None]
 
@@ -53,7 +53,7 @@ class ClusterLimits:
         if namespace not in self._labels:
             try:
                 live = self._session.get(BY_NAME["Namespace"], None, namespace, metadata_only=True)
-            except (ApiError, ConnectionFailed):
+            except RequestFailed:
                 live = None
             self._labels[namespace] = None if live is None else live["metadata"].get("labels") or {}
         return self._labels[namespace]

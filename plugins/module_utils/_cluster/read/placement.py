@@ -8,10 +8,11 @@ from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.kubernetes.placement.demand import DeviceObjects, device_objects
 from ..._resolver.kubernetes.placement.simulation import PlacementObjects, placement
 from ..._resolver.preflight.object_keys import keys_for_expansion
+from ..client.errors import TaskFailed
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
-from .snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, Unreadable, list_all, list_if_permitted
+from .snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, list_if_permitted
 
 Manifest = dict[str, Any]
 
@@ -34,15 +35,14 @@ def read_placement(
     """(the placement of VMs in the cluster, warnings); see simulation.placement.
 
     drain: names of nodes. instancetypes: names of cluster-wide instancetypes, ALL for all. of_running: what becomes of
-    VMs that run. Raises Unreadable, FieldError,
-    ApiError and ConnectionFailed.
+    VMs that run. Raises TaskFailed, FieldError and RequestFailed.
     """
     kv, lookup = kubevirt(session), ClusterLookup(session)
-    nodes = list_all(session, BY_NAME["Node"])
+    nodes = session.list(BY_NAME["Node"])[0]
     unknown = [name for name in drain if name not in {node["metadata"]["name"] for node in nodes}]
     if unknown:
-        raise Unreadable(f"drain: no such node: {', '.join(unknown)}")
-    pods = list_all(session, POD)
+        raise TaskFailed(f"drain: no such node: {', '.join(unknown)}")
+    pods = session.list(POD)[0]
     warnings: list[str] = []
     optional = [list_if_permitted(session, kind, warnings) for kind in (BY_NAME["Namespace"], QUOTA, NETWORK)]
     namespaces, quotas, networks = optional
@@ -107,7 +107,7 @@ def _instancetypes(lookup: ClusterLookup, names: list[str]) -> list[Manifest]:
     live = list(lookup.list(_KIND, ""))
     unread = lookup.problem(_KIND, "")
     if unread is not None:
-        raise Unreadable(f"instancetypes: {unread.message}")
+        raise TaskFailed(f"instancetypes: {unread.message}")
     return sorted(live, key=lambda item: str(item["metadata"]["name"]))
 
 
@@ -115,5 +115,5 @@ def _instancetype(lookup: ClusterLookup, name: str) -> Manifest:
     instancetype = lookup.get(_KIND, "", name)
     if not isinstance(instancetype, dict):
         problem = "no such VirtualMachineClusterInstancetype" if instancetype is None else instancetype.message
-        raise Unreadable(f"instancetypes: {name}: {problem}")
+        raise TaskFailed(f"instancetypes: {name}: {problem}")
     return instancetype

@@ -10,10 +10,11 @@ from ..._resolver.cdi.storage_class import default_class
 from ..._resolver.kubernetes.quota.admission import QuotaObjects, check_quotas
 from ..._resolver.kubevirt.pod.manifests import namespace_of
 from ..._resolver.preflight.object_keys import keys_for_expansion
+from ..client.errors import ApiError
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
-from .snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, Unreadable, list_all, list_if_permitted
+from .snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, list_if_permitted
 
 Manifest = dict[str, Any]
 
@@ -31,14 +32,14 @@ _CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
 def read_quota_effects(session: Session, vms: list[Manifest], of_running: str) -> tuple[dict[str, Any], list[str]]:
     """(the effect of quotas and limit ranges on VMs, warnings); see admission.check_quotas.
 
-    Raises Unreadable, FieldError, ApiError and ConnectionFailed.
+    Raises FieldError and RequestFailed.
     """
     namespaces = {namespace_of(vm) for vm in vms}
     # One namespace needs no right beyond it.
     namespace = namespaces.pop() if len(namespaces) == 1 else None
     warnings: list[str] = []
     cluster = _quota_objects(session, namespace, warnings)._replace(
-        vms=list_all(session, BY_NAME["VirtualMachine"], namespace),
+        vms=session.list(BY_NAME["VirtualMachine"], namespace)[0],
         default_class=_default_class(session, vms, warnings),
     )
     kv, lookup = kubevirt(session), ClusterLookup(session)
@@ -51,7 +52,7 @@ def read_limits(
 ) -> QuotaObjects | None:
     """Reads what limits the pods of existing VMs; None if nothing does, or if the user may not list it (a warning).
 
-    Raises ApiError and ConnectionFailed.
+    Raises RequestFailed.
     """
     limits = [list_if_permitted(session, kind, warnings, namespace) for kind in (QUOTA, _LIMITS, _APPLICATION)]
     if None in limits[:2] or not (any(limits) or _shared(session, warnings, namespace)):
@@ -59,7 +60,7 @@ def read_limits(
     unreadable: list[str] = []
     try:
         return _quota_objects(session, namespace, unreadable)._replace(vms=vms)
-    except Unreadable as error:
+    except ApiError as error:
         unreadable.append(f"quotas are not taken into account: {error}")
         return None
     finally:
@@ -74,14 +75,14 @@ def _quota_objects(session: Session, namespace: str | None, warnings: list[str])
     wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications or shared else [])]
     namespaces, *configurations = (list_if_permitted(session, kind, warnings) for kind in wide)
     return QuotaObjects(
-        quotas=list_all(session, QUOTA, namespace),
-        limit_ranges=list_all(session, _LIMITS, namespace),
+        quotas=session.list(QUOTA, namespace)[0],
+        limit_ranges=session.list(_LIMITS, namespace)[0],
         application_quotas=applications or [],
         cluster_quotas=shared,
         aaq=next((item for items in configurations for item in items or []), None),
         namespaces=namespaces or [],
         networks=list_if_permitted(session, NETWORK, warnings),
-        pods=list_all(session, POD, namespace),
+        pods=session.list(POD, namespace)[0],
         guests=(list_if_permitted(session, BY_NAME["VirtualMachineInstance"], warnings, namespace) or [])
         if applications or shared
         else [],

@@ -104,7 +104,7 @@ def inspect(
     unknown if the user may not list VMIs.
 
     namespace: None for all. names: None for all. selector: a label selector.
-    Raises ApiError or ConnectionFailed if VMs or revisions cannot be listed.
+    Raises RequestFailed if VMs or revisions cannot be listed.
     """
     query = {"labelSelector": selector} if selector else {}
     vms, _version = session.list(_VM, namespace, **query)

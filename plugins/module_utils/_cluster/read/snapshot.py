@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import ApiError
 from ..client.pool import map_concurrently
 from ..client.session import Session
 
@@ -21,12 +21,8 @@ class Key(NamedTuple):
     name: str
 
 
-class Unreadable(Exception):
-    """A kind cannot be read; the text is one line with the remedy."""
-
-
 def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
-    """The live objects with these keys. A single key of a kind and namespace is one GET."""
+    """The live objects with these keys. A single key of a kind and namespace is one GET. Raises RequestFailed."""
     names: dict[tuple[Kind, str | None], set[str]] = {}
     for key in keys:
         names.setdefault((BY_NAME[key.kind], key.namespace), set()).add(key.name)
@@ -38,14 +34,10 @@ def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
 
 
 def _read_kind(session: Session, kind: Kind, namespace: str | None, names: set[str]) -> list[dict[str, Any]]:
-    verb = "GET" if len(names) == 1 else "LIST"
-    try:
-        if verb == "GET":
-            item = session.get(kind, namespace, next(iter(names)))
-            return [item] if item is not None else []
-        items, _version = session.list(kind, namespace)
-    except (ApiError, ConnectionFailed) as error:
-        raise Unreadable(explain(error, verb, kind)) from error
+    if len(names) == 1:
+        item = session.get(kind, namespace, next(iter(names)))
+        return [item] if item is not None else []
+    items, _version = session.list(kind, namespace)
     return [item for item in items if item["metadata"]["name"] in names]
 
 
@@ -58,23 +50,15 @@ _FORBIDDEN = 403
 _NO_SUCH_API = 404
 
 
-def list_all(session: Session, kind: Kind, namespace: str | None = None) -> list[Manifest]:
-    """All objects of a kind. namespace: None for all. Raises Unreadable."""
-    try:
-        return session.list(kind, namespace)[0]
-    except ApiError as error:
-        raise Unreadable(explain(error, "LIST", kind)) from None
-
-
 def list_if_permitted(
     session: Session, kind: Kind, warnings: list[str], namespace: str | None = None
 ) -> list[Manifest] | None:
-    """As `list_all`, but None if the API does not exist, or if the user may not list it, which adds a warning."""
+    """All objects of a kind; None if the API does not exist, or if the user may not list it, which adds a warning."""
     try:
         return session.list(kind, namespace)[0]
     except ApiError as error:
         if error.code not in (_FORBIDDEN, _NO_SUCH_API):
             raise
         if error.code == _FORBIDDEN:
-            warnings.append(f"{kind.plural} are not taken into account: {explain(error, 'LIST', kind)}")
+            warnings.append(f"{kind.plural} are not taken into account: {error}")
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.names import nearest
-from ..client.errors import ApiError, ConnectionFailed
+from ..client.errors import RequestFailed
 from ..client.session import Session
 
 _NAMESPACE = BY_NAME["Namespace"]
@@ -34,10 +34,10 @@ def missing_namespace(session: Session, namespace: str) -> str:
     try:
         if session.get(_NAMESPACE, None, namespace, True) is not None:
             return ""
-    except (ApiError, ConnectionFailed):
+    except RequestFailed:
         return ""
     try:
         existing = [item["metadata"]["name"] for item in session.list(_NAMESPACE, None, True)[0]]
-    except (ApiError, ConnectionFailed):
+    except RequestFailed:
         existing = []
     return f"namespace: {namespace} does not exist{nearest(namespace, existing)}"

@@ -51,7 +51,7 @@ def upgrade_impact(
 
     vms: those to look at, all of the namespace unless that is None. catalog: the objects of the new catalog.
 
-    Raises FieldError for unreadable quotas, and ApiError and ConnectionFailed where something cannot be listed for
+    Raises FieldError for unreadable quotas, and RequestFailed where something cannot be listed for
     other reasons than rights.
     """
     before = kubevirt(session)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.preflight.references import claim_names
 from ..client.backoff import Backoff
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import PASSING, Session
 from .snapshot import EVENT, POD
@@ -118,8 +118,8 @@ def wait_for(
             _list_and_watch(session, kind, namespace, wait, metadata_only)
             if wait.over:
                 break
-    except (ApiError, ConnectionFailed) as error:
-        failure = explain(error, "WATCH", kind)
+    except RequestFailed as error:
+        failure = str(error)
         wait.end_all(lambda _name: failure)
     late = wait.open
     events = newest_events(session, namespace, late) if late and namespace else {}
@@ -321,7 +321,7 @@ def _container(status: Manifest) -> str:
 def _listed(session: Session, kind: Kind, namespace: str, **query: str) -> dict[str, Manifest]:
     try:
         items, _version = session.list(kind, namespace, **query)
-    except (ApiError, ConnectionFailed):
+    except RequestFailed:
         return {}
     return {item["metadata"]["name"]: item for item in items}
 
@@ -333,7 +333,7 @@ def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dic
     """
     try:
         items, _version = session.list(EVENT, namespace)
-    except (ApiError, ConnectionFailed):
+    except RequestFailed:
         return {}
     items.sort(key=_last_time)
     by_name: dict[str, list[Manifest]] = {name: [] for name in names}

@@ -10,7 +10,7 @@ from ...._resolver.api.kinds import BY_NAME, Kind
 from ...._resolver.boot import consumers, preflight, source
 from ...._resolver.boot import upload as rules
 from ...client import upload_proxy
-from ...client.errors import ApiError, ConnectionFailed, explain
+from ...client.errors import RequestFailed
 from ...client.pool import map_concurrently
 from ...client.session import Session
 from ...read.boot_sources import Defaults
@@ -75,7 +75,7 @@ class _Checks:
     def _owner(self, boot_source: BootSourceState) -> Iterator[Finding]:
         try:
             live = self._session.get(BY_NAME[_SOURCE], boot_source.options["namespace"], boot_source.options["name"])
-        except (ApiError, ConnectionFailed):
+        except RequestFailed:
             return
         problem = preflight.redirect_problem(boot_source.options, live) if live is not None else ""
         if problem:
@@ -90,8 +90,8 @@ class _Checks:
                     all(map(self._allows, rights)) for rights in alternatives
                 ):
                     yield Finding(consumers.refusal(consumer, namespace))
-            except (ApiError, ConnectionFailed) as error:
-                yield Finding(f"consumers: not checked: {explain(error, 'POST', _REVIEW)}", note=True)
+            except RequestFailed as error:
+                yield Finding(f"consumers: not checked: {error}", note=True)
 
     def _allows(self, review: dict[str, Any]) -> bool:
         body = {"apiVersion": _REVIEW.api_version, "kind": _REVIEW.kind, "spec": review}
@@ -133,7 +133,7 @@ class _Checks:
     def _is_filled(self, boot_source: BootSourceState) -> bool:
         try:
             return is_filled(self._session, boot_source)
-        except (ApiError, ConnectionFailed):
+        except RequestFailed:
             return False
 
     def _proxy(self, boot_source: BootSourceState) -> Iterator[Finding]:
@@ -142,7 +142,7 @@ class _Checks:
         try:
             url = url or rules.proxy_url(self._session.request("GET", CDI_CONFIG.path(name="config")))
             pool = upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
-        except (ApiError, ConnectionFailed):
+        except RequestFailed:
             return
         except OSError as error:
             yield Finding(f"upload_proxy.ca_cert: {error}")

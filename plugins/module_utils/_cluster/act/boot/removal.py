@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.boot import source
-from ...client.errors import ApiError, ConnectionFailed, explain
+from ...client.errors import RequestFailed
 from ...client.session import Session
 from ..engine import WriteSettings
 from ..kind_handler import KindHandler
@@ -59,8 +59,8 @@ def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
         query = {"labelSelector": f"{label}={boot_source.options['name']}"}
         try:
             items, _version = session.list(kind, boot_source.options["namespace"], **query)
-        except (ApiError, ConnectionFailed) as error:
-            boot_source.result.warnings.append(f"old volumes stay: {explain(error, 'LIST', kind)}")
+        except RequestFailed as error:
+            boot_source.result.warnings.append(f"old volumes stay: {error}")
             return []
         for item in items:
             # CDI deletes the claim of a DataVolume with it. The items of a list have no apiVersion and kind.
@@ -75,11 +75,9 @@ def _delete(session: Session, pairs: list[Pair], settings: WriteSettings) -> Non
         return
     try:
         clones, _version = session.list(BY_NAME[_VOLUME])
-    except (ApiError, ConnectionFailed) as error:
+    except RequestFailed as error:
         for boot_source, _volume in pairs:
-            boot_source.result.warnings.append(
-                f"old volumes stay, since it is not known who clones them: {explain(error, 'LIST', BY_NAME[_VOLUME])}"
-            )
+            boot_source.result.warnings.append(f"old volumes stay, since it is not known who clones them: {error}")
         return
     due = []
     for boot_source, volume in pairs:

@@ -18,10 +18,10 @@ from ...._resolver.boot.upload import upload_target
 from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
 from ...client import upload_proxy
-from ...client.errors import ApiError, ConnectionFailed, explain
+from ...client.errors import ApiError, RequestFailed
 from ...client.session import Session
 from ...read.watch import ProbeResult, wait_for
-from ..engine import NO_DRY_RUN, WriteOperation, WriteSettings, run_dry, send
+from ..engine import NO_DRY_RUN, WriteSettings, run_dry, send
 from ..handlers.boot_source import (
     ClaimHandler,
     CronHandler,
@@ -114,7 +114,7 @@ def _content(session: Session, live: Manifest) -> Manifest | None:
     kind, namespace, name = key
     try:
         return session.get(BY_NAME[kind], namespace, name)
-    except (ApiError, ConnectionFailed):
+    except RequestFailed:
         return None
 
 
@@ -145,10 +145,8 @@ def _upload(session: Session, boot_sources: list[BootSourceState], settings: Wri
                 _send(session, boot_source, settings)
                 boot_source.result.written = True
             boot_source.filled = settings.wait
-        except (UploadFailed, ConnectionFailed, OSError) as error:
+        except (UploadFailed, RequestFailed, OSError) as error:
             boot_source.result.failed = str(error)
-        except ApiError as error:
-            boot_source.result.failed = explain(error, "POST", BY_NAME[boot_source.volume_kind])
 
 
 def _send(session: Session, boot_source: BootSourceState, settings: WriteSettings) -> None:
@@ -184,8 +182,8 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Write
         manifest = source.cron(boot_source.options, boot_source.labels)
         try:
             live = session.get(BY_NAME[_CRON], boot_source.options["namespace"], boot_source.options["name"])
-        except (ApiError, ConnectionFailed) as error:
-            boot_source.result.failed = explain(error, "GET", BY_NAME[_CRON])
+        except RequestFailed as error:
+            boot_source.result.failed = str(error)
             continue
         # CDI rejects every change of a DataImportCron.
         if live is not None and admission.data_import_cron_refusal({**live, "spec": manifest["spec"]}, live):
@@ -218,7 +216,7 @@ def _replace(session: Session, pairs: list[Pair], settings: WriteSettings) -> No
 def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, settings: WriteSettings) -> None:
     kind = BY_NAME[_CRON]
 
-    def dry_run() -> None:
+    def dry_run(_result: DeclareOutcome) -> None:
         try:
             send(session.dry_run_session(), create(kind.path(boot_source.options["namespace"]), manifest))
         except ApiError as error:
@@ -229,11 +227,11 @@ def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifes
     problem = "; ".join(finding.text for finding in cron_refused(manifest))
     if not problem and not settings.check_mode:
         try:
-            dry_run()
-        except (ApiError, ConnectionFailed) as error:
-            problem = "" if NO_DRY_RUN in str(error) else explain(error, "POST", kind)
+            dry_run(boot_source.result)
+        except RequestFailed as error:
+            problem = "" if NO_DRY_RUN in str(error) else str(error)
     elif not problem and settings.server_dry_run:
-        run_dry(WriteOperation(boot_source.result, dry_run, "POST", kind))
+        run_dry(boot_source.result, dry_run)
         problem = boot_source.result.failed or ""
     boot_source.result.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
 

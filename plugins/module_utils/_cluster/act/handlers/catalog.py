@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...._resolver.api import managed_fields as ownership
-from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.release import Release
 from ...._resolver.catalog.deprecated import without_deprecated
 from ...._resolver.catalog.object_key import key_of
 from ...._resolver.catalog.operator import OPERATOR, is_deployed
 from ...._resolver.catalog.upgrade import changes, predicted
-from ...client.errors import ApiError, ConnectionFailed, explain
+from ...client.errors import RequestFailed
 from ...client.session import FIELD_MANAGER, Session
 from ...read.catalog_users import CatalogUsers, labels
 from ...read.kubevirt import kubevirt
@@ -85,7 +84,7 @@ def _drift(users: CatalogUsers, step: Planned) -> list[Finding]:
         return []
     try:
         vms = users.drifting(key_of(step.live))
-    except (ApiError, ConnectionFailed) as error:
+    except RequestFailed as error:
         return [Finding(f"cannot tell which virtual machines use the object: {_reason(error)}", note=True)]
     if not vms:
         return []
@@ -97,7 +96,7 @@ def _use(users: CatalogUsers, step: Planned) -> list[Finding]:
         return []
     try:
         vms = users.vms_using(key_of(step.live))
-    except (ApiError, ConnectionFailed) as error:
+    except RequestFailed as error:
         return [
             Finding(
                 f"cannot tell whether virtual machines use the object: {_reason(error)}; set force to delete it anyway"
@@ -113,8 +112,8 @@ def _use(users: CatalogUsers, step: Planned) -> list[Finding]:
     ]
 
 
-def _reason(error: ApiError | ConnectionFailed) -> str:
-    return explain(error, "LIST", BY_NAME["VirtualMachine"])
+def _reason(error: RequestFailed) -> str:
+    return str(error)
 
 
 def _words(value: Any) -> str:

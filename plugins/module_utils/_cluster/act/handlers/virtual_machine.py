@@ -20,12 +20,12 @@ from ...._resolver.preflight import issues as rules
 from ...._resolver.preflight.admit import AdmissionResult, admission_cache_key, admit
 from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
 from ...._resolver.preflight.references import keys_for_start
-from ...client.errors import ConnectionFailed
+from ...client.errors import RequestFailed
 from ...client.session import Session
 from ...read.kubevirt import kubevirt
 from ...read.limits import ClusterLimits
 from ...read.lookup import ClusterLookup
-from ...read.snapshot import Key, Unreadable, read
+from ...read.snapshot import Key, read
 from ...read.watch import ProbeResult
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..from_image import complete_entries
@@ -218,7 +218,7 @@ class _Checks:
             return impacts
         try:
             instances = read(self._session, [_instance(planned[index]) for index in changed])
-        except (Unreadable, ConnectionFailed):
+        except RequestFailed:
             return [Impact(UNKNOWN) if index in changed else other for index, other in enumerate(impacts)]
         cluster = self._cluster
         pairs = [(planned[index], instances.get(_instance(planned[index]))) for index in changed]

@@ -49,7 +49,9 @@ def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "neve
     handler = VirtualMachineHandler(options)
     module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options: handler)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
-    return module._outcome(params, Mode(check=check), handler, list(results), [], {}).warnings
+    mode = Mode(check=check)
+    module._outcome(params, mode, handler, list(results), {})
+    return mode.warnings
 
 
 def test_single_vm_is_named() -> None:
