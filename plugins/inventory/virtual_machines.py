@@ -157,9 +157,9 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ..module_utils._cluster.client.errors import RequestFailed
-from ..module_utils._cluster.client.libraries import MISSING
 from ..module_utils._cluster.client.session import Session
-from ..module_utils._cluster.entry.argument_spec import AUTH, REQUESTS
+from ..module_utils._cluster.client.transport import MISSING
+from ..module_utils._cluster.entry.options import AUTH, REQUESTS
 from ..module_utils._resolver.api.names import nearest
 from ..plugin_utils._inventory import HostError, HostQuery, hosts
 

@@ -12,7 +12,7 @@ import pytest
 from docker_registry import DockerRegistry
 from loopback_registry import LoopbackRegistry
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.display import displayed_by
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from modules_support import until
@@ -296,8 +296,9 @@ def test_upload_of_archive_and_oversized_file(
     options = {"namespace": shop, "upload_proxy": proxy, "wait": True}
     upload = {"path": str(path), "archive": True, "tries": 1}
     shown: list[str] = []
-    with displayed_by(shown.append):
-        result = run("boot_source", name="files", upload=upload, size="1Gi", **options)
+    token = display.set(shown.append)
+    result = run("boot_source", name="files", upload=upload, size="1Gi", **options)
+    display.reset(token)
     assert shown[-1].startswith("files-") and shown[-1].endswith(": 100 % of 3145728 bytes uploaded"), shown
     assert result["changed"] and not result.get("failed"), result
     # CDI removes the claim that it has filled in place of this one a moment later.

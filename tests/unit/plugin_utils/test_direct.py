@@ -13,7 +13,7 @@ import pytest
 from ansible.errors import AnsibleActionFail
 from ansible.module_utils import basic
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.display import display
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import (
     Mode,
     Module,
@@ -56,7 +56,7 @@ def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: An
 
     def answer(params: Params, mode: Mode) -> Outcome:
         mode.warnings += ["old", "old"]
-        display("half done")
+        display.get()("half done")
         os.environ["LEFT"] = "behind"
         if params["text"] == "fail":
             return Outcome({"msg": f"failed with {params['key']}"}, failed=True)

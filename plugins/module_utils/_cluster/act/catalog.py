@@ -23,7 +23,7 @@ from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import RequestFailed
 from ..client.session import FIELD_MANAGER, Session
-from ..read.catalog_users import CatalogUsers, labels
+from ..read.catalog import CatalogUsers, labels
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key

@@ -10,8 +10,8 @@ from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.write import merge_patch
 from ..._resolver.catalog import operator
 from ..._resolver.catalog.labels import MANAGED_BY_LABEL
-from ..client.backoff import Backoff
 from ..client.errors import ApiError, TaskFailed
+from ..client.pool import Backoff
 from ..client.session import Session
 from ..read.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
 from .engine import NO_DRY_RUN, WriteSettings, send

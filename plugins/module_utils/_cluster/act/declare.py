@@ -22,8 +22,7 @@ from ..._resolver.declare.take_over import take_nothing
 from ..client.errors import ApiError, Cause, RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
-from ..read.snapshot import Key
-from ..read.unmatched import missing_namespace
+from ..read.snapshot import Key, missing_namespace
 from ..read.watch import WATCHES, ProbeResult, wait_for, with_grace
 from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteSettings, run_dry, run_writes, send
 from .kind_handler import UNREAD, DeclareOutcome, Entry, Finding, KindHandler, Planned

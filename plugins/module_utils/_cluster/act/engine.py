@@ -13,7 +13,6 @@ from typing import Any, Final, TypeVar
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.write import JSON_PATCH, Repeat, Write, create
-from ..client.backoff import Backoff
 from ..client.errors import (
     ApiError,
     ConnectionFailed,
@@ -22,7 +21,7 @@ from ..client.errors import (
     is_outdated,
     lacks_permission,
 )
-from ..client.pool import map_concurrently
+from ..client.pool import Backoff, map_concurrently
 from ..client.session import Session
 
 Manifest = dict[str, Any]

@@ -32,9 +32,8 @@ from ..._resolver.kubevirt.vmi.readiness import (
 )
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..._resolver.refresh import recapture
-from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
-from ..client.pool import map_concurrently
+from ..client.pool import Backoff, map_concurrently
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup, ListLookup

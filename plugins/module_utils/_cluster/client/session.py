@@ -16,12 +16,10 @@ from urllib.parse import urlencode
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.names import shown
 from ..._resolver.api.write import APPLY, Repeat, Write
-from .backoff import Backoff, TokenBucket
 from .configuration import configure
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
-from .libraries import HTTPHeaderDict, urllib3
-from .pool import raise_if_stopped
-from .transport import USER_AGENT, connections, deadline, opener
+from .pool import Backoff, TokenBucket, raise_if_stopped
+from .transport import USER_AGENT, HTTPHeaderDict, connections, deadline, opener, urllib3
 
 FIELD_MANAGER: Final = "virtshape"
 # Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too

@@ -7,12 +7,30 @@ import http.client
 import io
 import ssl
 import time
+import traceback
 from collections.abc import Callable
 from typing import Any, Final
 
 from .configuration import forget_files
 from .errors import ConnectionFailed, reason_of
-from .libraries import RESTClientObject, urllib3
+
+__all__ = ["MISSING", "HTTPHeaderDict", "RESTClientObject", "urllib3", "yaml"]
+
+MISSING: str | None = None
+"""The traceback of the failed import."""
+try:
+    import urllib3
+    import yaml
+    from kubernetes.client.rest import RESTClientObject
+
+    try:
+        from urllib3 import HTTPHeaderDict
+    except ImportError:  # urllib3 1
+        from urllib3._collections import HTTPHeaderDict
+except ImportError:
+    MISSING = traceback.format_exc()
+    urllib3 = yaml = HTTPHeaderDict = RESTClientObject = None  # type: ignore[assignment, misc]
+
 
 USER_AGENT: Final = "virtshape.instancetypes"
 """Who the requests say they are from, in the logs of servers."""

@@ -9,8 +9,8 @@ from ..._resolver.boot.discovery import BootSource
 from ..._resolver.boot.source import matchers
 from ..client.session import Session
 from ..read.boot_sources import boot_sources
-from ..read.unmatched import unmatched
-from .argument_spec import AUTH, REQUESTS
+from ..read.snapshot import unmatched
+from .options import AUTH, REQUESTS
 from .outcome import Mode, Module, Outcome, Params, amount
 
 _SPEC: dict[str, dict[str, Any]] = {

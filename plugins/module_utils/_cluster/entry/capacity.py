@@ -13,9 +13,8 @@ from ..._resolver.kubevirt.pod.vm_pod import KEEP, MIGRATE
 from ..act.kind_handler import Entry
 from ..client.errors import RequestFailed
 from ..client.session import Session
+from ..read.capacity import read_placement, read_quota_effects
 from ..read.kubevirt import kubevirt
-from ..read.placement import read_placement
-from ..read.quota import read_quota_effects
 from .objects import Capacity, VmKey
 from .outcome import Params
 

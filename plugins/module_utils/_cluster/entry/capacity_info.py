@@ -13,12 +13,10 @@ from ..._resolver.kubevirt.pod.verdict import verdict
 from ..._resolver.kubevirt.pod.vm_pod import KEEP, MIGRATE, RESTART
 from ..client.errors import TaskFailed
 from ..client.session import Session
+from ..read.capacity import read_placement, read_quota_effects
 from ..read.kubevirt import kubevirt
-from ..read.placement import read_placement
-from ..read.quota import read_quota_effects
-from .argument_spec import AUTH, REQUESTS
+from .options import AUTH, REQUESTS, SELECTION, check_selection, selected
 from .outcome import Mode, Module, Outcome, Params
-from .selection import SELECTION, check_selection, selected
 
 Result = dict[str, Any]
 

@@ -23,12 +23,12 @@ from ..act.handlers.catalog import CatalogHandler
 from ..act.kind_handler import DeclareOutcome
 from ..client.errors import TaskFailed
 from ..client.session import Session
+from ..read.catalog import label
 from ..read.catalog_source import documents_of
-from ..read.catalog_users import label
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
 from .objects import diff, is_taken_over, output_of, take_over_of
+from .options import AUTH, DRY_RUN, REQUESTS, WAIT
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, amount, combined, failed_outcome, several
 
 Manifest = dict[str, Any]

@@ -16,11 +16,10 @@ from ..._resolver.catalog.operator import deploys, is_deployed
 from ..._resolver.limits.language import as_data as data_of
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
-from ..read.catalog_users import CatalogUsers, label
+from ..read.catalog import CatalogUsers, label, limits_of
 from ..read.kubevirt import kubevirt
-from ..read.limits import limits_of
-from ..read.unmatched import missing_namespace, unmatched
-from .argument_spec import AUTH, REQUESTS
+from ..read.snapshot import missing_namespace, unmatched
+from .options import AUTH, REQUESTS
 from .outcome import Mode, Module, Outcome, Params
 
 Manifest = dict[str, Any]

@@ -15,10 +15,9 @@ from ..act.revision_outcome import RevisionOutcome
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..read.revisions import InspectedVM, inspect, roles_of
-from ..read.unmatched import missing_namespace
-from .argument_spec import AUTH, DRY_RUN, REQUESTS
+from ..read.snapshot import missing_namespace
+from .options import AUTH, DRY_RUN, REQUESTS, SELECTION, check_selection, selector, unselected
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, amount, combined, failed_outcome, several
-from .selection import SELECTION, check_selection, selector, unselected
 from .vm_results import printable_status, refresh_result
 
 Result = dict[str, Any]

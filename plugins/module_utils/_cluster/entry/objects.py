@@ -23,7 +23,7 @@ from ..act.kind_handler import DeclareOutcome, Entry, KindHandler
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..read.snapshot import Key
-from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
+from .options import AUTH, DRY_RUN, REQUESTS, WAIT
 from .outcome import (
     ON_FAILURE,
     Mode,

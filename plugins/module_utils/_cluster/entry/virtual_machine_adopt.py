@@ -14,7 +14,7 @@ from ..._resolver.declare.adopt import Candidate
 from ..act.adopt import AdoptOutcome, adopt
 from ..act.engine import WriteSettings
 from ..client.session import Session
-from .argument_spec import AUTH, DRY_RUN, REQUESTS
+from .options import AUTH, DRY_RUN, REQUESTS, SELECTION, check_selection, selected
 from .outcome import (
     ON_FAILURE,
     Mode,
@@ -28,7 +28,6 @@ from .outcome import (
     restart_warning,
     several,
 )
-from .selection import SELECTION, check_selection, selected
 
 Result = dict[str, Any]
 

@@ -12,9 +12,8 @@ from ..act.engine import WriteSettings
 from ..act.power import PowerEntry, PowerOutcome, power
 from ..client.errors import TaskFailed
 from ..client.session import Session
-from .argument_spec import AUTH, REQUESTS
+from .options import AUTH, REQUESTS, SELECTION, check_selector, selected, selector
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, amount, failed_outcome, several
-from .selection import SELECTION, check_selector, selected, selector
 from .vm_results import instance_result, printable_status
 
 Output = dict[str, Any]

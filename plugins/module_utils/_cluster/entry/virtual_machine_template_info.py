@@ -8,8 +8,8 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.redaction import redact
 from ..._resolver.declare.vm_template import findings
 from ..client.session import Session
-from ..read.unmatched import unmatched
-from .argument_spec import AUTH, REQUESTS
+from ..read.snapshot import unmatched
+from .options import AUTH, REQUESTS
 from .outcome import Mode, Module, Outcome, Params, amount
 
 _SPEC: dict[str, dict[str, Any]] = {

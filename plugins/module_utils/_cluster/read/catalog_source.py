@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ..client.errors import TaskFailed, reason_of
-from ..client.libraries import urllib3
+from ..client.transport import urllib3
 from .catalog_text import LARGEST, TextError, documents
 
 RELEASES: Final = "https://github.com/kubevirt/common-instancetypes/releases/download"

@@ -20,11 +20,10 @@ from ..._resolver.boot.image import ImageError, Reference, credentials, referenc
 from ..._resolver.boot.origin import Image
 from ..._resolver.cdi import checksum
 from ..client.errors import ApiError, ConnectionFailed, reason_of
-from ..client.libraries import urllib3
 from ..client.pool import map_concurrently
 from ..client.session import Session
-from ..client.transport import USER_AGENT, tls_context
-from .cdi import cdi
+from ..client.transport import USER_AGENT, tls_context, urllib3
+from .kubevirt import cdi
 
 Options = dict[str, Any]
 

@@ -1,17 +1,29 @@
-"""The cluster's KubeVirt: its release, and the configuration on which defaults depend."""
+"""The cluster's KubeVirt and CDI: their releases, and their configuration."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+import re
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from ..._resolver.api.kinds import Kind
+from ..._resolver.cdi.storage_class import default_class
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import Session
+from .snapshot import STORAGE_CLASS
+
+Manifest = dict[str, Any]
+Version = tuple[int, int, int]
 
 KUBEVIRT: Final = Kind("KubeVirt", "kubevirt.io", "v1", "kubevirts", True)
-_VERSION = "/apis/subresources.kubevirt.io/v1/version"
+CDI_CONFIG: Final = Kind("CDIConfig", "cdi.kubevirt.io", "v1beta1", "cdiconfigs", False)
+_SERVED_VERSION: Final = "/apis/subresources.kubevirt.io/v1/version"
+_CDI: Final = Kind("CDI", "cdi.kubevirt.io", "v1beta1", "cdis", False)
+# The APIService names a Service of CDI, and so CDI's namespace.
+_API: Final = Kind("APIService", "apiregistration.k8s.io", "v1", "apiservices", False)
+_UPLOAD_API: Final = "v1beta1.upload.cdi.kubevirt.io"
+_VERSION: Final = re.compile(r"v?(\d+)\.(\d+)\.(\d+)", re.ASCII)
 
 
 @lru_cache(maxsize=1)
@@ -32,7 +44,7 @@ def kubevirt(session: Session) -> KubeVirt:
 
 
 @lru_cache(maxsize=1)
-def kubevirt_object(session: Session) -> dict[str, Any] | None:
+def kubevirt_object(session: Session) -> Manifest | None:
     """The KubeVirt object, None if there is none. Raises RequestFailed."""
     items, _version = session.list(KUBEVIRT)
     return items[0] if items else None
@@ -41,7 +53,70 @@ def kubevirt_object(session: Session) -> dict[str, Any] | None:
 def _served(session: Session) -> str:
     """The version that virt-api reports; "" if it does not respond."""
     try:
-        version_info = session.request("GET", _VERSION, final=(500, 502, 503, 504))
+        version_info = session.request("GET", _SERVED_VERSION, final=(500, 502, 503, 504))
     except RequestFailed:
         return ""
-    return str(version_info.get("gitVersion") or "") if isinstance(version_info, dict) else ""
+    return str(version_info.get("gitVersion") or "")
+
+
+class Cdi:
+    """The cluster's CDI. Each part is read once, on first use; a part that the user may not read is unknown."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @cached_property
+    def config(self) -> Manifest | None:
+        """The spec of the CDIConfig."""
+        config = self._get(CDI_CONFIG, None, "config")
+        return None if config is None else config.get("spec") or {}
+
+    @cached_property
+    def release(self) -> Version | None:
+        try:
+            items, _version = self._session.list(_CDI)
+        except RequestFailed:
+            return None
+        versions = (str((item.get("status") or {}).get("observedVersion") or "") for item in items)
+        match = next(filter(None, map(_VERSION.match, versions)), None)
+        return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
+
+    @cached_property
+    def namespace(self) -> str:
+        """The namespace that CDI runs in; "" if unknown."""
+        service = ((self._get(_API, None, _UPLOAD_API) or {}).get("spec") or {}).get("service") or {}
+        return str(service.get("namespace") or "")
+
+    @cached_property
+    def insecure_registries(self) -> frozenset[str]:
+        """The registries, as HOST:PORT, for which CDI takes any certificate, and plain HTTP."""
+        return frozenset(map(str, (self.config or {}).get("insecureRegistries") or ()))
+
+    @cached_property
+    def classes(self) -> dict[str, Manifest] | None:
+        """The StorageClasses by name, that of volumes that name none as ""."""
+        try:
+            items, _version = self._session.list(STORAGE_CLASS)
+        except RequestFailed:
+            return None
+        default = default_class(items)
+        return {**({"": default} if default else {}), **{item["metadata"]["name"]: item for item in items}}
+
+    def has(self, kind: Kind, namespace: str, name: str) -> bool | None:
+        """Whether an object exists; None if unknown."""
+        try:
+            return self._session.get(kind, namespace, name) is not None
+        except RequestFailed:
+            return None
+
+    def _get(self, kind: Kind, namespace: str | None, name: str) -> Manifest | None:
+        try:
+            return self._session.get(kind, namespace, name)
+        except RequestFailed:
+            return None
+
+
+@lru_cache(maxsize=1)
+def cdi(session: Session) -> Cdi:
+    """The cluster's CDI, of which each part is read once for each session."""
+    return Cdi(session)

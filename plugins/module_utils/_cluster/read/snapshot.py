@@ -1,4 +1,4 @@
-"""The live objects: one LIST for each kind and namespace, however many objects are requested."""
+"""The live objects, with one LIST for each kind and namespace; and why a selection of them is empty."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..client.errors import ApiError
+from ..._resolver.api.names import nearest
+from ..client.errors import ApiError, RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
 
@@ -62,3 +63,37 @@ def list_if_permitted(
         if error.code == _FORBIDDEN:
             warnings.append(f"{kind.plural} are not taken into account: {error}")
         return None
+
+
+_NAMESPACE = BY_NAME["Namespace"]
+
+
+def unmatched(
+    session: Session, namespace: str | None, noun: str, names: Iterable[str] = (), selector: str | None = None
+) -> str:
+    """The reason on one line, beginning with the option; "" if nothing is wrong with the options.
+
+    Call it only if something is missing, because it reads the namespace.
+    namespace: None for all. noun: the objects, in the singular. names: those that were not found.
+    """
+    if namespace and (problem := missing_namespace(session, namespace)):
+        return problem
+    where = f" in {namespace}" if namespace else ""
+    if selector:
+        return f"label_selectors: no {noun}{where} matches {selector}"
+    missing = ", ".join(names)
+    return f"names: no such {noun}{where}: {missing}" if missing else ""
+
+
+def missing_namespace(session: Session, namespace: str) -> str:
+    """The message about a namespace that does not exist; "" if it exists, or if the user may not read it."""
+    try:
+        if session.get(_NAMESPACE, None, namespace, True) is not None:
+            return ""
+    except RequestFailed:
+        return ""
+    try:
+        existing = [item["metadata"]["name"] for item in session.list(_NAMESPACE, None, True)[0]]
+    except RequestFailed:
+        existing = []
+    return f"namespace: {namespace} does not exist{nearest(namespace, existing)}"

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.preflight.references import claim_names
-from ..client.backoff import Backoff
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
-from ..client.pool import map_concurrently
+from ..client.pool import Backoff, map_concurrently
 from ..client.session import PASSING, Session
 from .snapshot import EVENT, POD
 

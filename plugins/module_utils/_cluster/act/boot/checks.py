@@ -14,8 +14,8 @@ from ...client.errors import RequestFailed
 from ...client.pool import map_concurrently
 from ...client.session import Session
 from ...read.boot_sources import Defaults
-from ...read.cdi import CDI_CONFIG, Cdi, cdi
 from ...read.image import CONFIG_MAP, SECRET, file_of, image_of
+from ...read.kubevirt import CDI_CONFIG, Cdi, cdi
 from ..declare import apply_findings
 from ..engine import WriteSettings
 from ..kind_handler import Finding

@@ -12,7 +12,7 @@ from ...._resolver.catalog.operator import OPERATOR, is_deployed
 from ...._resolver.catalog.upgrade import changes, predicted
 from ...client.errors import RequestFailed
 from ...client.session import FIELD_MANAGER, Session
-from ...read.catalog_users import CatalogUsers, labels
+from ...read.catalog import CatalogUsers, labels
 from ...read.kubevirt import kubevirt
 from ..kind_handler import Finding, KindHandler, Planned
 

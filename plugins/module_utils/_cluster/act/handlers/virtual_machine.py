@@ -22,8 +22,8 @@ from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_gue
 from ...._resolver.preflight.references import keys_for_start
 from ...client.errors import RequestFailed
 from ...client.session import Session
+from ...read.catalog import ClusterLimits
 from ...read.kubevirt import kubevirt
-from ...read.limits import ClusterLimits
 from ...read.lookup import ClusterLookup
 from ...read.snapshot import Key, read
 from ...read.watch import ProbeResult

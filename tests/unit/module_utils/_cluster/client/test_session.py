@@ -17,11 +17,11 @@ import yaml
 from tls_server import with_tls
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session as module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.backoff import TokenBucket
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
     ApiError,
     ConnectionFailed,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import TokenBucket
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import kinds
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import apply

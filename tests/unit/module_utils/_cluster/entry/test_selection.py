@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import virtual_machine_power
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.selection import selected
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.options import selected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import inspect
 from growth import growth
 from scripted_server import KUBEVIRT

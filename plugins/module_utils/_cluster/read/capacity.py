@@ -1,22 +1,127 @@
-"""Reads quotas, limit ranges and all else that the admission of pods depends on."""
+"""Reads all that placement depends on, and all that quotas and limit ranges do."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.cdi.storage_class import default_class
+from ..._resolver.kubernetes.placement.demand import DeviceObjects, device_objects
+from ..._resolver.kubernetes.placement.simulation import PlacementObjects, placement
 from ..._resolver.kubernetes.quota.admission import QuotaObjects, check_quotas
 from ..._resolver.kubevirt.pod.manifests import namespace_of
 from ..._resolver.preflight.object_keys import keys_for_expansion
-from ..client.errors import ApiError
+from ..client.errors import ApiError, TaskFailed
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
 from .snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, list_if_permitted
 
 Manifest = dict[str, Any]
+
+
+ALL: Final = "*"
+# Name, plural's end, and whether it is of a namespace; in the order of demand.device_objects.
+_CLAIMING: Final = (
+    ("DeviceClass", "es", False),
+    ("ResourceSlice", "s", False),
+    ("ResourceClaim", "s", True),
+    ("ResourceClaimTemplate", "s", True),
+)
+_VOLUME: Final = Kind("PersistentVolume", "", "v1", "persistentvolumes", False)
+_KIND: Final = "VirtualMachineClusterInstancetype"
+
+
+def read_placement(
+    session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str], of_running: str
+) -> tuple[dict[str, Any], list[str]]:
+    """(the placement of VMs in the cluster, warnings); see simulation.placement.
+
+    drain: names of nodes. instancetypes: names of cluster-wide instancetypes, ALL for all. of_running: what becomes of
+    VMs that run. Raises TaskFailed, FieldError and RequestFailed.
+    """
+    kv, lookup = kubevirt(session), ClusterLookup(session)
+    nodes = session.list(BY_NAME["Node"])[0]
+    unknown = [name for name in drain if name not in {node["metadata"]["name"] for node in nodes}]
+    if unknown:
+        raise TaskFailed(f"drain: no such node: {', '.join(unknown)}")
+    pods = session.list(POD)[0]
+    warnings: list[str] = []
+    optional = [list_if_permitted(session, kind, warnings) for kind in (BY_NAME["Namespace"], QUOTA, NETWORK)]
+    namespaces, quotas, networks = optional
+    lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
+    samples = _instancetypes(lookup, instancetypes)
+    claims, volumes, classes = _storage(session, warnings) or ([], [], [])
+    cluster = PlacementObjects(
+        nodes,
+        pods,
+        namespaces or [],
+        quotas or [],
+        networks,
+        drain,
+        samples,
+        claims,
+        volumes,
+        classes,
+        _devices(session, warnings) if _claims_devices(vms, pods, drain) else None,
+    )
+    return placement(vms, lookup, kv, cluster, of_running), warnings
+
+
+def _claims_devices(vms: list[Manifest], pods: list[Manifest], drain: list[str]) -> bool:
+    """Whether a VM, or a pod on a drained node, has claims of devices."""
+    templates = [(vm.get("spec") or {}).get("template") or {} for vm in vms]
+    moved = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName") in drain]
+    return any((item.get("spec") or {}).get("resourceClaims") for item in (*templates, *moved))
+
+
+def _devices(session: Session, warnings: list[str]) -> DeviceObjects | None:
+    """The objects that claims depend on, in the newest version that the cluster serves; None if not readable."""
+    for version in ("v1", "v1beta2", "v1beta1"):
+        unreadable: list[str] = []
+        lists = [
+            list_if_permitted(
+                session, Kind(name, "resource.k8s.io", version, f"{name.lower()}{end}", namespaced), unreadable
+            )
+            for name, end, namespaced in _CLAIMING
+        ]
+        warnings += unreadable
+        if all(items is not None for items in lists):
+            return device_objects(*(items or [] for items in lists))
+        if unreadable:
+            return None
+    return device_objects([], [], [], [])
+
+
+def _storage(session: Session, warnings: list[str]) -> list[list[Manifest]]:
+    """Claims, volumes and storage classes; nothing if one of them may not be read, since each needs the others."""
+    lists = []
+    for kind in (BY_NAME["PersistentVolumeClaim"], _VOLUME, STORAGE_CLASS):
+        items = list_if_permitted(session, kind, warnings)
+        if items is None:
+            return []
+        lists.append(items)
+    return lists
+
+
+def _instancetypes(lookup: ClusterLookup, names: list[str]) -> list[Manifest]:
+    if ALL not in names:
+        return [_instancetype(lookup, name) for name in names]
+    live = list(lookup.list(_KIND, ""))
+    unread = lookup.problem(_KIND, "")
+    if unread is not None:
+        raise TaskFailed(f"instancetypes: {unread.message}")
+    return sorted(live, key=lambda item: str(item["metadata"]["name"]))
+
+
+def _instancetype(lookup: ClusterLookup, name: str) -> Manifest:
+    instancetype = lookup.get(_KIND, "", name)
+    if not isinstance(instancetype, dict):
+        problem = "no such VirtualMachineClusterInstancetype" if instancetype is None else instancetype.message
+        raise TaskFailed(f"instancetypes: {name}: {problem}")
+    return instancetype
+
 
 _LIMITS = Kind("LimitRange", "", "v1", "limitranges", True)
 _AAQ = ("aaq.kubevirt.io", "v1alpha1")
