@@ -1,20 +1,25 @@
-"""Checks a catalog against the cluster: its version, and its fields by the CustomResourceDefinitions."""
+"""What the cluster takes of a catalog: its version, its fields, and the objects that virt-operator deploys itself."""
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from ..._resolver.api import release
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES
 from ..._resolver.api.release import Release
-from ..._resolver.catalog.labels import architecture_of
+from ..._resolver.api.write import merge_patch
+from ..._resolver.catalog import operator
+from ..._resolver.catalog.labels import MANAGED_BY_LABEL, architecture_of
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
 from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..._resolver.catalog.versions import fitting_version, version_names
-from ..client.errors import ApiError, ConnectionFailed, RequestFailed
+from ..client.errors import ApiError, ConnectionFailed, RequestFailed, TaskFailed
+from ..client.pool import Backoff
 from ..client.session import Session
-from ..read.kubevirt import kubevirt
+from ..read.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
+from .engine import NO_DRY_RUN, WriteSettings, send
 
 Manifest = dict[str, Any]
 
@@ -24,23 +29,14 @@ _DEFINITION = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "cu
 AUTO: Final = "auto"
 
 
-class Compatibility(NamedTuple):
-    """The manifests of a catalog, in order, without the fields that the cluster would drop, and these fields.
+def check_fields(
+    session: Session, manifests: list[Manifest], warnings: list[str]
+) -> tuple[list[Manifest], list[tuple[ObjectKey, LostFields]]]:
+    """(the manifests, in order, without the fields that the cluster would drop; these fields). One GET for each kind.
 
-    warnings: kinds that could not be checked.
+    Objects of a kind whose schema cannot be read count as compatible; the API server then rejects unknown fields. Each
+    such kind adds a warning.
     """
-
-    manifests: list[Manifest]
-    lost_fields: list[tuple[ObjectKey, LostFields]]
-    warnings: list[str]
-
-
-def check_fields(session: Session, manifests: list[Manifest]) -> Compatibility:
-    """Compares the manifests with the schemas of the cluster: one GET for each kind.
-
-    Objects of a kind whose schema cannot be read count as compatible; the API server then rejects unknown fields.
-    """
-    warnings: list[str] = []
     schemas = {}
     for kind in dict.fromkeys(manifest["kind"] for manifest in manifests):
         schema = _schema(session, BY_NAME[kind], warnings)
@@ -54,7 +50,7 @@ def check_fields(session: Session, manifests: list[Manifest]) -> Compatibility:
         if lost is not None:
             lost_fields.append((key_of(manifest), lost))
         fitting.append(manifest if lost is None else lost.manifest)
-    return Compatibility(fitting, lost_fields, warnings)
+    return fitting, lost_fields
 
 
 def foreign_architectures(session: Session, manifests: list[Manifest]) -> dict[ObjectKey, str]:
@@ -69,27 +65,18 @@ def foreign_architectures(session: Session, manifests: list[Manifest]) -> dict[O
     }
 
 
-class ChosenVersion(NamedTuple):
-    """The version of a catalog for a cluster.
+def choose_version(session: Session, documents: list[Any], requested: str) -> tuple[str, str]:
+    """(the version of a catalog, "" if it has none; why this one, "" if it was requested).
 
-    version: "" if the catalog has no versions. reason: why this version; "" if it was requested.
-    """
-
-    version: str = ""
-    reason: str = ""
-
-
-def choose_version(session: Session, documents: list[Any], requested: str) -> ChosenVersion:
-    """Chooses the version of a catalog. requested: a version, or `auto` for the version that fits the cluster.
-
-    Raises CatalogError if the list of versions is invalid, and ConnectionFailed.
+    requested: a version, or `auto` for the version that fits the cluster. Raises CatalogError if the list of versions
+    is invalid, and ConnectionFailed.
     """
     if requested != AUTO:
-        return ChosenVersion(requested)
+        return requested, ""
     if not version_names(documents):
-        return ChosenVersion()
+        return "", ""
     cluster_release, reason = _release(session)
-    return ChosenVersion(fitting_version(documents, cluster_release), reason)
+    return fitting_version(documents, cluster_release), reason
 
 
 def _release(session: Session) -> tuple[Release, str]:
@@ -145,3 +132,108 @@ def _openapi_schema(session: Session, kind: Kind) -> Manifest | None:
 
 def _unchecked_warning(kind: Kind, error: RequestFailed) -> str:
     return f"cannot check which fields of {kind.kind} the cluster knows: {error}"
+
+
+KEEP: Final = "keep"
+FAIL: Final = "fail"
+ENABLE: Final = "enable"
+DISABLE: Final = "disable"
+CHOICES: Final = (KEEP, FAIL, ENABLE, DISABLE)
+
+# virt-operator deletes within seconds; it may be restarting.
+_PATIENCE: Final = 120
+# HyperConverged reverts changes of the KubeVirt object, and has the same field.
+_HYPERCONVERGED: Final = "hco-operator"
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """The deployment by virt-operator.
+
+    enabled: whether virt-operator deploys the common instancetypes, None if unknown. changed: by the task.
+    """
+
+    enabled: bool | None
+    changed: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+    def as_data(self) -> dict[str, Any]:
+        return {"enabled": self.enabled, "changed": self.changed}
+
+
+def apply_deployment_option(session: Session, choice: str, settings: WriteSettings) -> Deployment:
+    """Does what the option `common_instancetypes_deployment` says. Raises TaskFailed.
+
+    After `disable`, nothing that virt-operator deployed is left, outside of check mode.
+    """
+    installed = kubevirt(session)
+    enabled = operator.deploys(installed)
+    if choice == KEEP:
+        return Deployment(enabled)
+    if enabled is None:
+        raise TaskFailed(f"common_instancetypes_deployment: {installed.assumption}")
+    if choice == FAIL:
+        if enabled:
+            raise TaskFailed(
+                "common_instancetypes_deployment: virt-operator deploys the common instancetypes; set it to enable or"
+                " keep to leave them to virt-operator, or to disable to deploy them by this task"
+            )
+        return Deployment(enabled)
+    enable = choice == ENABLE
+    warnings = _set(session, enable, settings) if enabled != enable else []
+    if not enable:
+        warnings += _await_deletion(session, settings)
+    return Deployment(enable, enabled != enable, warnings)
+
+
+def _set(session: Session, enabled: bool, settings: WriteSettings) -> list[str]:
+    """Sets the field of the KubeVirt object; in check mode by a dry run. Returns warnings."""
+    live, release = kubevirt_object(session), kubevirt(session).release
+    if live is None or not release.has(operator.SINCE):
+        raise TaskFailed(
+            f"common_instancetypes_deployment: KubeVirt before {operator.SINCE} has no"
+            f" spec.configuration.{operator.FIELD}; set it to keep"
+        )
+    metadata = live["metadata"]
+    if (metadata.get("labels") or {}).get(MANAGED_BY_LABEL) == _HYPERCONVERGED:
+        raise TaskFailed(
+            f"common_instancetypes_deployment: the HyperConverged operator reverts changes of the KubeVirt"
+            f" {metadata['name']}; set spec.{operator.FIELD}.enabled of the HyperConverged object to"
+            f" {'true' if enabled else 'false'}"
+        )
+    if settings.check_mode and not settings.server_dry_run:
+        return []
+    path = KUBEVIRT.path(metadata["namespace"], metadata["name"])
+    client = session.dry_run_session() if settings.check_mode else session
+    try:
+        send(client, merge_patch(path, operator.patch(enabled), fieldManager=session.field_manager))
+    except ApiError as error:
+        reason = str(error)
+        if settings.check_mode and NO_DRY_RUN in error.message:
+            return [f"the dry run could not check the KubeVirt object: {reason}"]
+        raise TaskFailed(f"common_instancetypes_deployment: {reason}") from None
+    return []
+
+
+def _await_deletion(session: Session, settings: WriteSettings) -> list[str]:
+    """Waits until virt-operator has deleted its objects, which it would not let others change. Returns warnings."""
+    pauses = Backoff()
+    while remaining := _deployed(session):
+        if settings.check_mode:
+            return [f"virt-operator deletes its {remaining} objects first; check mode shows them as left alone"]
+        if not pauses.pause(_PATIENCE):
+            raise TaskFailed(
+                f"common_instancetypes_deployment: virt-operator has not deleted its {remaining} objects within"
+                f" {_PATIENCE} seconds; see whether it runs (kubectl get deployment -A -l kubevirt.io=virt-operator),"
+                " and run the task again"
+            )
+    return []
+
+
+def _deployed(session: Session) -> int:
+    """The number of objects that virt-operator has deployed."""
+    try:
+        deployed = [manifest for role in ROLES for manifest in session.list(BY_NAME[role.cluster_kind])[0]]
+    except ApiError as error:
+        raise TaskFailed(f"common_instancetypes_deployment: {error}") from None
+    return sum(map(operator.is_deployed, deployed))

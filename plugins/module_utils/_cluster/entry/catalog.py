@@ -14,10 +14,9 @@ from ..._resolver.catalog.replacement import as_facts, replacements, unknown_rep
 from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan
 from ..._resolver.limits.language import ACTIONS, DENY
-from ..._resolver.refresh.drift import needs
-from ..act.catalog import Affected, CatalogOutcome, CatalogRequest, deploy
-from ..act.catalog_compatibility import AUTO, ChosenVersion, choose_version
-from ..act.common_instancetypes import CHOICES, ENABLE, KEEP, Deployment, apply_deployment_option
+from ..._resolver.refresh.drift import Drift, needs
+from ..act.catalog import CatalogOutcome, CatalogRequest, deploy
+from ..act.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, Deployment, apply_deployment_option, choose_version
 from ..act.engine import WriteSettings
 from ..act.handlers.catalog import CatalogHandler
 from ..act.kind_handler import DeclareOutcome
@@ -100,13 +99,15 @@ def _run(params: Params, mode: Mode) -> Outcome:
     catalog = _catalog(params)
     documents, checksums = documents_of(params)
     session = Session(params, params["concurrency"])
-    version = _chosen_version(session, params, documents)
-    available = bundle(documents, params["other_kinds"], version.version)
+    # A fetched release has only one version.
+    fetched = params["source"] == "url"
+    version, reason = ("", "") if fetched else choose_version(session, documents, params["version"] or AUTO)
+    available = bundle(documents, params["other_kinds"], version)
     selected = _selection(params).select(available.objects)
     if params["common_instancetypes_deployment"] == ENABLE and params["state"] == "present":
         # virt-operator deploys them.
         selected = []
-    recorded = params["catalog_version"] or _version(params, available.objects) or version.version
+    recorded = params["catalog_version"] or (fetched and params["version"]) or version_of(available.objects) or version
     namespaces = tuple(dict.fromkeys(params["namespaces"])) or ("",)
     manifests = [
         manifest
@@ -150,7 +151,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
     source = {
         "catalog": catalog,
         "catalog_version": recorded,
-        "version_reason": version.reason,
+        "version_reason": reason,
         "kubevirt_version": kubevirt_version,
         "checksums": checksums,
         "notes": notes,
@@ -175,23 +176,12 @@ def _catalog(params: Params) -> str:
     return "common" if published else "custom"
 
 
-def _chosen_version(session: Session, params: Params, documents: list[Any]) -> ChosenVersion:
-    """The version of a catalog that has versions; a fetched release has only one."""
-    if params["source"] == "url":
-        return ChosenVersion()
-    return choose_version(session, documents, params["version"] or AUTO)
-
-
 def _states(session: Session, manifests: list[Manifest]) -> list[Output]:
     """The objects that are not active. Their replacements may be objects of the cluster."""
     lookup = ClusterLookup(session)
     successors = [lookup.get(*key) for key in unknown_replacements(manifests)]
     others = [manifest for manifest in successors if isinstance(manifest, dict)]
     return [as_facts(state) for state in replacements(manifests, others, kubevirt(session).release)]
-
-
-def _version(params: Params, objects: list[Manifest]) -> str:
-    return (params["source"] == "url" and params["version"]) or version_of(objects)
 
 
 def _selection(params: Params) -> Selection:
@@ -214,7 +204,7 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
         "limits": [output_of(_WORDS, result) for result in deployed.limits],
         "results": [output_of(_WORDS, result) for result in results],
         "upgrade": _upgrade(deployed),
-        "virtual_machines": [_affected(affected, deployed) for affected in deployed.affected],
+        "virtual_machines": [_affected(*affected, deployed) for affected in deployed.affected],
         "lost_fields": [
             {**_key_fields(object_key), "fields": list(lost.lost), "effects": list(lost.effects), "text": lost.text}
             for object_key, lost in deployed.lost_fields
@@ -327,19 +317,19 @@ def _names(vms: list[Manifest] | None) -> list[str] | None:
     return None if vms is None else [label(vm) for vm in vms]
 
 
-def _affected(affected: Affected, deployed: CatalogOutcome) -> Output:
-    effect = affected.drift.effect
+def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed: CatalogOutcome) -> Output:
+    effect = drift.effect
     removed = {key_of(gone.live) for gone in deployed.gone}
     return {
-        "name": affected.vm["metadata"]["name"],
-        "namespace": affected.vm["metadata"]["namespace"],
+        "name": vm["metadata"]["name"],
+        "namespace": vm["metadata"]["namespace"],
         "uses": [
             {**_key_fields(object_key), "what": "gone" if object_key in removed else "changed"}
-            for object_key in affected.object_keys
+            for object_key in object_keys
         ],
         "states": {
             role.matcher: part.state
-            for role, part in zip(ROLES, (affected.drift.instancetype, affected.drift.preference))
+            for role, part in zip(ROLES, (drift.instancetype, drift.preference))
             if part is not None
         },
         "guest_before": effect.guest_before,

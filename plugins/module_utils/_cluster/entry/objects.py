@@ -89,7 +89,7 @@ class ObjectModule:
     plural: the option with the list, and the objects' name in messages.
     spec: the argument spec of an object, with `name`, `namespace` and `state`.
     manifest: options → manifest; raises schema.FieldError.
-    handler: makes the KindHandler (see `declare`) from the task's options.
+    handler: makes the KindHandler (see `declare`) of the task.
     namespaced: whether the object needs a namespace.
     settings: options of the task, not of an object.
     rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
@@ -104,7 +104,7 @@ class ObjectModule:
     plural: str
     spec: dict[str, Any]
     manifest: Callable[[Options], dict[str, Any]]
-    handler: Callable[[Options], KindHandler]
+    handler: Callable[[Options, Session], KindHandler]
     namespaced: Callable[[Options], bool] = lambda _options: True
     settings: dict[str, Any] = field(default_factory=dict)
     rules: dict[str, Any] = field(default_factory=dict)
@@ -160,8 +160,8 @@ class ObjectModule:
             **{name: params[name] for name in (*WAIT, *DRY_RUN) if name != "take_over"},
             take_over=take_over_of(params),
         )
-        handler = self.handler(params)
         session = Session(params, settings.concurrency)
+        handler = self.handler(params, session)
         entries = self.complete(params, mode, session, entries)
         mode.warnings += combined(self._option_warnings(entries))
         capacity = self.capacity(params, session, entries)
@@ -407,8 +407,7 @@ def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
     if result.warnings:
         output["warnings"] = result.warnings
     if result.live is not None:
-        output.update(handler.describe(result.live))
-        output.update(handler.report(result))
+        output.update(handler.describe(result))
     return output
 
 

@@ -71,31 +71,24 @@ class CatalogUsers:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._vms: dict[str, list[Manifest]] = {}
-        self._by_key: dict[str, dict[ObjectKey, list[Manifest]]] = {}
+        self._users: dict[str, dict[ObjectKey, list[Manifest]]] = {}
 
     def vms_using(self, object_key: ObjectKey) -> list[Manifest]:
         """The VMs that refer to the object, in order. Raises RequestFailed if VMs cannot be listed."""
-        where = self._read(object_key.namespace)
-        return self._by_key[where].get(object_key, [])
+        # Those of all namespaces are those of each.
+        place = "" if "" in self._users else object_key.namespace
+        if place not in self._users:
+            vms, _version = self._session.list(BY_NAME["VirtualMachine"], place or None)
+            users = self._users[place] = {}
+            for vm in sorted(vms, key=label):
+                for used in references(vm):
+                    users.setdefault(used, []).append(vm)
+        return self._users[place].get(object_key, [])
 
     def drifting(self, object_key: ObjectKey) -> list[Manifest]:
         """The VMs that have captured the object, and so do not follow its change."""
         role = ROLE_OF_KIND[object_key.kind]
         return [vm for vm in self.vms_using(object_key) if naming.referenced(vm, role).name]
-
-    def _read(self, namespace: str) -> str:
-        """Lists the VMs of a namespace ("" for all) once. Returns their key."""
-        if "" in self._vms:
-            return ""
-        if namespace not in self._vms:
-            vms, _version = self._session.list(BY_NAME["VirtualMachine"], namespace or None)
-            users: dict[ObjectKey, list[Manifest]] = {}
-            for vm in sorted(vms, key=label):
-                for object_key in references(vm):
-                    users.setdefault(object_key, []).append(vm)
-            self._vms[namespace], self._by_key[namespace] = vms, users
-        return namespace
 
 
 def label(vm: Manifest) -> str:

@@ -53,10 +53,11 @@ _SNAPSHOT: Final = "VolumeSnapshot"
 class BootSourceHandler(KindHandler):
     """Describes boot sources: the DataSource as last read, or the labelled object."""
 
-    def __init__(self, _options: Options) -> None:
+    def __init__(self, _options: Options, _session: Session) -> None:
         super().__init__("boot sources")
 
-    def describe(self, live: Manifest) -> dict[str, Any]:
+    def describe(self, result: DeclareOutcome) -> dict[str, Any]:
+        live = result.live or {}
         labels = {"labels": live["metadata"].get("labels") or {}}
         if live.get("kind") not in (None, _DATA_SOURCE):
             return labels

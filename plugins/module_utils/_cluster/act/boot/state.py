@@ -21,7 +21,7 @@ from ...read.snapshot import Key
 from ...read.watch import ProbeResult
 from ..declare import declare
 from ..engine import UNKNOWN_IN_CHECK_MODE, WriteSettings
-from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler, Planned
+from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -139,8 +139,8 @@ class VolumeHandler(KindHandler):
     def __init__(self) -> None:
         super().__init__("volumes")
 
-    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        return [_refused(admission.data_volume_refusal(_after(step), step.live)) for step in planned]
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        return [_refused(admission.data_volume_refusal(_after(result), result.live)) for result in planned]
 
     def probe(self, live: Manifest | None) -> ProbeResult:
         if live is None:
@@ -155,8 +155,8 @@ class CronHandler(KindHandler):
     def __init__(self) -> None:
         super().__init__("crons")
 
-    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        return [cron_refused(step.plan.manifest) for step in planned]
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        return [cron_refused(result.planned.manifest) for result in planned]
 
 
 class DataSourceHandler(KindHandler):
@@ -192,11 +192,10 @@ class LabelHandler(KindHandler):
         nothing = Plan(plan.NONE, step.manifest, {}, {})
         return nothing if self._check_mode else nothing._replace(refusal=_missing_text(step.manifest))
 
-    def warnings(self, session: Session, planned: list[Planned]) -> list[list[str]]:
-        return [
-            [f"{_missing_text(step.plan.manifest)}; {UNKNOWN_IN_CHECK_MODE}"] if step.live is None else []
-            for step in planned
-        ]
+    def foretell(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+        for result in planned:
+            if result.live is None:
+                result.warnings.append(f"{_missing_text(result.planned.manifest)}; {UNKNOWN_IN_CHECK_MODE}")
 
 
 class ClaimHandler(KindHandler):
@@ -226,8 +225,8 @@ def _missing_text(manifest: Manifest) -> str:
     return f"there is no {manifest['kind']} {metadata['namespace']}/{metadata['name']}"
 
 
-def _after(step: Planned) -> Manifest:
+def _after(result: DeclareOutcome) -> Manifest:
     """The object after the apply, which changes only the labels of a volume."""
-    if step.live is None:
-        return step.plan.manifest
-    return {**step.live, "spec": {**step.live["spec"], **step.plan.manifest["spec"]}}
+    if result.live is None:
+        return result.planned.manifest
+    return {**result.live, "spec": {**result.live["spec"], **result.planned.manifest["spec"]}}
