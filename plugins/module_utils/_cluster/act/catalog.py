@@ -124,7 +124,7 @@ def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -
         deployed.pruned = declare(session, handler, [_entry(gone.live, "absent", gone.live) for gone in due], settings)
     if limits is not None:
         # Afterwards: a limit names what there is.
-        deployed.limits = declare(session, KindHandler("policies"), limits, settings)
+        deployed.limits = declare(session, KindHandler(), limits, settings)
     after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
     pruned = {result.entry.key for result in deployed.pruned if result.changed}
     stay = [gone.live for gone in deployed.gone if _key(gone.live) not in pruned]
@@ -221,7 +221,7 @@ class _CatalogObjects(DeclaredTypeHandler):
     def __init__(self, session: Session, request: CatalogRequest) -> None:
         # _keep_reason decides what may be pruned.
         force = request.force or request.state == "present"
-        super().__init__("objects", {"existing": request.existing, "force": force}, session, request.catalog)
+        super().__init__({"existing": request.existing, "force": force}, session, request.catalog)
         self.list = cache(lambda kind, namespace: session.list(BY_NAME[kind], namespace)[0])
 
     def read(self, session: Session, keys: Collection[Key]) -> dict[Key, Manifest]:

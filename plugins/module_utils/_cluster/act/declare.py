@@ -102,7 +102,7 @@ def _plan(
     groups = [list(group.values()) for group in _grouped(results).values()]
     map_concurrently(lambda group: _read(session, handler, group), groups, settings.concurrency)
     read_results = [result for result in results if not (result.failed or result.skip_reason)]
-    _complete(handler, [result for result in read_results if result.entry.state != "absent"])
+    handler.complete([result for result in read_results if result.entry.state != "absent"])
     return [result for result in read_results if not result.failed and _plan_entry(handler, result, settings)]
 
 
@@ -122,14 +122,6 @@ def _read(session: Session, handler: KindHandler, group: list[DeclareOutcome]) -
         result.live = result.live_before = live
         result.skip_reason = handler.skip_reason(live) if live is not None else None
         result.action = plan.KEEP if result.skip_reason else result.action
-
-
-def _complete(handler: KindHandler, results: list[DeclareOutcome]) -> None:
-    pairs = [(result.entry, result.live) for result in results]
-    completed = handler.complete_entries(pairs) if pairs else []
-    for result, (entry, warnings) in zip(results, completed):
-        result.entry, result.failed = entry, entry.problem
-        result.warnings += warnings
 
 
 def _plan_entry(handler: KindHandler, result: DeclareOutcome, settings: WriteSettings) -> bool:

@@ -28,7 +28,8 @@ class Entry:
 
     label: its name in messages. problem: why it cannot be declared at all, or None. options: the source of the
     manifest. choice: what was chosen for the options, and why, for the result. from_template: the template that the
-    manifest was made of, for the result. live: the object in the cluster, None if there is none, or UNREAD.
+    manifest was made of, for the result. will_run: whether the VM fits into its quotas and on a node, {evaluated, fits,
+    problem}, for the result. live: the object in the cluster, None if there is none, or UNREAD.
     """
 
     label: str
@@ -39,6 +40,7 @@ class Entry:
     options: dict[str, Any] = field(default_factory=dict)
     choice: dict[str, Any] | None = None
     from_template: dict[str, Any] | None = None
+    will_run: dict[str, Any] | None = None
     live: Manifest | None = field(default_factory=lambda: UNREAD)
 
 
@@ -110,23 +112,17 @@ class DeclareOutcome(WriteOutcome):
 class KindHandler:
     """Hooks for the kinds of objects; a kind overrides those that it needs. Lists in and out have the same order.
 
-    plural: the objects' name in messages. manager: the field manager of the declared fields.
+    manager: the field manager of the declared fields.
     """
 
-    def __init__(self, plural: str, manager: str = FIELD_MANAGER) -> None:
-        self.plural = plural
-        self.manager = manager
+    manager = FIELD_MANAGER
 
     def read(self, session: Session, keys: Collection[Key]) -> dict[Key, Manifest]:
         """The live objects with these keys. Raises RequestFailed."""
         return read(session, keys)
 
-    def complete_entries(self, entries: list[tuple[Entry, Manifest | None]]) -> list[tuple[Entry, list[str]]]:
-        """The entries with facts that are read elsewhere, each with its warnings. An entry that fails gets a problem.
-
-        entries: those whose objects are to be present, with the live objects.
-        """
-        return [(entry, []) for entry, _live in entries]
+    def complete(self, results: list[DeclareOutcome]) -> None:
+        """Completes the entries of objects that are to be present by facts that are read elsewhere."""
 
     def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
         """The desired manifest, adapted to the live object, and the fields that this manager owns."""

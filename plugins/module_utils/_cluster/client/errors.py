@@ -96,7 +96,14 @@ class ConnectionFailed(RequestFailed):
 
 
 class TaskFailed(Exception):
-    """Ends a task that has no results to return: invalid options, or a cluster that cannot be read."""
+    """Ends a task before it does anything: invalid options, or a cluster that cannot be read.
+
+    result: what the task returns beside the message.
+    """
+
+    def __init__(self, message: str, **result: Any) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 # urllib3 begins with the request, which the message names already.

@@ -201,8 +201,8 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
         "changed": deployment.changed or any(result.changed for result in (*results, *deployed.limits)),
         "common_instancetypes_deployment": deployment.as_data(),
         "counts": counts,
-        "limits": [output_of(_WORDS, result) for result in deployed.limits],
-        "results": [output_of(_WORDS, result) for result in results],
+        "limits": [output_of(_HANDLER, result) for result in deployed.limits],
+        "results": [output_of(_HANDLER, result) for result in results],
         "upgrade": _upgrade(deployed),
         "virtual_machines": [_affected(*affected, deployed) for affected in deployed.affected],
         "lost_fields": [
@@ -225,12 +225,11 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
         unfinished = f"{would}{done}; the next run continues from there" if done else nothing
         if deployed.lost_fields and params["on_lost_fields"] == "fail":
             unfinished += "; set on_lost_fields to warn to deploy without these fields"
-        return failed_outcome(params, _WORDS.plural, failures, output, unfinished)
+        return failed_outcome(params, "objects", failures, output, unfinished)
     return Outcome({**output, "msg": _message(source, deployed, counts, mode.check) + _operator(deployment, mode)})
 
 
-# Names the objects in messages and describes them in results.
-_WORDS = CatalogHandler("objects")
+_HANDLER = CatalogHandler()
 
 _ACTIONS = {
     "created": plan.CREATE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,39 +47,7 @@ _SHOWN = 5
 _LONGEST = 500
 _LONG_NAME = 100
 
-# Namespace and name.
-VmKey = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class Capacity:
-    """The capacity for a task's VMs.
-
-    verdicts: {evaluated, fits, problem} of each VM that is to run, by namespace and name.
-
-    refusals: why the task must not send anything. refused: the VMs for which it must not.
-    """
-
-    verdicts: dict[VmKey, Output] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
-    refused: frozenset[VmKey] = frozenset()
-
-    def unsent(self) -> list[Output]:
-        """The results of the VMs of a task that is refused."""
-        return [
-            {
-                "namespace": key[0],
-                "name": key[1],
-                "will_run": will_run,
-                "kind": "VirtualMachine",
-                "action": "none",
-                "changed": False,
-                "failed": key in self.refused,
-                **({"msg": will_run["problem"]} if key in self.refused else {}),
-            }
-            for key, will_run in self.verdicts.items()
-        ]
+EntryHook = Callable[[Params, Mode, Session, list[Entry]], list[Entry]]
 
 
 @dataclass(frozen=True)
@@ -95,7 +63,7 @@ class ObjectModule:
     rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
     complete: the entries with what the cluster decides before they are declared; may add warnings.
-    capacity: what quotas and nodes say of the objects before they are declared.
+    check: the entries with what quotas and nodes say of them before they are declared; may raise TaskFailed.
     declare: declares the objects; replaceable for objects that consist of several.
     selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
     the task's options and may add warnings.
@@ -109,10 +77,8 @@ class ObjectModule:
     settings: dict[str, Any] = field(default_factory=dict)
     rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
-    complete: Callable[[Params, Mode, Session, list[Entry]], list[Entry]] = lambda _params, _mode, _session, entries: (
-        entries
-    )
-    capacity: Callable[[Params, Session, list[Entry]], Capacity] = lambda _params, _session, _entries: Capacity()
+    complete: EntryHook = lambda _params, _mode, _session, entries: entries
+    check: EntryHook = lambda _params, _mode, _session, entries: entries
     declare: Callable[[Session, KindHandler, list[Entry], WriteSettings], list[DeclareOutcome]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
     select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
@@ -147,6 +113,10 @@ class ObjectModule:
         )
 
     @property
+    def _nouns(self) -> str:
+        return self.plural.replace("_", " ")
+
+    @property
     def _entry_spec(self) -> dict[str, Any]:
         return {**self.spec, "name": {**self.spec["name"], "required": True}}
 
@@ -164,13 +134,8 @@ class ObjectModule:
         handler = self.handler(params, session)
         entries = self.complete(params, mode, session, entries)
         mode.warnings += combined(self._option_warnings(entries))
-        capacity = self.capacity(params, session, entries)
-        mode.warnings += capacity.warnings
-        if capacity.refusals:
-            message = f"{'; '.join(capacity.refusals)}. Nothing was sent"
-            return Outcome({"msg": message, "changed": False, "results": capacity.unsent()}, failed=True)
-        results = self.declare(session, handler, entries, settings)
-        return self._outcome(params, mode, handler, results, capacity.verdicts)
+        entries = self.check(params, mode, session, entries)
+        return self._outcome(params, mode, handler, self.declare(session, handler, entries, settings))
 
     def _entries(self, params: Params, mode: Mode) -> list[Entry]:
         if params["name"] is not None:
@@ -260,18 +225,8 @@ class ObjectModule:
         key = Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"])
         return Entry(label, key, state, manifest, options=options)
 
-    def _outcome(
-        self,
-        params: Params,
-        mode: Mode,
-        handler: KindHandler,
-        results: list[DeclareOutcome],
-        verdicts: Mapping[VmKey, Output],
-    ) -> Outcome:
+    def _outcome(self, params: Params, mode: Mode, handler: KindHandler, results: list[DeclareOutcome]) -> Outcome:
         outputs = [output_of(handler, result) for result in results]
-        for entry in outputs:
-            if will_run := verdicts.get((entry.get("namespace", ""), entry["name"])):
-                entry["will_run"] = will_run
         output: Output = {"changed": any(result.changed for result in results), "results": outputs}
         if params["name"] is not None:
             output["result"] = outputs[0]
@@ -287,8 +242,8 @@ class ObjectModule:
         failures = [(result.entry.label, result.failed) for result in results if result.failed]
         if failures:
             done = several(_counts([result for result in results if not result.failed]))
-            return failed_outcome(params, handler.plural, failures, output, done)
-        return Outcome({**output, "msg": _message(handler, results, outputs, mode.check)})
+            return failed_outcome(params, self._nouns, failures, output, done)
+        return Outcome({**output, "msg": _message(self._nouns, results, outputs, mode.check)})
 
 
 def take_over_of(params: Params) -> TakeOver:
@@ -356,11 +311,11 @@ def _counts(results: list[DeclareOutcome]) -> dict[str, int]:
     return {word: words.count(word) for word in (*_WORDS.values(), _TAKEN_OVER)}
 
 
-def _message(handler: KindHandler, results: list[DeclareOutcome], outputs: list[Output], check_mode: bool) -> str:
+def _message(nouns: str, results: list[DeclareOutcome], outputs: list[Output], check_mode: bool) -> str:
     """`3 virtual machines: 1 created, 2 unchanged; 1 needs a restart`."""
     would = "would be " if check_mode and any(result.changed for result in results) else ""
     done = several(_counts(results))
-    return amount(len(results), handler.plural) + (f": {would}{done}" if done else "") + _restarts(outputs, check_mode)
+    return amount(len(results), nouns) + (f": {would}{done}" if done else "") + _restarts(outputs, check_mode)
 
 
 def _restarts(outputs: list[Output], check_mode: bool) -> str:
@@ -391,21 +346,20 @@ def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
     output.update({field: value for field, value in (("kind", key.kind), ("namespace", key.namespace)) if value})
     if result.failed:
         output["msg"] = result.failed
-    if result.entry.choice is not None:
-        output["choice"] = result.entry.choice
-    if result.entry.from_template is not None:
-        output["from_template"] = result.entry.from_template
-    if result.skip_reason:
-        output["skip_reason"] = result.skip_reason
-    if result.retained:
-        output["retained"] = result.retained
     if is_taken_over(result):
         output["taken_over"] = True
     if result.taken_from:
         output["taken_over_from"] = list(result.taken_from)
         output["owned_by_others"] = result.owners
-    if result.warnings:
-        output["warnings"] = result.warnings
+    facts = {
+        "choice": result.entry.choice,
+        "from_template": result.entry.from_template,
+        "will_run": result.entry.will_run,
+        "skip_reason": result.skip_reason,
+        "retained": result.retained,
+        "warnings": result.warnings,
+    }
+    output.update({name: value for name, value in facts.items() if value})
     if result.live is not None:
         output.update(handler.describe(result))
     return output

@@ -77,7 +77,7 @@ class Module:
         try:
             return self.execute(params, mode)
         except (TaskFailed, RequestFailed, FieldError, CatalogError) as error:
-            return Outcome({"msg": str(error)}, failed=True)
+            return Outcome({**getattr(error, "result", {}), "msg": str(error)}, failed=True)
 
 
 def failed_outcome(

@@ -1,13 +1,13 @@
-"""The module virtual_machine: its options, and the file of `password_file`."""
+"""The module virtual_machine: its options, what VMs get of templates and for workloads, and whether they fit."""
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
@@ -16,18 +16,21 @@ from ..._resolver.api.names import nearest
 from ..._resolver.api.option_checks import oversized
 from ..._resolver.choose.selection import Rejected
 from ..._resolver.choose.workload import AvailableObjects, MissingObject, WorkloadRequest, resolve
+from ..._resolver.declare.virtual_machine import reconcile
 from ..._resolver.declare.vm import cloud_init, workload
 from ..._resolver.declare.vm.from_template import OPTION, vm_from_template
 from ..._resolver.declare.vm.manifest import manifest, warnings
 from ..._resolver.declare.vm.options import EXCLUSIVE, SPEC
+from ..._resolver.kubevirt.pod.verdict import verdict
+from ..._resolver.kubevirt.pod.vm_pod import KEEP, MIGRATE
 from ..act.engine import UNKNOWN_IN_CHECK_MODE
 from ..act.handlers.virtual_machine import VirtualMachineHandler
 from ..act.kind_handler import Entry, with_live
-from ..client.errors import ApiError, RequestFailed
+from ..client.errors import ApiError, RequestFailed, TaskFailed
 from ..client.session import Session
+from ..read.capacity import read_placement, read_quota_effects
 from ..read.kubevirt import kubevirt
 from ..read.snapshot import Key, list_if_permitted, read
-from .capacity import capacity
 from .objects import ObjectModule
 from .options import to_delete
 from .outcome import Mode, Params, combined
@@ -35,6 +38,8 @@ from .outcome import Mode, Params, combined
 Manifest = dict[str, Any]
 Options = dict[str, Any]
 
+# The number of VMs that a message names.
+_SHOWN: Final = 5
 _TEMPLATE: Final = "VirtualMachineTemplate"
 _SOURCE: Final = BY_NAME["DataSource"]
 
@@ -210,7 +215,7 @@ class Workloads:
                     raise
                 return smallest
             smallest = smallest or choice
-            verdicts = capacity(self._params, self._session, [self._with_choice(entry, choice, {})]).verdicts
+            verdicts = _capacity(self._params, self._session, [self._with_choice(entry, choice, {})]).verdicts
             verdict = next(iter(verdicts.values()), None)
             if verdict is None or verdict["fits"] or not verdict["evaluated"]:
                 return choice
@@ -235,6 +240,91 @@ class Workloads:
                 notes = ["only the DataSources of the VM's namespace count, because you may not list the others"]
             self._sources[namespace] = live or [], notes
         return self._sources[namespace]
+
+
+class _Capacity(NamedTuple):
+    """verdicts: {evaluated, fits, problem} of each VM that is to run, by namespace and name.
+
+    refusals: why the task must not send anything. refused: the VMs for which it must not.
+    """
+
+    verdicts: dict[tuple[str, str], Options]
+    warnings: list[str]
+    refusals: list[str]
+    refused: set[tuple[str, str]]
+
+
+def _check_capacity(params: Params, mode: Mode, session: Session, entries: list[Entry]) -> list[Entry]:
+    """The entries with whether their VMs fit, as far as the task asks for it. Raises TaskFailed for what does not."""
+    verdicts, warnings, refusals, refused = _capacity(params, session, entries)
+    mode.warnings += warnings
+    if refusals:
+        results = [
+            {
+                "namespace": key[0],
+                "name": key[1],
+                "will_run": will_run,
+                "kind": "VirtualMachine",
+                "action": "none",
+                "changed": False,
+                "failed": key in refused,
+                **({"msg": will_run["problem"]} if key in refused else {}),
+            }
+            for key, will_run in verdicts.items()
+        ]
+        raise TaskFailed(f"{'; '.join(refusals)}. Nothing was sent", changed=False, results=results)
+    return [replace(entry, will_run=verdicts.get((entry.key.namespace or "", entry.key.name))) for entry in entries]
+
+
+def _capacity(params: Params, session: Session, entries: Iterable[Entry]) -> _Capacity:
+    # The option, whether a VM that does not fit fails the task, and what gives verdicts by VM and warnings.
+    checks: list[tuple[str, bool, Callable[[], tuple[Options, list[str]]]]] = []
+    if params["quota"] != "off":
+        checks.append(("quota", params["quota"] == "strict", lambda: read_quota_effects(session, vms, KEEP)))
+    if params["preflight_placement"] and params["preflight"] != "off":
+        strict = params["preflight"] == "strict"
+        checks.append(("preflight_placement", strict, lambda: read_placement(session, vms, [], [], MIGRATE)))
+    vms = _to_run(entries) if checks else []
+    lines_by_vm: dict[tuple[str, str], list[Options]] = {}
+    warnings: list[str] = []
+    refusals: list[str] = []
+    refused: set[tuple[str, str]] = set()
+    for option, strict, check in checks if vms else ():
+        lines: list[Options] = []
+        problems: list[str] = []
+        try:
+            checked, check_warnings = check()
+            lines = checked["virtual_machines"]
+            warnings += [*check_warnings, kubevirt(session).assumption]
+        except (RequestFailed, FieldError) as error:
+            problems.append(str(error))
+        for line in lines:
+            key = (line["namespace"], line["name"])
+            lines_by_vm.setdefault(key, []).append(line)
+            if line["fits"]:
+                continue
+            problem = f"{key[0]}/{key[1]}: {line['problem']}"
+            if not line["evaluated"]:
+                warnings.append(f"{option}: {problem}")
+            else:
+                problems.append(problem)
+                refused.update({key} if strict else ())
+        if problems:
+            more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+            (refusals if strict else warnings).append(f"{option}: {'; '.join(problems[:_SHOWN])}{more}")
+    verdicts = {key: verdict(lines) for key, lines in lines_by_vm.items()}
+    return _Capacity(verdicts, [text for text in dict.fromkeys(warnings) if text], refusals, refused)
+
+
+def _to_run(entries: Iterable[Entry]) -> list[Manifest]:
+    vms = []
+    for entry in entries:
+        if entry.problem is None and entry.state != "absent":
+            # As for a new VM, which gets a run strategy and memory.
+            vm, _owned = reconcile(entry.manifest, None, "")
+            if vm["spec"].get("runStrategy") != "Halted" and vm["spec"].get("running") is not False:
+                vms.append(vm)
+    return vms
 
 
 # Of the task, not of a VM.
@@ -290,7 +380,7 @@ MODULE = ObjectModule(
     settings=_SETTINGS,
     rules={"mutually_exclusive": EXCLUSIVE},
     complete=_complete,
-    capacity=capacity,
+    check=_check_capacity,
     warnings=warnings,
     selectors=_SELECTORS,
     select=to_delete,

@@ -14,7 +14,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from ..client.errors import TaskFailed, reason_of
 from ..client.transport import urllib3
-from .catalog_text import LARGEST, TextError, documents
+from .catalog_text import LARGEST, documents
 
 RELEASES: Final = "https://github.com/kubevirt/common-instancetypes/releases/download"
 _CHECKSUMS: Final = "CHECKSUMS.sha256"
@@ -84,8 +84,8 @@ def _fetched(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
     else:
         raise TaskFailed("version: required; set the version of a release, or url to the address of a bundle")
     fetched = fetch(addresses, options["checksum"] or "", sources)
-    documents = [item for address, (text, _digest) in zip(addresses, fetched) for item in parse(text, address)]
-    return documents, {address: digest for address, (_text, digest) in zip(addresses, fetched)}
+    found = [item for address, (text, _digest) in zip(addresses, fetched) for item in documents(text, address)]
+    return found, {address: digest for address, (_text, digest) in zip(addresses, fetched)}
 
 
 def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[str, str]]:
@@ -107,14 +107,6 @@ def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[s
             digest = listed[folder][name]
         fetched.append((_file(url, digest, sources), digest))
     return fetched
-
-
-def parse(text: str, where: str) -> list[Any]:
-    """The YAML documents of a text. Raises TaskFailed for invalid YAML, such as a truncated file."""
-    try:
-        return documents(text, where)
-    except TextError as error:
-        raise TaskFailed(str(error)) from error
 
 
 def _digest(checksum: str) -> str:

@@ -53,9 +53,6 @@ _SNAPSHOT: Final = "VolumeSnapshot"
 class BootSourceHandler(KindHandler):
     """Describes boot sources: the DataSource as last read, or the labelled object."""
 
-    def __init__(self, _options: Options, _session: Session) -> None:
-        super().__init__("boot sources")
-
     def describe(self, result: DeclareOutcome) -> dict[str, Any]:
         live = result.live or {}
         labels = {"labels": live["metadata"].get("labels") or {}}
@@ -209,7 +206,7 @@ def _replace(session: Session, pairs: list[Pair], settings: WriteSettings) -> No
         _check_new(session, boot_source, manifest, settings)
     accepted = [pair for pair in pairs if not pair[0].result.failed]
     if not settings.check_mode:
-        declare_objects(session, KindHandler("crons"), accepted, replace(settings, wait=True), "absent")
+        declare_objects(session, KindHandler(), accepted, replace(settings, wait=True), "absent")
     accepted = [pair for pair in accepted if not pair[0].result.failed]
     # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
     declare_objects(session, CronHandler(), accepted, replace(settings, server_dry_run=False, wait=False))
@@ -314,7 +311,7 @@ def delete_boot_sources(session: Session, boot_sources: list[BootSourceState], s
     """Deletes boot sources and the volumes created for them."""
     for kind in _KINDS:
         pairs = [(boot_source, _named(kind, boot_source)) for boot_source in not_failed(boot_sources)]
-        declare_objects(session, KindHandler("boot sources"), pairs, settings, "absent")
+        declare_objects(session, KindHandler(), pairs, settings, "absent")
     _delete(
         session,
         [(boot_source, volume) for boot_source in not_failed(boot_sources) for volume in _owned(session, boot_source)],
@@ -367,4 +364,4 @@ def _delete(session: Session, pairs: list[Pair], settings: WriteSettings) -> Non
             )
         else:
             due.append((boot_source, volume))
-    declare_objects(session, KindHandler("volumes"), due, settings, "absent")
+    declare_objects(session, KindHandler(), due, settings, "absent")

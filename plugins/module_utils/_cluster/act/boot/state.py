@@ -136,9 +136,6 @@ def _entry(boot_source: BootSourceState, manifest: Manifest, state: str) -> Entr
 class VolumeHandler(KindHandler):
     """DataVolumes: checked by CDI's rules, and ready once CDI has filled them."""
 
-    def __init__(self) -> None:
-        super().__init__("volumes")
-
     def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
         return [_refused(admission.data_volume_refusal(_after(result), result.live)) for result in planned]
 
@@ -152,9 +149,6 @@ class VolumeHandler(KindHandler):
 class CronHandler(KindHandler):
     """DataImportCrons: checked by CDI's rules."""
 
-    def __init__(self) -> None:
-        super().__init__("crons")
-
     def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
         return [cron_refused(result.planned.manifest) for result in planned]
 
@@ -163,7 +157,6 @@ class DataSourceHandler(KindHandler):
     """DataSources. unready: the names of those whose volume is not filled: these keep their source."""
 
     def __init__(self, unready: set[tuple[str, str]]) -> None:
-        super().__init__("boot sources")
         self._unready = unready
 
     def adjust(self, step: Plan, live: Manifest | None) -> Plan:
@@ -182,7 +175,6 @@ class LabelHandler(KindHandler):
     """The handler of objects of which only labels are declared."""
 
     def __init__(self, check_mode: bool) -> None:
-        super().__init__("boot sources")
         self._check_mode = check_mode
 
     def adjust(self, step: Plan, live: Manifest | None) -> Plan:
@@ -200,9 +192,6 @@ class LabelHandler(KindHandler):
 
 class ClaimHandler(KindHandler):
     """The labels of claims. Claims that CDI has not created yet get their labels from CDI."""
-
-    def __init__(self) -> None:
-        super().__init__("claims")
 
     def adjust(self, step: Plan, live: Manifest | None) -> Plan:
         return Plan(plan.NONE, step.manifest, {}, {}) if live is None else step

@@ -35,8 +35,7 @@ class DeclaredTypeHandler(CatalogHandler):
     belong; "" for those that a task declares one by one.
     """
 
-    def __init__(self, plural: str, options: Options, session: Session, catalog: str = "") -> None:
-        super().__init__(plural)
+    def __init__(self, options: Options, session: Session, catalog: str = "") -> None:
         self.users = CatalogUsers(session)
         self._session = session
         self._catalog = catalog

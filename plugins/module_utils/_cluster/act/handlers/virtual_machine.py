@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ...._resolver.api.effects import NOTHING, RESTART, UNKNOWN, Impact
+from ...._resolver.api.errors import FieldError
 from ...._resolver.api.managed_fields import Field
 from ...._resolver.api.matcher import ROLES
+from ...._resolver.boot.origin import Image
 from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.impact import impact, size_mismatch
 from ...._resolver.declare.plan import Plan
+from ...._resolver.declare.vm import from_image
+from ...._resolver.declare.vm.from_image import ImageContents, ImageInference
 from ...._resolver.declare.vm_template import checkable
 from ...._resolver.kubevirt.find import naming
 from ...._resolver.kubevirt.vmi.cluster import Cluster
@@ -17,17 +22,17 @@ from ...._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets, readi
 from ...._resolver.limits.language import WARN
 from ...._resolver.preflight import issues as rules
 from ...._resolver.preflight.admit import AdmissionResult, admission_cache_key, admit
-from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
+from ...._resolver.preflight.object_keys import ObjectKey, keys_for_admission, keys_for_guest
 from ...._resolver.preflight.references import keys_for_start
 from ...client.errors import RequestFailed
 from ...client.session import Session
 from ...read.catalog import ClusterLimits
+from ...read.image import contents_of
 from ...read.kubevirt import kubevirt
 from ...read.lookup import ClusterLookup
 from ...read.snapshot import Key, read
 from ...read.watch import ProbeResult
 from ..deletion import await_dependents, await_old_dependents, retained_claims
-from ..from_image import complete_entries
 from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
 from ..restarts import DeclaredRestarts, stale_conditions, waits_for_restart
 
@@ -45,7 +50,7 @@ class VirtualMachineHandler(KindHandler):
     """
 
     def __init__(self, options: Options, session: Session) -> None:
-        super().__init__("virtual machines", options["field_manager"])
+        self.manager = options["field_manager"]
         self._force = options["force_conflicts"]
         permitted = options["restart"] == "if_required"
         self._restarts = DeclaredRestarts(permitted, options["concurrency"], options["wait"])
@@ -59,8 +64,8 @@ class VirtualMachineHandler(KindHandler):
     def _cluster(self) -> Cluster:
         return Cluster(self._lookup, kubevirt(self._session))
 
-    def complete_entries(self, entries: list[tuple[Entry, Manifest | None]]) -> list[tuple[Entry, list[str]]]:
-        return complete_entries(self._session, entries)
+    def complete(self, results: list[DeclareOutcome]) -> None:
+        infer_from_images(self._session, results)
 
     def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
         return virtual_machine.reconcile(manifest, live, self.manager)
@@ -194,7 +199,6 @@ class VirtualMachineHandler(KindHandler):
 
 class TemplateHandler(KindHandler):
     def __init__(self, _options: Options, session: Session) -> None:
-        super().__init__("virtual machine templates")
         self._session = session
 
     def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
@@ -238,3 +242,57 @@ def _is_held_up(result: DeclareOutcome) -> bool:
 
 def _instance(result: DeclareOutcome) -> Key:
     return Key(_VMI, result.entry.key.namespace, result.entry.key.name)
+
+
+def infer_from_images(session: Session, results: list[DeclareOutcome]) -> None:
+    """Asks registries which instancetype and preference VMs need that have the option `infer_from_registry`."""
+    due = [result for result in results if result.entry.options.get("infer_from_registry")]
+    if not due:
+        return
+    existing = _existing_volumes(session, due)
+    images: dict[DeclareOutcome, dict[ImageInference, tuple[Image, bool]]] = {}
+    for result in due:
+        entry = result.entry
+        volumes = existing.get(entry.key.namespace or "", {})
+        questions = from_image.image_inferences(entry.manifest, result.live, volumes)
+        if questions:
+            images[result] = {question: _image_key(session, entry, question.image) for question in questions}
+    contents = contents_of(session, (key for of_vm in images.values() for key in of_vm.values()))
+    for result, of_vm in images.items():
+        answers = {
+            question.image: ImageContents(contents[key].environment, contents[key].problem)
+            for question, key in of_vm.items()
+        }
+        try:
+            inferred = from_image.infer_from_images(result.entry.manifest, list(of_vm), answers)
+        except FieldError as error:
+            result.failed = str(error)
+        else:
+            result.entry = replace(result.entry, manifest=inferred.vm)
+            result.warnings += inferred.warnings
+
+
+def _image_key(session: Session, entry: Entry, image: Image) -> tuple[Image, bool]:
+    """An argument for contents_of. For an image index, the image for the VM's architecture counts."""
+    if not image.architecture:
+        template = entry.manifest["spec"]["template"].get("spec") or {}
+        own = template.get("architecture") or kubevirt(session).configuration.architecture
+        image = image._replace(architecture=own)
+    return image, bool(entry.options.get("insecure_registry"))
+
+
+def _existing_volumes(session: Session, due: list[DeclareOutcome]) -> dict[str, dict[str, Manifest]]:
+    """The DataVolumes that the inference needs, by namespace and name."""
+    volumes = {
+        (result.entry.key.namespace or "", name)
+        for result in due
+        for name in from_image.existing_volumes(result.entry.manifest, result.live)
+    }
+    lookup = ClusterLookup(session)
+    lookup.gather(ObjectKey("DataVolume", namespace, name, namespace) for namespace, name in sorted(volumes))
+    existing: dict[str, dict[str, Manifest]] = {}
+    for namespace, name in volumes:
+        volume = lookup.get("DataVolume", namespace, name)
+        if isinstance(volume, dict):
+            existing.setdefault(namespace, {})[name] = volume
+    return existing

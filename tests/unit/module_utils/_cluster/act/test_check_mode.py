@@ -25,14 +25,12 @@ Answer = Callable[[str, str, "dict[str, str]"], Any]
 KIND = "VirtualMachineInstancetype"
 PLACE = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachineinstancetypes"
 UNKNOWN = "check mode cannot tell whether an earlier task of the play creates it"
-SIZES = KindHandler("instancetypes")
+SIZES = KindHandler()
 
 
 def handler_with(**methods: Callable[..., Any]) -> KindHandler:
     """One with other methods."""
-    return type("Other", (KindHandler,), {name: staticmethod(method) for name, method in methods.items()})(
-        "instancetypes"
-    )
+    return type("Other", (KindHandler,), {name: staticmethod(method) for name, method in methods.items()})()
 
 
 def manifest(name: str) -> Manifest:

@@ -26,14 +26,12 @@ from scripted_server import Store, forbidden, session_with, status
 Manifest = dict[str, Any]
 KIND = "VirtualMachineInstancetype"
 PATH = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/{}/virtualmachineinstancetypes"
-SIZES = KindHandler("instancetypes")
+SIZES = KindHandler()
 
 
 def handler_with(**methods: Callable[..., Any]) -> KindHandler:
     """One with other methods."""
-    return type("Other", (KindHandler,), {name: staticmethod(method) for name, method in methods.items()})(
-        "instancetypes"
-    )
+    return type("Other", (KindHandler,), {name: staticmethod(method) for name, method in methods.items()})()
 
 
 def manifest(name: str, namespace: str = "shop", guest: int = 1) -> Manifest:

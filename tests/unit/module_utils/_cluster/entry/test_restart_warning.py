@@ -51,7 +51,7 @@ def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "neve
     module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options, _session: handler)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
     mode = Mode(check=check)
-    module._outcome(params, mode, handler, list(results), {})
+    module._outcome(params, mode, handler, list(results))
     return mode.warnings
 
 

@@ -21,9 +21,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.catalog_source import (
     Sources,
     fetch,
-    parse,
     release_files,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.catalog_text import documents
 
 TEXT = "kind: A\n---\nkind: B\n"
 DIGEST = hashlib.sha256(TEXT.encode()).hexdigest()
@@ -204,9 +204,9 @@ def test_invalid_url_is_refused(address: str, sources: Sources) -> None:
 
 
 def test_a_cut_document_names_its_place() -> None:
-    assert parse(TEXT, "a.yaml") == [{"kind": "A"}, {"kind": "B"}]
+    assert documents(TEXT, "a.yaml") == [{"kind": "A"}, {"kind": "B"}]
     with pytest.raises(TaskFailed, match=r"a.yaml, line 2, column .*; check that the file is complete"):
-        parse('kind: A\nmetadata: {name: "x', "a.yaml")
+        documents('kind: A\nmetadata: {name: "x', "a.yaml")
 
 
 def test_checksum_lists_may_have_other_lines(web: Web, sources: Sources) -> None:
