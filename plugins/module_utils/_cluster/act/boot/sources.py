@@ -6,7 +6,6 @@ A DataSource moves when its new volume is filled; until then VMs are made of the
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +19,7 @@ from ...._resolver.declare import plan
 from ...client import upload_proxy
 from ...client.errors import ApiError, RequestFailed
 from ...client.session import Session
-from ...read.watch import ProbeResult, wait_for
+from ...read.watch import ProbeResult, wait_in_namespaces
 from ..engine import NO_DRY_RUN, WriteSettings, run_dry, send
 from ..kind_handler import DeclareOutcome, Entry, KindHandler
 from .checks import identify
@@ -73,28 +72,24 @@ def declare_sources(
         return results
     boot_sources = [BootSourceState(result) for result in results]
     present = [boot_source for boot_source in boot_sources if boot_source.state != "absent"]
-    identify(session, present, settings)
-    _label(session, not_failed(present, lambda boot_source: boot_source.state == LABELED), settings)
     managed = [boot_source for boot_source in present if boot_source.state != LABELED]
+    identify(session, present, settings)
+    _label(session, [boot_source for boot_source in present if boot_source.state == LABELED], settings)
     _import(session, not_failed(managed, lambda boot_source: boot_source.imports), settings)
     _upload(session, not_failed(managed, lambda boot_source: boot_source.uploads), settings)
     _poll(session, not_failed(managed, lambda boot_source: boot_source.polls), settings)
     _declare_data_sources(session, not_failed(managed, lambda boot_source: not boot_source.polls), settings)
-    delete_old_volumes(
-        session, not_failed(managed, lambda boot_source: bool(boot_source.volume) and boot_source.filled), settings
-    )
-    delete_boot_sources(
-        session, [boot_source for boot_source in boot_sources if boot_source.state == "absent"], settings
-    )
+    filled = not_failed(managed, lambda boot_source: bool(boot_source.volume) and boot_source.filled)
+    _delete_old_volumes(session, filled, settings)
+    _delete_boot_sources(session, [item for item in boot_sources if item.state == "absent"], settings)
     return results
 
 
 def _label(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     """Declares the labels of one existing object for each boot source."""
-    pairs = [(boot_source, _labeled(boot_source)) for boot_source in boot_sources]
-    for (boot_source, _manifest), result in zip(
-        pairs, declare_objects(session, LabelHandler(settings.check_mode), pairs, settings)
-    ):
+    keys = ((boot_source, boot_source.result.entry.key) for boot_source in boot_sources)
+    pairs = [(item, _labeled(key.kind, str(key.namespace), key.name, item.labels)) for item, key in keys]
+    for boot_source, result in declare_objects(session, LabelHandler(settings.check_mode), pairs, settings):
         boot_source.result.live = result.live
         if result.live is not None and boot_source.result.entry.key.kind == _DATA_SOURCE:
             boot_source.result.warnings += preflight.overwritten(
@@ -102,10 +97,9 @@ def _label(session: Session, boot_sources: list[BootSourceState], settings: Writ
             )
 
 
-def _labeled(boot_source: BootSourceState) -> Manifest:
-    key = boot_source.result.entry.key
-    metadata = {"name": key.name, "namespace": key.namespace, "labels": boot_source.labels}
-    return {"apiVersion": BY_NAME[key.kind].api_version, "kind": key.kind, "metadata": metadata}
+def _labeled(kind: str, namespace: str, name: str, labels: dict[str, str]) -> Manifest:
+    metadata = {"name": name, "namespace": namespace, "labels": labels}
+    return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata}
 
 
 def _content(session: Session, live: Manifest) -> Manifest | None:
@@ -121,11 +115,8 @@ def _content(session: Session, live: Manifest) -> Manifest | None:
 
 
 def _import(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
-    pairs = [
-        (boot_source, source.volume(boot_source.options, boot_source.content.digest, boot_source.labels))
-        for boot_source in boot_sources
-    ]
-    for (boot_source, _manifest), result in zip(pairs, declare_objects(session, VolumeHandler(), pairs, settings)):
+    pairs = [(item, source.volume(item.options, item.content.digest, item.labels)) for item in boot_sources]
+    for boot_source, result in declare_objects(session, VolumeHandler(), pairs, settings):
         done = result.live is not None and source.import_status(result.live).done
         # In check mode, a task that waits would find the volume filled.
         boot_source.filled = done or (settings.check_mode and settings.wait)
@@ -183,7 +174,7 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Write
     for boot_source in boot_sources:
         manifest = source.cron(boot_source.options, boot_source.labels)
         try:
-            live = session.get(BY_NAME[_CRON], boot_source.options["namespace"], boot_source.options["name"])
+            live = session.get(BY_NAME[_CRON], *boot_source.name)
         except RequestFailed as error:
             boot_source.result.failed = str(error)
             continue
@@ -194,7 +185,7 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Write
         else:
             unchanged.append((boot_source, manifest))
     declare_objects(session, CronHandler(), unchanged, replace(settings, wait=False))
-    _replace(session, [pair for pair in changed if not pair[0].result.failed], settings)
+    _replace(session, changed, settings)
     if settings.wait and not settings.check_mode:
         _await_cron(session, not_failed(boot_sources), settings)
 
@@ -203,16 +194,18 @@ def _replace(session: Session, pairs: list[Pair], settings: WriteSettings) -> No
     """Makes DataImportCrons anew. None is deleted before CDI's rules and the API server accept the new one: without
     either, nothing would poll the registry."""
     for boot_source, manifest in pairs:
-        _check_new(session, boot_source, manifest, settings)
-    accepted = [pair for pair in pairs if not pair[0].result.failed]
+        if not boot_source.result.failed:
+            _check_new(session, boot_source, manifest, settings)
     if not settings.check_mode:
-        declare_objects(session, KindHandler(), accepted, replace(settings, wait=True), "absent")
-    accepted = [pair for pair in accepted if not pair[0].result.failed]
+        declare_objects(session, KindHandler(), pairs, replace(settings, wait=True), "absent")
     # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
-    declare_objects(session, CronHandler(), accepted, replace(settings, server_dry_run=False, wait=False))
-    for boot_source, _manifest in accepted:
-        if boot_source.result.failed and not settings.check_mode:
-            boot_source.result.failed += "; the old DataImportCron is deleted, so run the task again"
+    for boot_source, result in declare_objects(
+        session, CronHandler(), pairs, replace(settings, server_dry_run=False, wait=False)
+    ):
+        if result.failed and not settings.check_mode:
+            boot_source.result.failed = (
+                f"{boot_source.result.failed}; the old DataImportCron is deleted, so run the task again"
+            )
 
 
 def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, settings: WriteSettings) -> None:
@@ -239,89 +232,55 @@ def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifes
 
 
 def _await_cron(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
-    deadline = time.monotonic() + settings.wait_timeout
-    for namespace in sorted({boot_source.options["namespace"] for boot_source in boot_sources}):
-        by_name = {
-            boot_source.options["name"]: boot_source
-            for boot_source in boot_sources
-            if boot_source.options["namespace"] == namespace
-        }
+    def probe(live: Manifest | None) -> ProbeResult:
+        return ProbeResult(live is not None and source.is_ready(live), pending="CDI to import the image")
 
-        def probe(_name: str, live: Manifest | None) -> ProbeResult:
-            return ProbeResult(live is not None and source.is_ready(live), pending="CDI to import the image")
-
-        seconds = max(0.0, deadline - time.monotonic())
-        for name, result in wait_for(session, BY_NAME[_DATA_SOURCE], namespace, by_name, probe, seconds).items():
-            by_name[name].result.live = result.object
-            by_name[name].result.failed = result.failure
+    by_name = {boot_source.name: boot_source for boot_source in boot_sources}
+    probes = dict.fromkeys(by_name, probe)
+    for name, waited in wait_in_namespaces(session, BY_NAME[_DATA_SOURCE], probes, settings.wait_timeout).items():
+        by_name[name].result.live, by_name[name].result.failed = waited
 
 
 def _declare_data_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
-    unfilled = {
-        (boot_source.options["namespace"], boot_source.options["name"])
-        for boot_source in boot_sources
-        if not boot_source.filled
-    }
+    unfilled = {boot_source.name for boot_source in boot_sources if not boot_source.filled}
     pairs = [
-        (boot_source, source.data_source(boot_source.options, boot_source.volume, boot_source.labels))
-        for boot_source in boot_sources
-        if boot_source.has_data_source
+        (item, source.data_source(item.options, item.volume, item.labels))
+        for item in boot_sources
+        if item.has_data_source
     ]
-    for (boot_source, _manifest), result in zip(
-        pairs, declare_objects(session, DataSourceHandler(unfilled), pairs, settings)
-    ):
+    for boot_source, result in declare_objects(session, DataSourceHandler(unfilled), pairs, settings):
         boot_source.result.live = result.live
-        if result.live is not None and (boot_source.options["namespace"], boot_source.options["name"]) in unfilled:
+        if result.live is not None and not boot_source.filled:
             boot_source.result.warnings.append(
                 f"the DataSource will refer to {boot_source.volume} when that is filled; run the task again"
             )
+    # The claim or snapshot of the DataSource, because CDI copies its labels over those of the DataSource.
     claims = [
-        (boot_source, _claim(boot_source)) for boot_source in boot_sources if boot_source.labels and boot_source.filled
+        (item, _labeled(_SNAPSHOT if item.options.get("snapshot") else _CLAIM, *item.target, item.labels))
+        for item in boot_sources
+        if item.labels and item.filled
     ]
-    declare_objects(
-        session, ClaimHandler(), [pair for pair in claims if not pair[0].result.failed], replace(settings, wait=False)
-    )
+    declare_objects(session, ClaimHandler(), claims, replace(settings, wait=False))
 
 
-def _claim(boot_source: BootSourceState) -> Manifest:
-    """The claim or snapshot of the DataSource with the labels, because CDI copies its labels over those of the
-    DataSource."""
-    kind = _SNAPSHOT if boot_source.options.get("snapshot") else _CLAIM
-    namespace, name = boot_source.target
-    metadata = {"name": name, "namespace": namespace, "labels": boot_source.labels}
-    return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata}
-
-
-# The DataImportCron first, because it would create the other objects again.
-_KINDS: Final = ("DataImportCron", "DataSource")
-
-
-def delete_old_volumes(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+def _delete_old_volumes(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     """Deletes the volumes of boot sources beyond `keep`, the oldest first."""
-    pairs: list[Pair] = []
-    for boot_source in boot_sources:
-        pairs += [
-            (boot_source, volume)
-            for volume in source.outdated(_owned(session, boot_source), boot_source.volume, boot_source.options["keep"])
-        ]
+    pairs = [
+        (item, volume)
+        for item in boot_sources
+        for volume in source.outdated(_owned(session, item), item.volume, item.options["keep"])
+    ]
     _delete(session, pairs, settings)
 
 
-def delete_boot_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+def _delete_boot_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     """Deletes boot sources and the volumes created for them."""
-    for kind in _KINDS:
-        pairs = [(boot_source, _named(kind, boot_source)) for boot_source in not_failed(boot_sources)]
+    # The DataImportCron first, because it would create the other objects again.
+    for kind in (_CRON, _DATA_SOURCE):
+        pairs = [(boot_source, _labeled(kind, *boot_source.name, {})) for boot_source in boot_sources]
         declare_objects(session, KindHandler(), pairs, settings, "absent")
-    _delete(
-        session,
-        [(boot_source, volume) for boot_source in not_failed(boot_sources) for volume in _owned(session, boot_source)],
-        settings,
-    )
-
-
-def _named(kind: str, boot_source: BootSourceState) -> Manifest:
-    metadata = {"name": boot_source.options["name"], "namespace": boot_source.options["namespace"]}
-    return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata}
+    volumes = [(item, volume) for item in not_failed(boot_sources) for volume in _owned(session, item)]
+    _delete(session, volumes, settings)
 
 
 def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
@@ -331,18 +290,16 @@ def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
     if boot_source.uploads or boot_source.state == "absent":
         kinds.append((_CLAIM, source.OWNER))
     for name, label in kinds:
-        kind = BY_NAME[name]
         query = {"labelSelector": f"{label}={boot_source.options['name']}"}
         try:
-            items, _version = session.list(kind, boot_source.options["namespace"], **query)
+            items, _version = session.list(BY_NAME[name], boot_source.options["namespace"], **query)
         except RequestFailed as error:
             boot_source.result.warnings.append(f"old volumes stay: {error}")
             return []
         for item in items:
-            # CDI deletes the claim of a DataVolume with it. The items of a list have no apiVersion and kind.
+            # CDI deletes the claim of a DataVolume with it.
             if name == _VOLUME or not item["metadata"].get("ownerReferences"):
-                manifest = {**item, "apiVersion": kind.api_version, "kind": name}
-                volumes[name, item["metadata"]["name"]] = manifest
+                volumes[name, item["metadata"]["name"]] = item
     return list(volumes.values())
 
 
@@ -357,11 +314,9 @@ def _delete(session: Session, pairs: list[Pair], settings: WriteSettings) -> Non
         return
     due = []
     for boot_source, volume in pairs:
-        clone = source.clones_by_claim(clones, volume["metadata"]["namespace"]).get(volume["metadata"]["name"])
-        if clone:
-            boot_source.result.warnings.append(
-                f"the volume {volume['metadata']['name']} stays, since {clone} is cloned from it"
-            )
+        name = volume["metadata"]["name"]
+        if clone := source.clones_by_claim(clones, volume["metadata"]["namespace"]).get(name):
+            boot_source.result.warnings.append(f"the volume {name} stays, since {clone} is cloned from it")
         else:
             due.append((boot_source, volume))
     declare_objects(session, KindHandler(), due, settings, "absent")

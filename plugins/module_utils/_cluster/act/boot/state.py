@@ -34,7 +34,7 @@ _UNKNOWN: Final = Content()
 _DESCRIBED: Final = ("DataSource", "DataImportCron")
 
 
-@dataclass
+@dataclass(eq=False)
 class BootSourceState:
     """The state of one boot source. filled: whether CDI has filled its volume, or would have."""
 
@@ -47,6 +47,11 @@ class BootSourceState:
     @property
     def options(self) -> Options:
         return self.result.entry.options
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Namespace and name."""
+        return self.options["namespace"], self.options["name"]
 
     @property
     def state(self) -> str:
@@ -117,20 +122,20 @@ def is_filled(session: Session, boot_source: BootSourceState) -> bool:
 
 
 def declare_objects(
-    session: Session, handler: KindHandler, pairs: list[Pair], settings: WriteSettings, state: str = "present"
-) -> list[DeclareOutcome]:
-    """Declares one object for each boot source, or deletes it."""
-    entries = [_entry(boot_source, manifest, state) for boot_source, manifest in pairs]
+    session: Session, handler: KindHandler, pairs: Iterable[Pair], settings: WriteSettings, state: str = "present"
+) -> list[tuple[BootSourceState, DeclareOutcome]]:
+    """Declares one object for each boot source that has not failed, or deletes it."""
+    due = [(boot_source, manifest) for boot_source, manifest in pairs if not boot_source.result.failed]
+    entries = []
+    for boot_source, manifest in due:
+        metadata = manifest["metadata"]
+        key = Key(manifest["kind"], metadata["namespace"], metadata["name"])
+        entries.append(Entry(boot_source.result.entry.label, key, state, manifest))
     results = declare(session, handler, entries, settings) if entries else []
-    for (boot_source, _manifest), result in zip(pairs, results):
+    done = [(boot_source, result) for (boot_source, _manifest), result in zip(due, results)]
+    for boot_source, result in done:
         boot_source.add(result)
-    return results
-
-
-def _entry(boot_source: BootSourceState, manifest: Manifest, state: str) -> Entry:
-    metadata = manifest["metadata"]
-    key = Key(manifest["kind"], metadata["namespace"], metadata["name"])
-    return Entry(boot_source.result.entry.label, key, state, manifest)
+    return done
 
 
 class VolumeHandler(KindHandler):
