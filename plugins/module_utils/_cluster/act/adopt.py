@@ -73,7 +73,9 @@ def adopt(
     lookup = ClusterLookup(session)
     cluster = Cluster(lookup, kubevirt(session))
     assumption = [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
-    instances = _instances(session, todo)
+    namespaces = sorted({result.vm["metadata"]["namespace"] for result in todo})
+    live = [item for namespace in namespaces for item in session.list(_VMI, namespace)[0]]
+    instances = {namespaced_name(item): item for item in live}
     running = [(result.vm, instances[result.key]) for result in todo if result.key in instances]
     lookup.gather(key for pair in running for key in keys_for_guest(*pair, cluster.release))
     due: dict[AdoptOutcome, Candidate] = {}
@@ -98,14 +100,6 @@ def adopt(
         send_patch = _dry_run if settings.check_mode else _write
         run_writes(due, lambda result: send_patch(session, result, due[result]), settings)
     return results
-
-
-def _instances(session: Session, results: list[AdoptOutcome]) -> dict[tuple[str, str], Manifest]:
-    instances = {}
-    for namespace in sorted({result.vm["metadata"]["namespace"] for result in results}):
-        items, _version = session.list(_VMI, namespace)
-        instances.update({namespaced_name(item): item for item in items})
-    return instances
 
 
 def _candidates(

@@ -49,7 +49,6 @@ def declare(
     planned = _plan(session, handler, results, settings)
     _preflight(handler, planned, settings)
     _check_namespaces(session, results, settings)
-    _name_retained(handler, results)
     handler.foretell([result for result in planned if not result.failed], settings.check_mode)
     if settings.check_mode:
         if settings.server_dry_run:
@@ -191,17 +190,16 @@ def _check_namespaces(session: Session, results: list[DeclareOutcome], settings:
 def apply_findings(result: DeclareOutcome, findings: list[Finding], settings: WriteSettings) -> None:
     """Fails a result because of its findings or turns them into warnings, depending on the option `preflight`."""
     if settings.check_mode:
-        findings = [_in_check_mode(finding) for finding in findings]
+        # An earlier task of the play might create a missing object.
+        findings = [
+            Finding(f"{finding.text}; {UNKNOWN_IN_CHECK_MODE}", note=True) if finding.missing else finding
+            for finding in findings
+        ]
     refused = [finding.text for finding in findings if not finding.note and settings.preflight == "strict"]
     if refused:
         result.failed = "; ".join(refused)
     else:
         result.warnings += [finding.text for finding in findings]
-
-
-def _in_check_mode(finding: Finding) -> Finding:
-    """Turns a finding about a missing object into a note: an earlier task of the play might create that object."""
-    return Finding(f"{finding.text}; {UNKNOWN_IN_CHECK_MODE}", note=True) if finding.missing else finding
 
 
 def _await_names(
@@ -244,16 +242,12 @@ def _write(session: Session, results: list[DeclareOutcome], settings: WriteSetti
             result.live, result.written = live, True
         if result.taken_from and result.live is not None:
             result.owners = _owners(result.live, session.field_manager)
-        _forget_plan(result)
+        # Only the plan needs these: half of the memory of each of thousands of objects.
+        result.planned = NOT_PLANNED
+        for manifest in (result.live_before or {}, result.live or {}):
+            manifest.get("metadata", {}).pop("managedFields", None)
 
     run_writes(results, write, settings)
-
-
-def _forget_plan(result: DeclareOutcome) -> None:
-    """Frees what only the plan needs, and the plan: half of the memory of each of thousands of objects."""
-    result.planned = NOT_PLANNED
-    for manifest in (result.live_before or {}, result.live or {}):
-        manifest.get("metadata", {}).pop("managedFields", None)
 
 
 def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
@@ -281,69 +275,57 @@ def _send_plan(session: Session, result: DeclareOutcome, force: bool) -> Iterato
     Raises RequestFailed.
     """
     key, step, live = result.entry.key, result.planned, result.live_before
-    kind = BY_NAME[key.kind]
+    uid = live["metadata"].get("uid") if live is not None else None
     if step.action == plan.DELETE:
-        uid = live["metadata"].get("uid") if live is not None else None
-        send(session, delete(kind.path(key.namespace, key.name), uid))
+        send(session, delete(key.path, uid))
         yield None
         return
     if step.taken_from and live is not None:
-        _take_over(session, kind, key, step, live)
+        _take_over(session, key, step, live)
         yield live
     if step.merge_patch:
-        _patch_first(session, kind, key, step)
+        patch: Manifest = {}
+        for path, value in step.merge_patch.items():
+            node = patch
+            for part in path[:-1]:
+                node = node.setdefault(part, {})
+            node[path[-1]] = value
+        send(session, merge_patch(key.path, patch, fieldManager=session.field_manager))
         yield live
     if session.is_dry_run and (step.taken_from or step.merge_patch):
         # The apply depends on these patches, which a dry run does not store.
         return
-    metadata = _apply(session, _with_uid(step.manifest, live), force)["metadata"]
+    # For the live object and for no other: an apply would create anew what has been deleted meanwhile, while its
+    # revisions still wait for the garbage collector.
+    own = {"metadata": {**step.manifest["metadata"], "uid": uid}} if uid else {}
+    metadata = _apply(session, key, {**step.manifest, **own}, force)["metadata"]
     yield {**plan.merged(step, live), "metadata": metadata}
 
 
-def _with_uid(manifest: Manifest, live: Manifest | None) -> Manifest:
-    """The manifest for the live object, and for no other: an apply would create anew what has been deleted
-    meanwhile, while its revisions still wait for the garbage collector."""
-    uid = live["metadata"].get("uid") if live is not None else None
-    return {**manifest, "metadata": {**manifest["metadata"], "uid": uid}} if uid else manifest
-
-
-def _take_over(session: Session, kind: Kind, key: Key, step: Plan, live: Manifest) -> None:
+def _take_over(session: Session, key: Key, step: Plan, live: Manifest) -> None:
     """Transfers the fields of other managers to this field manager. A conflict is retried with the current object."""
     for retries in reversed(range(_ATTEMPTS)):
-        steps = taking_over(
-            {**live, "apiVersion": kind.api_version}, step.fields, session.field_manager, step.taken_from
-        )
+        typed = {**live, "apiVersion": BY_NAME[key.kind].api_version}
+        steps = taking_over(typed, step.fields, session.field_manager, step.taken_from)
         try:
-            send(session, json_patch(kind.path(key.namespace, key.name), steps, fieldManager=session.field_manager))
+            send(session, json_patch(key.path, steps, fieldManager=session.field_manager))
             return
         except ApiError as error:
             if error.code != 409 or not retries:
                 raise
-        current = session.get(kind, key.namespace, key.name)
+        current = session.get(BY_NAME[key.kind], key.namespace, key.name)
         if current is None:
             return
         live = current
 
 
-def _patch_first(session: Session, kind: Kind, key: Key, step: Plan) -> None:
-    patch: Manifest = {}
-    for path, value in step.merge_patch.items():
-        node = patch
-        for part in path[:-1]:
-            node = node.setdefault(part, {})
-        node[path[-1]] = value
-    send(session, merge_patch(kind.path(key.namespace, key.name), patch, fieldManager=session.field_manager))
-
-
-def _apply(session: Session, manifest: Manifest, force: bool) -> Manifest:
-    metadata = manifest["metadata"]
-    path = BY_NAME[manifest["kind"]].path(metadata.get("namespace"), metadata["name"])
+def _apply(session: Session, key: Key, manifest: Manifest, force: bool) -> Manifest:
     try:
-        return send(session, apply(path, manifest, session.field_manager, force)) or {}
+        return send(session, apply(key.path, manifest, session.field_manager, force)) or {}
     except ApiError as error:
         conflict = error.code == 409 and bool(error.causes)
         if conflict and all(_is_taken(cause, session.field_manager) for cause in error.causes):
-            return send(session, apply(path, manifest, session.field_manager, force=True)) or {}
+            return send(session, apply(key.path, manifest, session.field_manager, force=True)) or {}
         raise
 
 
@@ -356,13 +338,6 @@ def _is_taken(cause: Cause, own: str) -> bool:
     manager, field = plan.RECLAIMED
     powered = cause.field == f".{'.'.join(field)}" and f'"{manager}"' in cause.message
     return powered or f'conflict with "{own}"' in cause.message
-
-
-def _name_retained(handler: KindHandler, results: list[DeclareOutcome]) -> None:
-    deleted = [result for result in results if result.action == plan.DELETE and _is_due(result)]
-    live = [result.live_before for result in deleted if result.live_before is not None]
-    for result, retained in zip(deleted, handler.retained(live) if live else []):
-        result.retained = retained
 
 
 def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome], deadline: float) -> None:

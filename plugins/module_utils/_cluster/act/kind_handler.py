@@ -145,7 +145,8 @@ class KindHandler:
         return [[] for _result in planned]
 
     def foretell(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
-        """Sets the impact of planned changes and whether the task will restart the objects, and adds warnings."""
+        """Sets the impact of planned changes, whether the task will restart the objects, and what outlives deleted
+        ones; and adds warnings."""
 
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline."""
@@ -161,10 +162,6 @@ class KindHandler:
     def describe(self, result: DeclareOutcome) -> dict[str, Any]:
         """Facts of the live object for its result."""
         return {}
-
-    def retained(self, deleted: list[Manifest]) -> list[list[dict[str, str]]]:
-        """The objects that outlive each deleted object."""
-        return [[] for _object in deleted]
 
     def await_dependents(self, namespace: str | None, deleted: list[Manifest], seconds: float) -> dict[str, str]:
         """Waits for the dependents of objects that were deleted in a namespace. Returns the failures by object name."""

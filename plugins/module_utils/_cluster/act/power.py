@@ -85,7 +85,8 @@ def apply_power(session: Session, results: list[PowerOutcome], settings: WriteSe
                 result.failed = "the virtual machine does not exist"
     _PowerRun(session, settings).run([result for result in results if result.failed is None])
     if not settings.check_mode:
-        _read(session, [result for result in results if result.changed or _moved(result)])
+        # Some VMs have moved during the wait.
+        _read(session, [item for item in results if item.changed or _version(item.vm) != _version(item.vm_before)])
 
 
 def _read(session: Session, results: list[PowerOutcome]) -> None:
@@ -104,11 +105,6 @@ def _read(session: Session, results: list[PowerOutcome]) -> None:
         for result in members:
             result.vm = objects.get(Key(_VM.kind, namespace, result.entry.name))
             result.instance = objects.get(Key(_VMI.kind, namespace, result.entry.name))
-
-
-def _is_migrating(result: PowerOutcome, error: RequestFailed) -> bool:
-    """Whether KubeVirt rejects a migration because another is pending. The task then waits for that migration."""
-    return result.entry.request.state == rules.MIGRATED and _IN_FLIGHT in str(error)
 
 
 def _took_effect(session: Session, result: PowerOutcome) -> bool:
@@ -181,7 +177,8 @@ class _PowerRun:
             try:
                 response = send(self._session, write, took_effect)
             except RequestFailed as error:
-                if _is_migrating(result, error):
+                # Another migration is pending, for which the task then waits.
+                if entry.request.state == rules.MIGRATED and _IN_FLIGHT in str(error):
                     return
                 raise
             result.written = response is not None and not check_mode
@@ -238,18 +235,14 @@ def _end(result: PowerOutcome, instance: Manifest | None) -> ProbeResult:
     """Whether the guest that the requested state ends is gone."""
     if result.entry.request.state == rules.STOPPED:
         return ProbeResult(rules.guest_ended(instance), pending="the old VMI to disappear")
-    return ProbeResult(instance is not None and uid_of(instance) != _old(result), pending="the new VMI")
+    old = uid_of(result.instance_before) if result.entry.guest is None else result.entry.guest
+    return ProbeResult(instance is not None and uid_of(instance) != old, pending="the new VMI")
 
 
 def _is_over(result: PowerOutcome) -> bool:
     """Whether a VM to which no request was sent is, as first seen, in the requested state."""
     reached = _reached(result, result.vm).done and (not _has_end(result) or _end(result, result.instance).done)
     return reached or _is_gone(result)
-
-
-def _old(result: PowerOutcome) -> str:
-    """The UID of the VMI that a restart ends."""
-    return uid_of(result.instance_before) if result.entry.guest is None else result.entry.guest
 
 
 def _is_replaced(result: PowerOutcome) -> bool:
@@ -264,10 +257,8 @@ def _is_gone(result: PowerOutcome) -> bool:
     return ended and rules.decide(result.entry.request, vm or {}, None).needed
 
 
-def _moved(result: PowerOutcome) -> bool:
-    """Whether the VM changed during the wait."""
-    versions = [(vm or {"metadata": {}})["metadata"].get("resourceVersion") for vm in (result.vm_before, result.vm)]
-    return bool(versions[0] != versions[1])
+def _version(vm: Manifest | None) -> Any:
+    return vm["metadata"].get("resourceVersion") if vm is not None else None
 
 
 def _ends(instance: Manifest | None) -> bool:

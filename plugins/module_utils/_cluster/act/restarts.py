@@ -101,17 +101,17 @@ def _restart(
     guests: VMs with their VMIs; a newer VMI is not restarted. lookup: of ControllerRevisions.
     """
     settings = WriteSettings(wait=True, wait_timeout=seconds, concurrency=concurrency)
-    outcomes = {PowerOutcome(_power_entry(vm, instance), vm=vm): vm for vm, instance in guests}
+    outcomes = {}
+    for vm, instance in guests:
+        metadata = vm["metadata"]
+        request = PowerRequest(RESTARTED)
+        entry = PowerEntry(metadata["namespace"], metadata["name"], request, uid_of(instance))
+        outcomes[PowerOutcome(entry, vm=vm)] = vm
     run_writes(outcomes, lambda outcome: _bump_if_unclean(session, outcomes[outcome], lookup, outcome), settings)
     apply_power(session, [outcome for outcome in outcomes if outcome.failed is None], settings)
     for outcome, vm in outcomes.items():
         outcome.vm = outcome.vm or vm
     return list(outcomes)
-
-
-def _power_entry(vm: Manifest, instance: Manifest | None) -> PowerEntry:
-    metadata = vm["metadata"]
-    return PowerEntry(metadata["namespace"], metadata["name"], PowerRequest(RESTARTED), uid_of(instance))
 
 
 def _warn_of_condition(outcome: WriteOutcome, vm: Manifest) -> None:

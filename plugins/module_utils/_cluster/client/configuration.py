@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final
 from .errors import ConnectionFailed
 
 _FILES: Final = ("ca_cert", "client_cert", "client_key")
+_CREDENTIALS: Final = ("api_key", "username", "client_cert")
 # Seconds for which an exec plugin may run.
 _PLUGIN: Final = 60
 _HANGS: Final = (
@@ -108,12 +109,8 @@ def _load(options: dict[str, Any], configuration: Any) -> None:
         raise
     except Exception as error:
         raise ConnectionFailed(f"{name} cannot be used: {_one_line(error)}") from error
-    credentials = configuration.api_key or configuration.cert_file or configuration.username
-    if (
-        logged_errors
-        and not credentials
-        and not any(options.get(name) for name in ("api_key", "client_cert", "username"))
-    ):
+    given = any(options.get(name) for name in _CREDENTIALS)
+    if logged_errors and not (given or configuration.api_key or configuration.cert_file or configuration.username):
         raise ConnectionFailed(f"{name}: the credential plugin returned no credentials: {_one_line(logged_errors[-1])}")
 
 
@@ -126,8 +123,17 @@ def _read(config: Any, options: dict[str, Any], configuration: Any) -> None:
         if not path.is_file():
             raise ConnectionFailed(f"kubeconfig {path}: no such file; set kubeconfig or K8S_AUTH_KUBECONFIG")
         config.load_kube_config(str(path), context=context, client_configuration=configuration)
-    elif not _explicit(options):
-        _load_default(config, context, configuration)
+    elif not (options.get("host") and any(options.get(name) for name in _CREDENTIALS)):
+        try:
+            config.load_kube_config(context=context, client_configuration=configuration)
+        except config.ConfigException as error:
+            try:
+                config.load_incluster_config(client_configuration=configuration)
+            except config.ConfigException:
+                raise ConnectionFailed(
+                    f"no cluster is configured ({_one_line(error)}); set kubeconfig, or host and api_key, or"
+                    " K8S_AUTH_KUBECONFIG"
+                ) from error
 
 
 @contextmanager
@@ -145,24 +151,6 @@ def _logged_errors() -> Iterator[list[str]]:
         yield messages
     finally:
         logging.getLogger().removeHandler(listener)
-
-
-def _load_default(config: Any, context: str | None, configuration: Any) -> None:
-    try:
-        config.load_kube_config(context=context, client_configuration=configuration)
-    except config.ConfigException as error:
-        try:
-            config.load_incluster_config(client_configuration=configuration)
-        except config.ConfigException:
-            raise ConnectionFailed(
-                f"no cluster is configured ({_one_line(error)}); set kubeconfig, or host and api_key, or"
-                " K8S_AUTH_KUBECONFIG"
-            ) from error
-
-
-def _explicit(options: dict[str, Any]) -> bool:
-    """Whether the options alone name the cluster and the user."""
-    return bool(options.get("host")) and any(options.get(name) for name in ("api_key", "username", "client_cert"))
 
 
 def _override(options: dict[str, Any], configuration: Any) -> None:

@@ -8,7 +8,6 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from itertools import count
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
@@ -162,7 +161,7 @@ class Session:
         items: _Items = []
         field_sets: dict[str, dict[str, Any]] = {}
         accept = _METADATA.format("List") if metadata_only else _JSON
-        firsts: set[tuple[str, str]] = set()
+        firsts = set()
         pauses = Backoff()
         for number in count(1):
             try:
@@ -178,7 +177,8 @@ class Session:
             token = page["metadata"].get("continue")
             if not token:
                 break
-            first = _place(page_items[0]) if page_items else None
+            metadata = page_items[0]["metadata"] if page_items else {}
+            first = (metadata.get("namespace"), metadata["name"]) if page_items else None
             if first is None or first in firsts:
                 # A page may be empty, but a server that gets no further sends one after the other.
                 endless = not pauses.pause(self.retry_timeout)
@@ -420,7 +420,7 @@ class Session:
             raise_if_stopped()
         if self.is_dry_run and method != "GET":
             query = {**(query or {}), "dryRun": "All"}
-        target = f"{path}?{_encoded_query(tuple(query.items()))}" if query else path
+        target = f"{path}?{urlencode(query)}" if query else path
         timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT if watched is None else _WATCH_TIMEOUT)
         headers = self._headers.copy()
         headers["Accept"] = accept
@@ -493,12 +493,6 @@ def _headers(options: dict[str, Any]) -> Any:
     return headers
 
 
-@lru_cache(maxsize=64)
-def _encoded_query(query: tuple[tuple[str, str], ...]) -> str:
-    """A URL's query."""
-    return urlencode(query)
-
-
 def _may_retry(error: ApiError, safe: bool) -> bool:
     """Whether a retry may succeed and is safe."""
     if error.code == 429:
@@ -526,11 +520,6 @@ def _share(managed: Any, field_sets: dict[str, dict[str, Any]]) -> None:
 def _is_object(item: Any) -> bool:
     metadata = item.get("metadata") if isinstance(item, dict) else None
     return isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
-
-
-def _place(item: dict[str, Any]) -> tuple[str, str]:
-    metadata = item["metadata"]
-    return str(metadata.get("namespace", "")), str(metadata["name"])
 
 
 def _is_event(event: Any) -> bool:

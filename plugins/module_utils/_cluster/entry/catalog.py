@@ -103,7 +103,13 @@ def _run(params: Params, mode: Mode) -> Outcome:
     fetched = params["source"] == "url"
     version, reason = ("", "") if fetched else choose_version(session, documents, params["version"] or AUTO)
     available = bundle(documents, params["other_kinds"], version)
-    selected = _selection(params).select(available.objects)
+    names = [name for name in _SELECTION if name not in ("label_selectors", "deprecated")]
+    selection = Selection(
+        **{name: tuple(params[name]) for name in names},
+        labels=tuple(params["label_selectors"]),
+        deprecated=params["deprecated"],
+    )
+    selected = selection.select(available.objects)
     if params["common_instancetypes_deployment"] == ENABLE and params["state"] == "present":
         # virt-operator deploys them.
         selected = []
@@ -138,7 +144,13 @@ def _run(params: Params, mode: Mode) -> Outcome:
     )
     deployment = apply_deployment_option(session, params["common_instancetypes_deployment"], settings)
     deployed = deploy(session, request, settings)
-    states = _states(session, manifests) if params["state"] == "present" else []
+    states = []
+    if params["state"] == "present":
+        # Those of objects that are not active. Their replacements may be objects of the cluster.
+        lookup = ClusterLookup(session)
+        successors = [lookup.get(*key) for key in unknown_replacements(manifests)]
+        others = [manifest for manifest in successors if isinstance(manifest, dict)]
+        states = [as_facts(state) for state in replacements(manifests, others, kubevirt(session).release)]
     notes = available.notes + [
         f"no instancetype of the catalog satisfies the preference {name}"
         for name in unsatisfied(compatibility_matrix(available.objects))
@@ -174,23 +186,6 @@ def _catalog(params: Params) -> str:
     if params["prune"] != "never" and not published:
         raise CatalogError("catalog: required with prune; set the name of the catalog whose objects may be deleted")
     return "common" if published else "custom"
-
-
-def _states(session: Session, manifests: list[Manifest]) -> list[Output]:
-    """The objects that are not active. Their replacements may be objects of the cluster."""
-    lookup = ClusterLookup(session)
-    successors = [lookup.get(*key) for key in unknown_replacements(manifests)]
-    others = [manifest for manifest in successors if isinstance(manifest, dict)]
-    return [as_facts(state) for state in replacements(manifests, others, kubevirt(session).release)]
-
-
-def _selection(params: Params) -> Selection:
-    names = [name for name in _SELECTION if name not in ("label_selectors", "deprecated")]
-    return Selection(
-        **{name: tuple(params[name]) for name in names},
-        labels=tuple(params["label_selectors"]),
-        deprecated=params["deprecated"],
-    )
 
 
 def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcome, deployment: Deployment) -> Outcome:

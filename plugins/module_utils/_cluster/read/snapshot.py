@@ -21,25 +21,27 @@ class Key(NamedTuple):
     namespace: str | None
     name: str
 
+    @property
+    def path(self) -> str:
+        return BY_NAME[self.kind].path(self.namespace, self.name)
+
 
 def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
     """The live objects with these keys. A single key of a kind and namespace is one GET. Raises RequestFailed."""
-    names: dict[tuple[Kind, str | None], set[str]] = {}
+    groups: dict[tuple[str, str | None], set[Key]] = {}
     for key in keys:
-        names.setdefault((BY_NAME[key.kind], key.namespace), set()).add(key.name)
-    live: dict[Key, dict[str, Any]] = {}
-    lists = map_concurrently(lambda place: _read_kind(session, place[0], place[1], names[place]), names)
-    for (kind, namespace), items in zip(names, lists):
-        live.update({Key(kind.kind, namespace, item["metadata"]["name"]): item for item in items})
-    return live
+        groups.setdefault(key[:2], set()).add(key)
 
+    def read_group(group: set[Key]) -> dict[Key, Manifest]:
+        kind, namespace, name = next(iter(group))
+        if len(group) == 1:
+            item = session.get(BY_NAME[kind], namespace, name)
+            return {} if item is None else dict.fromkeys(group, item)
+        items, _version = session.list(BY_NAME[kind], namespace)
+        live = {Key(kind, namespace, item["metadata"]["name"]): item for item in items}
+        return {key: live[key] for key in group if key in live}
 
-def _read_kind(session: Session, kind: Kind, namespace: str | None, names: set[str]) -> list[dict[str, Any]]:
-    if len(names) == 1:
-        item = session.get(kind, namespace, next(iter(names)))
-        return [item] if item is not None else []
-    items, _version = session.list(kind, namespace)
-    return [item for item in items if item["metadata"]["name"] in names]
+    return {key: live for part in map_concurrently(read_group, groups.values()) for key, live in part.items()}
 
 
 EVENT = Kind("Event", "", "v1", "events", True)

@@ -107,6 +107,9 @@ class VirtualMachineHandler(KindHandler):
     def foretell(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
         self._warn_of_sizes(planned)
         self._set_impacts(planned)
+        deleted = {result: result.live for result in planned if result.action == plan.DELETE and result.live}
+        for result, retained in zip(deleted, retained_claims(self._session, list(deleted.values()))):
+            result.retained = retained
         for result in planned:
             self._restarts.predict(result, check_mode)
 
@@ -186,9 +189,6 @@ class VirtualMachineHandler(KindHandler):
             }
             facts.update({name: value for name, value in figures.items() if value is not None})
         return facts
-
-    def retained(self, deleted: list[Manifest]) -> list[list[dict[str, str]]]:
-        return retained_claims(self._session, deleted)
 
     def await_dependents(self, namespace: str | None, deleted: list[Manifest], seconds: float) -> dict[str, str]:
         return await_dependents(self._session, namespace, deleted, seconds)
