@@ -38,6 +38,11 @@ class PruneOutcome(WriteOutcome):
     name: str
     uid: str = ""
 
+    @property
+    def changed(self) -> bool:
+        """Whether it is, or would be, deleted."""
+        return not self.failed
+
 
 @dataclass(eq=False)
 class UpgradeOutcome(WriteOutcome):

@@ -212,15 +212,14 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
     mode.warnings += combined(
         (result.entry.label, text) for result in (*results, *deployed.limits) for text in result.warnings
     )
-    failures = [(result.entry.label, result.failed) for result in (*results, *deployed.limits) if result.failed]
-    if failures:
+    if any(result.failed for result in (*results, *deployed.limits)):
         done = several({word.replace("_", " "): counts[word] for word in _WRITES})
         nothing = "nothing was deleted" if params["state"] == "absent" else "nothing was written"
         would = "would be " if mode.check else ""
         unfinished = f"{would}{done}; the next run continues from there" if done else nothing
         if deployed.lost_fields and params["on_lost_fields"] == "fail":
             unfinished += "; set on_lost_fields to warn to deploy without these fields"
-        return failed_outcome(params, "objects", failures, output, unfinished)
+        return failed_outcome(params, "objects", output, unfinished, ("results", "limits"))
     return Outcome({**output, "msg": _message(source, deployed, counts, mode.check) + _operator(deployment, mode)})
 
 

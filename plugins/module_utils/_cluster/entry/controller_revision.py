@@ -9,7 +9,7 @@ from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.names import shown
 from ..._resolver.refresh import move, revision_change
 from ..act.engine import WriteSettings
-from ..act.pruning import prunable, prune, upgrade_revisions
+from ..act.pruning import PruneOutcome, UpgradeOutcome, prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
 from ..act.revision_outcome import RevisionOutcome
 from ..client.errors import RequestFailed, TaskFailed
@@ -17,11 +17,10 @@ from ..client.session import Session
 from ..read.revisions import InspectedVM, inspect, roles_of
 from ..read.snapshot import missing_namespace
 from .options import AUTH, DRY_RUN, REQUESTS, SELECTION, check_selection, selector, unselected
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, amount, combined, failed_outcome, several
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, changed_outcome, combined
 from .vm_results import printable_status, refresh_result
 
 Result = dict[str, Any]
-Failures = list[tuple[str, "str | None"]]
 
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,
@@ -52,10 +51,12 @@ def _run(params: Params, mode: Mode) -> Outcome:
     if params["state"] == "pruned":
         return _prune(params, mode)
     if params["state"] == "restored" and not params["former"]:
-        return _outcome(params, mode, {"results": []}, [], "virtual machines")
+        return changed_outcome(params, mode, "virtual machines", params["state"], {"results": []})
     session, vms = _selected_vms(params, mode)
     if params["state"] == "upgraded":
-        return _upgrade(params, mode, session, vms)
+        upgrades = upgrade_revisions(session, vms, _settings(params, mode))
+        results = [{**refresh_result(upgrade.before), **_change(upgrade)} for upgrade in upgrades]
+        return changed_outcome(params, mode, "virtual machines", params["state"], {"results": results})
     if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].kubevirt.release)):
         raise TaskFailed(f"patch: {problem}")
     outcomes = change(session, vms, _decision(params), params["restart"], _settings(params, mode))
@@ -63,8 +64,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
     result: Result = {"results": [_rendered(outcome) for outcome in outcomes]}
     if mode.diff:
         result["diff"] = [_diff(outcome) for outcome in outcomes if outcome.changed]
-    failures: Failures = [(outcome.before.label, outcome.failed) for outcome in outcomes]
-    return _outcome(params, mode, result, failures, "virtual machines")
+    return changed_outcome(params, mode, "virtual machines", params["state"], result)
 
 
 MODULE = Module(
@@ -98,27 +98,17 @@ def _with_names(params: Params) -> Params:
         )
     matchers = [role.matcher for role in ROLES]
     for option, keys, complete in (("revisions", matchers, False), ("former", ["revisions", "spec"], True)):
-        if params[option] is not None:
-            _check_entries(option, params[option], keys, complete)
-            return _with_names_of(params, option)
-    return params
-
-
-def _check_entries(option: str, entries: dict[str, Any], keys: list[str], complete: bool) -> None:
-    for name, entry in entries.items():
-        unknown = not isinstance(entry, dict) or not entry or set(entry) - set(keys)
-        if unknown or (complete and set(entry) != set(keys)):
-            end = "" if complete else ", or one of them"
-            raise TaskFailed(f"{option}: {name}: expected a dictionary with the keys {' and '.join(keys)}{end}")
-
-
-def _with_names_of(params: Params, option: str) -> Params:
-    """The options, with the VMs of an option by VM as `names`. Checks that it has an entry for each VM."""
-    if params["names"] is None:
-        return {**params, "names": list(params[option])}
-    missing = [name for name in params["names"] if name not in params[option]]
-    if missing:
-        raise TaskFailed(f"{option}: no entry for {', '.join(missing)}; give every VM of names an entry")
+        by_vm = params[option]
+        for name, entry in (by_vm or {}).items():
+            unknown = not isinstance(entry, dict) or not entry or set(entry) - set(keys)
+            if unknown or (complete and set(entry) != set(keys)):
+                end = "" if complete else ", or one of them"
+                raise TaskFailed(f"{option}: {name}: expected a dictionary with the keys {' and '.join(keys)}{end}")
+        if by_vm is not None and params["names"] is None:
+            return {**params, "names": list(by_vm)}
+        missing = [] if by_vm is None else [name for name in params["names"] if name not in by_vm]
+        if missing:
+            raise TaskFailed(f"{option}: no entry for {', '.join(missing)}; give every VM of names an entry")
     return params
 
 
@@ -151,21 +141,6 @@ def _decision(params: Params) -> Callable[[InspectedVM], revision_change.Revisio
     )
 
 
-def _upgrade(params: Params, mode: Mode, session: Session, vms: list[InspectedVM]) -> Outcome:
-    upgrades = upgrade_revisions(session, vms, _settings(params, mode))
-    results = [
-        {
-            **refresh_result(upgrade.before),
-            "changed": upgrade.changed,
-            "failed": bool(upgrade.failed),
-            **({"msg": upgrade.failed} if upgrade.failed else {}),
-        }
-        for upgrade in upgrades
-    ]
-    failures: Failures = [(upgrade.before.label, upgrade.failed) for upgrade in upgrades]
-    return _outcome(params, mode, {"results": results}, failures, "virtual machines")
-
-
 def _prune(params: Params, mode: Mode) -> Outcome:
     # Only all VMs of a namespace show which revisions are referenced.
     if params["names"] or params["label_selectors"]:
@@ -180,37 +155,17 @@ def _prune(params: Params, mode: Mode) -> Outcome:
         raise TaskFailed(problem)
     if not mode.check:
         prune(session, revisions, _settings(params, mode))
-    results = [
-        {
-            "name": revision.name,
-            "namespace": revision.namespace,
-            "changed": not revision.failed,
-            "failed": bool(revision.failed),
-        }
-        for revision in revisions
-    ]
-    failures: Failures = [(f"{revision.namespace}/{revision.name}", revision.failed) for revision in revisions]
-    return _outcome(params, mode, {"results": results}, failures, "revisions")
+    results = [{"name": revision.name, "namespace": revision.namespace, **_change(revision)} for revision in revisions]
+    return changed_outcome(params, mode, "revisions", params["state"], {"results": results})
 
 
-def _outcome(params: Params, mode: Mode, result: Result, failures: Failures, noun: str) -> Outcome:
-    """failures: label and reason of each object; None for one that has not failed."""
-    results = result["results"]
-    result["changed"] = any(entry["changed"] for entry in results)
-    failed = [(label, reason) for label, reason in failures if reason]
-    count = sum(entry["changed"] and not entry["failed"] for entry in results)
-    would = "would be " if mode.check and count else ""
-    changed, unchanged = f"{would}{params['state']}", len(results) - count - len(failed)
-    if failed:
-        counts = several({changed: count, "unchanged": unchanged})
-        return failed_outcome(params, noun, failed, result, counts)
-    message = f"{amount(len(results), noun)}: {count} {changed}, {unchanged} unchanged"
-    return Outcome({**result, "msg": message})
+def _change(outcome: RevisionOutcome | UpgradeOutcome | PruneOutcome) -> Result:
+    failed = {"msg": outcome.failed} if outcome.failed else {}
+    return {"changed": outcome.changed, "failed": bool(outcome.failed), **failed}
 
 
 def _rendered(outcome: RevisionOutcome) -> Result:
-    result = refresh_result(outcome.before)
-    result.update(changed=outcome.changed, failed=bool(outcome.failed))
+    result = {**refresh_result(outcome.before), **_change(outcome)}
     result.update(restarted=outcome.restart, revisions=outcome.revisions, needs=outcome.needs)
     effect = outcome.change.effect
     if outcome.change.former is not None:
@@ -223,8 +178,6 @@ def _rendered(outcome: RevisionOutcome) -> Result:
         result["expanded"] = [role.matcher for role in outcome.change.roles if not role.matcher_of(outcome.vm)]
     if outcome.method:
         result["method"] = outcome.method
-    if outcome.failed:
-        result["msg"] = outcome.failed
     if outcome.vm is not None:
         result["status"] = printable_status(outcome.vm)
     if outcome.before.outstanding is not None or outcome.written:

@@ -11,7 +11,6 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.names import shown
 from ..._resolver.api.option_checks import NOT_FINITE, not_finite, shape_problem
 from ..._resolver.api.redaction import mask_secrets, secret_texts
 from ..._resolver.declare import plan
@@ -33,6 +32,7 @@ from .outcome import (
     amount,
     combined,
     failed_outcome,
+    label,
     need,
     restart_warning,
     several,
@@ -45,7 +45,6 @@ Output = dict[str, Any]
 _SHOWN = 5
 # The longest text of an option's error.
 _LONGEST = 500
-_LONG_NAME = 100
 
 EntryHook = Callable[[Params, Mode, Session, list[Entry]], list[Entry]]
 
@@ -181,8 +180,8 @@ class ObjectModule:
                 continue
             # The entry's own value counts, then the shared value, then the default.
             own = merge_options(shared, expand_shorthand(options, self.spec), self.spec, exclusive)
-            label = _label(own)
-            where = f"{self.plural}[{index}]{label and f' ({label})'}"
+            name = label(own)
+            where = f"{self.plural}[{index}]{name and f' ({name})'}"
             if problem := shape_problem(own, spec):
                 problems.append(f"{where}: {problem}")
                 continue
@@ -213,17 +212,16 @@ class ObjectModule:
         return merge_options(defaults, _without_none(provided), self.spec, self.rules.get("mutually_exclusive", []))
 
     def _entry(self, options: Options) -> Entry:
-        label = _label(options)
-        state = options["state"]
+        name, state = label(options), options["state"]
         no_key = Key("", options.get("namespace"), options["name"])
         if self.namespaced(options) and not options.get("namespace"):
-            return Entry(label, no_key, state, {}, "namespace: required; set the namespace of the object")
+            return Entry(name, no_key, state, {}, "namespace: required; set the namespace of the object")
         try:
             manifest = self.manifest(options)
         except FieldError as error:
-            return Entry(label, no_key, state, {}, str(error))
+            return Entry(name, no_key, state, {}, str(error))
         key = Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"])
-        return Entry(label, key, state, manifest, options=options)
+        return Entry(name, key, state, manifest, options=options)
 
     def _outcome(self, params: Params, mode: Mode, handler: KindHandler, results: list[DeclareOutcome]) -> Outcome:
         outputs = [output_of(handler, result) for result in results]
@@ -239,10 +237,9 @@ class ObjectModule:
                 result.entry.label for result, entry in pairs if entry.get("restart_required") and not result.failed
             ]
             mode.warnings += restart_warning(waiting, mode.check, "set restart: if_required")
-        failures = [(result.entry.label, result.failed) for result in results if result.failed]
-        if failures:
+        if any(result.failed for result in results):
             done = several(_counts([result for result in results if not result.failed]))
-            return failed_outcome(params, self._nouns, failures, output, done)
+            return failed_outcome(params, self._nouns, output, done)
         return Outcome({**output, "msg": _message(self._nouns, results, outputs, mode.check)})
 
 
@@ -326,11 +323,6 @@ def _restarts(outputs: list[Output], check_mode: bool) -> str:
     needs = need(waiting, check_mode)
     parts = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} {needs} a restart")
     return "".join(part for part in parts if part)
-
-
-def _label(options: Options) -> str:
-    parts = [str(options[part]) for part in ("namespace", "name") if options.get(part)]
-    return "/".join(part if len(part) < _LONG_NAME and part.isprintable() else shown(part) for part in parts)
 
 
 def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:

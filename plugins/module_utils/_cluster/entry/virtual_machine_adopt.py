@@ -82,8 +82,7 @@ def _outcome(params: Params, mode: Mode, vms: list[AdoptOutcome]) -> Outcome:
                 "unchanged": len(vms) - done - len(refused),
             }
         )
-        failures = [(vm.label, _failure(vm)) for vm in refused]
-        return failed_outcome(params, "virtual machines", failures, result, counts)
+        return failed_outcome(params, "virtual machines", result, counts)
     return Outcome({**result, "msg": _message(mode, vms)})
 
 

@@ -13,7 +13,7 @@ from ..act.power import PowerEntry, PowerOutcome, power
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from .options import AUTH, REQUESTS, SELECTION, check_selector, selected, selector
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, amount, failed_outcome, several
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, changed_outcome
 from .vm_results import instance_result, printable_status
 
 Output = dict[str, Any]
@@ -56,7 +56,11 @@ def _run(params: Params, mode: Mode) -> Outcome:
     settings = WriteSettings(check_mode=mode.check, **{name: params[name] for name in _WAIT})
     session = Session(params, settings.concurrency)
     entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
-    return _outcome(params, mode, power(session, entries, settings))
+    results = power(session, entries, settings)
+    output: Output = {"results": [_output(result) for result in results]}
+    if mode.diff:
+        output["diff"] = [_diff(result, mode.check) for result in results if result.changed]
+    return changed_outcome(params, mode, "virtual machines", "changed", output)
 
 
 MODULE = Module(
@@ -118,22 +122,6 @@ def _requested(options: Params, where: str) -> PowerRequest:
     if problem:
         raise TaskFailed(f"{where}{problem}")
     return PowerRequest(state, bool(options["paused"]), (grace or 0) if options["force"] else None)
-
-
-def _outcome(params: Params, mode: Mode, results: list[PowerOutcome]) -> Outcome:
-    changed = [result for result in results if result.changed]
-    output: Output = {"changed": bool(changed), "results": [_output(result) for result in results]}
-    if mode.diff:
-        output["diff"] = [_diff(result, mode.check) for result in changed]
-    failures = [(result.entry.label, result.failed) for result in results if result.failed]
-    count = sum(not result.failed for result in changed)
-    would = "would be " if mode.check and count else ""
-    unchanged = len(results) - count - len(failures)
-    if failures:
-        rest = several({f"{would}changed": count, "unchanged": unchanged})
-        return failed_outcome(params, "virtual machines", failures, output, rest)
-    counts = f"{count} {would}changed, {unchanged} unchanged"
-    return Outcome({**output, "msg": f"{amount(len(results), 'virtual machines')}: {counts}"})
 
 
 def _output(result: PowerOutcome) -> Output:
