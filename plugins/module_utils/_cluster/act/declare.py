@@ -18,7 +18,6 @@ from ..._resolver.api.write import apply, delete, json_patch, merge_patch
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import patch as taking_over
-from ..._resolver.declare.take_over import take_nothing
 from ..client.errors import ApiError, Cause, RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
@@ -131,8 +130,7 @@ def _plan_entry(handler: KindHandler, result: DeclareOutcome, settings: WriteSet
             step = plan.absent(entry.manifest, live)
         else:
             desired, owner = handler.reconcile(entry.manifest, live)
-            take_over = settings.take_over or take_nothing
-            step = plan.present(desired, live, owner, handler.manager, settings.force_conflicts, take_over)
+            step = plan.present(desired, live, owner, handler.manager, settings.force_conflicts, settings.take_over)
             step = handler.adjust(step, live)
     except FieldError as error:
         result.failed = (

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from threading import Event
 from typing import Any, Final, TypeVar
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.write import JSON_PATCH, Repeat, Write, create
+from ..._resolver.declare.take_over import TakeOver, parse_take_over, take_nothing
 from ..client.errors import (
     ApiError,
     ConnectionFailed,
     RequestFailed,
+    TaskFailed,
     is_other_object,
     is_outdated,
     lacks_permission,
@@ -42,7 +44,7 @@ NO_DRY_RUN: Final = "does not support dry run"
 class WriteSettings:
     """The options for writes of a task: those of the doc fragments `wait` and `dry_run`.
 
-    take_over: see `declare.take_over`; None for nobody.
+    take_over: see `declare.take_over`.
     """
 
     check_mode: bool = False
@@ -53,7 +55,16 @@ class WriteSettings:
     preflight: str = "strict"
     fail_fast: bool = False
     force_conflicts: bool = False
-    take_over: Callable[[str], bool] | None = None
+    take_over: TakeOver = take_nothing
+
+    @classmethod
+    def of(cls, options: dict[str, Any], check_mode: bool) -> WriteSettings:
+        """The settings of a task. Raises TaskFailed for an invalid `take_over`."""
+        given = {setting.name: options[setting.name] for setting in fields(cls) if setting.name in options}
+        try:
+            return cls(**{**given, "check_mode": check_mode, "take_over": parse_take_over(options.get("take_over"))})
+        except ValueError as error:
+            raise TaskFailed(str(error)) from error
 
 
 @dataclass(eq=False)

@@ -36,6 +36,7 @@ _ENDLESS: Final = (
     "{} does not end the list of {}: page {} still has a continue token; check the API server, and a proxy in front of"
     " it"
 )
+_CONNECTIONS: Final = 16
 _CONNECT_TIMEOUT: Final = 10
 # Seconds without data. A stuck request leaves time for another attempt; a watch gets a bookmark every minute.
 _READ_TIMEOUT: Final = 30
@@ -84,14 +85,13 @@ class Session:
 
     options: the authentication options (see `configuration`), impersonate_user, impersonate_groups,
     retry_timeout: seconds for the retries of one request (default 30),
-    qps: requests per second, retries included (default: no limit), and
+    qps: requests per second, retries included (default: no limit), concurrency: so many connections (default 16), and
     field_manager: the manager for server-side apply (default FIELD_MANAGER).
     """
 
-    def __init__(self, options: dict[str, Any], connections: int = 16) -> None:
+    def __init__(self, options: dict[str, Any]) -> None:
         self.field_manager = str(options.get("field_manager") or FIELD_MANAGER)
         self._options = options
-        self._connections = connections
         self._connect()
         self._headers = _headers(options)
         timeout = options.get("retry_timeout")
@@ -108,7 +108,7 @@ class Session:
 
     def _connect(self) -> None:
         self._configuration = configure(self._options)
-        self._configuration.connection_pool_maxsize = self._connections
+        self._configuration.connection_pool_maxsize = self._options.get("concurrency") or _CONNECTIONS
         self._configuration.retries = False
         # The client's hook for new tokens sets the configuration's host again, to the kubeconfig's.
         self.host = str(self._configuration.host)

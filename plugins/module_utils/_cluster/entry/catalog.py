@@ -26,7 +26,7 @@ from ..read.catalog import label
 from ..read.catalog_source import documents_of
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from .objects import diff, is_taken_over, output_of, take_over_of
+from .objects import diff, is_taken_over, output_of
 from .options import AUTH, DRY_RUN, REQUESTS, WAIT
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, amount, combined, failed_outcome, several
 
@@ -91,14 +91,10 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-# Options for the writes.
-_WRITE_OPTIONS = ("concurrency", "preflight", "fail_fast", "force_conflicts", "server_dry_run")
-
-
 def _run(params: Params, mode: Mode) -> Outcome:
     catalog = _catalog(params)
     documents, checksums = documents_of(params)
-    session = Session(params, params["concurrency"])
+    session = Session(params)
     # A fetched release has only one version.
     fetched = params["source"] == "url"
     version, reason = ("", "") if fetched else choose_version(session, documents, params["version"] or AUTO)
@@ -137,11 +133,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
         catalog,
         **{name: params[name] for name in ("state", "prune", "existing", "force", "on_lost_fields", "limits")},
     )
-    settings = WriteSettings(
-        check_mode=mode.check,
-        **{name: params[name] for name in _WRITE_OPTIONS},
-        take_over=take_over_of(params),
-    )
+    settings = WriteSettings.of(params, mode.check)
     deployment = apply_deployment_option(session, params["common_instancetypes_deployment"], settings)
     deployed = deploy(session, request, settings)
     states = []

@@ -16,7 +16,7 @@ from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..read.revisions import InspectedVM, inspect, roles_of
 from ..read.snapshot import missing_namespace
-from .options import AUTH, DRY_RUN, REQUESTS, SELECTION, check_selection, selector, unselected
+from .options import AUTH, DRY_RUN, REQUESTS, SELECTION, WAIT, check_selection, selector, unselected
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, changed_outcome, combined
 from .vm_results import printable_status, refresh_result
 
@@ -40,8 +40,8 @@ _SPEC: dict[str, dict[str, Any]] = {
     "former": {"type": "dict"},
     "keep": {"type": "int", "default": 0},
     "restart": {"type": "str", "choices": ["never", "if_required", "always"], "default": "never"},
-    "wait_timeout": {"type": "int", "default": 120},
-    "concurrency": {"type": "int", "default": 16},
+    "wait_timeout": WAIT["wait_timeout"],
+    "concurrency": WAIT["concurrency"],
     **ON_FAILURE,
 }
 
@@ -54,12 +54,12 @@ def _run(params: Params, mode: Mode) -> Outcome:
         return changed_outcome(params, mode, "virtual machines", params["state"], {"results": []})
     session, vms = _selected_vms(params, mode)
     if params["state"] == "upgraded":
-        upgrades = upgrade_revisions(session, vms, _settings(params, mode))
+        upgrades = upgrade_revisions(session, vms, WriteSettings.of(params, mode.check))
         results = [{**refresh_result(upgrade.before), **_change(upgrade)} for upgrade in upgrades]
         return changed_outcome(params, mode, "virtual machines", params["state"], {"results": results})
     if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].kubevirt.release)):
         raise TaskFailed(f"patch: {problem}")
-    outcomes = change(session, vms, _decision(params), params["restart"], _settings(params, mode))
+    outcomes = change(session, vms, _decision(params), params["restart"], WriteSettings.of(params, mode.check))
     mode.warnings += combined((outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings)
     result: Result = {"results": [_rendered(outcome) for outcome in outcomes]}
     if mode.diff:
@@ -80,11 +80,6 @@ MODULE = Module(
         "mutually_exclusive": [("revision", "revisions")],
     },
 )
-
-
-def _settings(params: Params, mode: Mode) -> WriteSettings:
-    names = ("server_dry_run", "wait_timeout", "concurrency")
-    return WriteSettings(check_mode=mode.check, **{name: params[name] for name in names})
 
 
 def _with_names(params: Params) -> Params:
@@ -114,7 +109,7 @@ def _with_names(params: Params) -> Params:
 
 def _selected_vms(params: Params, mode: Mode) -> tuple[Session, list[InspectedVM]]:
     check_selection(params)
-    session = Session(params, params["concurrency"])
+    session = Session(params)
     vms = inspect(session, params["namespace"], params["names"], selector(params))
     mode.warnings += [vms[0].kubevirt.assumption] if vms and vms[0].kubevirt.assumption else []
     if problem := unselected(params, session, {vm.name for vm in vms}, every_name=True):
@@ -145,7 +140,7 @@ def _prune(params: Params, mode: Mode) -> Outcome:
     # Only all VMs of a namespace show which revisions are referenced.
     if params["names"] or params["label_selectors"]:
         raise TaskFailed("state: pruned applies to a whole namespace; remove names and label_selectors")
-    session = Session(params, params["concurrency"])
+    session = Session(params)
     try:
         revisions = prunable(session, params["namespace"], params["keep"])
     except RequestFailed as error:
@@ -154,7 +149,7 @@ def _prune(params: Params, mode: Mode) -> Outcome:
     if not revisions and (problem := missing_namespace(session, params["namespace"])):
         raise TaskFailed(problem)
     if not mode.check:
-        prune(session, revisions, _settings(params, mode))
+        prune(session, revisions, WriteSettings.of(params, mode.check))
     results = [{"name": revision.name, "namespace": revision.namespace, **_change(revision)} for revision in revisions]
     return changed_outcome(params, mode, "revisions", params["state"], {"results": results})
 

@@ -15,7 +15,6 @@ from ..._resolver.api.option_checks import NOT_FINITE, not_finite, shape_problem
 from ..._resolver.api.redaction import mask_secrets, secret_texts
 from ..._resolver.declare import plan
 from ..._resolver.declare.entries import expand_shorthand, merge_options
-from ..._resolver.declare.take_over import TakeOver, parse_take_over
 from ..act.declare import declare
 from ..act.engine import WriteSettings
 from ..act.kind_handler import DeclareOutcome, Entry, KindHandler
@@ -124,12 +123,8 @@ class ObjectModule:
         mode.secrets.update(secret_texts(params))
         params = self.select(params, mode.warnings)
         entries = self._entries(params, mode)
-        settings = WriteSettings(
-            check_mode=mode.check,
-            **{name: params[name] for name in (*WAIT, *DRY_RUN) if name != "take_over"},
-            take_over=take_over_of(params),
-        )
-        session = Session(params, settings.concurrency)
+        settings = WriteSettings.of(params, mode.check)
+        session = Session(params)
         handler = self.handler(params, session)
         entries = self.complete(params, mode, session, entries)
         mode.warnings += combined(self._option_warnings(entries))
@@ -241,14 +236,6 @@ class ObjectModule:
             done = several(_counts([result for result in results if not result.failed]))
             return failed_outcome(params, self._nouns, output, done)
         return Outcome({**output, "msg": _message(self._nouns, results, outputs, mode.check)})
-
-
-def take_over_of(params: Params) -> TakeOver:
-    """The option `take_over`; fails the task if it is invalid."""
-    try:
-        return parse_take_over(params["take_over"])
-    except ValueError as error:
-        raise TaskFailed(str(error)) from error
 
 
 def _all_but_name(options: Options) -> str | None:

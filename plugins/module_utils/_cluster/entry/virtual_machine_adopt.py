@@ -14,7 +14,7 @@ from ..._resolver.declare.adopt import Candidate
 from ..act.adopt import AdoptOutcome, adopt
 from ..act.engine import WriteSettings
 from ..client.session import Session
-from .options import AUTH, DRY_RUN, REQUESTS, SELECTION, check_selection, selected
+from .options import AUTH, DRY_RUN, REQUESTS, SELECTION, WAIT, check_selection, selected
 from .outcome import (
     ON_FAILURE,
     Mode,
@@ -38,7 +38,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     "instancetypes": {"type": "list", "elements": "str"},
     "preferences": {"type": "list", "elements": "str"},
     "accept": {"type": "list", "elements": "str", "default": []},
-    "concurrency": {"type": "int", "default": 16},
+    "concurrency": WAIT["concurrency"],
     **REQUESTS,
     **DRY_RUN,
     **ON_FAILURE,
@@ -47,8 +47,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
-    settings = WriteSettings(mode.check, params["server_dry_run"], concurrency=params["concurrency"])
-    session = Session(params, params["concurrency"])
+    session, settings = Session(params), WriteSettings.of(params, mode.check)
     vms = selected(params, session, mode.warnings)
     adopted = adopt(session, vms, settings, params["instancetypes"], params["preferences"], params["accept"])
     return _outcome(params, mode, adopted)

@@ -22,7 +22,7 @@ from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.revisions import InspectedVM, inspect
-from .options import AUTH, REQUESTS, SELECTION, check_selection, selector, unselected
+from .options import AUTH, REQUESTS, SELECTION, WAIT, check_selection, selector, unselected
 from .outcome import Mode, Module, Outcome, Params, amount, reasons
 from .vm_results import refresh_result, vm_result
 
@@ -61,14 +61,14 @@ _SPEC: dict[str, dict[str, Any]] = {
     **_FILTERS,
     "include": _INCLUDE,
     "export": _EXPORT,
-    "concurrency": {"type": "int", "default": 16},
+    "concurrency": WAIT["concurrency"],
     **REQUESTS,
 }
 
 
 def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
-    session = Session(params, params["concurrency"])
+    session = Session(params)
     inspected = inspect(session, params["namespace"], params["names"], selector(params))
     problem = unselected(params, session, {vm.name for vm in inspected})
     if problem and params["names"] and params["export"] is not None:

@@ -12,7 +12,7 @@ from ..act.engine import WriteSettings
 from ..act.power import PowerEntry, PowerOutcome, power
 from ..client.errors import TaskFailed
 from ..client.session import Session
-from .options import AUTH, REQUESTS, SELECTION, check_selector, selected, selector
+from .options import AUTH, REQUESTS, SELECTION, WAIT, check_selector, selected, selector
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, changed_outcome
 from .vm_results import instance_result, printable_status
 
@@ -26,13 +26,6 @@ _ENTRY: dict[str, dict[str, Any]] = {
     "force": {"type": "bool"},
     "grace_period": {"type": "int"},
 }
-_WAIT: dict[str, dict[str, Any]] = {
-    "wait": {"type": "bool", "default": False},
-    "wait_timeout": {"type": "int", "default": 120},
-    "concurrency": {"type": "int", "default": 16},
-    "fail_fast": {"type": "bool", "default": False},
-}
-
 # The status of a VM in a state that a task requests, if it is not Running.
 _STATUS: Final = {STOPPED: "Stopped", PAUSED: "Paused"}
 _SPEC: dict[str, dict[str, Any]] = {
@@ -46,15 +39,14 @@ _SPEC: dict[str, dict[str, Any]] = {
         "elements": "dict",
         "options": {**_ENTRY, "name": {"type": "str", "required": True}},
     },
-    **_WAIT,
+    **{name: WAIT[name] for name in ("wait", "wait_timeout", "concurrency", "fail_fast")},
     **REQUESTS,
     **ON_FAILURE,
 }
 
 
 def _run(params: Params, mode: Mode) -> Outcome:
-    settings = WriteSettings(check_mode=mode.check, **{name: params[name] for name in _WAIT})
-    session = Session(params, settings.concurrency)
+    session, settings = Session(params), WriteSettings.of(params, mode.check)
     entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
     results = power(session, entries, settings)
     output: Output = {"results": [_output(result) for result in results]}
