@@ -42,7 +42,7 @@ from ..read.snapshot import Key, read
 from ..read.watch import ProbeResult, state_until, wait_in_namespaces
 from .engine import WriteOutcome, WriteSettings, run_writes, send
 from .kind_handler import DeclareOutcome
-from .power import PowerEntry, PowerOutcome, apply_power, uid_of
+from .power import PowerOutcome, power, uid_of
 from .revision_outcome import RevisionOutcome
 
 Manifest = dict[str, Any]
@@ -105,10 +105,9 @@ def _restart(
     for vm, instance in guests:
         metadata = vm["metadata"]
         request = PowerRequest(RESTARTED)
-        entry = PowerEntry(metadata["namespace"], metadata["name"], request, uid_of(instance))
-        outcomes[PowerOutcome(entry, vm=vm)] = vm
+        outcomes[PowerOutcome(metadata["namespace"], metadata["name"], request, uid_of(instance), vm)] = vm
     run_writes(outcomes, lambda outcome: _bump_if_unclean(session, outcomes[outcome], lookup, outcome), settings)
-    apply_power(session, [outcome for outcome in outcomes if outcome.failed is None], settings)
+    power(session, [outcome for outcome in outcomes if outcome.failed is None], settings)
     for outcome, vm in outcomes.items():
         outcome.vm = outcome.vm or vm
     return list(outcomes)

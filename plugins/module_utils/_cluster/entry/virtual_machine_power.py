@@ -9,7 +9,7 @@ from ..._resolver.api.names import shown
 from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
 from ..act.engine import WriteSettings
-from ..act.power import PowerEntry, PowerOutcome, power
+from ..act.power import PowerOutcome, power
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from .options import AUTH, REQUESTS, SELECTION, WAIT, check_selector, selected, selector
@@ -65,7 +65,7 @@ MODULE = Module(
 )
 
 
-def _selected(params: Params, session: Session) -> list[PowerEntry]:
+def _selected(params: Params, session: Session) -> list[PowerOutcome]:
     """The VMs selected by names, by labels, or by both."""
     requested = _requested(params, "")
     names, labels = params["names"], selector(params)
@@ -73,17 +73,17 @@ def _selected(params: Params, session: Session) -> list[PowerEntry]:
         raise TaskFailed("namespace: required with names")
     check_selector(params)
     if labels is None:
-        return [PowerEntry(params["namespace"], name, requested) for name in dict.fromkeys(names)]
+        return [PowerOutcome(params["namespace"], name, requested) for name in dict.fromkeys(names)]
     problems: list[str] = []
     vms = selected(params, session, problems)
     if problems:
         raise TaskFailed("; ".join(problems))
-    return [PowerEntry(vm["metadata"]["namespace"], vm["metadata"]["name"], requested) for vm in vms]
+    return [PowerOutcome(vm["metadata"]["namespace"], vm["metadata"]["name"], requested) for vm in vms]
 
 
-def _listed(params: Params) -> list[PowerEntry]:
+def _listed(params: Params) -> list[PowerOutcome]:
     """The VMs of the option `virtual_machines`."""
-    entries: dict[tuple[str, str], PowerEntry] = {}
+    entries: dict[tuple[str, str], PowerOutcome] = {}
     for index, options in enumerate(params["virtual_machines"]):
         own = {name: options[name] if options[name] is not None else params[name] for name in _ENTRY}
         where = f"virtual_machines[{index}] ({shown(options['name'])[1:-1]})"
@@ -92,10 +92,11 @@ def _listed(params: Params) -> list[PowerEntry]:
             raise TaskFailed(f"{where}: {problem}")
         if not own["namespace"]:
             raise TaskFailed(f"{where}: namespace: required; set the namespace of the VM")
-        entry = PowerEntry(own["namespace"], options["name"], _requested(own, f"{where}: "))
-        if entry[:2] in entries:
+        entry = PowerOutcome(own["namespace"], options["name"], _requested(own, f"{where}: "))
+        key = (entry.namespace, entry.name)
+        if key in entries:
             raise TaskFailed(f"{where}: name: another entry names {entry.label} too; remove one of them")
-        entries[entry[:2]] = entry
+        entries[key] = entry
     return list(entries.values())
 
 
@@ -117,11 +118,10 @@ def _requested(options: Params, where: str) -> PowerRequest:
 
 
 def _output(result: PowerOutcome) -> Output:
-    entry = result.entry
     output: Output = {
-        "name": entry.name,
-        "namespace": entry.namespace,
-        "state": entry.request.state,
+        "name": result.name,
+        "namespace": result.namespace,
+        "state": result.request.state,
         "verb": result.verb,
         "changed": result.changed,
         "failed": bool(result.failed),
@@ -139,7 +139,7 @@ def _output(result: PowerOutcome) -> Output:
 
 
 def _diff(result: PowerOutcome, check_mode: bool) -> Output:
-    header = f"VirtualMachine {result.entry.label}"
+    header = f"VirtualMachine {result.label}"
     after = _predicted(result) if check_mode else _power_of(result.vm, result.instance)
     return {
         "before_header": header,
@@ -151,7 +151,7 @@ def _diff(result: PowerOutcome, check_mode: bool) -> Output:
 
 def _predicted(result: PowerOutcome) -> Output:
     """The power state that the request would lead to."""
-    requested = result.entry.request
+    requested = result.request
     status = {"status": "Paused" if requested.paused else _STATUS.get(requested.state, "Running")}
     if requested.state == STOPPED:
         return status
