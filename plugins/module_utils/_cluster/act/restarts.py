@@ -37,7 +37,6 @@ from ..client.pool import Backoff, map_concurrently
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup, ListLookup
-from ..read.revisions import InspectedVM
 from ..read.snapshot import Key, read
 from ..read.watch import ProbeResult, state_until, wait_in_namespaces
 from .engine import WriteOutcome, WriteSettings, run_writes, send
@@ -269,41 +268,6 @@ def _await_decisions(session: Session, results: list[DeclareOutcome], deadline: 
         members[key].failed = None if _NOT_ASKED in (waited.failure or "") else waited.failure
 
 
-def plan_restart(result: RevisionOutcome, option: str) -> None:
-    """Decides whether the VM needs a restart, as far as known before its change.
-
-    option: `never`, `if_required` or `always`.
-    """
-    before, change = result.before, result.change
-    if not has_guest(before.vm) or is_terminating(before):
-        return
-    result.may_restart, result.always = option != "never", option == "always"
-    if change.due:
-        live = change.effect is None or change.effect.live
-        result.restart = result.may_restart and (result.always or not live or before.restart_required)
-    elif before.has_restart_condition and before.guest_current:
-        result.guest_current = True
-        start = before.revisions.by_name.get(start_revision_name(before.vm))
-        result.bumps_generation = result.may_restart and recapture.keeps_restart_required(before.vm, start)
-        if not result.bumps_generation:
-            result.warn(stale_restart_warning(before.vm))
-    else:
-        result.restart = result.may_restart and before.restart_required
-
-
-def is_terminating(before: InspectedVM) -> bool:
-    return bool(before.vm["metadata"].get("deletionTimestamp"))
-
-
-def _may_need_update(result: RevisionOutcome) -> bool:
-    """Whether the guest may lack something that the task may give it, or wait for."""
-    if result.failed is not None:
-        return False
-    return (
-        result.restart or result.bumps_generation or (result.change.due and (result.may_restart or result.may_be_live))
-    )
-
-
 class RevisionRestarts:
     """The restarts of VMs that got other revisions, and the waits for live updates."""
 
@@ -315,7 +279,7 @@ class RevisionRestarts:
 
     def run(self, results: list[RevisionOutcome]) -> None:
         """Brings the guests of VMs up to date. Failures go into the results; the timeout applies to each VM."""
-        results = [result for result in results if _may_need_update(result)]
+        results = [result for result in results if result.may_need_update]
         if not results:
             return
         lookup = ListLookup(self._session, everywhere=False)

@@ -16,8 +16,8 @@ from ..client.session import Session
 from ..read.revisions import InspectedVM
 from ..read.watch import ProbeResult, state_until, wait_in_namespaces
 from .engine import WriteSettings, run_dry, run_writes, send
-from .restarts import RevisionRestarts, bump_generation, is_terminating, plan_restart
-from .revision_outcome import RevisionOutcome
+from .restarts import RevisionRestarts, bump_generation
+from .revision_outcome import RevisionOutcome, is_terminating
 
 Manifest = dict[str, Any]
 
@@ -63,7 +63,7 @@ def _planned(before: InspectedVM, decided: RevisionChange, restart: str) -> Revi
     if decided.refusal is not None:
         result.failed = f"{decided.refusal}; nothing was changed"
     else:
-        plan_restart(result, restart)
+        result.plan_restart(restart)
     return result
 
 
