@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..._resolver.api import release
@@ -15,7 +14,7 @@ from ..._resolver.catalog.labels import MANAGED_BY_LABEL, architecture_of
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
 from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..._resolver.catalog.versions import fitting_version, version_names
-from ..client.errors import ApiError, ConnectionFailed, RequestFailed, TaskFailed
+from ..client.errors import ApiError, RequestFailed, TaskFailed
 from ..client.pool import Backoff
 from ..client.session import Session
 from ..read.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
@@ -104,15 +103,12 @@ def _release_by_fields(session: Session) -> Release | None:
 def _schema(session: Session, kind: Kind, warnings: list[str]) -> Manifest | None:
     try:
         definition = session.get(_DEFINITION, None, f"{kind.plural}.{kind.group}")
-    except ApiError as error:
+    except RequestFailed as error:
         # Everyone may read the OpenAPI description, but not the CustomResourceDefinitions from which it is made.
         schema = _openapi_schema(session, kind) if error.code == 403 else None
         if schema is None:
-            warnings.append(_unchecked_warning(kind, error))
+            warnings.append(f"cannot check which fields of {kind.kind} the cluster knows: {error}")
         return schema
-    except ConnectionFailed as error:
-        warnings.append(_unchecked_warning(kind, error))
-        return None
     # Without the definition the API does not exist; the first request for an object reports that more clearly.
     return None if definition is None else spec_schema(definition, kind.version)
 
@@ -130,10 +126,6 @@ def _openapi_schema(session: Session, kind: Kind) -> Manifest | None:
     return None
 
 
-def _unchecked_warning(kind: Kind, error: RequestFailed) -> str:
-    return f"cannot check which fields of {kind.kind} the cluster knows: {error}"
-
-
 KEEP: Final = "keep"
 FAIL: Final = "fail"
 ENABLE: Final = "enable"
@@ -146,88 +138,72 @@ _PATIENCE: Final = 120
 _HYPERCONVERGED: Final = "hco-operator"
 
 
-@dataclass(frozen=True)
-class Deployment:
-    """The deployment by virt-operator.
-
-    enabled: whether virt-operator deploys the common instancetypes, None if unknown. changed: by the task.
-    """
-
-    enabled: bool | None
-    changed: bool = False
-    warnings: list[str] = field(default_factory=list)
-
-    def as_data(self) -> dict[str, Any]:
-        return {"enabled": self.enabled, "changed": self.changed}
-
-
-def apply_deployment_option(session: Session, choice: str, settings: WriteSettings) -> Deployment:
+def apply_deployment_option(
+    session: Session, choice: str, settings: WriteSettings, warnings: list[str]
+) -> dict[str, bool | None]:
     """Does what the option `common_instancetypes_deployment` says. Raises TaskFailed.
 
-    After `disable`, nothing that virt-operator deployed is left, outside of check mode.
+    {enabled: whether virt-operator deploys the common instancetypes, None if unknown; changed: by the task}. After
+    `disable`, nothing that virt-operator deployed is left, outside of check mode.
     """
     installed = kubevirt(session)
     enabled = operator.deploys(installed)
     if choice == KEEP:
-        return Deployment(enabled)
+        return {"enabled": enabled, "changed": False}
     if enabled is None:
-        raise TaskFailed(f"common_instancetypes_deployment: {installed.assumption}")
-    if choice == FAIL:
-        if enabled:
-            raise TaskFailed(
-                "common_instancetypes_deployment: virt-operator deploys the common instancetypes; set it to enable or"
-                " keep to leave them to virt-operator, or to disable to deploy them by this task"
-            )
-        return Deployment(enabled)
+        raise _refusal(installed.assumption)
+    if choice == FAIL and enabled:
+        raise _refusal(
+            "virt-operator deploys the common instancetypes; set it to enable or keep to leave them to virt-operator,"
+            " or to disable to deploy them by this task"
+        )
     enable = choice == ENABLE
-    warnings = _set(session, enable, settings) if enabled != enable else []
-    if not enable:
-        warnings += _await_deletion(session, settings)
-    return Deployment(enable, enabled != enable, warnings)
+    if enabled != enable:
+        _set(session, enable, settings, warnings)
+    if choice == DISABLE:
+        _await_deletion(session, settings, warnings)
+    return {"enabled": enable, "changed": enabled != enable}
 
 
-def _set(session: Session, enabled: bool, settings: WriteSettings) -> list[str]:
-    """Sets the field of the KubeVirt object; in check mode by a dry run. Returns warnings."""
+def _refusal(reason: object) -> TaskFailed:
+    return TaskFailed(f"common_instancetypes_deployment: {reason}")
+
+
+def _set(session: Session, enabled: bool, settings: WriteSettings, warnings: list[str]) -> None:
+    """Sets the field of the KubeVirt object; in check mode by a dry run."""
     live, release = kubevirt_object(session), kubevirt(session).release
     if live is None or not release.has(operator.SINCE):
-        raise TaskFailed(
-            f"common_instancetypes_deployment: KubeVirt before {operator.SINCE} has no"
-            f" spec.configuration.{operator.FIELD}; set it to keep"
-        )
+        raise _refusal(f"KubeVirt before {operator.SINCE} has no spec.configuration.{operator.FIELD}; set it to keep")
     metadata = live["metadata"]
     if (metadata.get("labels") or {}).get(MANAGED_BY_LABEL) == _HYPERCONVERGED:
-        raise TaskFailed(
-            f"common_instancetypes_deployment: the HyperConverged operator reverts changes of the KubeVirt"
-            f" {metadata['name']}; set spec.{operator.FIELD}.enabled of the HyperConverged object to"
-            f" {'true' if enabled else 'false'}"
+        raise _refusal(
+            f"the HyperConverged operator reverts changes of the KubeVirt {metadata['name']}; set"
+            f" spec.{operator.FIELD}.enabled of the HyperConverged object to {'true' if enabled else 'false'}"
         )
     if settings.check_mode and not settings.server_dry_run:
-        return []
+        return
     path = KUBEVIRT.path(metadata["namespace"], metadata["name"])
     client = session.dry_run_session() if settings.check_mode else session
     try:
         send(client, merge_patch(path, operator.patch(enabled), fieldManager=session.field_manager))
     except ApiError as error:
-        reason = str(error)
-        if settings.check_mode and NO_DRY_RUN in error.message:
-            return [f"the dry run could not check the KubeVirt object: {reason}"]
-        raise TaskFailed(f"common_instancetypes_deployment: {reason}") from None
-    return []
+        if not (settings.check_mode and NO_DRY_RUN in error.message):
+            raise _refusal(error) from None
+        warnings.append(f"the dry run could not check the KubeVirt object: {error}")
 
 
-def _await_deletion(session: Session, settings: WriteSettings) -> list[str]:
-    """Waits until virt-operator has deleted its objects, which it would not let others change. Returns warnings."""
+def _await_deletion(session: Session, settings: WriteSettings, warnings: list[str]) -> None:
+    """Waits until virt-operator has deleted its objects, which it would not let others change."""
     pauses = Backoff()
     while remaining := _deployed(session):
         if settings.check_mode:
-            return [f"virt-operator deletes its {remaining} objects first; check mode shows them as left alone"]
+            warnings.append(f"virt-operator deletes its {remaining} objects first; check mode shows them as left alone")
+            return
         if not pauses.pause(_PATIENCE):
-            raise TaskFailed(
-                f"common_instancetypes_deployment: virt-operator has not deleted its {remaining} objects within"
-                f" {_PATIENCE} seconds; see whether it runs (kubectl get deployment -A -l kubevirt.io=virt-operator),"
-                " and run the task again"
+            raise _refusal(
+                f"virt-operator has not deleted its {remaining} objects within {_PATIENCE} seconds; see whether it runs"
+                " (kubectl get deployment -A -l kubevirt.io=virt-operator), and run the task again"
             )
-    return []
 
 
 def _deployed(session: Session) -> int:
@@ -235,5 +211,5 @@ def _deployed(session: Session) -> int:
     try:
         deployed = [manifest for role in ROLES for manifest in session.list(BY_NAME[role.cluster_kind])[0]]
     except ApiError as error:
-        raise TaskFailed(f"common_instancetypes_deployment: {error}") from None
+        raise _refusal(error) from None
     return sum(map(operator.is_deployed, deployed))

@@ -16,7 +16,7 @@ from ..._resolver.declare import plan
 from ..._resolver.limits.language import ACTIONS, DENY
 from ..._resolver.refresh.drift import Drift, needs
 from ..act.catalog import CatalogOutcome, CatalogRequest, deploy
-from ..act.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, Deployment, apply_deployment_option, choose_version
+from ..act.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
 from ..act.engine import WriteSettings
 from ..act.handlers.catalog import CatalogHandler
 from ..act.kind_handler import DeclareOutcome
@@ -134,7 +134,8 @@ def _run(params: Params, mode: Mode) -> Outcome:
         **{name: params[name] for name in ("state", "prune", "existing", "force", "on_lost_fields", "limits")},
     )
     settings = WriteSettings.of(params, mode.check)
-    deployment = apply_deployment_option(session, params["common_instancetypes_deployment"], settings)
+    choice = params["common_instancetypes_deployment"]
+    deployment = apply_deployment_option(session, choice, settings, mode.warnings)
     deployed = deploy(session, request, settings)
     states = []
     if params["state"] == "present":
@@ -180,13 +181,13 @@ def _catalog(params: Params) -> str:
     return "common" if published else "custom"
 
 
-def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcome, deployment: Deployment) -> Outcome:
+def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcome, deployment: Output) -> Outcome:
     results = [*deployed.results, *deployed.pruned]
     counts = _counts(deployed, results)
     output: Output = {
         **source,
-        "changed": deployment.changed or any(result.changed for result in (*results, *deployed.limits)),
-        "common_instancetypes_deployment": deployment.as_data(),
+        "changed": deployment["changed"] or any(result.changed for result in (*results, *deployed.limits)),
+        "common_instancetypes_deployment": deployment,
         "counts": counts,
         "limits": [output_of(_HANDLER, result) for result in deployed.limits],
         "results": [output_of(_HANDLER, result) for result in results],
@@ -200,7 +201,7 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
     }
     if mode.diff:
         output["diff"] = [diff(result) for result in (*results, *deployed.limits) if result.changed]
-    mode.warnings += [*source["notes"], *deployment.warnings, *deployed.warnings]
+    mode.warnings += [*source["notes"], *deployed.warnings]
     mode.warnings += combined(
         (result.entry.label, text) for result in (*results, *deployed.limits) for text in result.warnings
     )
@@ -272,10 +273,10 @@ def _limits(deployed: CatalogOutcome, check_mode: bool) -> str:
     return f"{amount(len(limits), 'limits')}: {would}{done}"
 
 
-def _operator(deployment: Deployment, mode: Mode) -> str:
-    if not deployment.changed:
+def _operator(deployment: Output, mode: Mode) -> str:
+    if not deployment["changed"]:
         return ""
-    deploys = "deploys" if deployment.enabled else "no longer deploys"
+    deploys = "deploys" if deployment["enabled"] else "no longer deploys"
     return f"; virt-operator {'would ' if mode.check else ''}{deploys} the common instancetypes"
 
 
