@@ -17,7 +17,7 @@ from ..._resolver.declare.impact import impact
 from ..._resolver.kubevirt.vmi.cluster import Cluster
 from ..._resolver.preflight.admit import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
-from ..client.errors import ApiError, RequestFailed, TaskFailed, is_outdated
+from ..client.errors import ApiError, TaskFailed, is_outdated, optional
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
@@ -157,8 +157,5 @@ def _patch(result: AdoptOutcome, chosen: Candidate) -> Write:
 
 def _is_written(session: Session, vm: Manifest, instancetype: Manifest) -> bool:
     """Whether the patch took effect although the response was lost."""
-    try:
-        live = session.get(_VM, *namespaced_name(vm))
-    except RequestFailed:
-        return False
+    live = optional(lambda: session.get(_VM, *namespaced_name(vm)), None)
     return live is not None and INSTANCETYPE.matcher_of(live) == instancetype

@@ -14,7 +14,7 @@ from ..._resolver.catalog.labels import MANAGED_BY_LABEL, architecture_of
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
 from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..._resolver.catalog.versions import fitting_version, version_names
-from ..client.errors import ApiError, RequestFailed, TaskFailed
+from ..client.errors import ApiError, RequestFailed, TaskFailed, optional
 from ..client.pool import Backoff
 from ..client.session import Session
 from ..read.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
@@ -115,10 +115,7 @@ def _schema(session: Session, kind: Kind, warnings: list[str]) -> Manifest | Non
 
 def _openapi_schema(session: Session, kind: Kind) -> Manifest | None:
     """The schema from the API server's OpenAPI description."""
-    try:
-        openapi = session.request("GET", f"/openapi/v3/apis/{kind.api_version}")
-    except RequestFailed:
-        return None
+    openapi: Manifest = optional(lambda: session.request("GET", f"/openapi/v3/apis/{kind.api_version}"), {})
     for schema in ((openapi.get("components") or {}).get("schemas") or {}).values():
         if any(gvk.get("kind") == kind.kind for gvk in schema.get("x-kubernetes-group-version-kind") or []):
             spec = (schema.get("properties") or {}).get("spec")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ..._resolver.api.errors import field_conflict
 from ..._resolver.api.label_selector import SelectorError, selector
+
+_T = TypeVar("_T")
+_D = TypeVar("_D")
 
 TOO_LARGE: Final = ("etcdserver: request is too large", "trying to send message larger than max", "limit is 3145728")
 """The API server's messages for an object that is too large for etcd."""
@@ -136,6 +140,14 @@ _RESOURCE = re.compile(
     r"/(?:api|apis/(?P<group>[^/]+))/(?P<version>[^/]+)(?:/namespaces/[^/]+)?"
     r"/(?P<plural>[^/]+)(?P<name>/[^/]+)?(?P<subresource>/.+)?$"
 )
+
+
+def optional(request: Callable[[], _T], default: _D) -> _T | _D:
+    """What a request returns, or the default if it fails: for what a task can do without."""
+    try:
+        return request()
+    except RequestFailed:
+        return default
 
 
 def reason_of(error: Exception) -> str:

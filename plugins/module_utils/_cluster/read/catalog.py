@@ -13,7 +13,7 @@ from ..._resolver.kubevirt.find import naming
 from ..._resolver.limits.checks import Violation, violations
 from ..._resolver.limits.language import AUDIT, Limit
 from ..._resolver.limits.policy import POLICY, limit_of
-from ..client.errors import RequestFailed
+from ..client.errors import optional
 from ..client.session import Session
 
 Manifest = dict[str, Any]
@@ -21,11 +21,9 @@ Manifest = dict[str, Any]
 
 def limits_of(session: Session) -> list[Limit] | None:
     """The limits of a cluster, by one LIST; None if its policies may not be read."""
-    try:
-        items, _version = session.list(BY_NAME[POLICY], None, labelSelector=f"{MANAGED_BY_LABEL}={MANAGER}")
-    except RequestFailed:
-        return None
-    return [limit for item in items if (limit := limit_of(item)) is not None]
+    labels = f"{MANAGED_BY_LABEL}={MANAGER}"
+    items = optional(lambda: session.list(BY_NAME[POLICY], None, labelSelector=labels)[0], None)
+    return None if items is None else [limit for item in items if (limit := limit_of(item)) is not None]
 
 
 class ClusterLimits:
@@ -54,10 +52,7 @@ class ClusterLimits:
 
     def _labels_of(self, namespace: str) -> dict[str, str] | None:
         if namespace not in self._labels:
-            try:
-                live = self._session.get(BY_NAME["Namespace"], None, namespace, metadata_only=True)
-            except RequestFailed:
-                live = None
+            live = optional(lambda: self._session.get(BY_NAME["Namespace"], None, namespace, metadata_only=True), None)
             self._labels[namespace] = None if live is None else live["metadata"].get("labels") or {}
         return self._labels[namespace]
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..._resolver.api.kinds import Kind
 from ..._resolver.cdi.storage_class import default_class
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
-from ..client.errors import ApiError, ConnectionFailed, RequestFailed
+from ..client.errors import ApiError, ConnectionFailed, optional
 from ..client.session import Session
 from .snapshot import STORAGE_CLASS
 
@@ -52,11 +52,8 @@ def kubevirt_object(session: Session) -> Manifest | None:
 
 def _served(session: Session) -> str:
     """The version that virt-api reports; "" if it does not respond."""
-    try:
-        version_info = session.request("GET", _SERVED_VERSION, final=(500, 502, 503, 504))
-    except RequestFailed:
-        return ""
-    return str(version_info.get("gitVersion") or "")
+    served: Manifest = optional(lambda: session.request("GET", _SERVED_VERSION, final=(500, 502, 503, 504)), {})
+    return str(served.get("gitVersion") or "")
 
 
 class Cdi:
@@ -68,15 +65,12 @@ class Cdi:
     @cached_property
     def config(self) -> Manifest | None:
         """The spec of the CDIConfig."""
-        config = self._get(CDI_CONFIG, None, "config")
+        config = optional(lambda: self._session.get(CDI_CONFIG, None, "config"), None)
         return None if config is None else config.get("spec") or {}
 
     @cached_property
     def release(self) -> Version | None:
-        try:
-            items, _version = self._session.list(_CDI)
-        except RequestFailed:
-            return None
+        items = optional(lambda: self._session.list(_CDI)[0], [])
         versions = (str((item.get("status") or {}).get("observedVersion") or "") for item in items)
         match = next(filter(None, map(_VERSION.match, versions)), None)
         return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
@@ -84,7 +78,8 @@ class Cdi:
     @cached_property
     def namespace(self) -> str:
         """The namespace that CDI runs in; "" if unknown."""
-        service = ((self._get(_API, None, _UPLOAD_API) or {}).get("spec") or {}).get("service") or {}
+        api = optional(lambda: self._session.get(_API, None, _UPLOAD_API), None) or {}
+        service = (api.get("spec") or {}).get("service") or {}
         return str(service.get("namespace") or "")
 
     @cached_property
@@ -95,25 +90,15 @@ class Cdi:
     @cached_property
     def classes(self) -> dict[str, Manifest] | None:
         """The StorageClasses by name, that of volumes that name none as ""."""
-        try:
-            items, _version = self._session.list(STORAGE_CLASS)
-        except RequestFailed:
+        items = optional(lambda: self._session.list(STORAGE_CLASS)[0], None)
+        if items is None:
             return None
         default = default_class(items)
         return {**({"": default} if default else {}), **{item["metadata"]["name"]: item for item in items}}
 
     def has(self, kind: Kind, namespace: str, name: str) -> bool | None:
         """Whether an object exists; None if unknown."""
-        try:
-            return self._session.get(kind, namespace, name) is not None
-        except RequestFailed:
-            return None
-
-    def _get(self, kind: Kind, namespace: str | None, name: str) -> Manifest | None:
-        try:
-            return self._session.get(kind, namespace, name)
-        except RequestFailed:
-            return None
+        return optional(lambda: self._session.get(kind, namespace, name) is not None, None)
 
 
 @lru_cache(maxsize=1)

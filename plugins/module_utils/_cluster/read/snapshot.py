@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.names import nearest
-from ..client.errors import ApiError, RequestFailed
+from ..client.errors import ApiError, optional
 from ..client.pool import map_concurrently
 from ..client.session import Session
 
@@ -89,13 +89,7 @@ def unmatched(
 
 def missing_namespace(session: Session, namespace: str) -> str:
     """The message about a namespace that does not exist; "" if it exists, or if the user may not read it."""
-    try:
-        if session.get(_NAMESPACE, None, namespace, True) is not None:
-            return ""
-    except RequestFailed:
+    if optional(lambda: session.get(_NAMESPACE, None, namespace, True) is not None, True):
         return ""
-    try:
-        existing = [item["metadata"]["name"] for item in session.list(_NAMESPACE, None, True)[0]]
-    except RequestFailed:
-        existing = []
+    existing = [item["metadata"]["name"] for item in optional(lambda: session.list(_NAMESPACE, None, True)[0], [])]
     return f"namespace: {namespace} does not exist{nearest(namespace, existing)}"

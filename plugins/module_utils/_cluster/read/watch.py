@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.preflight.references import claim_names
-from ..client.errors import ApiError, ConnectionFailed, RequestFailed
+from ..client.errors import ApiError, ConnectionFailed, RequestFailed, optional
 from ..client.pool import Backoff, map_concurrently
 from ..client.session import PASSING, Session
 from .snapshot import EVENT, POD
@@ -318,10 +318,7 @@ def _container(status: Manifest) -> str:
 
 
 def _listed(session: Session, kind: Kind, namespace: str, **query: str) -> dict[str, Manifest]:
-    try:
-        items, _version = session.list(kind, namespace, **query)
-    except RequestFailed:
-        return {}
+    items = optional(lambda: session.list(kind, namespace, **query)[0], [])
     return {item["metadata"]["name"]: item for item in items}
 
 
@@ -330,13 +327,8 @@ def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dic
 
     One LIST. Empty if the user may not list events or the request fails.
     """
-    try:
-        items, _version = session.list(EVENT, namespace)
-    except RequestFailed:
-        return {}
-    items.sort(key=_last_time)
     by_name: dict[str, list[Manifest]] = {name: [] for name in names}
-    for event in items:
+    for event in sorted(optional(lambda: session.list(EVENT, namespace)[0], []), key=_last_time):
         for name in _names_of(event):
             if name in by_name:
                 by_name[name].append(event)

@@ -10,7 +10,7 @@ from ...._resolver.api.kinds import BY_NAME, Kind
 from ...._resolver.boot import consumers, preflight, source
 from ...._resolver.boot import upload as rules
 from ...client import upload_proxy
-from ...client.errors import RequestFailed
+from ...client.errors import RequestFailed, optional
 from ...client.pool import map_concurrently
 from ...client.session import Session
 from ...read.boot_sources import Defaults
@@ -69,14 +69,11 @@ class _Checks:
             if cluster.release is not None:
                 notes = preflight.release_notes(options, boot_source.labels, cluster.release)
                 yield from (Finding(note, note=True) for note in notes)
-        if boot_source.uploads and not self._is_filled(boot_source):
+        if boot_source.uploads and not optional(lambda: is_filled(self._session, boot_source), False):
             yield from self._proxy(boot_source)
 
     def _owner(self, boot_source: BootSourceState) -> Iterator[Finding]:
-        try:
-            live = self._session.get(BY_NAME[_SOURCE], boot_source.options["namespace"], boot_source.options["name"])
-        except RequestFailed:
-            return
+        live = optional(lambda: self._session.get(BY_NAME[_SOURCE], *boot_source.name), None)
         problem = preflight.redirect_problem(boot_source.options, live) if live is not None else ""
         if problem:
             yield Finding(problem)
@@ -127,14 +124,8 @@ class _Checks:
             yield Finding(f"storage_class: there is no StorageClass {name}", missing=True)
         gates = (cluster.config or {}).get("featureGates")
         problem = "" if boot_source.polls else preflight.unbound(boot_source.options, storage_class, gates)
-        if problem and not self._is_filled(boot_source):
+        if problem and not optional(lambda: is_filled(self._session, boot_source), False):
             yield Finding(problem)
-
-    def _is_filled(self, boot_source: BootSourceState) -> bool:
-        try:
-            return is_filled(self._session, boot_source)
-        except RequestFailed:
-            return False
 
     def _proxy(self, boot_source: BootSourceState) -> Iterator[Finding]:
         proxy = boot_source.options.get("upload_proxy") or {}

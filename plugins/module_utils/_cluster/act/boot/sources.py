@@ -17,7 +17,7 @@ from ...._resolver.boot.upload import upload_target
 from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
 from ...client import upload_proxy
-from ...client.errors import ApiError, RequestFailed
+from ...client.errors import ApiError, RequestFailed, optional
 from ...client.session import Session
 from ...read.watch import ProbeResult, wait_in_namespaces
 from ..engine import NO_DRY_RUN, WriteSettings, run_dry, send
@@ -108,10 +108,7 @@ def _content(session: Session, live: Manifest) -> Manifest | None:
     if key is None:
         return None
     kind, namespace, name = key
-    try:
-        return session.get(BY_NAME[kind], namespace, name)
-    except RequestFailed:
-        return None
+    return optional(lambda: session.get(BY_NAME[kind], namespace, name), None)
 
 
 def _import(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
