@@ -38,7 +38,6 @@ from .kind_handler import UNREAD, DeclareOutcome, Entry, KindHandler
 
 Manifest = dict[str, Any]
 
-
 _NOT_FOUND: Final = 404
 
 
@@ -56,12 +55,12 @@ class CatalogRequest:
     manifests: list[Manifest]
     namespaces: tuple[str, ...]
     catalog: str
-    state: str = "present"
-    prune: str = "never"
-    existing: str = "apply"
-    force: bool = False
-    on_lost_fields: str = "fail"
-    limits: list[Any] | None = None
+    state: str
+    prune: str
+    existing: str
+    force: bool
+    on_lost_fields: str
+    limits: list[Any] | None
 
 
 @dataclass

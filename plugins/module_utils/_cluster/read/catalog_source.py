@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ..client.errors import TaskFailed, reason_of
+from ..client.pool import Backoff
 from ..client.transport import urllib3
 from .catalog_text import LARGEST, documents
 
@@ -161,8 +162,7 @@ def _file(url: str, digest: str, sources: Sources) -> str:
 
 def _download(url: str, sources: Sources) -> bytes:
     pool = _pool(url, sources)
-    deadline = time.monotonic() + sources.seconds
-    delay = 0.5
+    deadline, pauses = time.monotonic() + sources.seconds, Backoff()
     while True:
         try:
             # urllib3 also reports a body that is shorter than announced.
@@ -182,10 +182,8 @@ def _download(url: str, sources: Sources) -> bytes:
                     f"cannot fetch {url}: {problem}; set download_ca_cert to the CA that signed the server's"
                     " certificate"
                 ) from error
-        if not retryable or time.monotonic() + delay > deadline:
+        if not retryable or not pauses.pause(sources.seconds):
             raise TaskFailed(f"cannot fetch {url}: {problem}; check url, version and download_proxy")
-        time.sleep(delay)
-        delay = min(delay * 2, 10.0)
 
 
 def _content(response: Any, url: str, deadline: float) -> bytes:
