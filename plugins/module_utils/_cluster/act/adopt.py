@@ -74,7 +74,7 @@ def adopt(
     cluster = Cluster(lookup, kubevirt(session))
     assumption = [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
     namespaces = sorted({result.vm["metadata"]["namespace"] for result in todo})
-    live = [item for namespace in namespaces for item in session.list(_VMI, namespace)[0]]
+    live = [item for namespace in namespaces for item in session.list(_VMI, namespace)]
     instances = {namespaced_name(item): item for item in live}
     running = [(result.vm, instances[result.key]) for result in todo if result.key in instances]
     lookup.gather(key for pair in running for key in keys_for_guest(*pair, cluster.release))

@@ -178,7 +178,7 @@ def _live_policies(session: Session) -> dict[Key, Manifest]:
     live: dict[Key, Manifest] = {}
     for kind in (POLICY, BINDING):
         try:
-            live.update({_key(item): item for item in session.list(BY_NAME[kind])[0]})
+            live.update({_key(item): item for item in session.list(BY_NAME[kind])})
         except RequestFailed as error:
             if error.code == _NOT_FOUND:
                 raise CatalogError(f"limits: the cluster has no {kind}, which Kubernetes has since 1.30") from error
@@ -221,7 +221,7 @@ class _CatalogObjects(DeclaredTypeHandler):
         # _keep_reason decides what may be pruned.
         force = request.force or request.state == "present"
         super().__init__({"existing": request.existing, "force": force}, session, request.catalog)
-        self.list = cache(lambda kind, namespace: session.list(BY_NAME[kind], namespace)[0])
+        self.list = cache(lambda kind, namespace: session.list(BY_NAME[kind], namespace))
 
     def read(self, session: Session, keys: Collection[Key]) -> dict[Key, Manifest]:
         places = {(key.kind, key.namespace) for key in keys}

@@ -206,7 +206,7 @@ def _await_deletion(session: Session, settings: WriteSettings, warnings: list[st
 def _deployed(session: Session) -> int:
     """The number of objects that virt-operator has deployed."""
     try:
-        deployed = [manifest for role in ROLES for manifest in session.list(BY_NAME[role.cluster_kind])[0]]
+        deployed = [manifest for role in ROLES for manifest in session.list(BY_NAME[role.cluster_kind])]
     except ApiError as error:
         raise _refusal(error) from None
     return sum(map(operator.is_deployed, deployed))

@@ -67,7 +67,7 @@ def await_dependents(
     failures: dict[str, str] = {}
     for kind in (_VMI, _REVISION):
         try:
-            items, _version = session.list(kind, namespace, True)
+            items = session.list(kind, namespace, True)
         except RequestFailed as error:
             return {**dict.fromkeys(names.values(), str(error)), **failures}
         owners = {item["metadata"]["name"]: uid for item in items if (uid := sole_owner(item)) in names}
@@ -101,7 +101,7 @@ def _without_owner(
 ) -> dict[str, str]:
     """Waits for the dependents of VMs with these names that do not exist. Returns the failures by VM name."""
     try:
-        items, _version = session.list(kind, namespace, True)
+        items = session.list(kind, namespace, True)
         owners = {item["metadata"]["name"]: owner for item in items if (owner := _owner(item))["name"] in names}
         # Another client may have created the VM since this task looked.
         live = read(session, [Key(_VM.kind, namespace, owner["name"]) for owner in owners.values()])

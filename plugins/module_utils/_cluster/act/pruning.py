@@ -59,7 +59,7 @@ def prunable(session: Session, namespace: str, keep: int) -> list[PruneOutcome]:
     Raises RequestFailed if a kind cannot be listed, because a hidden object might refer to a revision.
     """
     # List the revisions first: a VM that starts to refer to one of them meanwhile is then in a later list.
-    revisions, vms = (session.list(kind, namespace)[0] for kind in (_REVISION, _VM))
+    revisions, vms = (session.list(kind, namespace) for kind in (_REVISION, _VM))
     contents = _snapshots(session, "VirtualMachineSnapshotContent", namespace)
     restores = _snapshots(session, "VirtualMachineRestore", namespace)
     unused = unreferenced(vms, revisions, _names([*contents, *restores]))
@@ -93,14 +93,10 @@ def _snapshots(session: Session, name: str, namespace: str) -> list[Manifest]:
     """The objects of a snapshot kind; none if the cluster has no VM snapshots."""
     for version in _SNAPSHOT_VERSIONS:
         try:
-            items, _version = session.list(
-                Kind(name, "snapshot.kubevirt.io", version, f"{name.lower()}s", True), namespace
-            )
+            return session.list(Kind(name, "snapshot.kubevirt.io", version, f"{name.lower()}s", True), namespace)
         except ApiError as error:
             if error.code != 404:
                 raise
-        else:
-            return items
     return []
 
 

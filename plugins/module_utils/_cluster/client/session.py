@@ -137,13 +137,14 @@ class Session:
             raise
         return self._object(result)
 
-    def list(
+    def list(self, kind: Kind, namespace: str | None = None, metadata_only: bool = False, /, **query: str) -> _Items:
+        """All objects, in pages of 500. metadata_only: return only the metadata."""
+        return self.list_to_watch(kind, namespace, metadata_only, **query)[0]
+
+    def list_to_watch(
         self, kind: Kind, namespace: str | None = None, metadata_only: bool = False, /, **query: str
     ) -> tuple[_Items, str]:
-        """All objects (in pages of 500) and the resourceVersion of the list, from which a watch can start.
-
-        metadata_only: return only the metadata.
-        """
+        """As `list`, and the resourceVersion of the list, from which a watch can start."""
         pauses = Backoff()
         while True:
             try:

@@ -77,8 +77,7 @@ def _selected(params: Params, session: Session, warnings: list[str]) -> list[Man
     manifests: list[Manifest] = []
     for name in _KINDS[params["scope"]]:
         kind = BY_NAME[name]
-        items, _version = session.list(kind, params["namespace"] if kind.namespaced else None, **query)
-        manifests += items
+        manifests += session.list(kind, params["namespace"] if kind.namespaced else None, **query)
     names = params["names"]
     missing = set(names or ()) - {manifest["metadata"]["name"] for manifest in manifests}
     if (

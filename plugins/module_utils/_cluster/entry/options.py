@@ -84,7 +84,7 @@ def selected(params: Params, session: Session, warnings: list[str]) -> list[dict
     A name that does not exist fails the task. Another option that selects nothing adds a warning.
     """
     query = {"labelSelector": labels} if (labels := selector(params)) else {}
-    vms, _version = session.list(BY_NAME["VirtualMachine"], params["namespace"], **query)
+    vms = session.list(BY_NAME["VirtualMachine"], params["namespace"], **query)
     if params["names"] is not None:
         chosen = set(params["names"])
         vms = [vm for vm in vms if vm["metadata"]["name"] in chosen]

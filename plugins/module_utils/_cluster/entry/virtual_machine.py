@@ -226,7 +226,7 @@ class Workloads:
         """The role's objects that VMs of a namespace can name."""
         for kind, place in ((role.cluster_kind, ""), (role.kind, namespace)):
             if (role, place) not in self._lists:
-                live, _version = self._session.list(BY_NAME[kind], place or None)
+                live = self._session.list(BY_NAME[kind], place or None)
                 self._lists[role, place] = [{**manifest, "kind": kind} for manifest in live]
         return [*self._lists[role, ""], *self._lists[role, namespace]]
 

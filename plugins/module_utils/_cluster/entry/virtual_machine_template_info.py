@@ -20,7 +20,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def _run(params: Params, mode: Mode) -> Outcome:
     names, session = params["names"], Session(params)
-    live, _version = session.list(BY_NAME["VirtualMachineTemplate"], params["namespace"])
+    live = session.list(BY_NAME["VirtualMachineTemplate"], params["namespace"])
     templates = sorted(map(_rendered, live), key=lambda template: (template["namespace"], template["name"]))
     templates = [template for template in templates if names is None or template["name"] in names]
     missing = sorted(set(names or ()) - {template["name"] for template in templates})

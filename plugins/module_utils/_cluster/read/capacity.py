@@ -42,11 +42,11 @@ def read_placement(
     VMs that run. Raises TaskFailed, FieldError and RequestFailed.
     """
     kv, lookup = kubevirt(session), ClusterLookup(session)
-    nodes = session.list(BY_NAME["Node"])[0]
+    nodes = session.list(BY_NAME["Node"])
     unknown = [name for name in drain if name not in {node["metadata"]["name"] for node in nodes}]
     if unknown:
         raise TaskFailed(f"drain: no such node: {', '.join(unknown)}")
-    pods = session.list(POD)[0]
+    pods = session.list(POD)
     warnings: list[str] = []
     optional = [list_if_permitted(session, kind, warnings) for kind in (BY_NAME["Namespace"], QUOTA, NETWORK)]
     namespaces, quotas, networks = optional
@@ -144,7 +144,7 @@ def read_quota_effects(session: Session, vms: list[Manifest], of_running: str) -
     namespace = namespaces.pop() if len(namespaces) == 1 else None
     warnings: list[str] = []
     cluster = _quota_objects(session, namespace, warnings)._replace(
-        vms=session.list(BY_NAME["VirtualMachine"], namespace)[0],
+        vms=session.list(BY_NAME["VirtualMachine"], namespace),
         default_class=_default_class(session, vms, warnings),
     )
     kv, lookup = kubevirt(session), ClusterLookup(session)
@@ -180,14 +180,14 @@ def _quota_objects(session: Session, namespace: str | None, warnings: list[str])
     wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications or shared else [])]
     namespaces, *configurations = (list_if_permitted(session, kind, warnings) for kind in wide)
     return QuotaObjects(
-        quotas=session.list(QUOTA, namespace)[0],
-        limit_ranges=session.list(_LIMITS, namespace)[0],
+        quotas=session.list(QUOTA, namespace),
+        limit_ranges=session.list(_LIMITS, namespace),
         application_quotas=applications or [],
         cluster_quotas=shared,
         aaq=next((item for items in configurations for item in items or []), None),
         namespaces=namespaces or [],
         networks=list_if_permitted(session, NETWORK, warnings),
-        pods=session.list(POD, namespace)[0],
+        pods=session.list(POD, namespace),
         guests=(list_if_permitted(session, BY_NAME["VirtualMachineInstance"], warnings, namespace) or [])
         if applications or shared
         else [],

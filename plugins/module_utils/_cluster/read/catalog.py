@@ -22,7 +22,7 @@ Manifest = dict[str, Any]
 def limits_of(session: Session) -> list[Limit] | None:
     """The limits of a cluster, by one LIST; None if its policies may not be read."""
     labels = f"{MANAGED_BY_LABEL}={MANAGER}"
-    items = optional(lambda: session.list(BY_NAME[POLICY], None, labelSelector=labels)[0], None)
+    items = optional(lambda: session.list(BY_NAME[POLICY], None, labelSelector=labels), None)
     return None if items is None else [limit for item in items if (limit := limit_of(item)) is not None]
 
 
@@ -73,7 +73,7 @@ class CatalogUsers:
         # Those of all namespaces are those of each.
         place = "" if "" in self._users else object_key.namespace
         if place not in self._users:
-            vms, _version = self._session.list(BY_NAME["VirtualMachine"], place or None)
+            vms = self._session.list(BY_NAME["VirtualMachine"], place or None)
             users = self._users[place] = {}
             for vm in sorted(vms, key=label):
                 for used in references(vm):

@@ -46,8 +46,7 @@ def kubevirt(session: Session) -> KubeVirt:
 @lru_cache(maxsize=1)
 def kubevirt_object(session: Session) -> Manifest | None:
     """The KubeVirt object, None if there is none. Raises RequestFailed."""
-    items, _version = session.list(KUBEVIRT)
-    return items[0] if items else None
+    return next(iter(session.list(KUBEVIRT)), None)
 
 
 def _served(session: Session) -> str:
@@ -70,7 +69,7 @@ class Cdi:
 
     @cached_property
     def release(self) -> Version | None:
-        items = optional(lambda: self._session.list(_CDI)[0], [])
+        items = optional(lambda: self._session.list(_CDI), [])
         versions = (str((item.get("status") or {}).get("observedVersion") or "") for item in items)
         match = next(filter(None, map(_VERSION.match, versions)), None)
         return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
@@ -90,7 +89,7 @@ class Cdi:
     @cached_property
     def classes(self) -> dict[str, Manifest] | None:
         """The StorageClasses by name, that of volumes that name none as ""."""
-        items = optional(lambda: self._session.list(STORAGE_CLASS)[0], None)
+        items = optional(lambda: self._session.list(STORAGE_CLASS), None)
         if items is None:
             return None
         default = default_class(items)

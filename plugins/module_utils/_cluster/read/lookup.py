@@ -109,7 +109,7 @@ class ClusterLookup:
 
     def _list_or_problem(self, kind: Kind, namespace: str) -> dict[str, Manifest] | Problem:
         try:
-            items, _version = self._session.list(kind, namespace or None, kind.kind in EXISTING)
+            items = self._session.list(kind, namespace or None, kind.kind in EXISTING)
         except RequestFailed as error:
             # If the API does not exist, for example without CDI, there are no such objects.
             return {} if error.code == 404 else _problem(error)
@@ -165,7 +165,7 @@ class ListLookup:
         collection = (kind, namespace)
         if collection not in self._answers:
             try:
-                items, _version = self._session.list(BY_NAME[kind], namespace)
+                items = self._session.list(BY_NAME[kind], namespace)
             except ApiError as error:
                 if error.code not in (403, 404):
                     raise

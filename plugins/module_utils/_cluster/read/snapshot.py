@@ -37,8 +37,7 @@ def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
         if len(group) == 1:
             item = session.get(BY_NAME[kind], namespace, name)
             return {} if item is None else dict.fromkeys(group, item)
-        items, _version = session.list(BY_NAME[kind], namespace)
-        live = {Key(kind, namespace, item["metadata"]["name"]): item for item in items}
+        live = {Key(kind, namespace, item["metadata"]["name"]): item for item in session.list(BY_NAME[kind], namespace)}
         return {key: live[key] for key in group if key in live}
 
     return {key: live for part in map_concurrently(read_group, groups.values()) for key, live in part.items()}
@@ -58,7 +57,7 @@ def list_if_permitted(
 ) -> list[Manifest] | None:
     """All objects of a kind; None if the API does not exist, or if the user may not list it, which adds a warning."""
     try:
-        return session.list(kind, namespace)[0]
+        return session.list(kind, namespace)
     except ApiError as error:
         if error.code not in (_FORBIDDEN, _NO_SUCH_API):
             raise
@@ -91,5 +90,5 @@ def missing_namespace(session: Session, namespace: str) -> str:
     """The message about a namespace that does not exist; "" if it exists, or if the user may not read it."""
     if optional(lambda: session.get(_NAMESPACE, None, namespace, True) is not None, True):
         return ""
-    existing = [item["metadata"]["name"] for item in optional(lambda: session.list(_NAMESPACE, None, True)[0], [])]
+    existing = [item["metadata"]["name"] for item in optional(lambda: session.list(_NAMESPACE, None, True), [])]
     return f"namespace: {namespace} does not exist{nearest(namespace, existing)}"

@@ -200,7 +200,7 @@ class _Wait:
 def _list_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _Wait, metadata_only: bool) -> None:
     """One LIST and the watches from it, until the wait is over or the watch cannot continue."""
     query = {"fieldSelector": f"metadata.name={next(iter(wait.open))}"} if len(wait.open) == 1 else {}
-    items, version = session.list(kind, namespace, metadata_only, **query)
+    items, version = session.list_to_watch(kind, namespace, metadata_only, **query)
     by_name = {item["metadata"]["name"]: item for item in items}
     for name in list(wait.open):
         wait.observe(name, by_name.get(name))
@@ -318,8 +318,7 @@ def _container(status: Manifest) -> str:
 
 
 def _listed(session: Session, kind: Kind, namespace: str, **query: str) -> dict[str, Manifest]:
-    items = optional(lambda: session.list(kind, namespace, **query)[0], [])
-    return {item["metadata"]["name"]: item for item in items}
+    return {item["metadata"]["name"]: item for item in optional(lambda: session.list(kind, namespace, **query), [])}
 
 
 def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dict[str, list[str]]:
@@ -328,7 +327,7 @@ def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dic
     One LIST. Empty if the user may not list events or the request fails.
     """
     by_name: dict[str, list[Manifest]] = {name: [] for name in names}
-    for event in sorted(optional(lambda: session.list(EVENT, namespace)[0], []), key=_last_time):
+    for event in sorted(optional(lambda: session.list(EVENT, namespace), []), key=_last_time):
         for name in _names_of(event):
             if name in by_name:
                 by_name[name].append(event)

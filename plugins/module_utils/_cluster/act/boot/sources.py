@@ -289,7 +289,7 @@ def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
     for name, label in kinds:
         query = {"labelSelector": f"{label}={boot_source.options['name']}"}
         try:
-            items, _version = session.list(BY_NAME[name], boot_source.options["namespace"], **query)
+            items = session.list(BY_NAME[name], boot_source.options["namespace"], **query)
         except RequestFailed as error:
             boot_source.result.warnings.append(f"old volumes stay: {error}")
             return []
@@ -304,7 +304,7 @@ def _delete(session: Session, pairs: list[Pair], settings: WriteSettings) -> Non
     if not pairs:
         return
     try:
-        clones, _version = session.list(BY_NAME[_VOLUME])
+        clones = session.list(BY_NAME[_VOLUME])
     except RequestFailed as error:
         for boot_source, _volume in pairs:
             boot_source.result.warnings.append(f"old volumes stay, since it is not known who clones them: {error}")

@@ -186,7 +186,7 @@ def _volume_is_ready(session: Session, target: UploadTarget) -> bool:
 
 
 def _check_events(session: Session, target: UploadTarget, claim: str) -> None:
-    events, _version = session.list(EVENT, target.namespace)
+    events = session.list(EVENT, target.namespace)
     uids = {}
     for kind, name in ((_CLAIM, claim), (_DATA_VOLUME, target.name)):
         live = session.get(kind, target.namespace, name) if name else None
