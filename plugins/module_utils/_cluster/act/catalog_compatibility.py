@@ -27,6 +27,16 @@ _DEFINITION = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "cu
 
 AUTO: Final = "auto"
 
+KEEP: Final = "keep"
+FAIL: Final = "fail"
+ENABLE: Final = "enable"
+DISABLE: Final = "disable"
+CHOICES: Final = (KEEP, FAIL, ENABLE, DISABLE)
+# virt-operator deletes within seconds; it may be restarting.
+_PATIENCE: Final = 120
+# HyperConverged reverts changes of the KubeVirt object, and has the same field.
+_HYPERCONVERGED: Final = "hco-operator"
+
 
 def check_fields(
     session: Session, manifests: list[Manifest], warnings: list[str]
@@ -121,18 +131,6 @@ def _openapi_schema(session: Session, kind: Kind) -> Manifest | None:
             spec = (schema.get("properties") or {}).get("spec")
             return spec if isinstance(spec, dict) else None
     return None
-
-
-KEEP: Final = "keep"
-FAIL: Final = "fail"
-ENABLE: Final = "enable"
-DISABLE: Final = "disable"
-CHOICES: Final = (KEEP, FAIL, ENABLE, DISABLE)
-
-# virt-operator deletes within seconds; it may be restarting.
-_PATIENCE: Final = 120
-# HyperConverged reverts changes of the KubeVirt object, and has the same field.
-_HYPERCONVERGED: Final = "hco-operator"
 
 
 def apply_deployment_option(

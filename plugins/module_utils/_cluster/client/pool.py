@@ -23,6 +23,9 @@ _stop: ContextVar[threading.Event] = ContextVar("stop")
 display: ContextVar[Callable[[str], None]] = ContextVar("display", default=lambda _line: None)
 """Shows users a line while a module runs, if its action executes it directly (plugin_utils/_direct.py)."""
 
+_FIRST = 0.1
+_LONGEST = 5.0
+
 
 class Stopped(BaseException):
     """The task has ended, by its timeout or by a signal. Not an Exception: it is no failure of an object."""
@@ -77,10 +80,6 @@ def map_concurrently(action: Callable[[_T], _R], items: Iterable[_T], concurrenc
     if errors:
         raise errors[0]
     return results
-
-
-_FIRST = 0.1
-_LONGEST = 5.0
 
 
 class Backoff:

@@ -27,6 +27,12 @@ _SPEC: dict[str, dict[str, Any]] = {
     "wait_timeout": {"type": "int", "default": 3600},
 }
 
+Manifest = dict[str, Any]
+LEASE = Kind("Lease", "coordination.k8s.io", "v1", "leases", True)
+# Seconds between two reads, shortened at random so that waiting runs do not read at the same moment.
+_INTERVAL = 2.0
+_CONFLICT = 409
+
 
 def _run(params: Params, mode: Mode) -> Outcome:
     if not params["holder"]:
@@ -56,15 +62,6 @@ def _held(params: Params, mode: Mode, session: Session) -> LeaseOutcome:
 
 
 MODULE = Module(_SPEC, _run)
-
-
-Manifest = dict[str, Any]
-
-LEASE = Kind("Lease", "coordination.k8s.io", "v1", "leases", True)
-
-# Seconds between two reads, shortened at random so that waiting runs do not read at the same moment.
-_INTERVAL = 2.0
-_CONFLICT = 409
 
 
 @dataclass(frozen=True)

@@ -278,12 +278,12 @@ def _check_capacity(params: Params, mode: Mode, session: Session, entries: list[
 
 def _capacity(params: Params, session: Session, entries: Iterable[Entry]) -> _Capacity:
     # The option, whether a VM that does not fit fails the task, and what gives verdicts by VM and warnings.
-    checks: list[tuple[str, bool, Callable[[], tuple[Options, list[str]]]]] = []
+    checks: list[tuple[str, bool, Callable[[list[Manifest]], tuple[Options, list[str]]]]] = []
     if params["quota"] != "off":
-        checks.append(("quota", params["quota"] == "strict", lambda: read_quota_effects(session, vms, KEEP)))
+        checks.append(("quota", params["quota"] == "strict", lambda vms: read_quota_effects(session, vms, KEEP)))
     if params["preflight_placement"] and params["preflight"] != "off":
         strict = params["preflight"] == "strict"
-        checks.append(("preflight_placement", strict, lambda: read_placement(session, vms, [], [], MIGRATE)))
+        checks.append(("preflight_placement", strict, lambda vms: read_placement(session, vms, [], [], MIGRATE)))
     vms = _to_run(entries) if checks else []
     lines_by_vm: dict[tuple[str, str], list[Options]] = {}
     warnings: list[str] = []
@@ -293,7 +293,7 @@ def _capacity(params: Params, session: Session, entries: Iterable[Entry]) -> _Ca
         lines: list[Options] = []
         problems: list[str] = []
         try:
-            checked, check_warnings = check()
+            checked, check_warnings = check(vms)
             lines = checked["virtual_machines"]
             warnings += [*check_warnings, kubevirt(session).assumption]
         except (RequestFailed, FieldError) as error:

@@ -20,7 +20,6 @@ from .snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, list_if_permitted
 
 Manifest = dict[str, Any]
 
-
 ALL: Final = "*"
 # Name, plural's end, and whether it is of a namespace; in the order of demand.device_objects.
 _CLAIMING: Final = (
@@ -31,6 +30,16 @@ _CLAIMING: Final = (
 )
 _VOLUME: Final = Kind("PersistentVolume", "", "v1", "persistentvolumes", False)
 _KIND: Final = "VirtualMachineClusterInstancetype"
+
+_LIMITS = Kind("LimitRange", "", "v1", "limitranges", True)
+_AAQ = ("aaq.kubevirt.io", "v1alpha1")
+_APPLICATION = Kind("ApplicationAwareResourceQuota", *_AAQ, "applicationawareresourcequotas", True)
+_SHARED = Kind("ApplicationAwareClusterResourceQuota", *_AAQ, "applicationawareclusterresourcequotas", False)
+# Their copies in the namespaces that they are for, which need no right beyond these.
+_COPIES = Kind(
+    "ApplicationAwareAppliedClusterResourceQuota", *_AAQ, "applicationawareappliedclusterresourcequotas", True
+)
+_CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
 
 
 def read_placement(
@@ -121,17 +130,6 @@ def _instancetype(lookup: ClusterLookup, name: str) -> Manifest:
         problem = "no such VirtualMachineClusterInstancetype" if instancetype is None else instancetype.message
         raise TaskFailed(f"instancetypes: {name}: {problem}")
     return instancetype
-
-
-_LIMITS = Kind("LimitRange", "", "v1", "limitranges", True)
-_AAQ = ("aaq.kubevirt.io", "v1alpha1")
-_APPLICATION = Kind("ApplicationAwareResourceQuota", *_AAQ, "applicationawareresourcequotas", True)
-_SHARED = Kind("ApplicationAwareClusterResourceQuota", *_AAQ, "applicationawareclusterresourcequotas", False)
-# Their copies in the namespaces that they are for, which need no right beyond these.
-_COPIES = Kind(
-    "ApplicationAwareAppliedClusterResourceQuota", *_AAQ, "applicationawareappliedclusterresourcequotas", True
-)
-_CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
 
 
 def read_quota_effects(session: Session, vms: list[Manifest], of_running: str) -> tuple[dict[str, Any], list[str]]:

@@ -18,6 +18,9 @@ from ..client.session import Session
 
 Manifest = dict[str, Any]
 
+# The number of VMs that a message names.
+_NAMED = 5
+
 
 def limits_of(session: Session) -> list[Limit] | None:
     """The limits of a cluster, by one LIST; None if its policies may not be read."""
@@ -55,10 +58,6 @@ class ClusterLimits:
             live = optional(lambda: self._session.get(BY_NAME["Namespace"], None, namespace, metadata_only=True), None)
             self._labels[namespace] = None if live is None else live["metadata"].get("labels") or {}
         return self._labels[namespace]
-
-
-# The number of VMs that a message names.
-_NAMED = 5
 
 
 class CatalogUsers:

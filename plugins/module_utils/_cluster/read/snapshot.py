@@ -13,6 +13,15 @@ from ..client.session import Session
 
 Manifest = dict[str, Any]
 
+EVENT = Kind("Event", "", "v1", "events", True)
+POD = Kind("Pod", "", "v1", "pods", True)
+QUOTA = Kind("ResourceQuota", "", "v1", "resourcequotas", True)
+NETWORK = BY_NAME["NetworkAttachmentDefinition"]
+STORAGE_CLASS = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
+_FORBIDDEN = 403
+_NO_SUCH_API = 404
+_NAMESPACE = BY_NAME["Namespace"]
+
 
 class Key(NamedTuple):
     """Identifies an object; namespace is None for cluster-wide kinds."""
@@ -43,15 +52,6 @@ def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
     return {key: live for part in map_concurrently(read_group, groups.values()) for key, live in part.items()}
 
 
-EVENT = Kind("Event", "", "v1", "events", True)
-POD = Kind("Pod", "", "v1", "pods", True)
-QUOTA = Kind("ResourceQuota", "", "v1", "resourcequotas", True)
-NETWORK = BY_NAME["NetworkAttachmentDefinition"]
-STORAGE_CLASS = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
-_FORBIDDEN = 403
-_NO_SUCH_API = 404
-
-
 def list_if_permitted(
     session: Session, kind: Kind, warnings: list[str], namespace: str | None = None
 ) -> list[Manifest] | None:
@@ -64,9 +64,6 @@ def list_if_permitted(
         if error.code == _FORBIDDEN:
             warnings.append(f"{kind.plural} are not taken into account: {error}")
         return None
-
-
-_NAMESPACE = BY_NAME["Namespace"]
 
 
 def unmatched(
