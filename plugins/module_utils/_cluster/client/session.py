@@ -15,10 +15,9 @@ from urllib.parse import urlencode
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.names import shown
 from ..._resolver.api.write import APPLY, Repeat, Write
-from .configuration import configure
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
 from .pool import Backoff, TokenBucket, raise_if_stopped
-from .transport import USER_AGENT, HTTPHeaderDict, connections, deadline, opener, urllib3
+from .transport import USER_AGENT, HTTPHeaderDict, configure, connections, deadline, opener, urllib3
 
 FIELD_MANAGER: Final = "virtshape"
 # Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too

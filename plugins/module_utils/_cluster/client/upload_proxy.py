@@ -65,6 +65,8 @@ def unreachable(pool: Any, url: str) -> str:
 
 def takes_data(pool: Any, url: str, token: str) -> bool:
     """Whether the proxy knows this path."""
+    if not url.startswith(_SCHEMES):
+        return False
     try:
         response = pool.request("HEAD", url, headers=_headers(token), timeout=_TIMEOUT, retries=False)
     except (urllib3.exceptions.HTTPError, OSError):

@@ -13,8 +13,7 @@ from ...client import upload_proxy
 from ...client.errors import RequestFailed, optional
 from ...client.pool import map_concurrently
 from ...client.session import Session
-from ...read.boot_sources import Defaults
-from ...read.image import CONFIG_MAP, SECRET, file_of, image_of
+from ...read.boot_sources import CONFIG_MAP, SECRET, Defaults, file_of, image_of
 from ...read.kubevirt import CDI_CONFIG, Cdi, cdi
 from ..declare import apply_findings
 from ..engine import WriteSettings

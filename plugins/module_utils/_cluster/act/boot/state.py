@@ -16,7 +16,7 @@ from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
 from ...._resolver.declare.plan import Plan
 from ...client.session import Session
-from ...read.image import Content
+from ...read.boot_sources import Content
 from ...read.snapshot import Key
 from ...read.watch import ProbeResult
 from ..declare import declare

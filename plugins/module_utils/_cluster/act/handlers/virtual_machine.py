@@ -26,8 +26,8 @@ from ...._resolver.preflight.object_keys import ObjectKey, keys_for_admission, k
 from ...._resolver.preflight.references import keys_for_start
 from ...client.errors import RequestFailed
 from ...client.session import Session
+from ...read.boot_sources import contents_of
 from ...read.catalog import ClusterLimits
-from ...read.image import contents_of
 from ...read.kubevirt import kubevirt
 from ...read.lookup import ClusterLookup
 from ...read.snapshot import Key, read
