@@ -53,7 +53,7 @@ def site_path(target: Path, page_names: dict[Path, str], checkout: Path = CHECKO
     if path == Path("plugins"):
         return f"{REFERENCE}/index.rst"
     kind = {"modules": "module", "filter": "filter", "inventory": "inventory"}.get(path.parent.name)
-    if path.parts[0] == "plugins" and kind and path.suffix == ".py":
+    if path.parts[0] == "plugins" and kind and path.suffix in (".py", ".yml"):
         return f"{REFERENCE}/{path.stem}_{kind}.rst"
     if path.parts[:2] == ("docs", "images"):
         return str(path.relative_to("docs"))

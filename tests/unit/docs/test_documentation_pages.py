@@ -67,6 +67,7 @@ def test_links_are_converted_for_the_site(build_docs: ModuleType, tmp_path: Path
         "docs/b.md",
         "roles/r/README.md",
         "plugins/modules/m.py",
+        "plugins/filter/f.yml",
         "docs/images/p.svg",
         "other.txt",
     ):
@@ -74,13 +75,13 @@ def test_links_are_converted_for_the_site(build_docs: ModuleType, tmp_path: Path
         (tmp_path / file).write_text("")
     page = tmp_path / "docs" / "a.md"
     page.write_text(
-        "[b](b.md#x) [r](../roles/r/README.md) [m](../plugins/modules/m.py) ![p](images/p.svg) [o](../other.txt) "
-        "[all](../plugins) [web](https://example.com) [here](#there)"
+        "[b](b.md#x) [r](../roles/r/README.md) [m](../plugins/modules/m.py) [f](../plugins/filter/f.yml) "
+        "![p](images/p.svg) [o](../other.txt) [all](../plugins) [web](https://example.com) [here](#there)"
     )
     text = build_docs.relinked(page, build_docs.pages(tmp_path), tmp_path)
     repository = build_docs.GALAXY["repository"]
     assert text == (
-        "[b](b.md#x) [r](role_r.md) [m](reference/m_module.rst) ![p](images/p.svg) "
+        "[b](b.md#x) [r](role_r.md) [m](reference/m_module.rst) [f](reference/f_filter.rst) ![p](images/p.svg) "
         f"[o]({repository}/blob/main/other.txt) [all](reference/index.rst) [web](https://example.com) [here](#there)"
     )
 
@@ -142,7 +143,7 @@ def test_migration_page_lists_every_flag_of_virtctl() -> None:
 
 def test_migration_page_names_only_existing_options() -> None:
     names = {"module_defaults", "soft_rebooted", "kubevirt_vm", "keyed_groups", "vm_labels"}
-    for path in CHECKOUT.glob("plugins/*/*.py"):
+    for path in (*CHECKOUT.glob("plugins/*/*.py"), *CHECKOUT.glob("plugins/filter/*.yml")):
         options = re.findall(r"^ +([a-z_0-9]+):", path.read_text(encoding="utf-8"), re.MULTILINE)
         names |= {path.stem, *options}
     for _first, *rest in rows("migrating.md"):

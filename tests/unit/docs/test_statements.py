@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 
 CHECKOUT = Path(__file__).resolve().parents[3]
-PLUGINS = [path for kind in ("modules", "filter", "inventory") for path in (CHECKOUT / "plugins" / kind).glob("*.py")]
+PLUGINS = [path for kind in ("modules", "filter", "inventory") for path in (CHECKOUT / "plugins" / kind).glob("*.*")]
 
 
 def texts(value: object) -> list[str]:

@@ -12,8 +12,9 @@ import pytest
 CHECKOUT = Path(__file__).resolve().parents[3]
 PAGES = [*CHECKOUT.glob("docs/*.md"), *CHECKOUT.glob("roles/*/README.md"), CHECKOUT / "README.md"]
 SPECS = [*CHECKOUT.glob("roles/*/meta/argument_specs.yml"), *CHECKOUT.glob("tools/descriptions/*.yml")]
-DOCUMENTED = [*CHECKOUT.glob("plugins/modules/*.py"), *CHECKOUT.glob("plugins/filter/*.py")]
-DOCUMENTED += [*CHECKOUT.glob("plugins/inventory/*.py"), *CHECKOUT.glob("plugins/doc_fragments/*.py")]
+SPECS += CHECKOUT.glob("plugins/filter/*.yml")
+DOCUMENTED = [*CHECKOUT.glob("plugins/modules/*.py"), *CHECKOUT.glob("plugins/doc_fragments/*.py")]
+DOCUMENTED += CHECKOUT.glob("plugins/inventory/*.py")
 STUMBLING = re.compile(r"\b(is|are|was|be) told\b|\b[Tt]hereby\b|\bshall\b|\bwhen it is not given\b")
 
 

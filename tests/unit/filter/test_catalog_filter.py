@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.catalog import FilterModule
+from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
 
 DEFINITION = {"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}}}}}
 catalog = FilterModule().filters()["catalog"]

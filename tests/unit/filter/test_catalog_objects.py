@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.catalog_objects import FilterModule
+from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
 
 catalog_objects = FilterModule().filters()["catalog_objects"]
 

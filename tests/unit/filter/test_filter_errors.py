@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -14,14 +12,10 @@ import pytest
 from ansible.errors import AnsibleFilterError
 from jinja2.exceptions import UndefinedError
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _deferred
+from ansible_collections.virtshape.instancetypes.plugins.filter import core
 
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
-NAMES = sorted(path.stem for path in (Path(__file__).parents[3] / "plugins" / "filter").glob("*.py"))
-
-
-def filter_of(name: str) -> Any:
-    return importlib.import_module(f"{PLUGINS}.filter.{name}").FilterModule().filters()[name]
+FILTERS = core.FilterModule().filters()
 
 
 @pytest.fixture
@@ -32,31 +26,31 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], Any]:
         def mine(_value: Any) -> None:
             raise error
 
-        monkeypatch.setattr(_deferred, "import_module", lambda _name: mock.Mock(mine=mine))
-        return _deferred.deferred("mine")["mine"]
+        monkeypatch.setattr(core, "_FILTERS", {"any": ["mine"]})
+        monkeypatch.setattr(core, "import_module", lambda _name: mock.Mock(mine=mine))
+        return core.FilterModule().filters()["mine"]
 
     return filter_that_raises
 
 
-def test_files_of_filters_import_none_of_their_code() -> None:
-    imports = "".join(f"import {PLUGINS}.filter.{name};" for name in NAMES)
-    left = f"import sys; {imports} print(*(name for name in sys.modules if name.startswith('{PLUGINS}.module_utils')))"
-    done = subprocess.run([sys.executable, "-c", left], check=True, stdout=subprocess.PIPE, text=True)
-    assert done.stdout.split() == []
+def test_the_file_of_all_filters_imports_no_code() -> None:
+    imported = f"import sys, {core.__name__}; print(*(name for name in sys.modules if name.startswith('{PLUGINS}.')))"
+    done = subprocess.run([sys.executable, "-c", imported], check=True, stdout=subprocess.PIPE, text=True)
+    assert done.stdout.split() == [f"{PLUGINS}.filter", core.__name__]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FILTERS)
 def test_unknown_option_is_refused(name: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
-        filter_of(name)({}, no_such_option=1)
+        FILTERS[name]({}, no_such_option=1)
     assert str(error.value).startswith(f"{name}: no_such_option: unknown option")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FILTERS)
 @pytest.mark.parametrize("value", [5, "text", [5], [[]], {"spec": []}, {"metadata": 5, "spec": 5}, None])
 def test_values_of_any_shape_give_one_line_errors(name: str, value: Any) -> None:
     try:
-        filter_of(name)(value)
+        FILTERS[name](value)
     except AnsibleFilterError as error:
         assert "bug in the collection" not in str(error), error
         assert "\n" not in str(error)
@@ -86,14 +80,14 @@ def test_a_catalog_that_contains_itself_is_an_error() -> None:
     own: dict[str, Any] = {}
     own["series"] = own
     with pytest.raises(AnsibleFilterError, match="the catalog is nested more than 64 levels deep or contains itself"):
-        filter_of("catalog_objects")(own)
+        FILTERS["catalog_objects"](own)
     bomb: Any = ["x"] * 9
     for _level in range(12):
         bomb = [bomb] * 9
     with pytest.raises(
         AnsibleFilterError, match="the catalog contains more than 500,000 values with all aliases expanded"
     ):
-        filter_of("catalog_objects")({"series": bomb})
+        FILTERS["catalog_objects"]({"series": bomb})
 
 
 INSTANCETYPE = {
@@ -122,14 +116,14 @@ MALFORMED: list[tuple[dict[str, Any], str]] = [
 def test_malformed_objects_give_one_line_errors(name: str, manifest: dict[str, Any], problem: str) -> None:
     option = "current" if name == "drift" else "objects"
     with pytest.raises(AnsibleFilterError) as error:
-        filter_of(name)(VM, **{option: [INSTANCETYPE, None, manifest]})
+        FILTERS[name](VM, **{option: [INSTANCETYPE, None, manifest]})
     assert str(error.value) == f"{name}: {option}[1]: {problem}"
 
 
 @pytest.mark.parametrize(("manifest", "problem"), MALFORMED)
 def test_malformed_objects_to_choose_from(manifest: dict[str, Any], problem: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
-        filter_of("fitting")([INSTANCETYPE, manifest])
+        FILTERS["fitting"]([INSTANCETYPE, manifest])
     assert str(error.value) == f"fitting: [1]: {problem}"
 
 
@@ -144,7 +138,7 @@ def test_malformed_objects_to_choose_from(manifest: dict[str, Any], problem: str
 def test_malformed_vm_gives_a_one_line_error(part: dict[str, Any], problem: str) -> None:
     for name in ("expand", "explain", "resources"):
         with pytest.raises(AnsibleFilterError) as error:
-            filter_of(name)({**VM, **part}, objects=INSTANCETYPE)
+            FILTERS[name]({**VM, **part}, objects=INSTANCETYPE)
         assert str(error.value).endswith(f": {problem}")
 
 
@@ -152,5 +146,5 @@ def test_malformed_vm_gives_a_one_line_error(part: dict[str, Any], problem: str)
 def test_non_numeric_hotplug_ratio_is_refused(number: Any) -> None:
     kubevirt = {"spec": {"configuration": {"liveUpdateConfiguration": {"maxHotplugRatio": number}}}}
     with pytest.raises(AnsibleFilterError) as error:
-        filter_of("resources")(VM, objects=[INSTANCETYPE], kubevirt=kubevirt)
+        FILTERS["resources"](VM, objects=[INSTANCETYPE], kubevirt=kubevirt)
     assert str(error.value).endswith(f"maxHotplugRatio: expected a whole number, found {number!r}")

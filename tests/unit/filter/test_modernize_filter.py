@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.modernize import FilterModule
+from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
 
 modernize = FilterModule().filters()["modernize"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.filter._survey import FilterModule
+from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
 
 survey = FilterModule().filters()["_survey"]
 

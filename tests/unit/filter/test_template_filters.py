@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import importlib
 import re
 from copy import deepcopy
 from typing import Any
@@ -11,12 +10,13 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
+
 SECRET = "s3cret-of-the-test"
 
 
 def call(name: str, value: Any, *arguments: Any, **options: Any) -> Any:
-    module = importlib.import_module(f"ansible_collections.virtshape.instancetypes.plugins.filter.template_{name}")
-    return module.FilterModule().filters()[f"template_{name}"](value, *arguments, **options)
+    return FilterModule().filters()[f"template_{name}"](value, *arguments, **options)
 
 
 def template(*parameters: dict[str, Any], message: str = "", **spec: Any) -> dict[str, Any]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
+
 
 def load(name: str) -> Any:
-    module = import_module(f"ansible_collections.virtshape.instancetypes.plugins.filter.{name}")
-    return module.FilterModule().filters()[name]
+    return FilterModule().filters()[name]
 
 
 def instancetype(name: str, cpu: int, memory: str, labels: Any = None, **spec: Any) -> dict[str, Any]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import copy
-from importlib import import_module
 from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.workload import apply_choice
 
 
 def load(name: str) -> Any:
-    module = import_module(f"ansible_collections.virtshape.instancetypes.plugins.filter.{name}")
-    return module.FilterModule().filters()[name]
+    return FilterModule().filters()[name]
 
 
 NAMES = ("expand", "resources", "explain")

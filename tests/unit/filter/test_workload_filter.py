@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
+
 
 def workload(*arguments: Any, **options: Any) -> dict[str, Any]:
-    module = import_module("ansible_collections.virtshape.instancetypes.plugins.filter.workload")
-    result: dict[str, Any] = module.FilterModule().filters()["workload"](*arguments, **options)
+    result: dict[str, Any] = FilterModule().filters()["workload"](*arguments, **options)
     return result
 
 

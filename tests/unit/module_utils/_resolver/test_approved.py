@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ import yaml
 from ansible.errors import AnsibleFilterError
 
 import approved
+from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     as_data,
     compatibility_matrix,
@@ -127,8 +127,7 @@ FILTERS: dict[str, Any] = {
 
 
 def load(name: str) -> Any:
-    module = import_module(f"ansible_collections.virtshape.instancetypes.plugins.filter.{name}")
-    return module.FilterModule().filters()[name]
+    return FilterModule().filters()[name]
 
 
 def shown(value: Any) -> str:

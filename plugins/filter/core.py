@@ -1,0 +1,81 @@
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""All filters, whose code is imported when they are called. The file with a filter's name has its documentation.
+
+To find one filter Ansible loads this file in each task, and compiles what it imports.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final
+
+from ansible.errors import AnsibleError, AnsibleFilterError
+from jinja2.exceptions import TemplateError
+
+# Module of plugin_utils/filters → its filters.
+_FILTERS: Final = {
+    "catalog": ("catalog",),
+    "catalog_objects": ("catalog_objects",),
+    "fitting": ("fitting",),
+    "fleet": ("_fleet",),
+    "fleet_clusters": ("_fleet_clusters",),
+    "modernize": ("modernize",),
+    "page": ("_page",),
+    "pods": ("placement", "quota", "resources"),
+    "quantity": ("quantity",),
+    "survey": ("_survey",),
+    "templates": ("template_convert", "template_from_vm", "template_process"),
+    "unknown": ("_unknown",),
+    "vm": ("drift", "expand", "explain", "infer"),
+    "window": ("_window",),
+    "workload": ("workload",),
+}
+_CODE: Final = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters"
+_UNKNOWN: Final = re.compile(r"unexpected keyword argument '(\w+)'")
+
+
+class FilterModule:
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        return {name: _deferred(name, module) for module, names in _FILTERS.items() for name in names}
+
+
+def _deferred(name: str, module: str) -> Callable[..., Any]:
+    """The filter: a function of its name, without the underscore of an internal one.
+
+    Unforeseen exceptions are reported as bugs in the collection, without a Python traceback.
+    """
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        function = getattr(import_module(f"{_CODE}.{module}"), name.lstrip("_"))
+        try:
+            return function(*arguments, **options)
+        except (AnsibleError, TemplateError):
+            raise
+        except RecursionError:
+            raise AnsibleFilterError(f"{name}: the value is nested too deeply or contains itself") from None
+        except TypeError as error:
+            raise AnsibleFilterError(f"{name}: {_call_problem(error) or _bug(error)}") from None
+        except Exception as error:
+            raise AnsibleFilterError(f"{name}: {_bug(error)}") from None
+
+    return call
+
+
+def _call_problem(error: TypeError) -> str:
+    """What is wrong with the options of a filter's call, or "" for an error inside the filter."""
+    if len(traceback.extract_tb(error.__traceback__)) > 1:
+        return ""
+    unknown = _UNKNOWN.search(str(error))
+    return f"{unknown[1]}: unknown option" if unknown else "invalid arguments; see ansible-doc -t filter"
+
+
+def _bug(error: Exception) -> str:
+    from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import bug_report
+
+    return bug_report(error)
