@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -95,19 +96,23 @@ def fragment(module: str) -> str:
     options |= _own(module, {name: option for name, option in spec.items() if name not in options})
     # What an entry does not give is the task's.
     state = {key: value for key, value in options["state"].items() if key != "default"}
-    name = {"description": [f"Name of the {noun}."], "type": "str", "required": True}
+    name = {"description": f"Name of the {noun}.", "type": "str", "required": True}
     options[f"{module}s"] = {
-        "description": [
-            f"A list of {noun}s. An entry takes the same options as the task does for one {noun}. An option that an"
-            " entry leaves out has the value that the task gives, and an option with the value V(null) has none."
-        ],
+        "description": f"A list of {noun}s. An entry takes the same options as the task does for one {noun}. An option"
+        " that an entry leaves out has the value that the task gives, and an option with the value V(null) has none.",
         "type": "list",
         "elements": "dict",
         # The same dictionaries, which YAML writes once.
         "suboptions": {**options, "name": name, "state": state},
     }
-    text = yaml.dump({"options": options}, Dumper=_Dumper, sort_keys=False, width=80, allow_unicode=True)
-    return HEADER.format(noun=noun) + text + '"""\n'
+    text = yaml.dump({"options": options}, Dumper=_Dumper, sort_keys=False, width=sys.maxsize, allow_unicode=True)
+    return HEADER.format(noun=noun) + "".join(map(_filled, text.splitlines())) + '"""\n'
+
+
+def _filled(line: str) -> str:
+    """A line of YAML as lines of at most 120 characters."""
+    below = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.fill(line, 120, subsequent_indent=below, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def _own(module: str, spec: dict[str, Any], above: str = "") -> dict[str, Any]:
@@ -116,10 +121,7 @@ def _own(module: str, spec: dict[str, Any], above: str = "") -> dict[str, Any]:
     for name, option in spec.items():
         path = f"{above}{name}"
         text = descriptions()[module].get(path) or descriptions()["object"][path]
-        documented[name] = {
-            "description": text if isinstance(text, list) else [text],
-            **{key: option[key] for key in _DOCUMENTED if key in option},
-        }
+        documented[name] = {"description": text, **{key: option[key] for key in _DOCUMENTED if key in option}}
         if inner := option.get("options"):
             documented[name]["suboptions"] = _own(module, inner, f"{path}.")
     return documented
@@ -154,7 +156,7 @@ def described(type_name: str, field: str) -> tuple[str, str]:
     return (entry, "") if isinstance(entry, str) else (entry["text"], entry["deprecated"])
 
 
-def _description(root: str, type_name: str, field: argument_spec.Field) -> list[str]:
+def _description(root: str, type_name: str, field: argument_spec.Field) -> str | list[str]:
     choices = ENUMS.get(field.type, ())
     text, instead = described(type_name, field.name)
     paragraphs = [text]
@@ -162,7 +164,8 @@ def _description(root: str, type_name: str, field: argument_spec.Field) -> list[
         paragraphs.append(f"Needs KubeVirt {field.since} or later; earlier releases drop it without a word.")
     if instead:
         paragraphs.append(f"Deprecated by KubeVirt. {instead}")
-    return [re.sub(r"`([^`]+)`", lambda match: _mark(root, choices, match[1]), text) for text in paragraphs]
+    marked = [re.sub(r"`([^`]+)`", lambda match: _mark(root, choices, match[1]), text) for text in paragraphs]
+    return marked if len(marked) > 1 else marked[0]
 
 
 def _mark(root: str, choices: tuple[str, ...], text: str) -> str:
@@ -186,7 +189,11 @@ def _option_path(type_name: str, path: str) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """YAML as Ansible's documentation is usually written: list items indented; only options have anchors."""
+    """YAML as Ansible's documentation is usually written: names in one line, and paragraphs as items that are indented;
+    only options have anchors."""
+
+    def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> yaml.SequenceNode:
+        return super().represent_sequence(tag, sequence, flow_style=not any(" " in str(item) for item in sequence))
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)

@@ -82,8 +82,7 @@ options:
       - Without it E(K8S_AUTH_NO_PROXY) is used.
     type: str
   proxy_headers:
-    description:
-      - Headers for the proxy.
+    description: Headers for the proxy.
     type: dict
     suboptions:
       basic_auth:

@@ -11,18 +11,15 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   namespace:
-    description:
-      - Namespace of the VMs. Default is all namespaces.
+    description: Namespace of the VMs. Default is all namespaces.
     type: str
   names:
-    description:
-      - Names of the VMs. Requires O(namespace). Default is all VMs.
+    description: Names of the VMs. Requires O(namespace). Default is all VMs.
     type: list
     elements: str
     aliases: [name]
   label_selectors:
-    description:
-      - Label selectors that the VMs must all match.
+    description: Label selectors that the VMs must all match.
     type: list
     elements: str
     default: []

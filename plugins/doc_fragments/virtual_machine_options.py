@@ -12,902 +12,657 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   name:
-    description:
-      - Name of the VM. Either O(name) or O(virtual_machines) is required.
+    description: Name of the VM. Either O(name) or O(virtual_machines) is required.
     type: str
   namespace: &id001
-    description:
-      - Namespace of the VM.
+    description: Namespace of the VM.
     type: str
   state:
     description:
       - Whether the VM must exist as declared, or must not exist.
       - With V(absent), an entry of O(virtual_machines) can be what M(virtshape.instancetypes.virtual_machine_info)
         returns for a VM.
-      - A VM that is being deleted counts as absent. To create it again, the task
-        first waits until it is gone.
+      - A VM that is being deleted counts as absent. To create it again, the task first waits until it is gone.
     type: str
     default: present
-    choices:
-      - present
-      - absent
+    choices: [present, absent]
   labels: &id002
-    description:
-      - Labels of the VM. Set labels of its VMI in O(template).
+    description: Labels of the VM. Set labels of its VMI in O(template).
     type: dict
   annotations: &id003
-    description:
-      - Annotations of the VM. Set annotations of its VMI in O(template).
+    description: Annotations of the VM. Set annotations of its VMI in O(template).
     type: dict
   run_strategy: &id004
-    description:
-      - Run strategy of the VM. By default a new VM gets V(Always), and an existing
-        VM keeps its run strategy, so that the next run does not start a VM that someone
-        stopped.
+    description: Run strategy of the VM. By default a new VM gets V(Always), and an existing VM keeps its run strategy,
+      so that the next run does not start a VM that someone stopped.
     type: str
-    choices:
-      - Always
-      - RerunOnFailure
-      - Manual
-      - Halted
-      - Once
+    choices: [Always, RerunOnFailure, Manual, Halted, Once]
   workload: &id005
     description:
-      - What the VM is for, such as V(fedora), V(rhel.9) or V(windows.11). The task
-        chooses the preference, the boot source among the DataSources of all namespaces,
-        and the instancetype, by the rules of P(virtshape.instancetypes.workload#filter).
-        RV(results[].choice) says what and why.
-      - An ambiguous name is an error that lists the choices. With O(boot), the disk
-        is that of O(boot).
-      - With O(quota) and O(preflight_placement), the instancetype is the smallest
-        with which the VM can run.
-      - An existing VM keeps what was chosen for it, in the annotation C(instancetypes.virtshape.io/workload),
-        until O(size) is set to another value. To go back to O(boot), O(instancetype)
-        and O(preference), set them to the values of RV(results[].choice).
+      - What the VM is for, such as V(fedora), V(rhel.9) or V(windows.11). The task chooses the preference, the boot
+        source among the DataSources of all namespaces, and the instancetype, by the rules of
+        P(virtshape.instancetypes.workload#filter). RV(results[].choice) says what and why.
+      - An ambiguous name is an error that lists the choices. With O(boot), the disk is that of O(boot).
+      - With O(quota) and O(preflight_placement), the instancetype is the smallest with which the VM can run.
+      - An existing VM keeps what was chosen for it, in the annotation C(instancetypes.virtshape.io/workload), until
+        O(size) is set to another value. To go back to O(boot), O(instancetype) and O(preference), set them to the
+        values of RV(results[].choice).
     type: str
   size: &id006
-    description:
-      - Size for O(workload). A string is short for O(size.name), such as V(medium).
-        By default the instancetype is the boot source's default, else the smallest
-        for general purposes that meets the requirements of the preference.
+    description: Size for O(workload). A string is short for O(size.name), such as V(medium). By default the
+      instancetype is the boot source's default, else the smallest for general purposes that meets the requirements of
+      the preference.
     type: dict
     suboptions:
       name:
-        description:
-          - Size of the instancetype, such as V(medium).
+        description: Size of the instancetype, such as V(medium).
         type: str
       cpu:
-        description:
-          - Minimum number of vCPUs.
+        description: Minimum number of vCPUs.
         type: int
       memory:
-        description:
-          - Minimum memory of the guest, a quantity such as V(4Gi).
+        description: Minimum memory of the guest, a quantity such as V(4Gi).
         type: str
       performance:
-        description:
-          - Class of the instancetype, such as V(dedicated.vcpu), or its part before
-            the first dot, such as V(dedicated). The default is V(general.purpose),
-            or the only class that exists.
+        description: Class of the instancetype, such as V(dedicated.vcpu), or its part before the first dot, such as
+          V(dedicated). The default is V(general.purpose), or the only class that exists.
         type: str
   from_template: &id007
     description:
-      - The VirtualMachineTemplate of which to make the VM. It is processed here,
-        with the rights of the user, who must be allowed to read it. A string is short
-        for O(from_template.name). Requires KubeVirt 1.9.
-      - Options beside it win over the template. Objects are merged, other values
-        replaced. O(name) and O(namespace) are those of the VM, whatever the template
-        says, and give their value to a parameter that names the VM, such as C(NAME)
-        in C(${NAME}). Options that add disks, networks or credentials cannot be combined
-        with it.
-      - Parameters that generate their value do so once. In an existing VM, the value
-        is read from where the template has the parameter. If that is impossible,
-        the error says which parameter to set.
-      - The run strategy of the template is that of a new VM, as if O(run_strategy)
-        was not set.
-      - Values of parameters whose names contain such words as C(password), C(secret)
-        and C(token) are hidden, as is cloud-init data. To know a password, set it.
+      - The VirtualMachineTemplate of which to make the VM. It is processed here, with the rights of the user, who must
+        be allowed to read it. A string is short for O(from_template.name). Requires KubeVirt 1.9.
+      - Options beside it win over the template. Objects are merged, other values replaced. O(name) and O(namespace) are
+        those of the VM, whatever the template says, and give their value to a parameter that names the VM, such as
+        C(NAME) in C(${NAME}). Options that add disks, networks or credentials cannot be combined with it.
+      - Parameters that generate their value do so once. In an existing VM, the value is read from where the template
+        has the parameter. If that is impossible, the error says which parameter to set.
+      - The run strategy of the template is that of a new VM, as if O(run_strategy) was not set.
+      - Values of parameters whose names contain such words as C(password), C(secret) and C(token) are hidden, as is
+        cloud-init data. To know a password, set it.
     type: dict
     suboptions:
       name:
-        description:
-          - Name of the template.
+        description: Name of the template.
         type: str
         required: true
       namespace:
-        description:
-          - Namespace of the template. Default is that of the VM.
+        description: Namespace of the template. Default is that of the VM.
         type: str
       parameters:
-        description:
-          - Values of the template's parameters, by name.
+        description: Values of the template's parameters, by name.
         type: dict
   boot: &id008
     description:
-      - The disk that the VM boots from. It becomes the first volume, named C(boot).
-        A VM needs nothing else to run.
+      - The disk that the VM boots from. It becomes the first volume, named C(boot). A VM needs nothing else to run.
       - A string is short for O(boot.data_source), such as V(fedora).
-      - KubeVirt infers instancetype and preference from the labels of O(boot.data_source)
-        or O(boot.pvc) unless the task sets them. If the disk lacks these labels,
-        the error says what to add and suggests instancetypes.
-      - KubeVirt cannot infer anything from O(boot.container_disk) and O(boot.url);
-        see O(infer_from_registry). Without O(instancetype), O(cpu) or O(memory),
-        a new VM then gets 512Mi of memory and the task warns.
+      - KubeVirt infers instancetype and preference from the labels of O(boot.data_source) or O(boot.pvc) unless the
+        task sets them. If the disk lacks these labels, the error says what to add and suggests instancetypes.
+      - KubeVirt cannot infer anything from O(boot.container_disk) and O(boot.url); see O(infer_from_registry). Without
+        O(instancetype), O(cpu) or O(memory), a new VM then gets 512Mi of memory and the task warns.
     type: dict
     suboptions:
       data_source:
-        description:
-          - Name of a DataSource in the namespace of the VM, or C(namespace/name)
-            of a DataSource in another namespace. The disk is a copy of its image.
+        description: Name of a DataSource in the namespace of the VM, or C(namespace/name) of a DataSource in another
+          namespace. The disk is a copy of its image.
         type: str
       pvc:
-        description:
-          - Name of a PersistentVolumeClaim in the namespace of the VM. The VM uses
-            the claim itself, not a copy.
+        description: Name of a PersistentVolumeClaim in the namespace of the VM. The VM uses the claim itself, not a
+          copy.
         type: str
       container_disk:
-        description:
-          - Image of a container disk. The disk loses all changes when the VM stops.
+        description: Image of a container disk. The disk loses all changes when the VM stops.
         type: str
       url:
-        description:
-          - URL of an image to download, beginning with C(http://), C(https://), C(gs://),
-            C(docker://) or C(oci-archive://).
+        description: URL of an image to download, beginning with C(http://), C(https://), C(gs://), C(docker://) or
+          C(oci-archive://).
         type: str
       size:
-        description:
-          - Size of the disk, as a quantity. By default a copy has the size of its
-            source, and a download from O(boot.url) has V(30Gi).
+        description: Size of the disk, as a quantity. By default a copy has the size of its source, and a download from
+          O(boot.url) has V(30Gi).
         type: str
       storage_class:
-        description:
-          - StorageClass of the disk. The default is the default StorageClass of the
-            cluster.
+        description: StorageClass of the disk. The default is the default StorageClass of the cluster.
         type: str
       access_modes:
-        description:
-          - Access modes of the disk. The default comes from the StorageProfile of
-            the StorageClass.
+        description: Access modes of the disk. The default comes from the StorageProfile of the StorageClass.
         type: list
         elements: str
       volume_mode:
-        description:
-          - Volume mode of the disk. The default comes from the StorageProfile of
-            the StorageClass.
+        description: Volume mode of the disk. The default comes from the StorageProfile of the StorageClass.
         type: str
-        choices:
-          - Block
-          - Filesystem
+        choices: [Block, Filesystem]
   instancetype: &id009
-    description:
-      - Instancetype of the VM. A string is short for O(instancetype.name), such as
-        V(u1.small).
+    description: Instancetype of the VM. A string is short for O(instancetype.name), such as V(u1.small).
     type: dict
     suboptions:
       name:
-        description:
-          - Name of the instancetype.
+        description: Name of the instancetype.
         type: str
       kind:
-        description:
-          - Kind of the object. The default is the cluster-wide kind. As in KubeVirt,
-            case does not matter and the plural is valid too.
+        description: Kind of the object. The default is the cluster-wide kind. As in KubeVirt, case does not matter and
+          the plural is valid too.
         type: str
-        choices:
-          - VirtualMachineInstancetype
-          - VirtualMachineClusterInstancetype
+        choices: [VirtualMachineInstancetype, VirtualMachineClusterInstancetype]
       revision_name:
-        description:
-          - Name of a ControllerRevision to pin the VM to, instead of the current
-            instancetype.
+        description: Name of a ControllerRevision to pin the VM to, instead of the current instancetype.
         type: str
-        aliases:
-          - revisionName
+        aliases: [revisionName]
       infer:
         description:
-          - Whether KubeVirt infers the instancetype from the labels of a volume.
-            The volume is that of O(boot), else the volume with the lowest O(volumes[].boot_order),
-            else the first volume.
-          - With V(required) a volume without these labels is an error. With V(auto)
-            such a volume leaves the VM without an instancetype, and with 512Mi of
-            memory unless O(memory) is given.
+          - Whether KubeVirt infers the instancetype from the labels of a volume. The volume is that of O(boot), else
+            the volume with the lowest O(volumes[].boot_order), else the first volume.
+          - With V(required) a volume without these labels is an error. With V(auto) such a volume leaves the VM without
+            an instancetype, and with 512Mi of memory unless O(memory) is given.
           - A VM with O(cpu) or O(memory) gets no instancetype from V(auto).
           - With V(none) the VM gets no instancetype.
-          - Without O(instancetype), a VM with O(boot.data_source) or O(boot.pvc)
-            has V(required), any other VM V(none).
+          - Without O(instancetype), a VM with O(boot.data_source) or O(boot.pvc) has V(required), any other VM V(none).
         type: str
-        choices:
-          - auto
-          - required
-          - none
+        choices: [auto, required, none]
       infer_from_volume:
-        description:
-          - Name of the volume from whose labels KubeVirt infers the instancetype.
-            A volume without these labels is an error.
+        description: Name of the volume from whose labels KubeVirt infers the instancetype. A volume without these
+          labels is an error.
         type: str
-        aliases:
-          - inferFromVolume
+        aliases: [inferFromVolume]
   preference: &id010
-    description:
-      - Preference of the VM. A string is short for O(preference.name).
+    description: Preference of the VM. A string is short for O(preference.name).
     type: dict
     suboptions:
       name:
-        description:
-          - Name of the preference.
+        description: Name of the preference.
         type: str
       kind:
-        description:
-          - Kind of the object. The default is the cluster-wide kind. As in KubeVirt,
-            case does not matter and the plural is valid too.
+        description: Kind of the object. The default is the cluster-wide kind. As in KubeVirt, case does not matter and
+          the plural is valid too.
         type: str
-        choices:
-          - VirtualMachinePreference
-          - VirtualMachineClusterPreference
+        choices: [VirtualMachinePreference, VirtualMachineClusterPreference]
       revision_name:
-        description:
-          - Name of a ControllerRevision to pin the VM to, instead of the current
-            preference.
+        description: Name of a ControllerRevision to pin the VM to, instead of the current preference.
         type: str
-        aliases:
-          - revisionName
+        aliases: [revisionName]
       infer:
         description:
-          - Whether KubeVirt infers the preference from the labels of a volume. The
-            volume is that of O(boot), else the volume with the lowest O(volumes[].boot_order),
-            else the first volume.
-          - With V(required) a volume without these labels is an error. With V(auto)
-            such a volume leaves the VM without a preference.
+          - Whether KubeVirt infers the preference from the labels of a volume. The volume is that of O(boot), else the
+            volume with the lowest O(volumes[].boot_order), else the first volume.
+          - With V(required) a volume without these labels is an error. With V(auto) such a volume leaves the VM without
+            a preference.
           - With V(none) the VM gets no preference.
-          - Without O(preference), a VM with O(boot.data_source) or O(boot.pvc) has
-            V(required), any other VM V(none).
+          - Without O(preference), a VM with O(boot.data_source) or O(boot.pvc) has V(required), any other VM V(none).
         type: str
-        choices:
-          - auto
-          - required
-          - none
+        choices: [auto, required, none]
       infer_from_volume:
-        description:
-          - Name of the volume from whose labels KubeVirt infers the preference. A
-            volume without these labels is an error.
+        description: Name of the volume from whose labels KubeVirt infers the preference. A volume without these labels
+          is an error.
         type: str
-        aliases:
-          - inferFromVolume
+        aliases: [inferFromVolume]
   infer_from_registry: &id011
     description:
-      - Whether the task infers O(instancetype) and O(preference) from images in registries,
-        which KubeVirt never does. This concerns container disks, and disks that CDI
-        imports from a registry - by O(data_volume_templates), O(volumes[].import)
-        or O(boot.url), or a DataVolume that a volume names and that has no labels.
-      - The task asks the registry for the environment variables of the image, such
-        as C(INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE=fedora), and declares the
-        names that it finds. It uses the Secret and the ConfigMap that the disk names,
-        and asks for each image once.
-      - An existing VM keeps what it has, and the task asks nothing. An instancetype
-        or a preference that the task names wins over the image.
-      - A VM that boots from such a disk and names nothing has O(instancetype.infer=required)
-        and O(preference.infer=required). Then it is an error if the registry does
-        not answer, or if the image lacks these variables; with V(auto) it is none.
+      - Whether the task infers O(instancetype) and O(preference) from images in registries, which KubeVirt never does.
+        This concerns container disks, and disks that CDI imports from a registry - by O(data_volume_templates),
+        O(volumes[].import) or O(boot.url), or a DataVolume that a volume names and that has no labels.
+      - The task asks the registry for the environment variables of the image, such as
+        C(INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE=fedora), and declares the names that it finds. It uses the Secret
+        and the ConfigMap that the disk names, and asks for each image once.
+      - An existing VM keeps what it has, and the task asks nothing. An instancetype or a preference that the task names
+        wins over the image.
+      - A VM that boots from such a disk and names nothing has O(instancetype.infer=required) and
+        O(preference.infer=required). Then it is an error if the registry does not answer, or if the image lacks these
+        variables; with V(auto) it is none.
     type: bool
   insecure_registry: &id012
-    description:
-      - Whether O(infer_from_registry) accepts any certificate of a registry, and
-        plain HTTP. It always does for the C(insecureRegistries) of CDI.
+    description: Whether O(infer_from_registry) accepts any certificate of a registry, and plain HTTP. It always does
+      for the C(insecureRegistries) of CDI.
     type: bool
   cpu: &id013
-    description:
-      - vCPUs and CPU model of the VM. vCPUs conflict with an instancetype.
+    description: vCPUs and CPU model of the VM. vCPUs conflict with an instancetype.
     type: dict
     suboptions:
       sockets:
-        description:
-          - Number of sockets.
+        description: Number of sockets.
         type: int
       cores:
-        description:
-          - Number of cores in each socket.
+        description: Number of cores in each socket.
         type: int
       threads:
-        description:
-          - Number of threads in each core.
+        description: Number of threads in each core.
         type: int
       model:
-        description:
-          - CPU model. Conflicts with an instancetype that sets a CPU model.
+        description: CPU model. Conflicts with an instancetype that sets a CPU model.
         type: str
   memory: &id014
     description:
-      - Guest memory of a VM without an instancetype, as a quantity. Mutually exclusive
-        with O(instancetype).
+      - Guest memory of a VM without an instancetype, as a quantity. Mutually exclusive with O(instancetype).
       - A new VM without both gets V(512Mi). An existing VM keeps its memory.
     type: str
   termination_grace_period: &id015
-    description:
-      - Number of seconds for the guest to shut down.
+    description: Number of seconds for the guest to shut down.
     type: int
   volumes: &id016
     description:
-      - Volumes of the VM. The VM boots from the first volume unless a volume has
-        O(volumes[].boot_order).
-      - KubeVirt adds a disk for each volume. O(volumes[].bus), O(volumes[].device)
-        and O(volumes[].boot_order) configure the disk.
+      - Volumes of the VM. The VM boots from the first volume unless a volume has O(volumes[].boot_order).
+      - KubeVirt adds a disk for each volume. O(volumes[].bus), O(volumes[].device) and O(volumes[].boot_order)
+        configure the disk.
       - Each volume has exactly one source.
     type: list
     elements: dict
     suboptions:
       name:
-        description:
-          - Name of the volume and of its disk. Default is the name of the claim or
-            DataVolume, C(cloudinitdisk), C(sysprepdisk), or a name from the name
-            of the VM and the position of the volume.
+        description: Name of the volume and of its disk. Default is the name of the claim or DataVolume,
+          C(cloudinitdisk), C(sysprepdisk), or a name from the name of the VM and the position of the volume.
         type: str
       container_disk:
-        description:
-          - Image of a container disk. The disk loses all changes when the VM stops.
+        description: Image of a container disk. The disk loses all changes when the VM stops.
         type: str
       persistent_volume_claim:
-        description:
-          - Name of a PersistentVolumeClaim in the namespace of the VM.
+        description: Name of a PersistentVolumeClaim in the namespace of the VM.
         type: str
       data_volume:
-        description:
-          - Name of a DataVolume, for example from O(data_volume_templates).
+        description: Name of a DataVolume, for example from O(data_volume_templates).
         type: str
       empty_disk:
-        description:
-          - Capacity of an empty disk that lasts as long as the VMI, as a quantity.
+        description: Capacity of an empty disk that lasts as long as the VMI, as a quantity.
         type: str
       import:
-        description:
-          - A DataVolume that KubeVirt creates for the VM from exactly one of the
-            sources below.
+        description: A DataVolume that KubeVirt creates for the VM from exactly one of the sources below.
         type: dict
         suboptions:
           name:
-            description:
-              - Name of the DataVolume. Default is the names of VM and volume, C(VM-VOLUME).
+            description: Name of the DataVolume. Default is the names of VM and volume, C(VM-VOLUME).
             type: str
           blank:
-            description:
-              - An empty disk.
+            description: An empty disk.
             type: bool
           data_source:
-            description:
-              - A copy of the image of a DataSource.
+            description: A copy of the image of a DataSource.
             type: dict
             suboptions:
               name:
-                description:
-                  - Name of the DataSource.
+                description: Name of the DataSource.
                 type: str
                 required: true
               namespace:
-                description:
-                  - Namespace of the DataSource. Default is the namespace of the VM.
+                description: Namespace of the DataSource. Default is the namespace of the VM.
                 type: str
           gcs:
-            description:
-              - An image in Google Cloud Storage.
+            description: An image in Google Cloud Storage.
             type: dict
             suboptions:
               url:
-                description:
-                  - URL of the image.
+                description: URL of the image.
                 type: str
                 required: true
               secret_ref:
-                description:
-                  - Name of a Secret with the credentials.
+                description: Name of a Secret with the credentials.
                 type: str
           http:
-            description:
-              - An image that is downloaded by HTTP.
+            description: An image that is downloaded by HTTP.
             type: dict
             suboptions:
               url:
-                description:
-                  - URL of the image.
+                description: URL of the image.
                 type: str
                 required: true
               secret_ref:
-                description:
-                  - Name of a Secret with the credentials.
+                description: Name of a Secret with the credentials.
                 type: str
               cert_config_map:
-                description:
-                  - Name of a ConfigMap with the certificates to trust.
+                description: Name of a ConfigMap with the certificates to trust.
                 type: str
               extra_headers:
-                description:
-                  - Headers to send, each as C(Name:\ value). Never shown.
+                description: Headers to send, each as C(Name:\ value). Never shown.
                 type: list
                 elements: str
               secret_extra_headers:
-                description:
-                  - Names of Secrets with headers to send.
+                description: Names of Secrets with headers to send.
                 type: list
                 elements: str
           imageio:
-            description:
-              - A disk of oVirt.
+            description: A disk of oVirt.
             type: dict
             suboptions:
               url:
-                description:
-                  - Address of the engine's API.
+                description: Address of the engine's API.
                 type: str
                 required: true
               secret_ref:
-                description:
-                  - Name of a Secret with the credentials.
+                description: Name of a Secret with the credentials.
                 type: str
               cert_config_map:
-                description:
-                  - Name of a ConfigMap with the certificates to trust.
+                description: Name of a ConfigMap with the certificates to trust.
                 type: str
               disk_id:
-                description:
-                  - ID of the disk.
+                description: ID of the disk.
                 type: str
                 required: true
           pvc:
-            description:
-              - A clone of a PersistentVolumeClaim.
+            description: A clone of a PersistentVolumeClaim.
             type: dict
             suboptions:
               name:
-                description:
-                  - Name of the claim.
+                description: Name of the claim.
                 type: str
                 required: true
               namespace:
-                description:
-                  - Namespace of the object.
+                description: Namespace of the object.
                 type: str
                 required: true
           registry:
-            description:
-              - A copy of a container disk. Either O(volumes[].import.registry.url)
-                or an image stream is required.
+            description: A copy of a container disk. Either O(volumes[].import.registry.url) or an image stream is
+              required.
             type: dict
             suboptions:
               url:
-                description:
-                  - URL of the image, beginning with C(docker://) or C(oci-archive://).
+                description: URL of the image, beginning with C(docker://) or C(oci-archive://).
                 type: str
               secret_ref:
-                description:
-                  - Name of a Secret with the credentials.
+                description: Name of a Secret with the credentials.
                 type: str
               cert_config_map:
-                description:
-                  - Name of a ConfigMap with the certificates to trust.
+                description: Name of a ConfigMap with the certificates to trust.
                 type: str
               image_stream:
-                description:
-                  - Name of an ImageStream of OpenShift.
+                description: Name of an ImageStream of OpenShift.
                 type: str
               pull_method:
-                description:
-                  - Whether the importer pod or the container runtime of its node
-                    pulls the image.
+                description: Whether the importer pod or the container runtime of its node pulls the image.
                 type: str
-                choices:
-                  - pod
-                  - node
+                choices: [pod, node]
           s3:
-            description:
-              - An image in an S3 bucket.
+            description: An image in an S3 bucket.
             type: dict
             suboptions:
               url:
-                description:
-                  - URL of the image.
+                description: URL of the image.
                 type: str
                 required: true
               secret_ref:
-                description:
-                  - Name of a Secret with the credentials.
+                description: Name of a Secret with the credentials.
                 type: str
               cert_config_map:
-                description:
-                  - Name of a ConfigMap with the certificates to trust.
+                description: Name of a ConfigMap with the certificates to trust.
                 type: str
           snapshot:
-            description:
-              - A disk that is restored from a VolumeSnapshot.
+            description: A disk that is restored from a VolumeSnapshot.
             type: dict
             suboptions:
               name:
-                description:
-                  - Name of the VolumeSnapshot.
+                description: Name of the VolumeSnapshot.
                 type: str
                 required: true
               namespace:
-                description:
-                  - Namespace of the object.
+                description: Namespace of the object.
                 type: str
                 required: true
           vddk:
-            description:
-              - A disk of VMware vSphere.
+            description: A disk of VMware vSphere.
             type: dict
             suboptions:
               url:
-                description:
-                  - Address of the vCenter or ESXi host.
+                description: Address of the vCenter or ESXi host.
                 type: str
                 required: true
               uuid:
-                description:
-                  - UUID of the VM in vSphere.
+                description: UUID of the VM in vSphere.
                 type: str
                 required: true
               thumbprint:
-                description:
-                  - Thumbprint of the host's certificate.
+                description: Thumbprint of the host's certificate.
                 type: str
                 required: true
               secret_ref:
-                description:
-                  - Name of a Secret with the credentials.
+                description: Name of a Secret with the credentials.
                 type: str
                 required: true
               backing_file:
-                description:
-                  - Path of the disk in vSphere.
+                description: Path of the disk in vSphere.
                 type: str
                 required: true
               init_image_url:
-                description:
-                  - Image with the VDDK library.
+                description: Image with the VDDK library.
                 type: str
           size:
-            description:
-              - Size of the disk, as a quantity. Optional for O(volumes[].import.data_source),
-                O(volumes[].import.pvc) and O(volumes[].import.snapshot), whose copies
-                have the size of the source; otherwise required.
+            description: Size of the disk, as a quantity. Optional for O(volumes[].import.data_source),
+              O(volumes[].import.pvc) and O(volumes[].import.snapshot), whose copies have the size of the source;
+              otherwise required.
             type: str
           storage_class:
-            description:
-              - StorageClass of the disk. The default is the default StorageClass
-                of the cluster.
+            description: StorageClass of the disk. The default is the default StorageClass of the cluster.
             type: str
           access_modes:
-            description:
-              - Access modes of the disk. The default comes from the StorageProfile
-                of the StorageClass.
+            description: Access modes of the disk. The default comes from the StorageProfile of the StorageClass.
             type: list
             elements: str
           volume_mode:
-            description:
-              - Volume mode of the disk. The default comes from the StorageProfile
-                of the StorageClass.
+            description: Volume mode of the disk. The default comes from the StorageProfile of the StorageClass.
             type: str
-            choices:
-              - Block
-              - Filesystem
+            choices: [Block, Filesystem]
       cloud_init:
-        description:
-          - Data for cloud-init, sent unchanged. Never shown in results, diffs or
-            logs. O(cloud_init) creates user data from options.
+        description: Data for cloud-init, sent unchanged. Never shown in results, diffs or logs. O(cloud_init) creates
+          user data from options.
         type: dict
         suboptions:
           type:
-            description:
-              - Data source of cloud-init.
+            description: Data source of cloud-init.
             type: str
             default: nocloud
-            choices:
-              - nocloud
-              - configdrive
+            choices: [nocloud, configdrive]
           user_data:
-            description:
-              - User data.
+            description: User data.
             type: str
           user_data_base64:
-            description:
-              - User data, base64-encoded.
+            description: User data, base64-encoded.
             type: str
           network_data:
-            description:
-              - Network data.
+            description: Network data.
             type: str
           network_data_base64:
-            description:
-              - Network data, base64-encoded.
+            description: Network data, base64-encoded.
             type: str
       sysprep:
-        description:
-          - Answer file for Sysprep of Windows, from a ConfigMap or a Secret.
+        description: Answer file for Sysprep of Windows, from a ConfigMap or a Secret.
         type: dict
         suboptions:
           config_map:
-            description:
-              - Name of a ConfigMap with C(autounattend.xml) or C(unattend.xml).
+            description: Name of a ConfigMap with C(autounattend.xml) or C(unattend.xml).
             type: str
           secret:
-            description:
-              - Name of a Secret with such a file.
+            description: Name of a Secret with such a file.
             type: str
       boot_order:
-        description:
-          - Position in the boot order, from 1.
+        description: Position in the boot order, from 1.
         type: int
       bus:
-        description:
-          - Bus of the disk. The preference sets the default.
+        description: Bus of the disk. The preference sets the default.
         type: str
-        choices:
-          - virtio
-          - scsi
-          - sata
-          - usb
+        choices: [virtio, scsi, sata, usb]
       device:
-        description:
-          - Type of the device in the guest.
+        description: Type of the device in the guest.
         type: str
-        choices:
-          - disk
-          - cdrom
-          - lun
+        choices: [disk, cdrom, lun]
   sysprep: &id017
-    description:
-      - Answer file for Sysprep of Windows, on a volume C(sysprepdisk) after O(volumes).
+    description: Answer file for Sysprep of Windows, on a volume C(sysprepdisk) after O(volumes).
     type: dict
     suboptions:
       config_map:
-        description:
-          - Name of a ConfigMap with C(autounattend.xml) or C(unattend.xml).
+        description: Name of a ConfigMap with C(autounattend.xml) or C(unattend.xml).
         type: str
       secret:
-        description:
-          - Name of a Secret with such a file.
+        description: Name of a Secret with such a file.
         type: str
   cloud_init: &id018
     description:
-      - Configuration of the guest by cloud-init, on the last volume C(cloudinitdisk).
-        Without any data and without O(cloud_init.type) the VM has no such volume.
-      - The data never appear in results, diffs or logs. The VM stores them in clear
-        text. Use O(access_credentials) for data that users with read access to the
-        VM must not see.
+      - Configuration of the guest by cloud-init, on the last volume C(cloudinitdisk). Without any data and without
+        O(cloud_init.type) the VM has no such volume.
+      - The data never appear in results, diffs or logs. The VM stores them in clear text. Use O(access_credentials) for
+        data that users with read access to the VM must not see.
     type: dict
     suboptions:
       type:
-        description:
-          - Data source of cloud-init. Default is V(nocloud). With V(none) the VM
-            has no such volume.
+        description: Data source of cloud-init. Default is V(nocloud). With V(none) the VM has no such volume.
         type: str
-        choices:
-          - nocloud
-          - configdrive
-          - none
+        choices: [nocloud, configdrive, none]
       user:
-        description:
-          - Name of the default user.
+        description: Name of the default user.
         type: str
       password:
-        description:
-          - Password of this user, for example from a vault.
+        description: Password of this user, for example from a vault.
         type: str
       password_file:
-        description:
-          - Path of a file with this password on the host where the module runs. Surrounding
-            white space is ignored.
+        description: Path of a file with this password on the host where the module runs. Surrounding white space is
+          ignored.
         type: path
       ssh_keys:
-        description:
-          - Public SSH keys for logins of this user.
+        description: Public SSH keys for logins of this user.
         type: list
         elements: str
       manage_ssh:
-        description:
-          - Whether the guest agent may write SSH keys in the guest. Default is true
-            with a credential of O(access_credentials) with the method V(ga).
+        description: Whether the guest agent may write SSH keys in the guest. Default is true with a credential of
+          O(access_credentials) with the method V(ga).
         type: bool
       quote:
-        description:
-          - Whether to quote user, password and keys if YAML would parse them as another
-            value. With V(false) they are written unquoted, as by C(virtctl).
+        description: Whether to quote user, password and keys if YAML would parse them as another value. With V(false)
+          they are written unquoted, as by C(virtctl).
         type: bool
         default: true
       user_data:
-        description:
-          - User data. Mutually exclusive with user, password and keys.
+        description: User data. Mutually exclusive with user, password and keys.
         type: str
       user_data_base64:
-        description:
-          - The same, base64-encoded.
+        description: The same, base64-encoded.
         type: str
       network_data:
-        description:
-          - Network data.
+        description: Network data.
         type: str
       network_data_base64:
-        description:
-          - The same, base64-encoded.
+        description: The same, base64-encoded.
         type: str
   access_credentials: &id019
-    description:
-      - SSH keys and passwords that KubeVirt brings into the guest from Secrets. The
-        task does not read the Secrets.
+    description: SSH keys and passwords that KubeVirt brings into the guest from Secrets. The task does not read the
+      Secrets.
     type: list
     elements: dict
     suboptions:
       type:
-        description:
-          - Type of the content of the Secret.
+        description: Type of the content of the Secret.
         type: str
         default: ssh
-        choices:
-          - ssh
-          - password
+        choices: [ssh, password]
       secret:
-        description:
-          - Name of the Secret, in the namespace of the VM.
+        description: Name of the Secret, in the namespace of the VM.
         type: str
         required: true
       method:
         description:
-          - How KubeVirt brings the credential into the guest, by the guest agent
-            (V(ga)) or by cloud-init. Passwords require V(ga).
-          - V(nocloud) and V(configdrive) require a cloud-init volume of this type,
-            which the task adds if necessary.
+          - How KubeVirt brings the credential into the guest, by the guest agent (V(ga)) or by cloud-init. Passwords
+            require V(ga).
+          - V(nocloud) and V(configdrive) require a cloud-init volume of this type, which the task adds if necessary.
         type: str
         default: ga
-        choices:
-          - ga
-          - nocloud
-          - configdrive
+        choices: [ga, nocloud, configdrive]
       users:
-        description:
-          - Users of the guest who get the keys. Only for SSH keys with the method
-            V(ga). Default is O(cloud_init.user).
+        description: Users of the guest who get the keys. Only for SSH keys with the method V(ga). Default is
+          O(cloud_init.user).
         type: list
         elements: str
   networks: &id020
-    description:
-      - Networks of the VM, each with an interface. By default KubeVirt adds an interface
-        on the pod network.
+    description: Networks of the VM, each with an interface. By default KubeVirt adds an interface on the pod network.
     type: list
     elements: dict
     suboptions:
       name:
-        description:
-          - Name of the network and of the interface.
+        description: Name of the network and of the interface.
         type: str
         default: default
       multus:
-        description:
-          - Name of a NetworkAttachmentDefinition, or C(namespace/name). Default is
-            the pod network.
+        description: Name of a NetworkAttachmentDefinition, or C(namespace/name). Default is the pod network.
         type: str
       binding:
-        description:
-          - How the guest is connected. Default is V(masquerade) for the pod network
-            and V(bridge) for other networks.
+        description: How the guest is connected. Default is V(masquerade) for the pod network and V(bridge) for other
+          networks.
         type: str
-        choices:
-          - masquerade
-          - bridge
-          - sriov
+        choices: [masquerade, bridge, sriov]
       binding_plugin:
-        description:
-          - Name of a network binding plugin, instead of O(networks[].binding).
+        description: Name of a network binding plugin, instead of O(networks[].binding).
         type: str
       model:
-        description:
-          - Model of the interface. The preference sets the default.
+        description: Model of the interface. The preference sets the default.
         type: str
       mac_address:
-        description:
-          - MAC address in the guest.
+        description: MAC address in the guest.
         type: str
       boot_order:
-        description:
-          - Position in the boot order, from 1, for a network boot.
+        description: Position in the boot order, from 1, for a network boot.
         type: int
       ports:
-        description:
-          - Ports of the guest to expose. Default is all.
+        description: Ports of the guest to expose. Default is all.
         type: list
         elements: dict
         suboptions:
           name:
-            description:
-              - Name of the port.
+            description: Name of the port.
             type: str
           port:
-            description:
-              - Number of the port.
+            description: Number of the port.
             type: int
             required: true
           protocol:
-            description:
-              - Protocol of the port. Default is V(TCP).
+            description: Protocol of the port. Default is V(TCP).
             type: str
-            choices:
-              - TCP
-              - UDP
+            choices: [TCP, UDP]
   efi: &id021
-    description:
-      - Boot with EFI, also with an empty dictionary. The preference sets the default
-        firmware.
+    description: Boot with EFI, also with an empty dictionary. The preference sets the default firmware.
     type: dict
     suboptions:
       secure_boot:
-        description:
-          - Whether to use secure boot, the default of KubeVirt. With secure boot
-            the task also enables system management mode, which secure boot requires.
+        description: Whether to use secure boot, the default of KubeVirt. With secure boot the task also enables system
+          management mode, which secure boot requires.
         type: bool
       persistent:
-        description:
-          - Whether the firmware's variables survive a stop of the VM.
+        description: Whether the firmware's variables survive a stop of the VM.
         type: bool
   tpm: &id022
-    description:
-      - A TPM device, also with an empty dictionary.
+    description: A TPM device, also with an empty dictionary.
     type: dict
     suboptions:
       persistent:
-        description:
-          - Whether the state of the TPM survives a stop of the VM.
+        description: Whether the state of the TPM survives a stop of the VM.
         type: bool
   node_selector: &id023
-    description:
-      - Labels of the nodes that can run the VM. Conflicts with an instancetype that
-        has a node selector.
+    description: Labels of the nodes that can run the VM. Conflicts with an instancetype that has a node selector.
     type: dict
   tolerations: &id024
-    description:
-      - Tolerations of the VM, in the API's form.
+    description: Tolerations of the VM, in the API's form.
     type: list
     elements: dict
   eviction_strategy: &id025
-    description:
-      - What happens to the VM when its node is drained. The configuration of the
-        cluster sets the default.
+    description: What happens to the VM when its node is drained. The configuration of the cluster sets the default.
     type: str
-    choices:
-      - None
-      - LiveMigrate
-      - LiveMigrateIfPossible
-      - External
+    choices: [None, LiveMigrate, LiveMigrateIfPossible, External]
   data_volume_templates: &id026
-    description:
-      - DataVolumes that KubeVirt creates with the VM, in the API's form.
+    description: DataVolumes that KubeVirt creates with the VM, in the API's form.
     type: list
     elements: dict
   template: &id027
-    description:
-      - Fields of the VM's template without an option, in the API's form (C(metadata)
-        and C(spec)). Merged with the other options; lists are joined; different values
-        for the same field are an error.
+    description: Fields of the VM's template without an option, in the API's form (C(metadata) and C(spec)). Merged with
+      the other options; lists are joined; different values for the same field are an error.
     type: dict
   spec: &id028
-    description:
-      - Fields of the VM's spec without an option, in the API's form. Merged like
-        O(template).
+    description: Fields of the VM's spec without an option, in the API's form. Merged like O(template).
     type: dict
   accept_unknown_fields: &id029
     description:
-      - Whether to send fields that this collection does not know. By default an unknown
-        field fails the task before anything is sent, and the message suggests the
-        closest known field.
-      - Use this option for fields of a KubeVirt release that is newer than the collection.
-        If KubeVirt does not know the field either, it rejects the object.
+      - Whether to send fields that this collection does not know. By default an unknown field fails the task before
+        anything is sent, and the message suggests the closest known field.
+      - Use this option for fields of a KubeVirt release that is newer than the collection. If KubeVirt does not know
+        the field either, it rejects the object.
     type: bool
   virtual_machines:
-    description:
-      - A list of VMs. An entry takes the same options as the task does for one VM.
-        An option that an entry leaves out has the value that the task gives, and
-        an option with the value V(null) has none.
+    description: A list of VMs. An entry takes the same options as the task does for one VM. An option that an entry
+      leaves out has the value that the task gives, and an option with the value V(null) has none.
     type: list
     elements: dict
     suboptions:
       name:
-        description:
-          - Name of the VM.
+        description: Name of the VM.
         type: str
         required: true
       namespace: *id001
@@ -916,12 +671,9 @@ options:
           - Whether the VM must exist as declared, or must not exist.
           - With V(absent), an entry of O(virtual_machines) can be what M(virtshape.instancetypes.virtual_machine_info)
             returns for a VM.
-          - A VM that is being deleted counts as absent. To create it again, the task
-            first waits until it is gone.
+          - A VM that is being deleted counts as absent. To create it again, the task first waits until it is gone.
         type: str
-        choices:
-          - present
-          - absent
+        choices: [present, absent]
       labels: *id002
       annotations: *id003
       run_strategy: *id004

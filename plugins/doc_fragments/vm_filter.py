@@ -15,28 +15,23 @@ options:
     type: raw
     required: true
   instancetype:
-    description:
-      - Manifest of an instancetype, or its bare spec, to use instead of the instancetype that the VM names.
+    description: Manifest of an instancetype, or its bare spec, to use instead of the instancetype that the VM names.
     type: dict
   preference:
-    description:
-      - Manifest of a preference, or its bare spec, to use instead of the preference that the VM names.
+    description: Manifest of a preference, or its bare spec, to use instead of the preference that the VM names.
     type: dict
   objects:
-    description:
-      - Manifests of the instancetype, the preference and the ControllerRevisions that the VM names. Default is the
-        built-in catalog, in the version for the release of KubeVirt.
+    description: Manifests of the instancetype, the preference and the ControllerRevisions that the VM names. Default is
+      the built-in catalog, in the version for the release of KubeVirt.
     type: list
     elements: dict
   kubevirt_version:
-    description:
-      - The release of KubeVirt whose behaviour to compute, such as V(1.6) or V(v1.5.2). Default is the newest release
-        that this collection knows.
+    description: The release of KubeVirt whose behaviour to compute, such as V(1.6) or V(v1.5.2). Default is the newest
+      release that this collection knows.
     type: str
   accept_unknown_fields:
-    description:
-      - Whether to accept fields that this collection does not know. By default such a field is an error that suggests
-        the closest known field.
+    description: Whether to accept fields that this collection does not know. By default such a field is an error that
+      suggests the closest known field.
     type: bool
     default: false
 notes:

@@ -8,8 +8,7 @@ DOCUMENTATION = r"""
 name: virtual_machines
 short_description: Use VMs of KubeVirt as hosts
 version_added: 1.0.0
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+author: virtshape.instancetypes contributors (@virtshape)
 description:
   - Makes a host of each VM. Its variables are the instancetype and preference with captured revisions and drift, the
     resources of guest and pod, state and conditions, labels and annotations.
@@ -19,8 +18,8 @@ description:
     warns with the missing right, and the affected state is V(unknown).
   - The source is a YAML file whose name ends in C(virtual_machines.yml), C(virtual_machines.yaml), C(kubevirt.yml) or
     C(kubevirt.yaml), such as C(shop.kubevirt.yml). In AWX it is a file of the project, with a credential of the type
-    OpenShift or Kubernetes API Bearer Token, which sets E(K8S_AUTH_HOST), E(K8S_AUTH_API_KEY),
-    E(K8S_AUTH_VERIFY_SSL) and E(K8S_AUTH_SSL_CA_CERT).
+    OpenShift or Kubernetes API Bearer Token, which sets E(K8S_AUTH_HOST), E(K8S_AUTH_API_KEY), E(K8S_AUTH_VERIFY_SSL)
+    and E(K8S_AUTH_SSL_CA_CERT).
 options:
   plugin:
     description: Name of this plugin.
@@ -28,20 +27,18 @@ options:
     required: true
     choices: [virtshape.instancetypes.virtual_machines]
   namespaces:
-    description:
-      - Namespaces of the VMs, each listed separately. Default is all namespaces, which requires the right to list VMs
-        in all namespaces.
+    description: Namespaces of the VMs, each listed separately. Default is all namespaces, which requires the right to
+      list VMs in all namespaces.
     type: list
     elements: str
   label_selectors:
-    description:
-      - Label selectors that the VMs must all match.
+    description: Label selectors that the VMs must all match.
     type: list
     elements: str
     default: []
   only_running:
-    description:
-      - Whether to leave out VMs without a running guest. A paused guest and a migrating guest count as running.
+    description: Whether to leave out VMs without a running guest. A paused guest and a migrating guest count as
+      running.
     type: bool
     default: false
   address:
@@ -59,26 +56,22 @@ options:
     choices: [interface, service, none]
     default: interface
   interface:
-    description:
-      - Name of the interface in the VM, which is also the name of its network, or its name in the guest. Default is the
-        first interface of the VM with an address.
+    description: Name of the interface in the VM, which is also the name of its network, or its name in the guest.
+      Default is the first interface of the VM with an address.
     type: str
     aliases: [network]
   ip_family:
-    description:
-      - IP version of the address. The plugin ignores loopback and link-local addresses.
+    description: IP version of the address. The plugin ignores loopback and link-local addresses.
     type: str
     choices: [prefer_ipv4, prefer_ipv6, ipv4, ipv6]
     default: prefer_ipv4
   service_port:
-    description:
-      - Target port of the Service in the guest, for O(address=service).
+    description: Target port of the Service in the guest, for O(address=service).
     type: int
     default: 22
   host_format:
-    description:
-      - Format of the host names, with C({name}), C({namespace}) and C({uid}) of the VM. Every VM must get a different
-        name.
+    description: Format of the host names, with C({name}), C({namespace}) and C({uid}) of the VM. Every VM must get a
+      different name.
     type: str
     default: "{name}.{namespace}"
   hostvars_prefix:

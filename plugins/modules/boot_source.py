@@ -22,16 +22,13 @@ description:
     image exists and has the architecture, and checks that the instancetype and the preference exist and that KubeVirt
     accepts VMs with both. It also checks who manages an existing DataSource, the StorageClass, the Secrets and the
     ConfigMaps, what CDI's release supports, and whether the upload proxy answers.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   name:
-    description:
-      - Name of the boot source and of its DataSource. Either this or O(boot_sources) is needed.
+    description: Name of the boot source and of its DataSource. Either this or O(boot_sources) is needed.
     type: str
   namespace: &namespace
-    description:
-      - Namespace of the boot source.
+    description: Namespace of the boot source.
     type: str
   state:
     description:
@@ -41,29 +38,20 @@ options:
       - With V(absent), its volumes are deleted, too, except for those that an unfinished clone reads. Claims and
         snapshots that the module has not created stay.
     type: str
-    choices:
-      - present
-      - labeled
-      - absent
+    choices: [present, labeled, absent]
     default: present
   kind: &kind
-    description:
-      - Kind of the object that gets the labels with O(state=labeled). CDI writes the labels of a claim or a snapshot to
-        the DataSource that refers to it, so the task warns if that has other labels.
+    description: Kind of the object that gets the labels with O(state=labeled). CDI writes the labels of a claim or a
+      snapshot to the DataSource that refers to it, so the task warns if that has other labels.
     type: str
-    choices:
-      - DataSource
-      - PersistentVolumeClaim
-      - VolumeSnapshot
+    choices: [DataSource, PersistentVolumeClaim, VolumeSnapshot]
     default: DataSource
   image: &image
-    description:
-      - Image in a registry, for example C(quay.io/containerdisks/fedora:latest).
+    description: Image in a registry, for example C(quay.io/containerdisks/fedora:latest).
     type: str
   image_stream: &image_stream
-    description:
-      - ImageStream of OpenShift in the namespace, whose image a node pulls. The module cannot ask it for labels.
-        Without O(schedule) CDI imports it once.
+    description: ImageStream of OpenShift in the namespace, whose image a node pulls. The module cannot ask it for
+      labels. Without O(schedule) CDI imports it once.
     type: str
   schedule: &schedule
     description:
@@ -74,8 +62,7 @@ options:
         made with the retentionPolicy V(None), because CDI would delete its images.
     type: str
   url: &url
-    description:
-      - HTTP or HTTPS URL of an image. CDI downloads it; another URL or O(checksum) is another volume.
+    description: HTTP or HTTPS URL of an image. CDI downloads it; another URL or O(checksum) is another volume.
     type: str
   checksum: &checksum
     description:
@@ -83,8 +70,7 @@ options:
       - For O(url), CDI 1.65 and later checks it; for O(upload), the module.
     type: str
   pvc: &pvc
-    description:
-      - Existing claim with the image.
+    description: Existing claim with the image.
     type: dict
     suboptions: &reference
       name:
@@ -95,13 +81,11 @@ options:
         description: Namespace of the object, by default that of the boot source.
         type: str
   snapshot: &snapshot
-    description:
-      - Existing VolumeSnapshot with the image.
+    description: Existing VolumeSnapshot with the image.
     type: dict
     suboptions: *reference
   upload: &upload
-    description:
-      - File to upload through CDI's upload proxy.
+    description: File to upload through CDI's upload proxy.
     type: dict
     suboptions:
       path:
@@ -113,9 +97,8 @@ options:
         type: bool
         default: false
       volume:
-        description:
-          - Name of the volume, by default that of the boot source and the digest of the file. A volume that has another
-            file already is an error.
+        description: Name of the volume, by default that of the boot source and the digest of the file. A volume that
+          has another file already is an error.
         type: str
       claim:
         description: Whether the volume is a PersistentVolumeClaim without a DataVolume.
@@ -140,8 +123,7 @@ options:
         type: int
         default: 300
   upload_proxy: &upload_proxy
-    description:
-      - How to reach CDI's upload proxy.
+    description: How to reach CDI's upload proxy.
     type: dict
     suboptions:
       url:
@@ -155,50 +137,36 @@ options:
         type: bool
         default: true
   size: &size
-    description:
-      - Size of the volume, for example V(5Gi). Required, except with O(pvc), O(snapshot) or O(upload.create=false).
+    description: Size of the volume, for example V(5Gi). Required, except with O(pvc), O(snapshot) or
+      O(upload.create=false).
     type: str
   storage_class: &storage_class
-    description:
-      - Storage class of the volume, by default that of the cluster.
+    description: Storage class of the volume, by default that of the cluster.
     type: str
   access_mode: &access_mode
-    description:
-      - Access mode of the volume, by default what CDI's StorageProfile has.
+    description: Access mode of the volume, by default what CDI's StorageProfile has.
     type: str
-    choices:
-      - ReadWriteOnce
-      - ReadWriteMany
-      - ReadWriteOncePod
+    choices: [ReadWriteOnce, ReadWriteMany, ReadWriteOncePod]
   volume_mode: &volume_mode
-    description:
-      - Volume mode of the volume, by default what CDI's StorageProfile has.
+    description: Volume mode of the volume, by default what CDI's StorageProfile has.
     type: str
-    choices:
-      - Block
-      - Filesystem
+    choices: [Block, Filesystem]
   force_bind: &force_bind
-    description:
-      - Whether CDI fills the volume although its storage class waits for a first consumer. A DataImportCron does so
-        always.
+    description: Whether CDI fills the volume although its storage class waits for a first consumer. A DataImportCron
+      does so always.
     type: bool
     default: false
   keep: &keep
-    description:
-      - Number of volumes of a boot source that stay, including the current one.
+    description: Number of volumes of a boot source that stay, including the current one.
     type: int
     default: 3
   architecture: &architecture
-    description:
-      - Architecture to take from an image for several, for example V(arm64).
+    description: Architecture to take from an image for several, for example V(arm64).
     type: str
   pull_method: &pull_method
-    description:
-      - Whether CDI's importer pulls the image, or the node. Images pulled by a node need its credentials.
+    description: Whether CDI's importer pulls the image, or the node. Images pulled by a node need its credentials.
     type: str
-    choices:
-      - pod
-      - node
+    choices: [pod, node]
   secret: &secret
     description:
       - Secret in the namespace with credentials for O(image) or O(url). CDI reads C(accessKeyId) and C(secretKey); for
@@ -212,26 +180,22 @@ options:
       - With O(schedule), CDI needs the ConfigMap in its own namespace, too.
     type: str
   consumers: &consumers
-    description:
-      - Namespaces whose VMs boot from the boot source, as C(NAMESPACE) or C(NAMESPACE/SERVICE_ACCOUNT). The module
-        checks that the service account, by default C(default), may clone it. Otherwise KubeVirt creates no disks.
+    description: Namespaces whose VMs boot from the boot source, as C(NAMESPACE) or C(NAMESPACE/SERVICE_ACCOUNT). The
+      module checks that the service account, by default C(default), may clone it. Otherwise KubeVirt creates no disks.
     type: list
     elements: str
   ask_registry: &ask_registry
-    description:
-      - Whether the module asks the registry about O(image). If false, O(image) needs a digest or O(schedule), and the
-        defaults in the image are not read.
+    description: Whether the module asks the registry about O(image). If false, O(image) needs a digest or O(schedule),
+      and the defaults in the image are not read.
     type: bool
     default: true
   insecure_registry: &insecure_registry
-    description:
-      - Whether the module takes any certificate of the registry, or plain HTTP. CDI has a list of its own,
-        C(insecureRegistries).
+    description: Whether the module takes any certificate of the registry, or plain HTTP. CDI has a list of its own,
+      C(insecureRegistries).
     type: bool
     default: false
   instancetype: &instancetype
-    description:
-      - Instancetype that VMs of this boot source get by default.
+    description: Instancetype that VMs of this boot source get by default.
     type: dict
     suboptions: &matcher
       name:
@@ -242,14 +206,12 @@ options:
         description: Kind of the object, by default the cluster-wide one.
         type: str
   preference: &preference
-    description:
-      - Preference that VMs of this boot source get by default.
+    description: Preference that VMs of this boot source get by default.
     type: dict
     suboptions: *matcher
   boot_sources:
-    description:
-      - A list of boot sources. An entry takes the same options as the task does for one boot source. An option that an
-        entry leaves out has the value that the task gives, and an option with the value V(null) has none.
+    description: A list of boot sources. An entry takes the same options as the task does for one boot source. An option
+      that an entry leaves out has the value that the task gives, and an option with the value V(null) has none.
     type: list
     elements: dict
     suboptions:
@@ -260,10 +222,7 @@ options:
       state:
         description: See O(state).
         type: str
-        choices:
-          - present
-          - labeled
-          - absent
+        choices: [present, labeled, absent]
       namespace: *namespace
       kind: *kind
       image: *image
@@ -365,21 +324,15 @@ results:
   type: list
   elements: dict
   contains:
-    name:
-      description: Name of the boot source.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the boot source.
-      type: str
-      returned: always
+    name: {description: Name of the boot source., type: str, returned: always}
+    namespace: {description: Namespace of the boot source., type: str, returned: always}
     kind:
       description: C(DataSource), which is what VMs name; with O(state=labeled) the kind of the object.
       type: str
       returned: always
     action:
-      description:
-        - What the task did to the boot source, or would do in check mode - V(create), V(apply), V(delete) or V(none).
+      description: What the task did to the boot source, or would do in check mode - V(create), V(apply), V(delete) or
+        V(none).
       type: str
       returned: always
       sample: create
@@ -387,18 +340,14 @@ results:
       description: Whether an object of the boot source was changed, or would be in check mode.
       type: bool
       returned: always
-    failed:
-      description: Whether the boot source failed.
-      type: bool
-      returned: always
+    failed: {description: Whether the boot source failed., type: bool, returned: always}
     skip_reason:
       description: Why the task did not change the boot source.
       type: str
       returned: when another entry of the task is invalid
     taken_over:
-      description:
-        - Whether the task changes only the owner of fields. All values are already as declared, and C(virtshape)
-          becomes an owner of the fields.
+      description: Whether the task changes only the owner of fields. All values are already as declared, and
+        C(virtshape) becomes an owner of the fields.
       type: bool
       returned: when it is so
     source:
@@ -406,10 +355,7 @@ results:
       type: dict
       returned: when the DataSource exists
       sample: {pvc: {name: fedora-2f1dbb0b8a51, namespace: golden}}
-    labels:
-      description: Labels of the object.
-      type: dict
-      returned: when it exists
+    labels: {description: Labels of the object., type: dict, returned: when it exists}
     ready:
       description: Whether CDI reports the boot source as ready.
       type: bool
@@ -418,11 +364,7 @@ results:
       description: Why the boot source failed, on one line.
       type: str
       returned: on failure
-    warnings:
-      description: Warnings about the boot source.
-      type: list
-      elements: str
-      returned: when there are any
+    warnings: {description: Warnings about the boot source., type: list, elements: str, returned: when there are any}
 result:
   description: The only entry of RV(results).
   returned: when O(name) is given

@@ -14,33 +14,27 @@ description:
     default instancetype or preference. Reports what each refers to, what VMs get from it, whether it is ready, and
     findings.
   - Sends one list request per kind. Disks of VMs, and volumes of a boot source that is returned anyway, are left out.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
-    description:
-      - Namespace of the boot sources. Default is all namespaces.
+    description: Namespace of the boot sources. Default is all namespaces.
     type: str
   names:
-    description:
-      - Names of the boot sources. Default is all.
+    description: Names of the boot sources. Default is all.
     type: list
     elements: str
     aliases: [name]
   with_findings:
-    description:
-      - With V(true), selects boot sources with findings; with V(false), those without.
+    description: With V(true), selects boot sources with findings; with V(false), those without.
     type: bool
   check_registry:
-    description:
-      - Whether to ask registries for the current digests of the images. The host that runs the module asks, with the
-        Secret and the ConfigMap that the import names.
+    description: Whether to ask registries for the current digests of the images. The host that runs the module asks,
+      with the Secret and the ConfigMap that the import names.
     type: bool
     default: false
   insecure_registry:
-    description:
-      - Whether O(check_registry) accepts any certificate of a registry, and plain HTTP. It always does for the
-        C(insecureRegistries) of CDI.
+    description: Whether O(check_registry) accepts any certificate of a registry, and plain HTTP. It always does for the
+      C(insecureRegistries) of CDI.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -76,24 +70,16 @@ boot_sources:
   type: list
   elements: dict
   contains:
-    name:
-      description: Name of the object.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the object.
-      type: str
-      returned: always
+    name: {description: Name of the object., type: str, returned: always}
+    namespace: {description: Namespace of the object., type: str, returned: always}
     kind:
-      description:
-        - Kind of the object - V(DataSource), V(DataImportCron), V(DataVolume), V(PersistentVolumeClaim) or
-          V(VolumeSnapshot).
+      description: Kind of the object - V(DataSource), V(DataImportCron), V(DataVolume), V(PersistentVolumeClaim) or
+        V(VolumeSnapshot).
       type: str
       returned: always
     instancetype:
-      description:
-        - Default instancetype for VMs, with C(name) and C(kind). For a DataSource without that label, it is that of
-          the claim or the snapshot.
+      description: Default instancetype for VMs, with C(name) and C(kind). For a DataSource without that label, it is
+        that of the claim or the snapshot.
       type: dict
       returned: when there is one
       sample: {name: u1.medium, kind: VirtualMachineClusterInstancetype}
@@ -102,13 +88,10 @@ boot_sources:
       type: dict
       returned: when there is one
       sample: {name: fedora, kind: VirtualMachineClusterPreference}
-    labels:
-      description: Labels of the object that name these defaults.
-      type: dict
-      returned: always
+    labels: {description: Labels of the object that name these defaults., type: dict, returned: always}
     target_ref:
-      description:
-        - What a DataSource names, or the DataSource of a DataImportCron, with C(kind), C(namespace) and C(name).
+      description: What a DataSource names, or the DataSource of a DataImportCron, with C(kind), C(namespace) and
+        C(name).
       type: dict
       returned: for these kinds, unless a DataSource names nothing
       sample: {kind: PersistentVolumeClaim, namespace: golden-images, name: fedora-2f1dbb0b8a51}
@@ -138,10 +121,7 @@ boot_sources:
       description: Name of the DataImportCron that manages the DataSource, empty without one.
       type: str
       returned: always
-    schedule:
-      description: Schedule of the DataImportCron.
-      type: str
-      returned: always
+    schedule: {description: Schedule of the DataImportCron., type: str, returned: always}
     volumes:
       description: Names of the DataVolumes that were made for a DataSource and still exist.
       type: list

@@ -30,30 +30,26 @@ description:
     selectors that compare C(device.driver) and attributes of devices for equality; a VM whose devices have other
     selectors, constraints or alternatives may be not evaluated.
   - Places each VM on the node with the most free resources. kube-scheduler may choose other nodes.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
-    description:
-      - Namespace of the VMs. Default is all namespaces. With O(manifests), the namespace of manifests without a
-        namespace.
+    description: Namespace of the VMs. Default is all namespaces. With O(manifests), the namespace of manifests without
+      a namespace.
     type: str
   checks:
-    description:
-      - What to check - V(quota) for quotas and limit ranges, V(placement) for the nodes. Only what is checked is read.
+    description: What to check - V(quota) for quotas and limit ranges, V(placement) for the nodes. Only what is checked
+      is read.
     type: list
     elements: str
     choices: [quota, placement]
     default: [quota, placement]
   manifests:
-    description:
-      - Manifests of VMs to check instead of the VMs of the cluster. The VMs need not exist.
+    description: Manifests of VMs to check instead of the VMs of the cluster. The VMs need not exist.
     type: list
     elements: dict
   refreshed:
-    description:
-      - Judges the VMs as after a refresh. They take the current state of their instancetype, preference or both,
-        instead of the revision that they captured or name.
+    description: Judges the VMs as after a refresh. They take the current state of their instancetype, preference or
+      both, instead of the revision that they captured or name.
     type: str
     choices: [both, instancetype, preference]
   running:
@@ -68,16 +64,14 @@ options:
     choices: [keep, restart, migrate]
     default: keep
   drain:
-    description:
-      - Names of nodes to drain in the computation, for the check V(placement). The module places their guests on
-        other nodes before it places the VMs. It drains no node.
+    description: Names of nodes to drain in the computation, for the check V(placement). The module places their guests
+      on other nodes before it places the VMs. It drains no node.
     type: list
     elements: str
     default: []
   instancetypes:
-    description:
-      - Names of cluster-wide instancetypes, or V(*) for all. The module computes which nodes could run a VM with only
-        this instancetype, and how many such VMs fit in addition, for the check V(placement).
+    description: Names of cluster-wide instancetypes, or V(*) for all. The module computes which nodes could run a VM
+      with only this instancetype, and how many such VMs fit in addition, for the check V(placement).
     type: list
     elements: str
     default: []
@@ -134,14 +128,8 @@ virtual_machines:
   elements: dict
   returned: always
   contains:
-    name:
-      description: Name of the VM.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the VM.
-      type: str
-      returned: always
+    name: {description: Name of the VM., type: str, returned: always}
+    namespace: {description: Namespace of the VM., type: str, returned: always}
     evaluated:
       description: Whether it is known if the VM fits. Without a pod, or with devices that the module cannot evaluate,
         RV(virtual_machines[].problem) says why it is not.
@@ -163,10 +151,7 @@ virtual_machines:
       type: dict
       returned: with the check V(quota)
       contains:
-        runs:
-          description: Whether the VM has a pod.
-          type: bool
-          returned: always
+        runs: {description: Whether the VM has a pod., type: bool, returned: always}
         depends_on_order:
           description: Whether the API server admits the pod in some orders of the LimitRanges only. It chooses the
             order at random for each pod, so that another attempt of KubeVirt may succeed.
@@ -178,10 +163,7 @@ virtual_machines:
       type: dict
       returned: with the check V(placement)
       contains:
-        node_count:
-          description: Number of nodes with room.
-          type: int
-          returned: unless it keeps running
+        node_count: {description: Number of nodes with room., type: int, returned: unless it keeps running}
         nodes:
           description: The first twenty of these nodes.
           type: list
@@ -205,22 +187,13 @@ quotas:
       description: ResourceQuota, ApplicationAwareResourceQuota or ApplicationAwareClusterResourceQuota.
       type: str
       returned: always
-    name:
-      description: Name of the quota.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the quota.
-      type: str
-      returned: when it is for one namespace
-    fits:
-      description: Whether the quota has room for all VMs together.
-      type: bool
-      returned: always
+    name: {description: Name of the quota., type: str, returned: always}
+    namespace: {description: Namespace of the quota., type: str, returned: when it is for one namespace}
+    fits: {description: Whether the quota has room for all VMs together., type: bool, returned: always}
     resources:
-      description:
-        - By resource name, the quantities V(hard) (the limit), V(used), V(wanted) (the sum of all VMs, also of VMs that
-          do not fit), V(left) and, if exceeded, V(lacks). With O(running=migrate), the sums do not include migrations.
+      description: By resource name, the quantities V(hard) (the limit), V(used), V(wanted) (the sum of all VMs, also of
+        VMs that do not fit), V(left) and, if exceeded, V(lacks). With O(running=migrate), the sums do not include
+        migrations.
       type: dict
       returned: always
       sample: {requests.memory: {hard: 8Gi, used: 6Gi, wanted: 4352Mi, left: "0", lacks: 2304Mi}}
@@ -230,35 +203,13 @@ drained:
   elements: dict
   returned: always
   contains:
-    name:
-      description: Name of the VM.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the VM.
-      type: str
-      returned: always
-    node:
-      description: The drained node.
-      type: str
-      returned: always
-    fits:
-      description: Whether the guest finds room on other nodes.
-      type: bool
-      returned: always
-    node_count:
-      description: Number of nodes with room.
-      type: int
-      returned: always
-    nodes:
-      description: The first twenty of these nodes.
-      type: list
-      elements: str
-      returned: always
-    target:
-      description: The new node.
-      type: str
-      returned: when it fits
+    name: {description: Name of the VM., type: str, returned: always}
+    namespace: {description: Namespace of the VM., type: str, returned: always}
+    node: {description: The drained node., type: str, returned: always}
+    fits: {description: Whether the guest finds room on other nodes., type: bool, returned: always}
+    node_count: {description: Number of nodes with room., type: int, returned: always}
+    nodes: {description: The first twenty of these nodes., type: list, elements: str, returned: always}
+    target: {description: The new node., type: str, returned: when it fits}
     problem:
       description: Missing resources, if the guest does not fit.
       type: str
@@ -269,26 +220,14 @@ instancetypes:
   elements: dict
   returned: always
   contains:
-    name:
-      description: Name of the instancetype.
-      type: str
-      returned: always
+    name: {description: Name of the instancetype., type: str, returned: always}
     fits:
       description: Whether a node could run a VM with only this instancetype if nothing else ran there.
       type: bool
       returned: always
-    node_count:
-      description: Number of nodes that could run such a VM.
-      type: int
-      returned: always
-    nodes_total:
-      description: Number of nodes of the cluster.
-      type: int
-      returned: always
-    additional_vms:
-      description: Number of additional VMs that fit now.
-      type: int
-      returned: always
+    node_count: {description: Number of nodes that could run such a VM., type: int, returned: always}
+    nodes_total: {description: Number of nodes of the cluster., type: int, returned: always}
+    additional_vms: {description: Number of additional VMs that fit now., type: int, returned: always}
     problem:
       description: Missing resources, if no node could run such a VM.
       type: str

@@ -10,20 +10,18 @@ module: catalog
 short_description: Deploy, upgrade and prune catalogs of instancetypes and preferences
 version_added: 1.0.0
 description:
-  - Declares all objects of a catalog, or a selection of them. One process handles all objects with one list request
-    per kind and namespace. An object that is already as declared costs no further request.
+  - Declares all objects of a catalog, or a selection of them. One process handles all objects with one list request per
+    kind and namespace. An object that is already as declared costs no further request.
   - Before sending anything, the module reports new, changed and removed objects, the VMs that use them with the effect
     of a refresh, and the fields that the cluster's KubeVirt would drop. Check mode then asks the server by dry runs
     (O(server_dry_run)).
   - The objects get the labels C(instancetypes.virtshape.io/catalog), C(instancetypes.virtshape.io/catalog-version) and
     C(app.kubernetes.io/managed-by=virtshape). A later run prunes only objects with these labels and the field manager
     C(virtshape). The module never changes catalogs of other names, nor prunes objects that others deployed.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   state:
-    description:
-      - Whether the selected objects must exist as in the catalog, or must not exist.
+    description: Whether the selected objects must exist as in the catalog, or must not exist.
     type: str
     choices: [present, absent]
     default: present
@@ -39,21 +37,18 @@ options:
     choices: [builtin, url, path, definitions]
     default: builtin
   definitions:
-    description:
-      - Catalogs in the language that the README of the role P(virtshape.instancetypes.common_instancetypes#role)
-        describes, manifests of instancetypes and preferences, and lists of these. Only valid with
-        O(source=definitions).
+    description: Catalogs in the language that the README of the role
+      P(virtshape.instancetypes.common_instancetypes#role) describes, manifests of instancetypes and preferences, and
+      lists of these. Only valid with O(source=definitions).
     type: list
     elements: dict
   path:
-    description:
-      - A YAML or JSON file, or a directory of such files, on the controller, found like the files of a play. Render a
-        kustomize tree first. Only valid with O(source=path).
+    description: A YAML or JSON file, or a directory of such files, on the controller, found like the files of a play.
+      Render a kustomize tree first. Only valid with O(source=path).
     type: str
   url:
-    description:
-      - With O(version), the base address of releases, by default that of common-instancetypes. Without O(version), the
-        address of a bundle. Only valid with O(source=url).
+    description: With O(version), the base address of releases, by default that of common-instancetypes. Without
+      O(version), the address of a bundle. Only valid with O(source=url).
     type: str
   version:
     description:
@@ -62,127 +57,108 @@ options:
         the newest version for the cluster's release of KubeVirt; for releases older than 1.4 it is the oldest version.
     type: str
   checksum:
-    description:
-      - The SHA-256 of the file, as V(sha256:) and 64 hexadecimal digits. By default the module checks a download
-        against the file C(CHECKSUMS.sha256) in the same place, and fails without it.
+    description: The SHA-256 of the file, as V(sha256:) and 64 hexadecimal digits. By default the module checks a
+      download against the file C(CHECKSUMS.sha256) in the same place, and fails without it.
     type: str
   download_proxy:
-    description:
-      - Proxy for downloads, such as V(http://proxy.example.com:3128). Default is the environment (C(https_proxy),
-        C(no_proxy)) of the host where the module runs.
+    description: Proxy for downloads, such as V(http://proxy.example.com:3128). Default is the environment
+      (C(https_proxy), C(no_proxy)) of the host where the module runs.
     type: str
   download_ca_cert:
-    description:
-      - File with the certificates to trust for downloads. Default is the certificates of the system.
+    description: File with the certificates to trust for downloads. Default is the certificates of the system.
     type: path
   download_timeout:
-    description:
-      - Seconds during which the module retries a failed download.
+    description: Seconds during which the module retries a failed download.
     type: int
     default: 60
   cache_dir:
-    description:
-      - Folder of downloads, by checksum. The module does not download a file again that is in this folder.
+    description: Folder of downloads, by checksum. The module does not download a file again that is in this folder.
     type: path
     default: ~/.cache/virtshape/catalogs
   other_kinds:
-    description:
-      - What to do with manifests that are neither instancetype nor preference.
+    description: What to do with manifests that are neither instancetype nor preference.
     type: str
     choices: [fail, skip]
     default: fail
   kinds:
-    description:
-      - Kinds to deploy.
+    description: Kinds to deploy.
     type: list
     elements: str
     choices: [instancetype, preference]
     default: [instancetype, preference]
   instancetypes:
-    description:
-      - Names of instancetypes. Like O(preferences), O(series), O(sizes), O(classes), O(os) and O(architectures) a list
-        of names or shell patterns such as V(rt*); an empty list selects all, and a pattern without a match is an error.
+    description: Names of instancetypes. Like O(preferences), O(series), O(sizes), O(classes), O(os) and
+      O(architectures) a list of names or shell patterns such as V(rt*); an empty list selects all, and a pattern
+      without a match is an error.
     type: list
     elements: str
     default: []
   preferences:
-    description:
-      - Names of preferences.
+    description: Names of preferences.
     type: list
     elements: str
     default: []
   series:
-    description:
-      - Series of instancetypes, the part of the name before the last dot.
+    description: Series of instancetypes, the part of the name before the last dot.
     type: list
     elements: str
     default: []
   sizes:
-    description:
-      - Sizes of instancetypes, the part of the name after the last dot.
+    description: Sizes of instancetypes, the part of the name after the last dot.
     type: list
     elements: str
     default: []
   classes:
-    description:
-      - Classes of instancetypes, from the label C(instancetype.kubevirt.io/class).
+    description: Classes of instancetypes, from the label C(instancetype.kubevirt.io/class).
     type: list
     elements: str
     default: []
   os:
-    description:
-      - Operating systems of preferences, from the label C(instancetype.kubevirt.io/os-type).
+    description: Operating systems of preferences, from the label C(instancetype.kubevirt.io/os-type).
     type: list
     elements: str
     default: []
   architectures:
-    description:
-      - Architectures of preferences. A preference without an architecture is for all architectures.
+    description: Architectures of preferences. A preference without an architecture is for all architectures.
     type: list
     elements: str
     default: []
   label_selectors:
-    description:
-      - Label selectors that all objects must match, such as V(team in (a, b\)).
+    description: Label selectors that all objects must match, such as V(team in (a, b\)).
     type: list
     elements: str
     default: []
   deprecated:
-    description:
-      - Whether to select deprecated and obsolete objects.
+    description: Whether to select deprecated and obsolete objects.
     type: str
     choices: [include, exclude, only]
     default: include
   namespaces:
-    description:
-      - Existing namespaces to deploy the namespaced kinds to. Default is to deploy the cluster-wide kinds.
+    description: Existing namespaces to deploy the namespaced kinds to. Default is to deploy the cluster-wide kinds.
     type: list
     elements: str
     default: []
     aliases: [namespace]
   catalog:
-    description:
-      - Name of the catalog, to tell several catalogs apart. Default is V(common) for the built-in catalog and for
-        releases, else V(custom). Required to prune another catalog than these.
+    description: Name of the catalog, to tell several catalogs apart. Default is V(common) for the built-in catalog and
+      for releases, else V(custom). Required to prune another catalog than these.
     type: str
   catalog_version:
-    description:
-      - Version label of the objects. Default is the version of the release, or the version label in the catalog.
+    description: Version label of the objects. Default is the version of the release, or the version label in the
+      catalog.
     type: str
   labels:
-    description:
-      - Additional labels for all objects.
+    description: Additional labels for all objects.
     type: dict
     default: {}
   name_prefix:
-    description:
-      - Prefix for all names.
+    description: Prefix for all names.
     type: str
     default: ""
   existing:
-    description:
-      - What to do with existing objects that this collection never declared. With V(apply) the task declares them like
-        all others, with V(keep) it does not change them. The task never changes objects that C(virt-operator) manages.
+    description: What to do with existing objects that this collection never declared. With V(apply) the task declares
+      them like all others, with V(keep) it does not change them. The task never changes objects that C(virt-operator)
+      manages.
     type: str
     choices: [apply, keep]
     default: apply
@@ -197,16 +173,15 @@ options:
     choices: [never, unused, always]
     default: never
   force:
-    description:
-      - With O(state=absent), whether to delete objects that VMs use.
+    description: With O(state=absent), whether to delete objects that VMs use.
     type: bool
     default: false
   on_lost_fields:
     description:
       - What to do if the cluster's KubeVirt does not know a field or a CPU topology of an object. The API server drops
         unknown fields silently; an unknown topology gives every VM a single vCPU.
-      - Preferences for another architecture than that of the cluster's VMs are deployed without these fields, and
-        never fail.
+      - Preferences for another architecture than that of the cluster's VMs are deployed without these fields, and never
+        fail.
       - With V(fail) the task fails before it sends anything. With V(warn) the task deploys the objects without these
         fields, and a warning names the fields and their effect on VMs. With V(ignore) only the result has them.
     type: str
@@ -226,74 +201,60 @@ options:
     elements: dict
     suboptions:
       name:
-        description:
-          - Name of the limit, for messages. The policy is called C(NAME.limits.virtshape.io).
+        description: Name of the limit, for messages. The policy is called C(NAME.limits.virtshape.io).
         type: str
         required: true
       namespaces:
-        description:
-          - Namespaces in which the limit applies. Default is all.
+        description: Namespaces in which the limit applies. Default is all.
         type: list
         elements: str
       namespace_labels:
-        description:
-          - Labels of the namespaces in which the limit applies.
+        description: Labels of the namespaces in which the limit applies.
         type: dict
       except_namespaces:
-        description:
-          - Namespaces in which the limit does not apply.
+        description: Namespaces in which the limit does not apply.
         type: list
         elements: str
       instancetypes:
-        description:
-          - Names of the permitted cluster-wide instancetypes, or shell patterns. With this, O(limits[].series) or
-            O(limits[].classes), the instancetypes of a namespace itself are not permitted.
+        description: Names of the permitted cluster-wide instancetypes, or shell patterns. With this, O(limits[].series)
+          or O(limits[].classes), the instancetypes of a namespace itself are not permitted.
         type: list
         elements: str
       series:
-        description:
-          - Permitted series, the part of the name before the last dot.
+        description: Permitted series, the part of the name before the last dot.
         type: list
         elements: str
       classes:
-        description:
-          - Permitted classes, from the label C(instancetype.kubevirt.io/class).
+        description: Permitted classes, from the label C(instancetype.kubevirt.io/class).
         type: list
         elements: str
       preferences:
-        description:
-          - Names of the permitted cluster-wide preferences, or shell patterns. Those of a namespace itself are then not
-            permitted.
+        description: Names of the permitted cluster-wide preferences, or shell patterns. Those of a namespace itself are
+          then not permitted.
         type: list
         elements: str
       require:
-        description:
-          - What a VM must have. V(instancetype) leaves no VM with sizes of its own.
+        description: What a VM must have. V(instancetype) leaves no VM with sizes of its own.
         type: list
         elements: str
         choices: [instancetype, preference]
       max_cpu:
-        description:
-          - The most vCPUs of an instancetype, and of a VM without one (C(cpu) and C(resources)).
+        description: The most vCPUs of an instancetype, and of a VM without one (C(cpu) and C(resources)).
         type: int
       max_memory:
-        description:
-          - The most memory of an instancetype, and of a VM without one (C(memory) and C(resources)).
+        description: The most memory of an instancetype, and of a VM without one (C(memory) and C(resources)).
         type: str
       gpus:
-        description:
-          - Whether GPUs are permitted.
+        description: Whether GPUs are permitted.
         type: bool
         default: true
       host_devices:
-        description:
-          - Whether host devices are permitted.
+        description: Whether host devices are permitted.
         type: bool
         default: true
       action:
-        description:
-          - What the API server does about a violation. V(deny) refuses the object, V(warn) sends the client a warning,
-            V(audit) adds an annotation to the event in the audit log.
+        description: What the API server does about a violation. V(deny) refuses the object, V(warn) sends the client a
+          warning, V(audit) adds an annotation to the event in the audit log.
         type: str
         choices: [deny, warn, audit]
         default: deny
@@ -301,8 +262,8 @@ options:
     description:
       - What to do about C(virt-operator), which deploys the common instancetypes, too, unless
         C(spec.configuration.commonInstancetypesDeployment) of the KubeVirt object disables this.
-      - With V(keep) the task does not change the KubeVirt object, and leaves alone what C(virt-operator) manages.
-        With V(fail) the task fails if C(virt-operator) deploys them.
+      - With V(keep) the task does not change the KubeVirt object, and leaves alone what C(virt-operator) manages. With
+        V(fail) the task fails if C(virt-operator) deploys them.
       - With V(disable) the task sets the field, waits up to 120 seconds until C(virt-operator) has deleted its objects,
         and then deploys. VMs keep their captured copies meanwhile.
       - With V(enable) the task sets the field, and deploys nothing. C(virt-operator) replaces objects of the same
@@ -311,33 +272,28 @@ options:
     choices: [keep, fail, enable, disable]
     default: keep
   concurrency:
-    description:
-      - Maximum number of concurrent requests, from 1 to 256.
+    description: Maximum number of concurrent requests, from 1 to 256.
     type: int
     default: 16
   preflight:
-    description:
-      - With V(strict) the deletion of an object that VMs use fails unless O(force) is set. With V(warn) the deletion
-        causes a warning. With V(off) the task checks nothing.
+    description: With V(strict) the deletion of an object that VMs use fails unless O(force) is set. With V(warn) the
+      deletion causes a warning. With V(off) the task checks nothing.
     type: str
     choices: [strict, warn, 'off']
     default: strict
   fail_fast:
-    description:
-      - Whether to stop the task at the first object that fails. By default the task handles all other objects and then
-        fails.
+    description: Whether to stop the task at the first object that fails. By default the task handles all other objects
+      and then fails.
     type: bool
     default: false
   force_conflicts:
-    description:
-      - Whether to take over fields that another field manager owns. By default such a field is an error that names the
-        manager.
+    description: Whether to take over fields that another field manager owns. By default such a field is an error that
+      names the manager.
     type: bool
     default: false
   take_over:
-    description:
-      - Field managers to take the catalog's fields over from, as a list, or V(true) for the managers of tools that
-        create an object once. See M(virtshape.instancetypes.instancetype).
+    description: Field managers to take the catalog's fields over from, as a list, or V(true) for the managers of tools
+      that create an object once. See M(virtshape.instancetypes.instancetype).
     type: raw
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
@@ -414,9 +370,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 common_instancetypes_deployment:
-  description:
-    - Whether C(virt-operator) deploys the common instancetypes afterwards (C(enabled), null if the KubeVirt object
-      cannot be read), and whether the task C(changed) that.
+  description: Whether C(virt-operator) deploys the common instancetypes afterwards (C(enabled), null if the KubeVirt
+    object cannot be read), and whether the task C(changed) that.
   returned: success
   type: dict
   sample: {enabled: false, changed: true}
@@ -450,31 +405,28 @@ notes:
   type: list
   elements: str
 states:
-  description:
-    - The deprecated and obsolete objects, with C(kind), C(namespace), C(name), C(state), C(replacement),
-      C(obsolete_from), C(problems) of the replacement, and C(changes) (C(field), C(before), C(after)) of the VMI spec
-      of a VM that moves to the replacement.
+  description: The deprecated and obsolete objects, with C(kind), C(namespace), C(name), C(state), C(replacement),
+    C(obsolete_from), C(problems) of the replacement, and C(changes) (C(field), C(before), C(after)) of the VMI spec of
+    a VM that moves to the replacement.
   returned: when the cluster was asked
   type: list
   elements: dict
 counts:
-  description:
-    - Numbers of selected C(instancetypes) and C(preferences), of objects C(created), C(changed), C(unchanged), C(kept)
-      without a change, C(deleted), C(taken_over) and C(failed), and of objects C(gone) from the catalog that stay.
+  description: Numbers of selected C(instancetypes) and C(preferences), of objects C(created), C(changed), C(unchanged),
+    C(kept) without a change, C(deleted), C(taken_over) and C(failed), and of objects C(gone) from the catalog that
+    stay.
   returned: when the cluster was asked
   type: dict
 results:
-  description:
-    - One entry for each object in the order of the catalog, then for each pruned object, with C(kind), C(name),
-      C(namespace), C(action), C(changed), C(failed), C(msg), C(skip_reason), C(warnings), and
-      C(taken_over), C(taken_over_from) and C(owned_by_others) as in M(virtshape.instancetypes.instancetype).
+  description: One entry for each object in the order of the catalog, then for each pruned object, with C(kind),
+    C(name), C(namespace), C(action), C(changed), C(failed), C(msg), C(skip_reason), C(warnings), and C(taken_over),
+    C(taken_over_from) and C(owned_by_others) as in M(virtshape.instancetypes.instancetype).
   returned: when the cluster was asked
   type: list
   elements: dict
 limits:
-  description:
-    - One entry for each policy and binding of O(limits), with C(kind), C(name), C(action), C(changed), C(failed) and
-      C(msg); empty without the option.
+  description: One entry for each policy and binding of O(limits), with C(kind), C(name), C(action), C(changed),
+    C(failed) and C(msg); empty without the option.
   returned: when the cluster was asked
   type: list
   elements: dict
@@ -489,38 +441,33 @@ upgrade:
       elements: dict
       returned: always
     changed:
-      description:
-        - Objects whose spec changes, with C(changes) (C(field), C(before), C(after)) and C(used_by), the VMs that
-          name them.
+      description: Objects whose spec changes, with C(changes) (C(field), C(before), C(after)) and C(used_by), the VMs
+        that name them.
       type: list
       elements: dict
       returned: always
     gone:
-      description:
-        - Objects of the catalog that the selection no longer contains, with C(used_by), C(pruned), and C(keep_reason),
-          why they stay.
+      description: Objects of the catalog that the selection no longer contains, with C(used_by), C(pruned), and
+        C(keep_reason), why they stay.
       type: list
       elements: dict
       returned: always
 virtual_machines:
-  description:
-    - The VMs that use a changed or gone object, with C(name), C(namespace), C(uses) (objects with C(what), V(changed)
-      or V(gone)), C(states) (as in M(virtshape.instancetypes.virtual_machine_info)), C(guest_before),
-      C(guest_after), C(changes), C(needs) (V(nothing), V(live_update) or V(restart)) and C(refusal).
+  description: The VMs that use a changed or gone object, with C(name), C(namespace), C(uses) (objects with C(what),
+    V(changed) or V(gone)), C(states) (as in M(virtshape.instancetypes.virtual_machine_info)), C(guest_before),
+    C(guest_after), C(changes), C(needs) (V(nothing), V(live_update) or V(restart)) and C(refusal).
   returned: when the cluster was asked
   type: list
   elements: dict
 lost_fields:
-  description:
-    - Objects that the cluster's KubeVirt does not fully know, with C(fields), C(effects) on a VM (C(field), C(before),
-      C(after)) and C(text).
+  description: Objects that the cluster's KubeVirt does not fully know, with C(fields), C(effects) on a VM (C(field),
+    C(before), C(after)) and C(text).
   returned: when the cluster was asked
   type: list
   elements: dict
 deployed_versions:
-  description:
-    - Number of objects of each version of the catalog, C(before) and C(after). More than one version means an
-      incomplete run, or kept objects.
+  description: Number of objects of each version of the catalog, C(before) and C(after). More than one version means an
+    incomplete run, or kept objects.
   returned: when the cluster was asked
   type: dict
 """

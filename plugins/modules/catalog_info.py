@@ -9,43 +9,35 @@ DOCUMENTATION = r"""
 module: catalog_info
 short_description: Read instancetypes and preferences, their catalogs and users, and which fit together
 version_added: 1.0.0
-description:
-  - Returns instancetypes with their sizes, preferences with their requirements, the catalogs that
-    M(virtshape.instancetypes.catalog) deployed, and which instancetype satisfies which preference, for VMs without CPU
-    and memory settings. Sends one list request per kind.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+description: Returns instancetypes with their sizes, preferences with their requirements, the catalogs that
+  M(virtshape.instancetypes.catalog) deployed, and which instancetype satisfies which preference, for VMs without CPU
+  and memory settings. Sends one list request per kind.
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   names:
-    description:
-      - Names of the instancetypes and preferences. Default is all.
+    description: Names of the instancetypes and preferences. Default is all.
     type: list
     elements: str
     aliases: [name]
   namespace:
-    description:
-      - Namespace of namespaced objects. Default is all namespaces.
+    description: Namespace of namespaced objects. Default is all namespaces.
     type: str
   scope:
-    description:
-      - Whether to read cluster-wide objects, namespaced objects, or both.
+    description: Whether to read cluster-wide objects, namespaced objects, or both.
     type: str
     choices: [all, cluster, namespaced]
     default: all
   label_selectors:
-    description:
-      - Label selectors that the objects must all match.
+    description: Label selectors that the objects must all match.
     type: list
     elements: str
     default: []
   catalog:
-    description:
-      - Selects objects of this catalog, deployed by M(virtshape.instancetypes.catalog).
+    description: Selects objects of this catalog, deployed by M(virtshape.instancetypes.catalog).
     type: str
   used_by:
-    description:
-      - Whether to return which VMs name each object. Needs the right to list VMs, in all namespaces for cluster-wide
-        objects.
+    description: Whether to return which VMs name each object. Needs the right to list VMs, in all namespaces for
+      cluster-wide objects.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -125,10 +117,7 @@ instancetypes:
       description: Kind of the object.
       type: str
       returned: always
-    vcpus:
-      description: Number of vCPUs of a VM with this instancetype.
-      type: int
-      returned: always
+    vcpus: {description: Number of vCPUs of a VM with this instancetype., type: int, returned: always}
     memory:
       description: Memory of a VM with this instancetype, as the object spells it.
       type: str
@@ -138,10 +127,9 @@ instancetypes:
       type: int
       returned: always
     features:
-      description:
-        - Features of the instancetype, each because its field is set - V(dedicated_cpu), V(isolated_emulator_thread),
-          V(numa), V(realtime), V(max_sockets), V(hugepages), V(overcommit), V(max_memory), V(gpus), V(host_devices),
-          V(io_threads), V(launch_security), V(node_selector), V(scheduler).
+      description: Features of the instancetype, each because its field is set - V(dedicated_cpu),
+        V(isolated_emulator_thread), V(numa), V(realtime), V(max_sockets), V(hugepages), V(overcommit), V(max_memory),
+        V(gpus), V(host_devices), V(io_threads), V(launch_security), V(node_selector), V(scheduler).
       type: list
       elements: str
       returned: always
@@ -158,8 +146,7 @@ instancetypes:
       type: str
       returned: always
     catalog: &catalog
-      description:
-        - Name of the catalog, if M(virtshape.instancetypes.catalog) deployed the object.
+      description: Name of the catalog, if M(virtshape.instancetypes.catalog) deployed the object.
       type: str
       returned: always
     catalog_version: &catalog_version
@@ -216,20 +203,16 @@ preferences:
     name: *name
     namespace: *namespace
     kind: *kind
-    vcpus:
-      description: Number of vCPUs that the preference requires.
-      type: int
-      returned: always
+    vcpus: {description: Number of vCPUs that the preference requires., type: int, returned: always}
     memory:
       description: Memory that the preference requires, as the object spells it.
       type: str
       returned: always
     memory_bytes: *memory_bytes
     features:
-      description:
-        - Features of the preference, each because its field is set - V(bios), V(efi), V(secure_boot), V(tpm), V(smm),
-          V(hyperv), V(clock), V(multi_queue), V(block_multi_queue), V(dedicated_io_thread), V(input), V(rng),
-          V(video), V(sound), V(virtio_transitional), V(launch_security).
+      description: Features of the preference, each because its field is set - V(bios), V(efi), V(secure_boot), V(tpm),
+        V(smm), V(hyperv), V(clock), V(multi_queue), V(block_multi_queue), V(dedicated_io_thread), V(input), V(rng),
+        V(video), V(sound), V(virtio_transitional), V(launch_security).
       type: list
       elements: str
       returned: always
@@ -237,14 +220,8 @@ preferences:
       description: Operating system, the label C(instancetype.kubevirt.io/os-type), empty if not set.
       type: str
       returned: always
-    architecture:
-      description: Architecture that the preference requires or prefers.
-      type: str
-      returned: always
-    topology:
-      description: CPU topology of VMs with this preference.
-      type: str
-      returned: always
+    architecture: {description: Architecture that the preference requires or prefers., type: str, returned: always}
+    topology: {description: CPU topology of VMs with this preference., type: str, returned: always}
     catalog: *catalog
     catalog_version: *catalog_version
     managed_by: *managed_by
@@ -258,24 +235,22 @@ preferences:
     generation: *generation
     spec: *spec
 catalogs:
-  description:
-    - The catalogs, with C(name) (empty for objects without a catalog), the numbers of C(instancetypes) and
-      C(preferences), and C(versions), the number of objects of each version. More than one version means an incomplete
-      upgrade, or kept objects.
+  description: The catalogs, with C(name) (empty for objects without a catalog), the numbers of C(instancetypes) and
+    C(preferences), and C(versions), the number of objects of each version. More than one version means an incomplete
+    upgrade, or kept objects.
   returned: always
   type: list
   elements: dict
 limits:
-  description:
-    - The limits that the option O(virtshape.instancetypes.catalog#module:limits) has set, with C(instancetypes) and
-      C(preferences) as the names that they permit. Null if the user may not read ValidatingAdmissionPolicies.
+  description: The limits that the option O(virtshape.instancetypes.catalog#module:limits) has set, with
+    C(instancetypes) and C(preferences) as the names that they permit. Null if the user may not read
+    ValidatingAdmissionPolicies.
   returned: always
   type: list
   elements: dict
 common_instancetypes_deployment:
-  description:
-    - Whether C(virt-operator) deploys the common instancetypes (C(enabled), null if the KubeVirt object cannot be
-      read), and how many of the C(objects) read it manages.
+  description: Whether C(virt-operator) deploys the common instancetypes (C(enabled), null if the KubeVirt object cannot
+    be read), and how many of the C(objects) read it manages.
   returned: always
   type: dict
   sample: {enabled: true, objects: 119}
@@ -285,15 +260,13 @@ matrix:
   type: dict
   contains:
     fits:
-      description:
-        - For each instancetype the names of the preferences that it satisfies, with the namespace if any.
+      description: For each instancetype the names of the preferences that it satisfies, with the namespace if any.
       type: dict
       returned: always
     incompatible:
-      description:
-        - The pairs that do not fit, with C(instancetype), C(preference), C(reasons), in KubeVirt's words, and C(sign),
-          V(c) for too few vCPUs, V(m) for too little memory, V(b) for both, V(s) for vCPUs that are not divisible as
-          preferred.
+      description: The pairs that do not fit, with C(instancetype), C(preference), C(reasons), in KubeVirt's words, and
+        C(sign), V(c) for too few vCPUs, V(m) for too little memory, V(b) for both, V(s) for vCPUs that are not
+        divisible as preferred.
       type: list
       elements: dict
       returned: always
@@ -303,17 +276,15 @@ matrix:
       elements: str
       returned: always
     wrong_labels:
-      description:
-        - Labels that differ from the spec, such as C(instancetype.kubevirt.io/cpu), with C(kind), C(name), C(label),
-          C(value), C(field) and C(actual), the value of the field.
+      description: Labels that differ from the spec, such as C(instancetype.kubevirt.io/cpu), with C(kind), C(name),
+        C(label), C(value), C(field) and C(actual), the value of the field.
       type: list
       elements: dict
       returned: always
     states:
-      description:
-        - The deprecated and obsolete objects, with C(kind), C(namespace), C(name), C(state), C(replacement),
-          C(obsolete_from), C(problems) of the replacement, and C(changes) (C(field), C(before), C(after)) of the VMI
-          spec of a VM that moves to the replacement.
+      description: The deprecated and obsolete objects, with C(kind), C(namespace), C(name), C(state), C(replacement),
+        C(obsolete_from), C(problems) of the replacement, and C(changes) (C(field), C(before), C(after)) of the VMI spec
+        of a VM that moves to the replacement.
       returned: always
       type: list
       elements: dict

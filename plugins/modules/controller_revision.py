@@ -20,14 +20,13 @@ description:
     already matches its VM, whatever the condition RestartRequired says, and warns about it.
   - If KubeVirt would reject the VM afterwards, because it conflicts with the other instancetype or does not meet the
     requirements of the other preference, the module does not change the VM, and the VM fails with KubeVirt's message.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   state:
     description:
       - V(refreshed) captures the current generation for VMs that drifted or that lost their revision.
-      - V(moved) gives VMs the instancetypes and preferences of O(replace), with their current revisions and without
-        a pin, and applies O(patch) to their templates.
+      - V(moved) gives VMs the instancetypes and preferences of O(replace), with their current revisions and without a
+        pin, and applies O(patch) to their templates.
       - V(restored) gives VMs back exactly what they had before they were moved, as O(former) says.
       - V(pinned) names O(revision) in the spec of the VM, which then keeps this revision.
       - V(unpinned) removes that name. The VM keeps the pinned revision until the next refresh.
@@ -36,78 +35,56 @@ options:
         refers to. Revisions of a VM that is being refreshed or restored stay too. Requires O(namespace), without
         O(names) and O(label_selectors).
     type: str
-    choices:
-      - refreshed
-      - moved
-      - restored
-      - pinned
-      - unpinned
-      - upgraded
-      - pruned
+    choices: [refreshed, moved, restored, pinned, unpinned, upgraded, pruned]
     default: refreshed
   revisions_of:
-    description:
-      - Revisions to change, of the instancetype, the preference or both. Not for O(state=restored).
+    description: Revisions to change, of the instancetype, the preference or both. Not for O(state=restored).
     type: str
-    choices:
-      - both
-      - instancetype
-      - preference
+    choices: [both, instancetype, preference]
     default: both
   revision:
-    description:
-      - The ControllerRevision to pin to, or V(previous) to roll back to the revision before the newest revision of the
-        VM. A VM that has this or an older revision keeps it. V(current) pins to the revisions that the VM has, so that
-        a snapshot of the stopped VM keeps them. O(state=pinned) requires O(revision) or O(revisions).
+    description: The ControllerRevision to pin to, or V(previous) to roll back to the revision before the newest
+      revision of the VM. A VM that has this or an older revision keeps it. V(current) pins to the revisions that the VM
+      has, so that a snapshot of the stopped VM keeps them. O(state=pinned) requires O(revision) or O(revisions).
     type: str
   revisions:
-    description:
-      - The ControllerRevisions to pin to, as a dictionary of V(instancetype) and V(preference) for each name of a VM,
-        as in RV(results[].revisions). Without O(names) it also selects the VMs. Requires O(namespace).
+    description: The ControllerRevisions to pin to, as a dictionary of V(instancetype) and V(preference) for each name
+      of a VM, as in RV(results[].revisions). Without O(names) it also selects the VMs. Requires O(namespace).
     type: dict
   replace:
     description:
       - For O(state=moved), the names of instancetypes and preferences, each with the name of the object that VMs get
         instead. Both objects are of the same kind.
-      - V(deprecated) gives VMs the replacements that their deprecated or obsolete objects name. VMs whose object
-        names none stay as they are.
+      - V(deprecated) gives VMs the replacements that their deprecated or obsolete objects name. VMs whose object names
+        none stay as they are.
       - An obsolete replacement is refused, and so is a VM whose revision is lost, because it could not go back.
     type: raw
   patch:
-    description:
-      - For O(state=moved), a JSON merge patch of C(spec.template) of the VMs, with C(metadata) and C(spec). V(null)
-        removes a field. A patch of C(spec.volumes) is refused.
+    description: For O(state=moved), a JSON merge patch of C(spec.template) of the VMs, with C(metadata) and C(spec).
+      V(null) removes a field. A patch of C(spec.volumes) is refused.
     type: dict
   former:
-    description:
-      - For O(state=restored), what VMs had before they were moved, as RV(results[].former) by name of the VM. Without
-        O(names) it also selects the VMs. Requires O(namespace).
+    description: For O(state=restored), what VMs had before they were moved, as RV(results[].former) by name of the VM.
+      Without O(names) it also selects the VMs. Requires O(namespace).
     type: dict
   keep:
-    description:
-      - Number of newest unreferenced revisions of each VM and object that O(state=pruned) keeps.
+    description: Number of newest unreferenced revisions of each VM and object that O(state=pruned) keeps.
     type: int
     default: 0
   restart:
-    description:
-      - Whether to restart a running VM after the refresh. KubeVirt can plug sockets and memory into a running guest;
-        other changes reach the guest at its next start. V(if_required) restarts a VM only if a change needs it,
-        V(always) restarts every running VM whose revisions change. A stopped VM stays stopped.
+    description: Whether to restart a running VM after the refresh. KubeVirt can plug sockets and memory into a running
+      guest; other changes reach the guest at its next start. V(if_required) restarts a VM only if a change needs it,
+      V(always) restarts every running VM whose revisions change. A stopped VM stays stopped.
     type: str
-    choices:
-      - never
-      - if_required
-      - always
+    choices: [never, if_required, always]
     default: never
   wait_timeout:
-    description:
-      - Maximum number of seconds until all VMs have captured their new revisions, and then for each VM until its guest
-        has the change or runs again.
+    description: Maximum number of seconds until all VMs have captured their new revisions, and then for each VM until
+      its guest has the change or runs again.
     type: int
     default: 120
   concurrency:
-    description:
-      - Maximum number of concurrent requests, and of VMs that restart at the same time.
+    description: Maximum number of concurrent requests, and of VMs that restart at the same time.
     type: int
     default: 16
 extends_documentation_fragment:
@@ -164,61 +141,49 @@ msg:
   type: str
   sample: "3 virtual machines: 1 refreshed, 2 unchanged"
 results:
-  description:
-    - One entry for each VM, with its state before the task and the changes. With O(state=pruned) one entry for each
-      deleted revision, with C(name) and C(namespace).
+  description: One entry for each VM, with its state before the task and the changes. With O(state=pruned) one entry for
+    each deleted revision, with C(name) and C(namespace).
   returned: always
   type: list
   elements: dict
   contains:
-    name:
-      description: Name of the VM.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the object.
-      type: str
-      returned: always
+    name: {description: Name of the VM., type: str, returned: always}
+    namespace: {description: Namespace of the object., type: str, returned: always}
     drifted:
       description: Whether the captured revisions differ from the current instancetype or preference.
       type: bool
       returned: always
     guest_before:
-      description:
-        - vCPUs, memory and devices of the guest before the change, as C(vcpus), C(sockets), C(cores), C(threads),
-          C(memory), C(gpus) and C(host_devices).
+      description: vCPUs, memory and devices of the guest before the change, as C(vcpus), C(sockets), C(cores),
+        C(threads), C(memory), C(gpus) and C(host_devices).
       type: dict
       returned: always
       sample: {vcpus: 1, sockets: 1, cores: 1, threads: 1, memory: 4Gi}
     guest_after:
-      description:
-        - vCPUs, memory and devices of the guest after the change or, for a VM that the task left alone, after a
-          refresh.
+      description: vCPUs, memory and devices of the guest after the change or, for a VM that the task left alone, after
+        a refresh.
       type: dict
       returned: always
     changes:
-      description:
-        - Every field of the VMI's spec that changes, with C(field), C(before) and C(after), including disks and
-          interfaces that the VM does not list but a preference affects.
+      description: Every field of the VMI's spec that changes, with C(field), C(before) and C(after), including disks
+        and interfaces that the VM does not list but a preference affects.
       type: list
       elements: dict
       returned: always
     needs:
-      description:
-        - What the change needs to reach the running guest - V(nothing), V(live_update) or V(restart). A VM without a
-          running guest needs V(nothing). In check mode this is a prediction, because only the cluster knows whether a
-          running guest can take a change.
+      description: What the change needs to reach the running guest - V(nothing), V(live_update) or V(restart). A VM
+        without a running guest needs V(nothing). In check mode this is a prediction, because only the cluster knows
+        whether a running guest can take a change.
       type: str
       returned: always
       sample: restart
     spec:
-      description:
-        - The merge patch of the VM's spec that moves it.
+      description: The merge patch of the VM's spec that moves it.
       type: dict
       returned: with O(state=moved), for a VM that moves
     former:
-      description:
-        - What the VM has before the move, for O(former) - C(spec), a merge patch of the VM's spec, and C(revisions).
+      description: What the VM has before the move, for O(former) - C(spec), a merge patch of the VM's spec, and
+        C(revisions).
       type: dict
       returned: with O(state=moved), for a VM that moves
     refusal:
@@ -226,9 +191,8 @@ results:
       type: str
       returned: when it would reject it
     restart_required:
-      description:
-        - Whether the guest needs a restart to match the VM. A guest that already matches the VM needs none, even if
-          KubeVirt still asks for a restart.
+      description: Whether the guest needs a restart to match the VM. A guest that already matches the VM needs none,
+        even if KubeVirt still asks for a restart.
       type: bool
       returned: always
     restart_reason:
@@ -237,9 +201,8 @@ results:
       returned: when there is a reason
       sample: a non-live-updatable field was changed in the template spec
     guest_current:
-      description:
-        - Whether the running guest matches the VM, so that a restart would change nothing. The module compares the VM
-          with the VMI that the guest was started with, because KubeVirt may keep the condition RestartRequired.
+      description: Whether the running guest matches the VM, so that a restart would change nothing. The module compares
+        the VM with the VMI that the guest was started with, because KubeVirt may keep the condition RestartRequired.
       type: bool
       returned: when the VM runs and VMIs may be read
     outstanding:
@@ -254,10 +217,9 @@ results:
       returned: always
       sample: Running
     instancetype:
-      description:
-        - The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision_lost),
-          V(not_captured) or V(unknown)), C(kind), C(name), C(revision), C(pinned), C(generation),
-          C(current_generation), C(recreated) and C(changes) of its spec.
+      description: The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision_lost),
+        V(not_captured) or V(unknown)), C(kind), C(name), C(revision), C(pinned), C(generation), C(current_generation),
+        C(recreated) and C(changes) of its spec.
       type: dict
       returned: when the VM has one
     preference:
@@ -268,10 +230,7 @@ results:
       description: Whether the VM or revision was changed, or would be in check mode.
       type: bool
       returned: always
-    failed:
-      description: Whether the VM failed.
-      type: bool
-      returned: always
+    failed: {description: Whether the VM failed., type: bool, returned: always}
     msg:
       description: Why the VM failed, on one line.
       type: str
@@ -286,9 +245,8 @@ results:
       elements: str
       returned: when there is any
     expanded:
-      description:
-        - V(instancetype) and V(preference), if the cluster replaced them by their values, as the reference policies
-          V(expand) and V(expandAll) do after a new capture.
+      description: V(instancetype) and V(preference), if the cluster replaced them by their values, as the reference
+        policies V(expand) and V(expandAll) do after a new capture.
       type: list
       elements: str
       returned: when it was changed

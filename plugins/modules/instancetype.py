@@ -15,22 +15,18 @@ description:
     request per kind and namespace. An object that is already as declared costs no further request.
   - The task declares objects by server-side apply with the field manager C(virtshape). A field that was declared before
     and no longer is gets removed. Fields that others own are left alone.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   existing:
-    description:
-      - What to do with existing objects that this collection never declared. With V(apply) the task declares them like
-        all others, with V(keep) it does not change them. The task never changes objects that C(virt-operator) manages.
+    description: What to do with existing objects that this collection never declared. With V(apply) the task declares
+      them like all others, with V(keep) it does not change them. The task never changes objects that C(virt-operator)
+      manages.
     type: str
-    choices:
-      - apply
-      - keep
+    choices: [apply, keep]
     default: apply
   force:
-    description:
-      - With O(state=absent), whether to delete objects that VMs use. VMs with a captured copy keep running and can
-        restart; other VMs can no longer start.
+    description: With O(state=absent), whether to delete objects that VMs use. VMs with a captured copy keep running and
+      can restart; other VMs can no longer start.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -48,12 +44,9 @@ EXAMPLES = r"""
 - name: A size for web servers, for all namespaces
   virtshape.instancetypes.instancetype:
     name: web.small
-    cpu:
-      guest: 2
-    memory:
-      guest: 4Gi
-    labels:
-      team: web
+    cpu: {guest: 2}
+    memory: {guest: 4Gi}
+    labels: {team: web}
 
 - name: Two sizes for one namespace in one task
   virtshape.instancetypes.instancetype:
@@ -65,8 +58,7 @@ EXAMPLES = r"""
           dedicated_cpu_placement: true
         memory:
           guest: 16Gi
-          hugepages:
-            page_size: 1Gi
+          hugepages: {page_size: 1Gi}
       - name: db.large
         spec:
           cpu: {guest: 8}
@@ -75,10 +67,8 @@ EXAMPLES = r"""
 - name: Announce that a size goes, and what to use instead
   virtshape.instancetypes.instancetype:
     name: web.tiny
-    cpu:
-      guest: 1
-    memory:
-      guest: 1Gi
+    cpu: {guest: 1}
+    memory: {guest: 1Gi}
     deprecated:
       replacement: web.small
       obsolete_from: 2027-03-31
@@ -102,22 +92,12 @@ results:
   type: list
   elements: dict
   contains:
-    name:
-      description: Name of the object.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the object.
-      type: str
-      returned: when it has one
-    kind:
-      description: Kind of the object.
-      type: str
-      returned: unless its options are wrong
+    name: {description: Name of the object., type: str, returned: always}
+    namespace: {description: Namespace of the object., type: str, returned: when it has one}
+    kind: {description: Kind of the object., type: str, returned: unless its options are wrong}
     action:
-      description:
-        - What the task did, or would do in check mode - V(create), V(apply), V(delete), V(none) or V(keep). V(keep)
-          means that the task left an object of others alone.
+      description: What the task did, or would do in check mode - V(create), V(apply), V(delete), V(none) or V(keep).
+        V(keep) means that the task left an object of others alone.
       type: str
       returned: always
       sample: apply
@@ -125,18 +105,11 @@ results:
       description: Whether the object was changed, or would be in check mode.
       type: bool
       returned: always
-    failed:
-      description: Whether the object failed.
-      type: bool
-      returned: always
-    skip_reason:
-      description: Why the task did not change the object.
-      type: str
-      returned: when it was left alone
+    failed: {description: Whether the object failed., type: bool, returned: always}
+    skip_reason: {description: Why the task did not change the object., type: str, returned: when it was left alone}
     taken_over:
-      description:
-        - Whether the task changes only the owner of fields. All values are already as declared, and C(virtshape)
-          becomes an owner of the fields.
+      description: Whether the task changes only the owner of fields. All values are already as declared, and
+        C(virtshape) becomes an owner of the fields.
       type: bool
       returned: when it is so
     taken_over_from:
@@ -146,8 +119,8 @@ results:
       elements: str
       sample: [OpenAPI-Generator]
     owned_by_others:
-      description:
-        - Fields that other field managers own after the task, by manager, without the status. Empty in check mode.
+      description: Fields that other field managers own after the task, by manager, without the status. Empty in check
+        mode.
       returned: together with C(taken_over_from)
       type: dict
       sample: {OpenAPI-Generator: [metadata.labels.team]}
@@ -155,11 +128,7 @@ results:
       description: Why the object failed, on one line.
       type: str
       returned: on failure
-    warnings:
-      description: Warnings about the object.
-      type: list
-      elements: str
-      returned: when there are any
+    warnings: {description: Warnings about the object., type: list, elements: str, returned: when there are any}
 result:
   description: The only entry of RV(results).
   returned: when O(name) is set

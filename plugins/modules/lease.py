@@ -15,38 +15,32 @@ description:
     acquire the Lease before they count, and release it when their changes are visible in the cluster.
   - Waits for another holder. A Lease that its holder does not renew expires after O(duration), counted from the first
     time that this task reads it, so that clocks need not agree.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   name:
-    description:
-      - Name of the Lease. The task creates the Lease if it does not exist; a released Lease stays.
+    description: Name of the Lease. The task creates the Lease if it does not exist; a released Lease stays.
     type: str
     required: true
   namespace:
-    description:
-      - Namespace of the object.
+    description: Namespace of the object.
     type: str
     required: true
   holder:
-    description:
-      - Unique name of this run. The holder of the Lease renews it by running the task again.
+    description: Unique name of this run. The holder of the Lease renews it by running the task again.
     type: str
     required: true
   state:
-    description:
-      - V(held) acquires the Lease, V(released) releases it. The task never releases the Lease of another holder.
+    description: V(held) acquires the Lease, V(released) releases it. The task never releases the Lease of another
+      holder.
     type: str
     choices: [held, released]
     default: held
   duration:
-    description:
-      - Seconds after which the Lease expires unless the holder renews or releases it.
+    description: Seconds after which the Lease expires unless the holder renews or releases it.
     type: int
     default: 300
   wait_timeout:
-    description:
-      - Maximum number of seconds to wait for another holder.
+    description: Maximum number of seconds to wait for another holder.
     type: int
     default: 3600
 extends_documentation_fragment:

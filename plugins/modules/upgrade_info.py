@@ -16,22 +16,19 @@ description:
     reports what the new KubeVirt does to the running guest.
   - Does the same for the VMs that VirtualMachineTemplates make, and reports whether quotas and LimitRanges admit the
     new pods.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   kubevirt_version:
-    description:
-      - Release of KubeVirt after the upgrade, such as V(1.9.0). Default is that of the cluster, and it cannot be older.
+    description: Release of KubeVirt after the upgrade, such as V(1.9.0). Default is that of the cluster, and it cannot
+      be older.
     type: str
   kubevirt_configuration:
-    description:
-      - C(spec.configuration) of the KubeVirt object after the upgrade. Default is the current configuration.
+    description: C(spec.configuration) of the KubeVirt object after the upgrade. Default is the current configuration.
     type: dict
   catalog:
-    description:
-      - Manifests of the instancetypes and preferences of the new catalog, for example from the filter
-        P(virtshape.instancetypes.catalog_objects#filter). Other objects of the cluster stay, except for objects
-        with the label of the same catalog.
+    description: Manifests of the instancetypes and preferences of the new catalog, for example from the filter
+      P(virtshape.instancetypes.catalog_objects#filter). Other objects of the cluster stay, except for objects with the
+      label of the same catalog.
     type: list
     elements: dict
     default: []
@@ -95,11 +92,10 @@ kubevirt:
   returned: always
   sample: {before: 1.4.1, after: 1.9.0}
 settings:
-  description:
-    - What changes for all VMs, with C(setting), C(before) and C(after). The settings are C(live_updates) (whether
-      changes of VMs reach running guests), C(captured_revisions) (where KubeVirt names them, V(spec) or V(status)),
-      C(reads_alpha_revisions) (of KubeVirt before 1.0) and C(required_gates) (feature gates that other releases do not
-      need).
+  description: What changes for all VMs, with C(setting), C(before) and C(after). The settings are C(live_updates)
+    (whether changes of VMs reach running guests), C(captured_revisions) (where KubeVirt names them, V(spec) or
+    V(status)), C(reads_alpha_revisions) (of KubeVirt before 1.0) and C(required_gates) (feature gates that other
+    releases do not need).
   type: list
   elements: dict
   returned: always
@@ -109,38 +105,22 @@ steps:
   elements: dict
   returned: always
   contains:
-    when:
-      description: V(before) or V(after) the upgrade.
-      type: str
-      returned: always
-    text:
-      description: What to do.
-      type: str
-      returned: always
+    when: {description: V(before) or V(after) the upgrade., type: str, returned: always}
+    text: {description: What to do., type: str, returned: always}
     virtual_machines:
       description: The VMs concerned as NAMESPACE/NAME. Empty for a step that is for the cluster or for templates.
       type: list
       elements: str
       returned: always
-    templates:
-      description: The templates concerned as NAMESPACE/NAME.
-      type: list
-      elements: str
-      returned: always
+    templates: {description: The templates concerned as NAMESPACE/NAME., type: list, elements: str, returned: always}
 virtual_machines:
   description: The VMs in order of namespace and name.
   type: list
   elements: dict
   returned: always
   contains:
-    name:
-      description: Name of the VM.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the VM.
-      type: str
-      returned: always
+    name: {description: Name of the VM., type: str, returned: always}
+    namespace: {description: Namespace of the VM., type: str, returned: always}
     quota_after:
       description: Why quotas or LimitRanges reject the pod of the next start after the upgrade.
       type: str
@@ -155,9 +135,8 @@ virtual_machines:
       type: bool
       returned: always
     changes:
-      description:
-        - Fields of the VMI's spec at the next start that differ, with C(field), C(before) and C(after). Values that may
-          be secret are hidden.
+      description: Fields of the VMI's spec at the next start that differ, with C(field), C(before) and C(after). Values
+        that may be secret are hidden.
       type: list
       elements: dict
       returned: always
@@ -198,18 +177,14 @@ virtual_machines:
       type: str
       returned: when it asks for a restart
     pinned:
-      description:
-        - Whether the VM is pinned after the upgrade, because KubeVirt up to 1.4 names captured revisions in the spec.
+      description: Whether the VM is pinned after the upgrade, because KubeVirt up to 1.4 names captured revisions in
+        the spec.
       type: bool
       returned: always
-    drifted:
-      description: Whether the VM has drifted after the upgrade.
-      type: bool
-      returned: always
+    drifted: {description: Whether the VM has drifted after the upgrade., type: bool, returned: always}
     refresh:
-      description:
-        - What a refresh after the upgrade makes of the VM - C(guest_after), C(needs), and C(refusal) in KubeVirt's
-          words, otherwise empty.
+      description: What a refresh after the upgrade makes of the VM - C(guest_after), C(needs), and C(refusal) in
+        KubeVirt's words, otherwise empty.
       type: dict
       returned: always
     refusal:
@@ -224,10 +199,7 @@ virtual_machines:
       description: Why KubeVirt cannot start the VM after the upgrade.
       type: str
       returned: when it cannot start it
-    problem_before:
-      description: Why KubeVirt cannot start the VM now.
-      type: str
-      returned: when it cannot start it
+    problem_before: {description: Why KubeVirt cannot start the VM now., type: str, returned: when it cannot start it}
 quotas:
   description: The quotas to which the upgrade makes a difference, with the sums of the running VMs.
   type: list
@@ -250,11 +222,10 @@ quotas:
       type: dict
       returned: always
 templates:
-  description:
-    - The VirtualMachineTemplates, with RV(virtual_machines[].changes), RV(virtual_machines[].guest_before),
-      RV(virtual_machines[].guest_after), RV(virtual_machines[].pod_before), RV(virtual_machines[].pod_after),
-      RV(virtual_machines[].lost), RV(virtual_machines[].problem) and RV(virtual_machines[].problem_before) of the VMs
-      that they make.
+  description: The VirtualMachineTemplates, with RV(virtual_machines[].changes), RV(virtual_machines[].guest_before),
+    RV(virtual_machines[].guest_after), RV(virtual_machines[].pod_before), RV(virtual_machines[].pod_after),
+    RV(virtual_machines[].lost), RV(virtual_machines[].problem) and RV(virtual_machines[].problem_before) of the VMs
+    that they make.
   type: list
   elements: dict
   returned: always
@@ -279,18 +250,12 @@ objects:
   elements: dict
   returned: always
   contains:
-    kind:
-      description: Kind of the object.
-      type: str
-      returned: always
+    kind: {description: Kind of the object., type: str, returned: always}
     namespace:
       description: Namespace of the object, empty for cluster-wide kinds.
       type: str
       returned: always
-    name:
-      description: Name of the object.
-      type: str
-      returned: always
+    name: {description: Name of the object., type: str, returned: always}
     status:
       description: What the new catalog makes of the object - V(unchanged), V(new), V(changed) or V(gone).
       type: str
@@ -306,9 +271,8 @@ objects:
       elements: str
       returned: always
     effects:
-      description:
-        - What differs in the VMI of a plain VM with this object, because the releases read the object differently, with
-          C(field), C(before) and C(after).
+      description: What differs in the VMI of a plain VM with this object, because the releases read the object
+        differently, with C(field), C(before) and C(after).
       type: list
       elements: dict
       returned: always

@@ -16,18 +16,16 @@ description:
     has a default.
   - Everything that C(virtctl create vm) can do is an option and results in the same manifest, except that names which
     C(virtctl) generates at random are deterministic here.
-  - Before sending anything, the task checks every VM as KubeVirt will - for conflicts with its instancetype and for
-    the requirements of its preference - and reports what to change in a VM that KubeVirt would reject.
+  - Before sending anything, the task checks every VM as KubeVirt will - for conflicts with its instancetype and for the
+    requirements of its preference - and reports what to change in a VM that KubeVirt would reject.
   - One process handles all VMs with one list request per namespace. A VM that is already as declared costs no further
     request.
-  - The task declares VMs by server-side apply with the field manager O(field_manager). A field that was declared
-    before and no longer is gets removed. Fields that others own or that the cluster filled in are left alone.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+  - The task declares VMs by server-side apply with the field manager O(field_manager). A field that was declared before
+    and no longer is gets removed. Fields that others own or that the cluster filled in are left alone.
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   names:
-    description:
-      - Names of VMs to delete, with O(state=absent). Requires O(namespace).
+    description: Names of VMs to delete, with O(state=absent). Requires O(namespace).
     type: list
     elements: str
   label_selectors:
@@ -38,9 +36,8 @@ options:
     type: list
     elements: str
   field_manager:
-    description:
-      - Field manager of the declared fields. Playbooks that declare different fields of one VM need different field
-        managers; otherwise each removes the fields of the others.
+    description: Field manager of the declared fields. Playbooks that declare different fields of one VM need different
+      field managers; otherwise each removes the fields of the others.
     type: str
     default: virtshape
   restart:
@@ -54,9 +51,7 @@ options:
         guest gets the change without a restart, or that is stopped.
       - The option applies to all VMs of the task.
     type: str
-    choices:
-      - never
-      - if_required
+    choices: [never, if_required]
     default: never
   quota:
     description:
@@ -65,10 +60,7 @@ options:
       - With V(strict) the task fails before it sends anything. With V(warn) it warns. With V(off) it does not look.
       - VMs with the run strategy V(Halted) are not counted. For a VM that runs, nothing is counted again.
     type: str
-    choices:
-      - strict
-      - warn
-      - 'off'
+    choices: [strict, warn, 'off']
     default: 'off'
   preflight_placement:
     description:
@@ -94,17 +86,14 @@ EXAMPLES = r"""
   virtshape.instancetypes.virtual_machine:
     name: web
     namespace: shop
-    boot:
-      data_source: fedora
+    boot: {data_source: fedora}
 
 - name: A web server of a certain size
   virtshape.instancetypes.virtual_machine:
     name: web
     namespace: shop
-    instancetype:
-      name: u1.medium
-    preference:
-      name: fedora
+    instancetype: {name: u1.medium}
+    preference: {name: fedora}
     volumes:
       - name: root
         container_disk: quay.io/containerdisks/fedora:latest
@@ -114,10 +103,8 @@ EXAMPLES = r"""
   virtshape.instancetypes.virtual_machine:
     name: database
     namespace: shop
-    instancetype:
-      infer_from_volume: root
-    preference:
-      infer_from_volume: root
+    instancetype: {infer_from_volume: root}
+    preference: {infer_from_volume: root}
     volumes:
       - name: root
         persistent_volume_claim: database-root
@@ -126,10 +113,8 @@ EXAMPLES = r"""
   virtshape.instancetypes.virtual_machine:
     name: build
     namespace: shop
-    instancetype:
-      name: u1.large
-    preference:
-      name: rhel.9
+    instancetype: {name: u1.large}
+    preference: {name: rhel.9}
     volumes:
       - name: root
         import:
@@ -154,10 +139,8 @@ EXAMPLES = r"""
   virtshape.instancetypes.virtual_machine:
     name: web
     namespace: shop
-    instancetype:
-      name: u1.large
-    preference:
-      name: fedora
+    instancetype: {name: u1.large}
+    preference: {name: fedora}
     volumes:
       - name: root
         container_disk: quay.io/containerdisks/fedora:latest
@@ -170,16 +153,13 @@ EXAMPLES = r"""
     from_template:
       name: rhel9
       namespace: golden-images
-      parameters:
-        INSTANCETYPE: u1.large
+      parameters: {INSTANCETYPE: u1.large}
 
 - name: Three alike in one task
   virtshape.instancetypes.virtual_machine:
     namespace: shop
-    instancetype:
-      name: u1.small
-    preference:
-      name: fedora
+    instancetype: {name: u1.small}
+    preference: {name: fedora}
     volumes:
       - name: root
         container_disk: quay.io/containerdisks/fedora:latest
@@ -220,21 +200,11 @@ results:
   type: list
   elements: dict
   contains:
-    name:
-      description: Name of the object.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the object.
-      type: str
-      returned: when it has one
-    kind:
-      description: Kind of the object.
-      type: str
-      returned: unless its options are wrong
+    name: {description: Name of the object., type: str, returned: always}
+    namespace: {description: Namespace of the object., type: str, returned: when it has one}
+    kind: {description: Kind of the object., type: str, returned: unless its options are wrong}
     action:
-      description:
-        - What the task did, or would do in check mode - V(create), V(apply), V(delete) or V(none).
+      description: What the task did, or would do in check mode - V(create), V(apply), V(delete) or V(none).
       type: str
       returned: always
       sample: apply
@@ -242,18 +212,14 @@ results:
       description: Whether the object was changed, or would be in check mode.
       type: bool
       returned: always
-    failed:
-      description: Whether the object failed.
-      type: bool
-      returned: always
+    failed: {description: Whether the object failed., type: bool, returned: always}
     skip_reason:
       description: Why the task did not change the object.
       type: str
       returned: when another entry of the task is invalid
     taken_over:
-      description:
-        - Whether the task changes only the owner of fields. All values are already as declared, and O(field_manager)
-          becomes an owner of the fields.
+      description: Whether the task changes only the owner of fields. All values are already as declared, and
+        O(field_manager) becomes an owner of the fields.
       type: bool
       returned: when it is so
     taken_over_from:
@@ -263,8 +229,8 @@ results:
       elements: str
       sample: [OpenAPI-Generator]
     owned_by_others:
-      description:
-        - Fields that other field managers own after the task, by manager, without the status. Empty in check mode.
+      description: Fields that other field managers own after the task, by manager, without the status. Empty in check
+        mode.
       returned: together with C(taken_over_from)
       type: dict
       sample: {OpenAPI-Generator: [metadata.labels.team]}
@@ -272,14 +238,10 @@ results:
       description: Why the object failed, on one line.
       type: str
       returned: on failure
-    warnings:
-      description: Warnings about the object.
-      type: list
-      elements: str
-      returned: when there are any
+    warnings: {description: Warnings about the object., type: list, elements: str, returned: when there are any}
     retained:
-      description:
-        - Objects that remain when the VM is deleted - claims that the VM does not own - with C(kind) and C(name).
+      description: Objects that remain when the VM is deleted - claims that the VM does not own - with C(kind) and
+        C(name).
       type: list
       elements: dict
       returned: when there is any
@@ -287,9 +249,9 @@ results:
         - kind: PersistentVolumeClaim
           name: database-root
     needs:
-      description:
-        - What the change needs to reach the running guest - V(nothing), V(live_update), V(restart) or V(unknown). A VM
-          without a guest needs V(nothing). A guest that waits for a node counts, because KubeVirt asks for its restart.
+      description: What the change needs to reach the running guest - V(nothing), V(live_update), V(restart) or
+        V(unknown). A VM without a guest needs V(nothing). A guest that waits for a node counts, because KubeVirt asks
+        for its restart.
       type: str
       returned: when the VM existed and is changed
       sample: restart
@@ -304,16 +266,15 @@ results:
       returned: when the VM existed and its spec is changed
       sample: {vcpus: 1, sockets: 1, cores: 1, threads: 1, memory: 2Gi}
     guest_after:
-      description:
-        - vCPUs, memory and devices of the guest after the change, and after the restart if the change needs one.
+      description: vCPUs, memory and devices of the guest after the change, and after the restart if the change needs
+        one.
       type: dict
       returned: when the VM existed and its spec is changed
       sample: {vcpus: 2, sockets: 2, cores: 1, threads: 1, memory: 4Gi}
     changes:
-      description:
-        - All fields of the VMI's spec that change when the VM is expanded with its instancetype and preference, each
-          with C(field), C(before) and C(after). Changes that wait for a restart since an earlier run are included.
-          Values that may be secret are hidden.
+      description: All fields of the VMI's spec that change when the VM is expanded with its instancetype and
+        preference, each with C(field), C(before) and C(after). Changes that wait for a restart since an earlier run are
+        included. Values that may be secret are hidden.
       type: list
       elements: dict
       returned: when the VM existed and is changed
@@ -322,10 +283,9 @@ results:
           before: 2Gi
           after: 4Gi
     restart_required:
-      description:
-        - Whether the guest needs a restart to match the VM. In check mode, and without O(wait) and O(restart), the
-          collection predicts the value for a changed VM. Otherwise the value is that of KubeVirt, unless the guest
-          already matches the VM. False for a VM that is, or would be, restarted or stopped.
+      description: Whether the guest needs a restart to match the VM. In check mode, and without O(wait) and O(restart),
+        the collection predicts the value for a changed VM. Otherwise the value is that of KubeVirt, unless the guest
+        already matches the VM. False for a VM that is, or would be, restarted or stopped.
       type: bool
       returned: when it exists
     restarted:
@@ -333,19 +293,17 @@ results:
       type: bool
       returned: when it exists
     will_run:
-      description:
-        - Whether quotas and nodes let the VM run, with C(evaluated), C(fits) and C(problem), the missing resources or
-          why there is no answer. A task that fails because of them returns an entry for each VM, too.
+      description: Whether quotas and nodes let the VM run, with C(evaluated), C(fits) and C(problem), the missing
+        resources or why there is no answer. A task that fails because of them returns an entry for each VM, too.
       type: dict
       returned: with O(quota) or O(preflight_placement), for VMs that are to run
       sample: {evaluated: true, fits: false, problem: ResourceQuota team lacks 2.25Gi of requests.memory}
     choice:
-      description:
-        - What was chosen for O(workload) - C(boot), C(preference) and C(instancetype) as options of this module,
-          C(reasons) with one line each, C(others) with the names of the DataSources (C(boot)) and instancetypes
-          (C(instancetype)) that would also do, and C(rejected) with why other instancetypes of the class and size would
-          not. If the VM keeps what was chosen earlier, C(reasons) and up to ten C(others) are those of then, and
-          C(rejected) is missing. The filter P(virtshape.instancetypes.explain#filter) shows them too.
+      description: What was chosen for O(workload) - C(boot), C(preference) and C(instancetype) as options of this
+        module, C(reasons) with one line each, C(others) with the names of the DataSources (C(boot)) and instancetypes
+        (C(instancetype)) that would also do, and C(rejected) with why other instancetypes of the class and size would
+        not. If the VM keeps what was chosen earlier, C(reasons) and up to ten C(others) are those of then, and
+        C(rejected) is missing. The filter P(virtshape.instancetypes.explain#filter) shows them too.
       type: dict
       returned: with O(workload)
       sample:
@@ -356,9 +314,8 @@ results:
         others: {boot: [], instancetype: []}
         rejected: {}
     from_template:
-      description:
-        - The template of the VM, with C(name), C(namespace), C(parameters), the values of all parameters by name, and
-          C(message), what the template says to users of its VMs.
+      description: The template of the VM, with C(name), C(namespace), C(parameters), the values of all parameters by
+        name, and C(message), what the template says to users of its VMs.
       type: dict
       returned: with O(from_template), if the template exists
       sample:
@@ -371,10 +328,7 @@ results:
       type: str
       returned: when it exists
       sample: Running
-    run_strategy:
-      description: Run strategy of the VM.
-      type: str
-      returned: when it exists
+    run_strategy: {description: Run strategy of the VM., type: str, returned: when it exists}
     instancetype_revision:
       description: Name of the ControllerRevision with the VM's copy of the instancetype.
       type: str

@@ -20,13 +20,11 @@ description:
     need it.
   - If nothing fits, the result lists the nearest matches with every field in which the VMI would differ, and the
     message says what to accept; in check mode, a warning does.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   instancetypes:
-    description:
-      - Names of the instancetypes to choose from, as names or shell patterns such as V(u1.*). The default is all
-        cluster-wide instancetypes and those in the namespace of the VM.
+    description: Names of the instancetypes to choose from, as names or shell patterns such as V(u1.*). The default is
+      all cluster-wide instancetypes and those in the namespace of the VM.
     type: list
     elements: str
   preferences:
@@ -41,17 +39,16 @@ options:
     description:
       - Fields of the VMI that may differ, including everything below them, such as V(annotations) or
         V(domain.devices.rng). RV(results[].differences) lists the differences.
-      - By default an instancetype gives its vCPUs as sockets. For a VM that only sets cores, accept
-        V(domain.cpu), and the guest gets sockets instead. To keep the cores, use a preference with the topology
-        V(cores) and accept V(domain.cpu.sockets), which an instancetype always sets and which enables CPU hotplug. A
-        running guest needs a restart either way.
+      - By default an instancetype gives its vCPUs as sockets. For a VM that only sets cores, accept V(domain.cpu), and
+        the guest gets sockets instead. To keep the cores, use a preference with the topology V(cores) and accept
+        V(domain.cpu.sockets), which an instancetype always sets and which enables CPU hotplug. A running guest needs a
+        restart either way.
       - vCPUs and memory of the guest never differ.
     type: list
     elements: str
     default: []
   concurrency:
-    description:
-      - Maximum number of concurrent requests, from 1 to 256.
+    description: Maximum number of concurrent requests, from 1 to 256.
     type: int
     default: 16
 extends_documentation_fragment:
@@ -112,22 +109,13 @@ results:
   type: list
   elements: dict
   contains:
-    name:
-      description: Name of the VM.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the object.
-      type: str
-      returned: always
+    name: {description: Name of the VM., type: str, returned: always}
+    namespace: {description: Namespace of the object., type: str, returned: always}
     changed:
       description: Whether the VM was adopted, or would be in check mode.
       type: bool
       returned: always
-    failed:
-      description: Whether adopting the VM failed.
-      type: bool
-      returned: always
+    failed: {description: Whether adopting the VM failed., type: bool, returned: always}
     fits:
       description: Whether the VM has an instancetype, or an instancetype fits.
       type: bool
@@ -181,14 +169,8 @@ results:
       elements: dict
       returned: when nothing fits
       contains:
-        instancetype:
-          description: The instancetype.
-          type: dict
-          returned: always
-        preference:
-          description: The preference.
-          type: dict
-          returned: when there is one
+        instancetype: {description: The instancetype., type: dict, returned: always}
+        preference: {description: The preference., type: dict, returned: when there is one}
         differences:
           description: Every field in which the VMI would differ, with C(field), C(before) and C(after).
           type: list

@@ -18,32 +18,27 @@ description:
   - With O(export), also returns manifests that give the VMs the same guests on another cluster or in another namespace.
   - The expansion of a VM replaces its instancetype and preference by their values. KubeVirt expands on request
     (C(expand-spec)), and this collection without a cluster. O(include=expansion) shows both, with every field that
-    differs. Usually nothing differs. A difference means that this collection computes something else than the
-    cluster's KubeVirt, which also affects its checks, filters and drift. Neither expansion checks the requirements of
-    the preference.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+    differs. Usually nothing differs. A difference means that this collection computes something else than the cluster's
+    KubeVirt, which also affects its checks, filters and drift. Neither expansion checks the requirements of the
+    preference.
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   instancetype:
-    description:
-      - Selects VMs that name this instancetype.
+    description: Selects VMs that name this instancetype.
     type: str
   preference:
-    description:
-      - Selects VMs that name this preference.
+    description: Selects VMs that name this preference.
     type: str
   drifted:
-    description:
-      - Selects VMs that have drifted or, with V(false), VMs that have not drifted.
+    description: Selects VMs that have drifted or, with V(false), VMs that have not drifted.
     type: bool
   restart_required:
-    description:
-      - Selects VMs whose guest needs a restart to match the VM or, with V(false), the other VMs.
+    description: Selects VMs whose guest needs a restart to match the VM or, with V(false), the other VMs.
     type: bool
   include:
-    description:
-      - What to return of each VM beyond its state and its revisions - V(resources) of guest and pod at the next start,
-        the effect of a V(refresh), the V(expansion) by the cluster and by this collection, with a request for each VM.
+    description: What to return of each VM beyond its state and its revisions - V(resources) of guest and pod at the
+      next start, the effect of a V(refresh), the V(expansion) by the cluster and by this collection, with a request for
+      each VM.
     type: list
     elements: str
     choices: [resources, refresh, expansion]
@@ -61,18 +56,15 @@ options:
     type: dict
     suboptions:
       target_namespace:
-        description:
-          - Namespace of the manifests. Default is the namespace of the VM.
+        description: Namespace of the manifests. Default is the namespace of the VM.
         type: str
       run_strategy:
-        description:
-          - Run strategy of the exported VMs, such as V(Halted) until their volumes are there. Default is the run
-            strategy of the VM.
+        description: Run strategy of the exported VMs, such as V(Halted) until their volumes are there. Default is the
+          run strategy of the VM.
         type: str
         choices: [Always, Halted, Manual, Once, RerunOnFailure]
   concurrency:
-    description:
-      - Maximum number of concurrent requests, from 1 to 256.
+    description: Maximum number of concurrent requests, from 1 to 256.
     type: int
     default: 16
 extends_documentation_fragment:
@@ -130,8 +122,7 @@ EXAMPLES = r"""
 - name: Export the VMs of a namespace, stopped until their volumes are there
   virtshape.instancetypes.virtual_machine_info:
     namespace: shop
-    export:
-      run_strategy: Halted
+    export: {run_strategy: Halted}
   register: shop
 
 # Cloud-init data may contain passwords: only the owner may read the file, and no diff shows it.
@@ -176,44 +167,25 @@ virtual_machines:
   type: list
   elements: dict
   contains:
-    name:
-      description: Name of the VM.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the object.
-      type: str
-      returned: always
-    uid:
-      description: UID of the VM.
-      type: str
-      returned: always
-    labels:
-      description: Labels of the object.
-      type: dict
-      returned: always
-    run_strategy:
-      description: Run strategy of the VM.
-      type: str
-      returned: always
+    name: {description: Name of the VM., type: str, returned: always}
+    namespace: {description: Namespace of the object., type: str, returned: always}
+    uid: {description: UID of the VM., type: str, returned: always}
+    labels: {description: Labels of the object., type: dict, returned: always}
+    run_strategy: {description: Run strategy of the VM., type: str, returned: always}
     status:
       description: Printable status of the VM.
       type: str
       returned: always
       sample: Running
-    ready:
-      description: Whether the VM is ready.
-      type: bool
-      returned: always
+    ready: {description: Whether the VM is ready., type: bool, returned: always}
     conditions:
       description: Conditions of the VM, with C(type), C(status), C(reason) and C(message).
       type: list
       elements: dict
       returned: always
     restart_required:
-      description:
-        - Whether the guest needs a restart to match the VM. A guest that already matches the VM needs none, even if
-          KubeVirt still asks for a restart.
+      description: Whether the guest needs a restart to match the VM. A guest that already matches the VM needs none,
+        even if KubeVirt still asks for a restart.
       type: bool
       returned: always
     restart_reason:
@@ -240,10 +212,7 @@ virtual_machines:
       type: dict
       returned: when it has one
       contains:
-        name:
-          description: Name of the instancetype.
-          type: str
-          returned: always
+        name: {description: Name of the instancetype., type: str, returned: always}
         kind:
           description: Kind of the instancetype, also if the VM does not set the kind.
           type: str
@@ -253,22 +222,13 @@ virtual_machines:
           description: Name of the ControllerRevision, empty before the capture.
           type: str
           returned: always
-        pinned:
-          description: Whether the VM pins the revision by name.
-          type: bool
-          returned: always
+        pinned: {description: Whether the VM pins the revision by name., type: bool, returned: always}
         state:
           description: V(current), V(drifted), V(gone), V(revision_lost), V(not_captured) or V(unknown).
           type: str
           returned: always
-        generation:
-          description: The captured generation.
-          type: int
-          returned: always
-        current_generation:
-          description: The current generation of the instancetype.
-          type: int
-          returned: always
+        generation: {description: The captured generation., type: int, returned: always}
+        current_generation: {description: The current generation of the instancetype., type: int, returned: always}
         recreated:
           description: Whether the instancetype was deleted and created again with the same name.
           type: bool
@@ -292,8 +252,8 @@ virtual_machines:
           type: str
           returned: always
         object_state:
-          description:
-            - State of the instancetype itself, V(active), V(deprecated) or V(obsolete). Empty if it cannot be read.
+          description: State of the instancetype itself, V(active), V(deprecated) or V(obsolete). Empty if it cannot be
+            read.
           type: str
           returned: always
         replacement:
@@ -305,21 +265,19 @@ virtual_machines:
           type: str
           returned: always
     preference:
-      description:
-        - Preference of the VM and its captured revision, with the same keys as RV(virtual_machines[].instancetype).
+      description: Preference of the VM and its captured revision, with the same keys as
+        RV(virtual_machines[].instancetype).
       type: dict
       returned: when it has one
     resources:
-      description:
-        - Resources of the VM at its next start with its captured revisions, as the filter
-          P(virtshape.instancetypes.resources#filter) returns them.
+      description: Resources of the VM at its next start with its captured revisions, as the filter
+        P(virtshape.instancetypes.resources#filter) returns them.
       type: dict
       returned: with O(include=resources), when its instancetype and preference are known
       contains:
         guest:
-          description:
-            - Resources of the guest - C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(memory_bytes) and
-              more.
+          description: Resources of the guest - C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(memory_bytes)
+            and more.
           type: dict
           returned: always
         pod:
@@ -328,9 +286,8 @@ virtual_machines:
           type: dict
           returned: always
     guest_before:
-      description:
-        - vCPUs, memory and devices of the guest before the change, as C(vcpus), C(sockets), C(cores), C(threads),
-          C(memory), C(gpus) and C(host_devices).
+      description: vCPUs, memory and devices of the guest before the change, as C(vcpus), C(sockets), C(cores),
+        C(threads), C(memory), C(gpus) and C(host_devices).
       type: dict
       returned: with O(include=refresh)
       sample: {vcpus: 1, sockets: 1, cores: 1, threads: 1, memory: 4Gi}
@@ -344,8 +301,7 @@ virtual_machines:
       elements: dict
       returned: with O(include=refresh)
     needs:
-      description:
-        - What the change needs to reach a running guest - V(nothing), V(live_update) or V(restart).
+      description: What the change needs to reach a running guest - V(nothing), V(live_update) or V(restart).
       type: str
       returned: with O(include=refresh)
     refusal:
@@ -353,9 +309,8 @@ virtual_machines:
       type: str
       returned: with O(include=refresh), when it would reject it
     guest_current:
-      description:
-        - Whether the running guest matches the VM, so that a restart would change nothing. The module compares the VM
-          with the VMI that the guest was started with, because KubeVirt may keep the condition RestartRequired.
+      description: Whether the running guest matches the VM, so that a restart would change nothing. The module compares
+        the VM with the VMI that the guest was started with, because KubeVirt may keep the condition RestartRequired.
       type: bool
       returned: with O(include=refresh), when the VM runs and VMIs may be read
     outstanding:
@@ -387,9 +342,8 @@ virtual_machines:
           type: str
           returned: always
         guest:
-          description:
-            - Resources of the running guest - C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(gpus) and
-              C(host_devices).
+          description: Resources of the running guest - C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(gpus)
+            and C(host_devices).
           type: dict
           returned: always
     expansion:
@@ -456,15 +410,14 @@ manifests:
   type: list
   elements: dict
 unmatched:
-  description: Which option selects no VM, or which of the names do not exist. Empty if all select something. The
-    task warns of it.
+  description: Which option selects no VM, or which of the names do not exist. Empty if all select something. The task
+    warns of it.
   returned: always
   type: str
   sample: "namespace: shopp does not exist; did you mean shop?"
 unreferenced:
-  description:
-    - Revisions that no VM refers to, in namespaces with VMs, with C(namespace), C(name), C(virtual_machine), the name
-      of their VM or empty, and C(captured_at). Only for namespaces of which the task selects all VMs.
+  description: Revisions that no VM refers to, in namespaces with VMs, with C(namespace), C(name), C(virtual_machine),
+    the name of their VM or empty, and C(captured_at). Only for namespaces of which the task selects all VMs.
   returned: with O(include=refresh)
   type: list
   elements: dict

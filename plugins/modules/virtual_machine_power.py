@@ -18,28 +18,24 @@ description:
   - A request that KubeVirt rejects, such as the start of a VM whose run strategy does not permit it, fails the VM with
     KubeVirt's message. The task still handles all other VMs.
   - When the answer to a request is lost, the task reads the VM and sends the request again only if it had no effect.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
-    description:
-      - Namespace of the VMs. Required with O(names). With O(label_selectors) alone, the default is all namespaces.
+    description: Namespace of the VMs. Required with O(names). With O(label_selectors) alone, the default is all
+      namespaces.
     type: str
   names:
-    description:
-      - Names of the VMs. Requires O(namespace). A name that does not exist is an error.
+    description: Names of the VMs. Requires O(namespace). A name that does not exist is an error.
     type: list
     elements: str
     aliases: [name]
   label_selectors:
-    description:
-      - Label selectors that the VMs must all match. With O(names), they select among the named VMs.
+    description: Label selectors that the VMs must all match. With O(names), they select among the named VMs.
     type: list
     elements: str
   virtual_machines:
-    description:
-      - A list of VMs, each with its own state, instead of O(names) and O(label_selectors). The options of the task are
-        the defaults of the entries.
+    description: A list of VMs, each with its own state, instead of O(names) and O(label_selectors). The options of the
+      task are the defaults of the entries.
     type: list
     elements: dict
     suboptions:
@@ -87,9 +83,8 @@ options:
       - For O(state=stopped) and O(state=restarted).
     type: bool
   grace_period:
-    description:
-      - With O(force), the number of seconds for the guest to shut down. The default is V(0), which is the only value
-        that KubeVirt accepts for a restart.
+    description: With O(force), the number of seconds for the guest to shut down. The default is V(0), which is the only
+      value that KubeVirt accepts for a restart.
     type: int
   wait:
     description:
@@ -100,19 +95,17 @@ options:
     type: bool
     default: false
   wait_timeout:
-    description:
-      - Maximum number of seconds to wait, for all VMs together. A VM that is late fails with its conditions and newest
-        events.
+    description: Maximum number of seconds to wait, for all VMs together. A VM that is late fails with its conditions
+      and newest events.
     type: int
     default: 120
   concurrency:
-    description:
-      - Maximum number of concurrent requests, from 1 to 256.
+    description: Maximum number of concurrent requests, from 1 to 256.
     type: int
     default: 16
   fail_fast:
-    description:
-      - Whether to stop the task at the first VM that fails. By default the task handles all other VMs and then fails.
+    description: Whether to stop the task at the first VM that fails. By default the task handles all other VMs and then
+      fails.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -144,8 +137,7 @@ EXAMPLES = r"""
 - name: Stop all VMs with a label, those that do not end by themselves after 30 seconds too
   virtshape.instancetypes.virtual_machine_power:
     namespace: shop
-    label_selectors:
-      - tier=batch
+    label_selectors: [tier=batch]
     state: stopped
     force: true
     grace_period: 30
@@ -180,14 +172,8 @@ results:
   type: list
   elements: dict
   contains:
-    name:
-      description: Name of the VM.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the object.
-      type: str
-      returned: always
+    name: {description: Name of the VM., type: str, returned: always}
+    namespace: {description: Namespace of the object., type: str, returned: always}
     state:
       description: Desired state of the VM.
       type: str
@@ -202,10 +188,7 @@ results:
       description: Whether the task sent a request, or would in check mode.
       type: bool
       returned: always
-    failed:
-      description: Whether the VM failed.
-      type: bool
-      returned: always
+    failed: {description: Whether the VM failed., type: bool, returned: always}
     msg:
       description: Why the VM failed, on one line.
       type: str

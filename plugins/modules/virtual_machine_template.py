@@ -19,30 +19,24 @@ description:
   - The task declares objects by server-side apply with the field manager C(virtshape). A field that was declared before
     and no longer is gets removed. Fields that others own are left alone.
   - Requires KubeVirt 1.9.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   name:
-    description:
-      - Name of the template.
+    description: Name of the template.
     type: str
   namespace: &namespace
-    description:
-      - Namespace of the template.
+    description: Namespace of the template.
     type: str
   state:
-    description:
-      - Whether the template exists. VMs of a template that is deleted stay.
+    description: Whether the template exists. VMs of a template that is deleted stay.
     type: str
     choices: [present, absent]
     default: present
   labels: &labels
-    description:
-      - Labels of the template.
+    description: Labels of the template.
     type: dict
   annotations: &annotations
-    description:
-      - Annotations of the template.
+    description: Annotations of the template.
     type: dict
   virtual_machine: &virtual_machine
     description:
@@ -52,58 +46,47 @@ options:
     type: dict
     aliases: [virtualMachine]
   parameters: &parameters
-    description:
-      - Parameters of the template. The task hides values of parameters whose names contain such words as C(password).
+    description: Parameters of the template. The task hides values of parameters whose names contain such words as
+      C(password).
     type: list
     elements: dict
     suboptions:
       name:
-        description:
-          - Name of the parameter, of letters, digits and C(_).
+        description: Name of the parameter, of letters, digits and C(_).
         type: str
         required: true
       display_name:
-        description:
-          - Name for users.
+        description: Name for users.
         type: str
         aliases: [displayName]
       description:
-        description:
-          - What the parameter is for.
+        description: What the parameter is for.
         type: str
       value:
-        description:
-          - Default of the parameter.
+        description: Default of the parameter.
         type: str
       generate:
-        description:
-          - V(expression) to generate a value of O(parameters[].from) where there is none.
+        description: V(expression) to generate a value of O(parameters[].from) where there is none.
         type: str
       from:
-        description:
-          - Expression of generated values, such as V(vm-[a-z0-9]{5}).
+        description: Expression of generated values, such as V(vm-[a-z0-9]{5}).
         type: str
       required:
-        description:
-          - Whether there must be a value.
+        description: Whether there must be a value.
         type: bool
   instructions: &instructions
-    description:
-      - What users of a VM of the template need to know, the C(message) of the API. It may contain C(${NAME}).
+    description: What users of a VM of the template need to know, the C(message) of the API. It may contain C(${NAME}).
     type: str
   spec: &spec
-    description:
-      - Spec of the template, such as that of P(virtshape.instancetypes.template_convert#filter). It is merged with the
-        options; lists are concatenated.
+    description: Spec of the template, such as that of P(virtshape.instancetypes.template_convert#filter). It is merged
+      with the options; lists are concatenated.
     type: dict
   accept_unknown_fields: &accept_unknown_fields
-    description:
-      - Whether to accept fields that this collection does not know, for a KubeVirt newer than this collection.
+    description: Whether to accept fields that this collection does not know, for a KubeVirt newer than this collection.
     type: bool
   virtual_machine_templates:
-    description:
-      - A list of templates. An entry takes the same options as the task does for one template. An option that an entry
-        leaves out has the value that the task gives, and an option with the value V(null) has none.
+    description: A list of templates. An entry takes the same options as the task does for one template. An option that
+      an entry leaves out has the value that the task gives, and an option with the value V(null) has none.
     type: list
     elements: dict
     suboptions:
@@ -151,16 +134,14 @@ EXAMPLES = r"""
         runStrategy: Always
         instancetype:
           name: ${INSTANCETYPE}
-        preference:
-          name: fedora
+        preference: {name: fedora}
         template:
           spec:
             domain:
               devices: {}
             volumes:
               - name: root
-                containerDisk:
-                  image: quay.io/containerdisks/fedora:latest
+                containerDisk: {image: quay.io/containerdisks/fedora:latest}
 
 - name: Remove one
   virtshape.instancetypes.virtual_machine_template:
@@ -182,21 +163,11 @@ results:
   type: list
   elements: dict
   contains:
-    name:
-      description: Name of the object.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the object.
-      type: str
-      returned: always
-    kind:
-      description: Kind of the object.
-      type: str
-      returned: unless its options are wrong
+    name: {description: Name of the object., type: str, returned: always}
+    namespace: {description: Namespace of the object., type: str, returned: always}
+    kind: {description: Kind of the object., type: str, returned: unless its options are wrong}
     action:
-      description:
-        - What the task did, or would do in check mode - V(create), V(apply), V(delete) or V(none).
+      description: What the task did, or would do in check mode - V(create), V(apply), V(delete) or V(none).
       type: str
       returned: always
       sample: apply
@@ -204,18 +175,14 @@ results:
       description: Whether the object was changed, or would be in check mode.
       type: bool
       returned: always
-    failed:
-      description: Whether the object failed.
-      type: bool
-      returned: always
+    failed: {description: Whether the object failed., type: bool, returned: always}
     skip_reason:
       description: Why the task did not change the object.
       type: str
       returned: when another entry of the task is invalid
     taken_over:
-      description:
-        - Whether the task changes only the owner of fields. All values are already as declared, and C(virtshape)
-          becomes an owner of the fields.
+      description: Whether the task changes only the owner of fields. All values are already as declared, and
+        C(virtshape) becomes an owner of the fields.
       type: bool
       returned: when it is so
     taken_over_from:
@@ -225,8 +192,8 @@ results:
       elements: str
       sample: [OpenAPI-Generator]
     owned_by_others:
-      description:
-        - Fields that other field managers own after the task, by manager, without the status. Empty in check mode.
+      description: Fields that other field managers own after the task, by manager, without the status. Empty in check
+        mode.
       returned: together with C(taken_over_from)
       type: dict
       sample: {OpenAPI-Generator: [metadata.labels.team]}
@@ -234,11 +201,7 @@ results:
       description: Why the object failed, on one line.
       type: str
       returned: on failure
-    warnings:
-      description: Warnings about the object.
-      type: list
-      elements: str
-      returned: when there are any
+    warnings: {description: Warnings about the object., type: list, elements: str, returned: when there are any}
 result:
   description: The only entry of RV(results).
   returned: when O(name) is set

@@ -9,18 +9,14 @@ DOCUMENTATION = r"""
 module: virtual_machine_template_info
 short_description: Read VirtualMachineTemplates, and what is wrong with them
 version_added: 1.0.0
-description:
-  - Reads VirtualMachineTemplates with their parameters, with one list request. Secrets are hidden.
-author:
-  - virtshape.instancetypes contributors (@virtshape)
+description: Reads VirtualMachineTemplates with their parameters, with one list request. Secrets are hidden.
+author: virtshape.instancetypes contributors (@virtshape)
 options:
   namespace:
-    description:
-      - Namespace of the templates. Default is all namespaces.
+    description: Namespace of the templates. Default is all namespaces.
     type: str
   names:
-    description:
-      - Names of the templates. Default is all.
+    description: Names of the templates. Default is all.
     type: list
     elements: str
     aliases: [name]
@@ -50,18 +46,9 @@ virtual_machine_templates:
   type: list
   elements: dict
   contains:
-    name:
-      description: Name of the template.
-      type: str
-      returned: always
-    namespace:
-      description: Namespace of the template.
-      type: str
-      returned: always
-    labels:
-      description: Labels of the template.
-      type: dict
-      returned: always
+    name: {description: Name of the template., type: str, returned: always}
+    namespace: {description: Namespace of the template., type: str, returned: always}
+    labels: {description: Labels of the template., type: dict, returned: always}
     parameters:
       description: Its parameters, as in the API.
       type: list
@@ -70,14 +57,8 @@ virtual_machine_templates:
       sample:
         - {name: NAME, required: true}
         - {name: INSTANCETYPE, value: u1.small}
-    message:
-      description: Its message.
-      type: str
-      returned: always
-    virtual_machine:
-      description: Manifest of its VM.
-      type: dict
-      returned: always
+    message: {description: Its message., type: str, returned: always}
+    virtual_machine: {description: Manifest of its VM., type: dict, returned: always}
     findings:
       description: Why the template makes no VM, or what else is wrong with it, without looking at other objects.
       type: list

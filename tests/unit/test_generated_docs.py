@@ -178,17 +178,15 @@ def test_check_reports_a_stale_fragment_unchanged(
 def test_markup(generate_docs: ModuleType) -> None:
     options = documentation(preference_options)["options"]
     serial, secure_boot = (
-        " ".join(options["firmware"]["suboptions"][name]["description"])
+        str(options["firmware"]["suboptions"][name]["description"])
         for name in ("preferred_use_bios_serial", "preferred_use_secure_boot")
     )
 
     assert "O(firmware.preferred_efi.secure_boot)" in secure_boot
     assert "O(" not in serial
-    assert "V(SocketsCores)" in " ".join(
-        options["cpu"]["suboptions"]["spread_options"]["suboptions"]["across"]["description"]
-    )
-    assert "C(q35)" in " ".join(options["machine"]["suboptions"]["preferred_machine_type"]["description"])
-    assert "Needs KubeVirt 1.9 or later" in " ".join(options["preferred_launch_security"]["description"])
+    assert "V(SocketsCores)" in options["cpu"]["suboptions"]["spread_options"]["suboptions"]["across"]["description"]
+    assert "C(q35)" in options["machine"]["suboptions"]["preferred_machine_type"]["description"]
+    assert "Needs KubeVirt 1.9 or later" in str(options["preferred_launch_security"]["description"])
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -230,7 +228,7 @@ def test_environment_variables_are_documented() -> None:
     documented = {
         path: result[0]
         for path, option in every_option(documentation(auth)["options"])
-        if (result := re.findall(r"E\((K8S_AUTH_\w+)\)", " ".join(option["description"])))
+        if (result := re.findall(r"E\((K8S_AUTH_\w+)\)", str(option["description"])))
     }
 
     assert documented == used

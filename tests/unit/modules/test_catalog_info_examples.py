@@ -90,4 +90,4 @@ def test_the_examples_answer_what_they_ask(run: Callable[..., dict[str, Any]], t
 )
 def test_every_feature_is_documented(plural: str, features: dict[str, str]) -> None:
     documented = yaml.safe_load(catalog_info.RETURN)[plural]["contains"]["features"]["description"]
-    assert re.findall(r"V\((\w+)\)", " ".join(documented)) == list(features)
+    assert re.findall(r"V\((\w+)\)", str(documented)) == list(features)
