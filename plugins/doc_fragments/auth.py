@@ -111,6 +111,18 @@ options:
       - Without it E(K8S_AUTH_IMPERSONATE_GROUPS) is used, a list separated by commas.
     type: list
     elements: str
+  retry_timeout:
+    description:
+      - Seconds during which the task retries a request that failed because the server was busy or unreachable.
+      - The pauses between retries grow from 0.1 to 5 seconds. The task respects the C(Retry-After) of the server.
+    type: int
+    default: 60
+  qps:
+    description:
+      - Maximum number of requests per second, including retries, such as C(20) or C(0.5). After a pause the task may
+        send that many requests at once.
+      - By default the task does not limit itself, and the server throttles the task.
+    type: float
 notes:
   - Each connection option can also be a variable of the host, with the prefix C(virtshape_), such as
     C(virtshape_kubeconfig) or C(virtshape_api_key), and so can C(retry_timeout). A task that sets O(kubeconfig),

@@ -91,7 +91,6 @@ notes:
   - The connection options, such as C(api_key), may be templates, for example a lookup.
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
-  - virtshape.instancetypes.requests
   - ansible.builtin.constructed
   - ansible.builtin.inventory_cache
 seealso:

@@ -250,12 +250,10 @@ options:
       instancetype: *instancetype
       preference: *preference
 extends_documentation_fragment:
-  - virtshape.instancetypes.entries
   - virtshape.instancetypes.auth
-  - virtshape.instancetypes.requests
-  - virtshape.instancetypes.on_failure
-  - virtshape.instancetypes.dry_run
-  - virtshape.instancetypes.wait
+  - virtshape.instancetypes.writes
+  - virtshape.instancetypes.writes.dry_run
+  - virtshape.instancetypes.declare
   - virtshape.instancetypes.attributes
 """
 

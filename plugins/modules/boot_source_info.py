@@ -39,7 +39,6 @@ options:
     default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
-  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 seealso:
   - module: virtshape.instancetypes.boot_source

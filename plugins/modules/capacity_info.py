@@ -78,7 +78,6 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.selection
-  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 seealso:
   - plugin: virtshape.instancetypes.quota

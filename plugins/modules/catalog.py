@@ -155,13 +155,6 @@ options:
     description: Prefix for all names.
     type: str
     default: ""
-  existing:
-    description: What to do with existing objects that this collection never declared. With V(apply) the task declares
-      them like all others, with V(keep) it does not change them. The task never changes objects that C(virt-operator)
-      manages.
-    type: str
-    choices: [apply, keep]
-    default: apply
   prune:
     description:
       - What to do with objects of this catalog, in the same O(namespaces) or cluster-wide, that the selection no longer
@@ -172,10 +165,6 @@ options:
     type: str
     choices: [never, unused, always]
     default: never
-  force:
-    description: With O(state=absent), whether to delete objects that VMs use.
-    type: bool
-    default: false
   on_lost_fields:
     description:
       - What to do if the cluster's KubeVirt does not know a field or a CPU topology of an object. The API server drops
@@ -297,9 +286,9 @@ options:
     type: raw
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
-  - virtshape.instancetypes.requests
-  - virtshape.instancetypes.on_failure
-  - virtshape.instancetypes.dry_run
+  - virtshape.instancetypes.writes
+  - virtshape.instancetypes.writes.existing
+  - virtshape.instancetypes.writes.dry_run
   - virtshape.instancetypes.attributes
 notes:
   - The controller reads V(builtin) and O(path), and sends them to the module with its options.

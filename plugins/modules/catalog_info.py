@@ -42,7 +42,6 @@ options:
     default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
-  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 seealso:
   - plugin: virtshape.instancetypes.catalog

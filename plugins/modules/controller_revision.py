@@ -90,9 +90,8 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.selection
-  - virtshape.instancetypes.requests
-  - virtshape.instancetypes.on_failure
-  - virtshape.instancetypes.dry_run
+  - virtshape.instancetypes.writes
+  - virtshape.instancetypes.writes.dry_run
   - virtshape.instancetypes.attributes
 """
 

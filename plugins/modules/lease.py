@@ -45,7 +45,6 @@ options:
     default: 3600
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
-  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 attributes:
   diff_mode:

@@ -17,27 +17,13 @@ description:
   - The task declares objects by server-side apply with the field manager C(virtshape). A field that was declared before
     and no longer is gets removed. Fields that others own are left alone.
 author: virtshape.instancetypes contributors (@virtshape)
-options:
-  existing:
-    description: What to do with existing objects that this collection never declared. With V(apply) the task declares
-      them like all others, with V(keep) it does not change them. The task never changes objects that C(virt-operator)
-      manages.
-    type: str
-    choices: [apply, keep]
-    default: apply
-  force:
-    description: With O(state=absent), whether to delete objects that VMs use. VMs with a captured copy keep running and
-      can restart; other VMs can no longer start.
-    type: bool
-    default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.preference_options
-  - virtshape.instancetypes.entries
   - virtshape.instancetypes.auth
-  - virtshape.instancetypes.requests
-  - virtshape.instancetypes.on_failure
-  - virtshape.instancetypes.dry_run
-  - virtshape.instancetypes.wait
+  - virtshape.instancetypes.writes
+  - virtshape.instancetypes.writes.existing
+  - virtshape.instancetypes.writes.dry_run
+  - virtshape.instancetypes.declare
   - virtshape.instancetypes.attributes
 """
 

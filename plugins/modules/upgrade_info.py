@@ -35,7 +35,6 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.selection
-  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 notes:
   - VMs keep their captured revisions, so a new catalog alone changes no VM. RV(virtual_machines[].refresh) shows the

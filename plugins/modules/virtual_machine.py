@@ -72,12 +72,10 @@ options:
     default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.virtual_machine_options
-  - virtshape.instancetypes.entries
   - virtshape.instancetypes.auth
-  - virtshape.instancetypes.requests
-  - virtshape.instancetypes.on_failure
-  - virtshape.instancetypes.dry_run
-  - virtshape.instancetypes.wait
+  - virtshape.instancetypes.writes
+  - virtshape.instancetypes.writes.dry_run
+  - virtshape.instancetypes.declare
   - virtshape.instancetypes.attributes
 """
 

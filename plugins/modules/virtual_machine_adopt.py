@@ -54,9 +54,8 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.selection
-  - virtshape.instancetypes.requests
-  - virtshape.instancetypes.on_failure
-  - virtshape.instancetypes.dry_run
+  - virtshape.instancetypes.writes
+  - virtshape.instancetypes.writes.dry_run
   - virtshape.instancetypes.attributes
 notes:
   - If another client changes a VM at the same time, the module does not write the VM, and the VM fails.

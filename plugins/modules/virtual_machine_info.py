@@ -70,7 +70,6 @@ options:
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.selection
-  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 notes:
   - KubeVirt answers with 500 if a VM cannot be expanded. The module does not retry this answer.

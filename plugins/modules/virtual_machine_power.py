@@ -110,8 +110,7 @@ options:
     default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
-  - virtshape.instancetypes.requests
-  - virtshape.instancetypes.on_failure
+  - virtshape.instancetypes.writes
   - virtshape.instancetypes.attributes
 attributes:
   check_mode:

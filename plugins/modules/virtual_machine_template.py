@@ -107,12 +107,10 @@ options:
       spec: *spec
       accept_unknown_fields: *accept_unknown_fields
 extends_documentation_fragment:
-  - virtshape.instancetypes.entries
   - virtshape.instancetypes.auth
-  - virtshape.instancetypes.requests
-  - virtshape.instancetypes.on_failure
-  - virtshape.instancetypes.dry_run
-  - virtshape.instancetypes.wait
+  - virtshape.instancetypes.writes
+  - virtshape.instancetypes.writes.dry_run
+  - virtshape.instancetypes.declare
   - virtshape.instancetypes.attributes
 """
 

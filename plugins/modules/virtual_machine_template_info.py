@@ -22,7 +22,6 @@ options:
     aliases: [name]
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
-  - virtshape.instancetypes.requests
   - virtshape.instancetypes.attributes
 seealso:
   - module: virtshape.instancetypes.virtual_machine_template

@@ -17,12 +17,11 @@ from ansible.module_utils import basic
 from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import (
     attributes,
     auth,
+    declare,
     instancetype_options,
-    on_failure,
     preference_options,
-    requests,
     selection,
-    wait,
+    writes,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.options import (
     AUTH,
@@ -38,12 +37,11 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 ALL = {
     "attributes": attributes,
     "auth": auth,
+    "declare": declare,
     "instancetype_options": instancetype_options,
-    "on_failure": on_failure,
     "preference_options": preference_options,
-    "requests": requests,
     "selection": selection,
-    "wait": wait,
+    "writes": writes,
 }
 
 
@@ -72,8 +70,8 @@ def module_docs() -> ModuleType:
     return tool("module_docs")
 
 
-def documentation(fragment: ModuleType) -> dict[str, Any]:
-    result: dict[str, Any] = yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)
+def documentation(fragment: ModuleType, part: str = "DOCUMENTATION") -> dict[str, Any]:
+    result: dict[str, Any] = yaml.safe_load(getattr(fragment.ModuleDocFragment, part))
     return result
 
 
@@ -202,13 +200,12 @@ def test_option_references_point_to_existing_options(name: str) -> None:
 @pytest.mark.parametrize(
     ("fragment", "spec"),
     [
-        (auth, AUTH),
-        (requests, REQUESTS),
-        (on_failure, ON_FAILURE),
+        (auth, {**AUTH, **REQUESTS}),
+        (declare, {"defaults": {"type": "dict"}, **WAIT}),
         (selection, SELECTION),
-        (wait, WAIT),
+        (writes, ON_FAILURE),
     ],
-    ids=["auth", "requests", "on_failure", "selection", "wait"],
+    ids=["auth", "declare", "selection", "writes"],
 )
 def test_documentation_and_argument_spec_agree(fragment: ModuleType, spec: dict[str, Any]) -> None:
     documented = {name: without_text(option) for name, option in documentation(fragment)["options"].items()}
@@ -255,10 +252,11 @@ def test_module_documentation_matches_its_argument_spec(name: str, monkeypatch: 
     with pytest.raises(Asked):
         module.main()
     own = yaml.safe_load(module.DOCUMENTATION)
-    fragments = (result.rpartition(".")[2] for result in own["extends_documentation_fragment"])
     options = own.get("options", {})
-    for fragment in fragments:
-        options |= documentation(importlib.import_module(f"{PLUGINS}.doc_fragments.{fragment}")).get("options", {})
+    for slug in own["extends_documentation_fragment"]:
+        name_of_fragment, *part = slug.split(".")[2:]
+        fragment = importlib.import_module(f"{PLUGINS}.doc_fragments.{name_of_fragment}")
+        options |= documentation(fragment, *map(str.upper, part)).get("options", {})
 
     assert "suboptions" in options[f"{name}s"]
     assert {option: without_text(result) for option, result in options.items()} == {

@@ -48,7 +48,7 @@ def server_side_apply(resource: Any, manifest: dict[str, Any], manager: str) -> 
 def execute(name: str, options: dict[str, Any], *, check: bool = False) -> dict[str, Any]:
     """The result that a module prints, whether it succeeds or fails, with what became of all objects."""
     module = importlib.import_module(f"{MODULES}.{name}")
-    if "virtshape.instancetypes.on_failure" in module.DOCUMENTATION:
+    if "virtshape.instancetypes.writes" in module.DOCUMENTATION:
         options = {"results_on_failure": "all", **options}
     arguments = {**options, "_ansible_check_mode": check, "_ansible_diff": True}
     if "inject_invocation" in PASS_VARS:  # From ansible-core 2.22 on, options are in the result only if asked for.

@@ -7,7 +7,7 @@ import importlib
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import auth, dry_run, on_failure, requests
+from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import auth, writes
 
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
 
@@ -16,12 +16,10 @@ PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
 def test_the_documentation_agrees_with_the_options(name: str) -> None:
     spec = importlib.import_module(f"{PLUGINS}.module_utils._cluster.entry.{name}").MODULE.argument_spec
     documented = yaml.safe_load(importlib.import_module(f"{PLUGINS}.modules.{name}").DOCUMENTATION)["options"]
-    fragments = (auth, requests, dry_run, on_failure) if name == "catalog" else (auth, requests)
-    shared = {
-        option
-        for fragment in fragments
-        for option in yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)["options"]
-    }
+    write = writes.ModuleDocFragment
+    texts = [auth.ModuleDocFragment.DOCUMENTATION]
+    texts += [write.DOCUMENTATION, write.DRY_RUN, write.EXISTING] if name == "catalog" else []
+    shared = {option for text in texts for option in yaml.safe_load(text)["options"]}
     assert set(documented) | shared == set(spec)
     for option, entry in documented.items():
         for what in ("type", "elements", "default", "choices", "aliases"):

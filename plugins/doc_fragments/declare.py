@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How objects are checked, written and waited for; `_cluster/entry/options.py` has the same options."""
+"""What modules share that declare objects, of one and of a list; `WAIT` in `_cluster/entry/options.py`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ from __future__ import annotations
 class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
+  defaults:
+    description:
+      - Default options for the entries of the list, as a dictionary, for example from the inventory. Options of the
+        task override these defaults, and options of an entry override both.
+      - Dictionaries are merged at every depth. A list or any other value replaces the default, and V(null) removes it.
+        If two options are mutually exclusive, such as O(ignore:boot.url) and O(ignore:boot.pvc), the option of the
+        entry replaces the option of the defaults.
+    type: dict
   wait:
     description: Whether to wait until the objects are in the desired state.
     type: bool
@@ -33,10 +41,7 @@ options:
         exist yet is always only a warning, because something else may create it in time. The task does not look for
         Secrets, because that requires the right to read them.
     type: str
-    choices:
-      - strict
-      - warn
-      - 'off'
+    choices: [strict, warn, 'off']
     default: strict
   fail_fast:
     description: Whether to stop the task at the first object that fails. By default the task handles all other objects
