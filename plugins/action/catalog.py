@@ -17,9 +17,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
     TextError,
     documents,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import action
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._files import regular_files
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin, regular_files
 
 # The options with the name of the source that they belong to.
 _SOURCES = ("definitions", "path", "url")
@@ -38,7 +37,7 @@ class ActionModule(action(__name__)):
         if source == "path":
             options["definitions"] = self._documents(options)
         elif source == "builtin":
-            options["definitions"] = _builtin_catalog.content()
+            options["definitions"] = builtin()
         return super().execute(options, tmp, task_vars)
 
     def _documents(self, options: dict[str, Any]) -> list[Any]:

@@ -17,7 +17,7 @@ from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.names import shown
 from ..module_utils._resolver.choose.selection import Rejected
 from ..module_utils._resolver.kubevirt.vmi.cluster import version_of
-from . import _builtin_catalog
+from ._catalog_files import builtin_objects
 from ._manifest_checks import check_fields, check_types, gated
 from ._vm_filters import FilterProblem
 
@@ -54,7 +54,7 @@ def vm_filter(name: str, compute: Callable[..., Any], **checks: Check) -> Callab
             for option, option_value in options.items()
         }
         version = release_option(name, kubevirt_version or version_of(checked_options.get("kubevirt") or {}) or None)
-        object_manifests = _builtin_catalog.objects(version) if objects is None else manifests(name, "objects", objects)
+        object_manifests = builtin_objects(version) if objects is None else manifests(name, "objects", objects)
         return each(
             name, value, lambda vm: compute(gated(vm, accept), overrides, object_manifests, version, **checked_options)
         )

@@ -25,7 +25,7 @@ from ..module_utils._resolver.catalog.conversion import TEMPLATE, Conversion, So
 from ..module_utils._resolver.catalog.modernize import OLD_KINDS
 from ..module_utils._resolver.kubevirt.template.openshift import KIND as VM_TEMPLATE
 from ..module_utils._resolver.kubevirt.vmi.presets import KIND as PRESET
-from . import _builtin_catalog
+from ._catalog_files import builtin_objects
 from ._manifest_checks import check_types
 from .check import sources
 from .check.findings import Location
@@ -102,7 +102,7 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
     own, besides = (
         [manifest for _file, document in part for manifest in _objects(document)] for part in (read, others)
     )
-    builtin = _builtin_catalog.objects(release) if options.catalog == "builtin" else []
+    builtin = builtin_objects(release) if options.catalog == "builtin" else []
     catalog = [*_current(report, [*own, *besides], release), *builtin]
     presets = [manifest for manifest in (*own, *besides) if manifest["kind"] == PRESET]
     # A catalog of another series is no reason to change VMs that have their own CPU and memory.

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin_objects
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.append(str(TESTS))
@@ -37,7 +37,7 @@ def main() -> int:
     with script_cluster(arguments.kubeconfig, "wild") as kubeconfig:
         session = Session({"kubeconfig": str(kubeconfig), "retry_timeout": 30})
         known = kubevirt(session)
-        catalog = _builtin_catalog.objects(known.release)
+        catalog = builtin_objects(known.release)
         deploy(session, catalog)
         for file in files(arguments.directory):
             unreadable += file.unreadable

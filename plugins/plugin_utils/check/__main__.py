@@ -16,7 +16,7 @@ from ...module_utils._resolver.api.errors import bug_report
 from ...module_utils._resolver.catalog.object_key import key_of
 from ...module_utils._resolver.kubevirt.admission import cluster_config
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
-from .. import _builtin_catalog
+from .._catalog_files import builtin_objects
 from . import base as bases
 from . import evaluate, hosts, other_tasks, reports, sources, tasks
 from .evaluate import Declared
@@ -105,7 +105,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     """The report for the options of the command. Raises UsageError."""
     kubevirt = _kubevirt(options.kubevirt, options.kubevirt_version)
     besides = _read(options.objects, b"", kubevirt, options.namespace)
-    catalog = _builtin_catalog.objects(kubevirt.release) if options.catalog == "builtin" else []
+    catalog = builtin_objects(kubevirt.release) if options.catalog == "builtin" else []
     cluster_objects = [*catalog, *(entry.manifest for entry in besides.objects)]
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster_objects)
     base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects) if options.base else None

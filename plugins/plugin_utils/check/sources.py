@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._cluster.read.catalog_text import LARGEST, TextError, documents
-from .._files import regular_files
+from .._catalog_files import regular_files
 from .findings import ERROR, NOTE, WARNING, Finding, Location
 
 Manifest = dict[str, Any]

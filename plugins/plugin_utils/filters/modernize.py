@@ -7,7 +7,7 @@ from typing import Any, Final
 from ...module_utils._resolver.api.names import shown
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.catalog import conversion
-from .. import _builtin_catalog
+from .._catalog_files import builtin_objects
 from .._filters import check_option, each, manifests, release_option
 from .templates import plain_manifest
 
@@ -34,7 +34,7 @@ def _catalog(value: Any, release: Release) -> list[dict[str, Any]] | None:
         return None
     if isinstance(value, str):
         check_option(_NAME, "catalog", value, _check_builtin)
-        return _builtin_catalog.objects(release)
+        return builtin_objects(release)
     return manifests(_NAME, "catalog", value)
 
 

@@ -10,7 +10,7 @@ from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE
 from ...module_utils._resolver.api.names import shown
 from ...module_utils._resolver.choose.selection import Rejected
 from ...module_utils._resolver.choose.workload import AvailableObjects, WorkloadRequest, resolve
-from .. import _builtin_catalog
+from .._catalog_files import builtin_objects
 from .._filters import manifests, release_option
 
 
@@ -29,7 +29,7 @@ def workload(
         if not isinstance(text, str) and (text is not None or option == "workload"):
             raise AnsibleFilterError(f"workload: {option}: expected text, found {shown(text)}")
     release = release_option("workload", kubevirt_version)
-    catalog = _builtin_catalog.objects(release) if objects is None else manifests("workload", "objects", objects)
+    catalog = builtin_objects(release) if objects is None else manifests("workload", "objects", objects)
     by_role = {
         role: [manifest for manifest in catalog if ROLE_OF_KIND.get(str(manifest.get("kind"))) is role]
         for role in (PREFERENCE, INSTANCETYPE)

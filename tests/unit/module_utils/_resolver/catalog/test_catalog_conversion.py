@@ -19,9 +19,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template import process
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.presets import EXCLUDE
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin_objects
 
-CATALOG = _builtin_catalog.objects(NEWEST)
+CATALOG = builtin_objects(NEWEST)
 Manifest = dict[str, Any]
 
 

@@ -15,7 +15,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     WorkloadRequest,
     resolve,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin_objects
 
 LABEL = "instancetype.kubevirt.io/"
 
@@ -259,7 +259,7 @@ def test_unreadable_preference_is_refused() -> None:
 
 def test_every_builtin_preference_is_a_workload() -> None:
     """Some need another class than the general one; none is ambiguous."""
-    objects = _builtin_catalog.objects(NEWEST)
+    objects = builtin_objects(NEWEST)
     available = AvailableObjects(
         [item for item in objects if item["kind"].endswith("Preference")],
         [item for item in objects if item["kind"].endswith("Instancetype")],

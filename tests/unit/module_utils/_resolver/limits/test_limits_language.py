@@ -19,14 +19,14 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     LIMIT_ANNOTATION,
     limit_of,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _builtin_catalog
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin_objects
 
 WITH_GPU = {
     "kind": "VirtualMachineClusterInstancetype",
     "metadata": {"name": "gpu1.small"},
     "spec": {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, "gpus": [{"name": "a", "deviceName": "example.com/a"}]},
 }
-CATALOG = [*_builtin_catalog.objects(NEWEST), WITH_GPU]
+CATALOG = [*builtin_objects(NEWEST), WITH_GPU]
 
 
 def limit(**fields: Any) -> Limit:
