@@ -14,8 +14,7 @@ from xml.dom import minidom
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT / "tests" / "unit" / "support"))
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters import page as pages  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.fleet import fleet  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.fleet import fleet, page  # noqa: E402
 from fleet_samples import fleet as sample  # noqa: E402
 
 PICTURE = CHECKOUT / "docs" / "images" / "fleet_report.svg"
@@ -27,9 +26,9 @@ _EMPTY = re.compile(r"<(br|hr|img|meta|col)\b([^>/]*)>")
 def main() -> int:
     options = sample(200)
     summary = fleet(options.pop("value"), **options, now="2026-03-01T08:00:00Z")
-    page = pages.page(summary, "fleet", "Fleet report", rows=20)
-    style = page[page.index("<style>") + 7 : page.index("</style>")].replace("body {", ".page {")
-    body = page[page.index("<body>") + 6 : page.index("</body>")].replace("<details open>", '<details open="open">')
+    html = page(summary, "fleet", "Fleet report", rows=20)
+    style = html[html.index("<style>") + 7 : html.index("</style>")].replace("body {", ".page {")
+    body = html[html.index("<body>") + 6 : html.index("</body>")].replace("<details open>", '<details open="open">')
     # The first section is enough to see what the page is about.
     body = body.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
     body = _EMPTY.sub(r"<\1\2/>", "<h2>".join(body.split("<h2>")[:2]))

@@ -22,19 +22,13 @@ from jinja2.exceptions import TemplateError
 _FILTERS: Final = {
     "catalog": ("catalog",),
     "catalog_objects": ("catalog_objects",),
-    "fitting": ("fitting",),
-    "fleet": ("_fleet",),
-    "fleet_clusters": ("_fleet_clusters",),
-    "modernize": ("modernize",),
-    "page": ("_page",),
+    "choose": ("fitting", "workload"),
+    "conversion": ("modernize", "template_convert", "template_from_vm", "template_process"),
+    "fleet": ("_fleet", "_fleet_clusters", "_page"),
     "pods": ("placement", "quota", "resources"),
     "quantity": ("quantity",),
-    "survey": ("_survey",),
-    "templates": ("template_convert", "template_from_vm", "template_process"),
-    "unknown": ("_unknown",),
+    "variables": ("_survey", "_unknown", "_window"),
     "vm": ("drift", "expand", "explain", "infer"),
-    "window": ("_window",),
-    "workload": ("workload",),
 }
 _CODE: Final = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters"
 _UNKNOWN: Final = re.compile(r"unexpected keyword argument '(\w+)'")
@@ -55,24 +49,28 @@ def _deferred(name: str, module: str) -> Callable[..., Any]:
         function = getattr(import_module(f"{_CODE}.{module}"), name.lstrip("_"))
         try:
             return function(*arguments, **options)
-        except (AnsibleError, TemplateError):
-            raise
+        except (AnsibleError, TemplateError) as error:
+            # Those of other filters, in templates inside the value, are of other classes.
+            if error.__class__ is not AnsibleFilterError:
+                raise
+            raise AnsibleFilterError(f"{name}: {error}") from None
         except RecursionError:
             raise AnsibleFilterError(f"{name}: the value is nested too deeply or contains itself") from None
         except TypeError as error:
-            raise AnsibleFilterError(f"{name}: {_call_problem(error) or _bug(error)}") from None
+            raise AnsibleFilterError(f"{name}: {_call_problem(error, options) or _bug(error)}") from None
         except Exception as error:
             raise AnsibleFilterError(f"{name}: {_bug(error)}") from None
 
     return call
 
 
-def _call_problem(error: TypeError) -> str:
+def _call_problem(error: TypeError, options: dict[str, Any]) -> str:
     """What is wrong with the options of a filter's call, or "" for an error inside the filter."""
-    if len(traceback.extract_tb(error.__traceback__)) > 1:
-        return ""
     unknown = _UNKNOWN.search(str(error))
-    return f"{unknown[1]}: unknown option" if unknown else "invalid arguments; see ansible-doc -t filter"
+    if unknown and unknown[1] in options:
+        return f"{unknown[1]}: unknown option"
+    inside = len(traceback.extract_tb(error.__traceback__)) > 1
+    return "" if inside else "invalid arguments; see ansible-doc -t filter"
 
 
 def _bug(error: Exception) -> str:

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from ansible.errors import AnsibleFilterError
+
 from ..module_utils._resolver.api.errors import QuantityError
 from ..module_utils._resolver.api.matcher import ROLES
 from ..module_utils._resolver.api.quantity import parse
@@ -46,10 +48,6 @@ _SECONDS_A_DAY: Final = 24 * 60 * 60
 _TIME: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z", re.ASCII)
 
 
-class FleetError(ValueError):
-    """The input is not what the modules return; one line names the place and the missing key."""
-
-
 def summary(
     vms: Iterable[Result],
     revisions: Iterable[Result],
@@ -65,7 +63,7 @@ def summary(
     vms: from virtual_machine_info. revisions, unreferenced: `virtual_machines` and `unreferenced` from it
     with `include: [refresh]`. instancetypes, preferences: from catalog_info.
     now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: `instancetypes` from capacity_info.
-    team_label: key of the label that names the team of a VM. Raises FleetError for other input.
+    team_label: key of the label that names the team of a VM. Raises AnsibleFilterError for other input.
     """
     captured = _vms_by_label(revisions, "revisions")
     by_label = _vms_by_label(vms, "virtual_machines")
@@ -111,7 +109,7 @@ def summary(
 
 
 def capacities(capacity: Iterable[Result]) -> list[Result]:
-    """The `instancetypes` of capacity_info, checked. Raises FleetError."""
+    """The `instancetypes` of capacity_info, checked. Raises AnsibleFilterError."""
     entries = list(capacity)
     for index, entry in enumerate(entries):
         _require(entry, ("name", "fits", "node_count", "nodes_total", "additional_vms"), f"capacity[{index}]")
@@ -333,10 +331,10 @@ def _vms_by_label(vms: Iterable[Result], option: str) -> dict[str, Result]:
 
 def _require(item: Any, names: tuple[str, ...], where: str) -> None:
     if not isinstance(item, Mapping):
-        raise FleetError(f"{where}: expected an entry of a module's result, found {item!r}")
+        raise AnsibleFilterError(f"{where}: expected an entry of a module's result, found {item!r}")
     missing = [name for name in names if name not in item]
     if missing:
-        raise FleetError(f"{where}: {missing[0]} is missing; pass the module's result unchanged")
+        raise AnsibleFilterError(f"{where}: {missing[0]} is missing; pass the module's result unchanged")
 
 
 def _label(vm: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 MEASURED = Path(os.environ.get("MEASURED", CHECKOUT)).resolve()
 MODULE_UTILS = MEASURED / "plugins" / "module_utils"
 COLLECTIONS = MEASURED / ".cache" / "collections"
-FILTERS = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils._vm_filters"
+FILTERS = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.vm"
 CASES = CHECKOUT / "tests" / "conformance" / "vectors" / "random" / "apply-a.jsonl"
 IMPORTS = 11
 # As json.dumps has it, but made once and without a look for objects that hold themselves.

@@ -1,4 +1,4 @@
-"""The filter catalog."""
+"""The filter catalog: what fits what, as data, a table, a picture or a page."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ...module_utils._resolver.catalog.matrix import Matrix, as_data, compatibil
 from ...module_utils._resolver.limits.language import Limit, limit_from_data
 from ...module_utils._resolver.limits.language import limits as parse
 from .._catalog_matrix import html, markdown, svg
-from .._fleet_summary import FleetError, capacities
+from .._fleet_summary import capacities
 
-_NOT_A_RESULT = "catalog: expected a result of catalog_info; pass it as the module returned it"
+_NOT_A_RESULT = "expected a result of catalog_info; pass it as the module returned it"
 FORMS = {"markdown": markdown, "html": html, "svg": svg}
 
 
@@ -30,29 +30,25 @@ def catalog(
 ) -> Any:
     """See its documentation."""
     if form != "data" and form not in FORMS:
-        raise AnsibleFilterError(f"catalog: form: {form!r} is not a valid value; choose data, {', '.join(FORMS)}")
-    if not isinstance(title, str):
-        raise AnsibleFilterError(f"catalog: title: expected text, found {title!r}")
-    if not isinstance(version, str):
-        raise AnsibleFilterError(f"catalog: version: expected text, found {version!r}")
+        raise AnsibleFilterError(f"form: {form!r} is not a valid value; choose data, {', '.join(FORMS)}")
+    for option, text in (("title", title), ("version", version)):
+        if not isinstance(text, str):
+            raise AnsibleFilterError(f"{option}: expected text, found {text!r}")
     if isinstance(capacity, (str, Mapping)) or not isinstance(capacity, Iterable):
-        raise AnsibleFilterError(f"catalog: capacity: expected a list of what a module returned, found {capacity!r}")
-    try:
-        checked_capacity = capacities(capacity)
-    except FleetError as error:
-        raise AnsibleFilterError(f"catalog: {error}") from error
+        raise AnsibleFilterError(f"capacity: expected a list of what a module returned, found {capacity!r}")
+    checked_capacity = capacities(capacity)
     if isinstance(value, Mapping) and "matrix" in value:
         return _render(*_of_result(value, limits), form, title, checked_capacity)
     if isinstance(value, Mapping):
         value = [value]
     if not isinstance(value, Iterable) or isinstance(value, str):
-        raise AnsibleFilterError(f"catalog: expected catalogs or manifests, found {value!r}")
+        raise AnsibleFilterError(f"expected catalogs or manifests, found {value!r}")
     try:
         documents = [dict(document) if isinstance(document, Mapping) else document for document in value]
         objects = bundle(documents, version=version).objects
         matrix, checked_limits = compatibility_matrix(objects), parse(limits or [], objects)
     except (CatalogError, FieldError) as error:
-        raise AnsibleFilterError(f"catalog: {error}") from error
+        raise AnsibleFilterError(str(error)) from None
     return _render(matrix, checked_limits, form, title, checked_capacity)
 
 
@@ -64,9 +60,9 @@ def _of_result(result: Mapping[str, Any], limits: Any) -> tuple[Matrix, list[Lim
             return matrix, parse(limits, map(manifest_of, (*matrix.instancetypes, *matrix.preferences)))
         read = [limit_from_data(limit) for limit in result.get("limits") or []]
     except CatalogError as error:
-        raise AnsibleFilterError(f"catalog: {error}") from error
+        raise AnsibleFilterError(str(error)) from None
     except (FieldError, KeyError, TypeError) as error:
-        raise AnsibleFilterError(f"{_NOT_A_RESULT} ({error!r})") from error
+        raise AnsibleFilterError(f"{_NOT_A_RESULT} ({error!r})") from None
     if None in read:
         raise AnsibleFilterError(_NOT_A_RESULT)
     return matrix, [limit for limit in read if limit is not None]

@@ -1,4 +1,4 @@
-"""The filter catalog_objects."""
+"""The filter catalog_objects: the manifests of a catalog."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def catalog_objects(
     patterns = {"series": series, "sizes": sizes, "names": names}
     for option, entries in patterns.items():
         if not isinstance(entries, (list, tuple)) or not all(isinstance(entry, str) for entry in entries):
-            raise AnsibleFilterError(f"catalog_objects: {option}: expected a list of names, found {entries!r}")
+            raise AnsibleFilterError(f"{option}: expected a list of names, found {entries!r}")
     for option, text in (("name_prefix", name_prefix), ("namespace", namespace), ("version", version)):
         if not isinstance(text, str):
-            raise AnsibleFilterError(f"catalog_objects: {option}: expected text, found {text!r}")
+            raise AnsibleFilterError(f"{option}: expected text, found {text!r}")
     if not isinstance(labels, (Mapping, type(None))):
-        raise AnsibleFilterError(f"catalog_objects: labels: expected an object, found {labels!r}")
+        raise AnsibleFilterError(f"labels: expected an object, found {labels!r}")
     try:
         objects = select(expand_catalog(*_sources(value), version=version), role=KINDS.get(kind), **patterns)
         objects = adapt(objects, namespace=namespace, labels=dict(labels or {}), name_prefix=name_prefix)
     except CatalogError as error:
-        raise AnsibleFilterError(f"catalog_objects: {error}") from error
+        raise AnsibleFilterError(str(error)) from None
     return (
         [{**manifest["metadata"], "spec": manifest["spec"]} for manifest in objects] if form == "entries" else objects
     )
@@ -54,19 +54,19 @@ def catalog_objects(
 def _check(option: str, value: Any, choices: tuple) -> None:
     if value not in choices:
         options = " or ".join(choice for choice in choices if choice)
-        raise AnsibleFilterError(f"catalog_objects: {option}: {value!r} is not a valid value; choose {options}")
+        raise AnsibleFilterError(f"{option}: {value!r} is not a valid value; choose {options}")
 
 
 def _sources(value: Any) -> list:
     too_much = oversized(value)
     if too_much:
-        raise AnsibleFilterError(f"catalog_objects: the catalog {too_much}; simplify the catalog")
+        raise AnsibleFilterError(f"the catalog {too_much}; simplify the catalog")
     if isinstance(value, Mapping):
         return [dict(value)]
     if isinstance(value, Iterable) and not isinstance(value, str):
         # An empty YAML document is None.
         return [dict(source) if isinstance(source, Mapping) else source for source in value if source is not None]
     raise AnsibleFilterError(
-        "catalog_objects: expected catalogs or manifests, found "
+        "expected catalogs or manifests, found "
         + ("text; read YAML with from_yaml or from_yaml_all" if isinstance(value, str) else repr(value))
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
@@ -19,18 +20,19 @@ from ...module_utils._resolver.kubevirt.pod.manifests import hard_of, labels_of,
 from ...module_utils._resolver.kubevirt.pod.pod import Unrenderable
 from ...module_utils._resolver.kubevirt.pod.vm_pod import KEEP, MIGRATE, RESTART
 from ...module_utils._resolver.kubevirt.vmi import expand
-from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
+from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of
 from .._filters import (
-    boolean_option,
+    FilterProblem,
+    accepts_unknown,
     check_option,
-    manifest_list,
     manifests,
+    one_line,
     release_option,
     single_manifest,
     vm_filter,
 )
 from .._manifest_checks import gated
-from .._vm_filters import FilterProblem, Overrides, parts
+from .vm import Overrides, parts
 
 Manifest = dict[str, Any]
 
@@ -68,12 +70,11 @@ def _resources(
 
 
 resources = vm_filter(
-    "resources",
     _resources,
     kubevirt=single_manifest,
     namespace=single_manifest,
-    quotas=manifest_list,
-    networks=manifest_list,
+    quotas=partial(manifests, "quotas"),
+    networks=partial(manifests, "networks"),
     migrates_from=single_manifest,
 )
 
@@ -92,37 +93,25 @@ def quota(
     virtual_machines: Any = (),
     storage_class: Any = "",
     running: Any = KEEP,
-    kubevirt: Any = None,
-    kubevirt_version: Any = None,
-    objects: Any = (),
-    accept_unknown_fields: Any = False,
+    **options: Any,
 ) -> dict[str, Any]:
+    """See its documentation. options: see `_evaluated`."""
     if running not in _RUNNING:
-        raise AnsibleFilterError(f"quota: running: choose from {', '.join(_RUNNING)}, not {running!r}")
+        raise AnsibleFilterError(f"running: choose from {', '.join(_RUNNING)}, not {running!r}")
     cluster = QuotaObjects(
-        quotas=manifests("quota", "quotas", quotas),
-        limit_ranges=manifests("quota", "limit_ranges", limit_ranges),
-        application_quotas=manifests("quota", "application_quotas", application_quotas),
-        cluster_quotas=manifests("quota", "cluster_quotas", cluster_quotas),
-        aaq=None if aaq is None else check_option("quota", "aaq", aaq, single_manifest),
-        namespaces=manifests("quota", "namespaces", namespaces),
-        networks=None if networks is None else manifests("quota", "networks", networks),
-        pods=manifests("quota", "pods", pods),
-        guests=manifests("quota", "guests", guests),
-        vms=manifests("quota", "virtual_machines", virtual_machines),
+        quotas=manifests("quotas", quotas),
+        limit_ranges=manifests("limit_ranges", limit_ranges),
+        application_quotas=manifests("application_quotas", application_quotas),
+        cluster_quotas=manifests("cluster_quotas", cluster_quotas),
+        aaq=None if aaq is None else check_option("aaq", aaq, single_manifest),
+        namespaces=manifests("namespaces", namespaces),
+        networks=None if networks is None else manifests("networks", networks),
+        pods=manifests("pods", pods),
+        guests=manifests("guests", guests),
+        vms=manifests("virtual_machines", virtual_machines),
         default_class=str(storage_class or ""),
     )
-    return _evaluate_vms(
-        "quota",
-        check_quotas,
-        vms,
-        cluster,
-        running,
-        kubevirt=kubevirt,
-        kubevirt_version=kubevirt_version,
-        objects=objects,
-        accept_unknown_fields=accept_unknown_fields,
-    )
+    return _evaluated(check_quotas, vms, cluster, running, **options)
 
 
 def placement(
@@ -132,9 +121,6 @@ def placement(
     namespaces: Any = (),
     quotas: Any = (),
     networks: Any = None,
-    kubevirt: Any = None,
-    kubevirt_version: Any = None,
-    objects: Any = (),
     drain: Any = (),
     instancetypes: Any = (),
     device_classes: Any = None,
@@ -142,84 +128,72 @@ def placement(
     resource_claims: Any = None,
     resource_claim_templates: Any = None,
     running: Any = MIGRATE,
-    accept_unknown_fields: Any = False,
+    **options: Any,
 ) -> dict[str, Any]:
-    name = "placement"
+    """See its documentation. options: see `_evaluated`."""
     if running not in (MIGRATE, RESTART):
-        raise AnsibleFilterError(f"{name}: running: choose from {MIGRATE}, {RESTART}, not {running!r}")
+        raise AnsibleFilterError(f"running: choose from {MIGRATE}, {RESTART}, not {running!r}")
     if isinstance(drain, (str, Mapping)) or not isinstance(drain, Iterable):
-        raise AnsibleFilterError(f"{name}: drain: expected a list of names, found {drain!r}")
+        raise AnsibleFilterError(f"drain: expected a list of names, found {drain!r}")
     cluster = PlacementObjects(
-        manifests(name, "nodes", nodes),
-        manifests(name, "pods", pods),
-        manifests(name, "namespaces", namespaces),
-        manifests(name, "quotas", quotas),
-        None if networks is None else manifests(name, "networks", networks),
+        manifests("nodes", nodes),
+        manifests("pods", pods),
+        manifests("namespaces", namespaces),
+        manifests("quotas", quotas),
+        None if networks is None else manifests("networks", networks),
         list(drain),
-        manifests(name, "instancetypes", instancetypes),
+        manifests("instancetypes", instancetypes),
         devices=_device_objects(
-            name,
             device_classes=device_classes,
             resource_slices=resource_slices,
             resource_claims=resource_claims,
             resource_claim_templates=resource_claim_templates,
         ),
     )
-    return _evaluate_vms(
-        name,
-        simulation.placement,
-        vms,
-        cluster,
-        running,
-        kubevirt=kubevirt,
-        kubevirt_version=kubevirt_version,
-        objects=objects,
-        accept_unknown_fields=accept_unknown_fields,
-    )
+    return _evaluated(simulation.placement, vms, cluster, running, **options)
 
 
-def _device_objects(name: str, **options: Any) -> DeviceObjects | None:
+def _device_objects(**options: Any) -> DeviceObjects | None:
     if all(value is None for value in options.values()):
         return None
-    lists = [manifests(name, option, value or ()) for option, value in options.items()]
+    lists = [manifests(option, value or ()) for option, value in options.items()]
     for option, objects in zip(options, lists):
         for manifest in objects:
             if not (manifest.get("metadata") or {}).get("name"):
-                raise AnsibleFilterError(f"{name}: {option}: an object has no name")
+                raise AnsibleFilterError(f"{option}: an object has no name")
     return device_objects(*lists)
 
 
-def _evaluate_vms(
-    name: str,
+def _evaluated(
     evaluate: Callable[..., dict[str, Any]],
     vms: Any,
     cluster: Any,
     of_running: str,
     *,
-    kubevirt: Any,
-    kubevirt_version: Any,
-    objects: Any,
-    accept_unknown_fields: Any,
+    kubevirt: Any = None,
+    kubevirt_version: Any = None,
+    objects: Any = (),
+    accept_unknown_fields: Any = False,
 ) -> dict[str, Any]:
     """The result of a filter for a list of VMs. Raises AnsibleFilterError.
 
-    name: of the filter. evaluate: placement or check_quotas, with the objects that it takes. The rest are options of
-    the filter: the release is that of `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another; objects
-    are instancetypes, preferences and revisions.
+    evaluate: placement or check_quotas, with the objects that it takes. The rest are options of the filter: the release
+    is that of `kubevirt`, a KubeVirt object, unless `kubevirt_version` names another; objects are instancetypes,
+    preferences and revisions.
     """
-    kubevirt_object = check_option(name, "kubevirt", kubevirt, single_manifest) if kubevirt is not None else None
-    known_objects = manifests(name, "objects", objects)
-    accept = boolean_option("accept_unknown_fields", name, accept_unknown_fields)
-    release = release_option(name, kubevirt_version or version_of(kubevirt_object or {}) or None)
+    kubevirt_object = check_option("kubevirt", kubevirt, single_manifest) if kubevirt is not None else None
+    known_objects = Objects(manifests("objects", objects))
+    accept = accepts_unknown(accept_unknown_fields)
+    release = release_option(kubevirt_version, kubevirt_object)
     try:
-        gated_vms = [gated(vm, accept) for vm in manifests(name, "VirtualMachines", vms)]
+        gated_vms = [gated(vm, accept) for vm in manifests("VirtualMachines", vms)]
         cluster_kubevirt = _kubevirt(kubevirt_object, release)
         try:
-            return evaluate(gated_vms, Objects(known_objects), cluster_kubevirt, cluster, of_running)
+            return evaluate(gated_vms, known_objects, cluster_kubevirt, cluster, of_running)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise _of_configuration(error, kubevirt_object) from None
     except (FieldError, FilterProblem) as error:
-        raise AnsibleFilterError(f"{name}: {' '.join(str(error).split())}") from error
+        raise AnsibleFilterError(one_line(error)) from None
 
 
 def _of_configuration(error: Exception, kubevirt: Manifest | None) -> Exception:

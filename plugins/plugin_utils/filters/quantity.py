@@ -16,7 +16,7 @@ FORMS = ("integer", "canonical", "human", "human_decimal")
 def quantity(value: Any, form: Any = "integer", compare: Any = None) -> Any:
     """See its documentation."""
     if form not in FORMS:
-        raise AnsibleFilterError(f"quantity: form: {form!r} is not a valid value; choose {' or '.join(FORMS)}")
+        raise AnsibleFilterError(f"form: {form!r} is not a valid value; choose {' or '.join(FORMS)}")
     other = None if compare is None else _parsed(compare, "compare: ")
 
     def convert(entry: Any) -> Any:
@@ -34,10 +34,8 @@ def quantity(value: Any, form: Any = "integer", compare: Any = None) -> Any:
 
 def _parsed(value: Any, label: str = "") -> Quantity:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise AnsibleFilterError(f"quantity: {label}expected a quantity such as 512Mi, found {value!r}")
+        raise AnsibleFilterError(f"{label}expected a quantity such as 512Mi, found {value!r}")
     try:
         return parse(str(value).strip())
-    except QuantityError as error:
-        raise AnsibleFilterError(
-            f"quantity: {label}{value!r} is not a quantity; write a quantity such as 512Mi or 4G"
-        ) from error
+    except QuantityError:
+        raise AnsibleFilterError(f"{label}{value!r} is not a quantity; write a quantity such as 512Mi or 4G") from None

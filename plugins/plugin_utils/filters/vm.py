@@ -1,27 +1,254 @@
-"""The filters of single VMs."""
+"""Filters about one VM: its expansion, the source of each field, and refusals.
+
+The functions take plain manifests. An instancetype or preference given as a manifest or bare spec replaces the one that
+the VM's matcher names; otherwise `objects` is searched for it. release: the KubeVirt whose behaviour counts.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .. import _vm_filters as vm_filters
-from .._filters import boolean_option, choice, each, manifests, release_option, vm_filter
+from ...module_utils._resolver.api import release_schema
+from ...module_utils._resolver.api.errors import FieldError, Panic
+from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role, set_kinds
+from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.api.semantic import equal
+from ...module_utils._resolver.api.tree import copy, differences
+from ...module_utils._resolver.declare.vm import workload
+from ...module_utils._resolver.kubevirt.apply import applier, conflict, topology
+from ...module_utils._resolver.kubevirt.find import find
+from ...module_utils._resolver.kubevirt.find import infer as inference
+from ...module_utils._resolver.kubevirt.find.lookup import Objects, not_found
+from ...module_utils._resolver.kubevirt.vmi import expand as expansion
+from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
+from ...module_utils._resolver.kubevirt.vmi.configuration import Configuration
+from ...module_utils._resolver.kubevirt.webhooks.validate import unmet
+from ...module_utils._resolver.refresh import drift as drifting
+from .. import _field_sources as field_sources
+from .._filters import FilterProblem, accepts_unknown, choice, each, manifests, release_option, vm_filter
 from .._manifest_checks import gated
 
-expand = vm_filter("expand", vm_filters.expand)
-explain = vm_filter("explain", vm_filters.explain, form=choice("data", "table"))
+Manifest = dict[str, Any]
+Overrides = dict[str, "Manifest | None"]
+
+# The name of an object given as an argument; no cluster object can have it.
+_OVERRIDE = "(given)"
+
+
+def _expand(vm: Manifest, overrides: Overrides, objects: list[Manifest], release: Release) -> Manifest:
+    """The VM as expand-spec returns it: without matchers, with all values from them and the defaults.
+
+    overrides: {"instancetype": ..., "preference": ...}, None if the matcher counts.
+    """
+    vm, lookup = _resolved(vm, overrides, objects, release)
+    expanded = expansion.expand(vm, lookup, None, release)
+    if expanded.error is not None or expanded.vm is None:
+        raise FilterProblem(expanded.error.message if expanded.error else "cannot be expanded")
+    return _without_empty_status(expanded.vm)
+
+
+def _infer(vm: Manifest, objects: list[Manifest], release: Release) -> Manifest:
+    """The VM with the matchers that admission infers from its volumes (`inferFromVolume`)."""
+    _check(vm)
+    inferred = inference.infer(vm, Objects(objects), release)
+    if inferred.error is not None or inferred.vm is None:
+        raise FilterProblem(inferred.error.message if inferred.error else "cannot be inferred")
+    return _without_empty_status(inferred.vm)
+
+
+def _explain(
+    vm: Manifest, overrides: Overrides, objects: list[Manifest], release: Release, form: str = "data"
+) -> dict[str, Any] | list[str]:
+    """What KubeVirt refuses about the VM, and the source of each field of the expanded template.
+
+    Conflicts are in KubeVirt's order: [{path, message}]. Of requirements KubeVirt reports only the first: [{message,
+    paths}]. Fields, [{field, value, source, instead_of}], are there unless something conflicts; see explain.explain.
+    Workload, only of a VM that was made for one: {workload, size}, and what was chosen for it, and why.
+    form: data, or table, all of this as lines of text.
+    """
+    instancetype, preference, template = parts(vm, overrides, objects, release)
+    conflicts, requirements = _refusals(template, instancetype, preference, release)
+    own = vm["spec"].get("template") or {}
+    stored_choice = workload.stored_choice(vm)
+    try:
+        rows = [] if conflicts else field_sources.explain(own, instancetype, preference, Configuration(), release)
+    except field_sources.NotExpandable as failed:
+        raise FilterProblem(failed.problem.message) from None
+    if form == "table":
+        return [
+            *(refusal["message"] for refusal in (*conflicts, *requirements)),
+            *(_workload_lines(stored_choice) if stored_choice else ()),
+            *(field_sources.table(rows) if rows else ()),
+        ]
+    fields = [{**row._asdict(), "instead_of": [other._asdict() for other in row.instead_of]} for row in rows]
+    workload_result = (
+        {"workload": {"workload": stored_choice.workload, "size": stored_choice.size, **stored_choice.choice}}
+        if stored_choice
+        else {}
+    )
+    return {"conflicts": conflicts, "requirements": requirements, "fields": fields, **workload_result}
+
+
+def _workload_lines(made_for: workload.StoredChoice) -> list[str]:
+    others = [f"other {option}: {', '.join(names)}" for option, names in made_for.choice["others"].items() if names]
+    return [f"workload {made_for.workload}: {line}" for line in (*made_for.choice["reasons"], *others)]
+
+
+def _refusals(
+    template: Manifest, instancetype: Manifest | None, preference: Manifest | None, release: Release
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The conflicts and the unmet requirements of a canonical template. The cluster's defaults count as its own."""
+    try:
+        uneven = topology.spread_indivisible(instancetype, preference, release)
+        missing = None if uneven else unmet(template, instancetype, preference, release=release)
+        conflict_list = applier.apply_in_place(
+            template["metadata"], template["spec"], instancetype, preference, release
+        )
+    except Panic as panic:
+        raise FilterProblem(f"KubeVirt rejects such a VM: {panic}") from None
+    conflicts = [{"path": item.full_path(), "message": conflict.cause_message(item, release)} for item in conflict_list]
+    if uneven is not None:
+        return conflicts, [{"message": uneven.message, "paths": [uneven.field]}]
+    return conflicts, [{"message": missing.message, "paths": list(missing.conflicts)}] if missing else []
+
+
+def _drift(manifest: Manifest, current: list[Manifest], release: Release) -> dict[str, Any]:
+    """How captured objects differ from the current ones.
+
+    manifest: a VM whose ControllerRevisions are in `current`; or a ControllerRevision, an instancetype or a preference,
+    compared with the object of the same kind and name: {drifted, changes}.
+    """
+    if manifest.get("kind") == "ControllerRevision" or manifest.get("kind") in ROLE_OF_KIND:
+        return _object_drift(manifest, Objects(current), release)
+    vm_drift = drifting.drift(_admitted(manifest, release), Objects(current), KubeVirt(release))
+    effect = vm_drift.effect
+    result: dict[str, Any] = {
+        "drifted": vm_drift.drifted,
+        "guest_before": effect.guest_before,
+        "guest_after": effect.guest_after,
+        "changes": list(effect.changes),
+        "needs": drifting.needs(effect),
+    }
+    if effect.refusal:
+        result["refusal"] = effect.refusal
+    for role, part in zip(ROLES, (vm_drift.instancetype, vm_drift.preference)):
+        if part is not None:
+            result[role.matcher] = {**part._asdict(), "changes": list(part.changes)}
+    return result
+
+
+def _object_drift(manifest: Manifest, lookup: Objects, release: Release) -> dict[str, Any]:
+    captured = manifest["kind"] == "ControllerRevision"
+    captured_object = manifest.get("data") if captured else manifest
+    kind = captured_object.get("kind") if isinstance(captured_object, dict) else None
+    if not isinstance(captured_object, dict) or kind not in ROLE_OF_KIND:
+        raise FieldError("data.kind", f"{kind!r} is neither an instancetype nor a preference")
+    role = ROLE_OF_KIND[kind]
+    if captured:
+        decoded = drifting.revision_spec(manifest, role, release)
+        if decoded.spec is None:
+            raise FilterProblem(decoded.error or "cannot be read")
+        before = decoded.spec
+    else:
+        before = _spec(role.spec_type, captured_object, release)
+    name = (captured_object.get("metadata") or {}).get("name") or ""
+    live = lookup.get(kind, (manifest.get("metadata") or {}).get("namespace") or "", name)
+    if live is None:
+        raise FilterProblem(not_found(kind, name).message)
+    after = _spec(role.spec_type, live, release)
+    return {"drifted": not equal(role.spec_type, before, after), "changes": differences(before, after)}
+
+
+def _spec(spec_type: str, manifest: Manifest, release: Release) -> Manifest:
+    try:
+        return release_schema.canonical(spec_type, manifest.get("spec"), release)
+    except FieldError as error:
+        raise error.with_parent("spec") from None
+
+
+def parts(
+    vm: Manifest, overrides: Overrides, objects: list[Manifest], release: Release
+) -> tuple[Manifest | None, Manifest | None, dict[str, Any]]:
+    """The canonical specs of instancetype and preference (None: none), and the template."""
+    vm, lookup = _resolved(vm, overrides, objects, release)
+    specs = []
+    for role in ROLES:
+        result = find.spec(vm, role, lookup, release)
+        if result.error is not None:
+            raise FilterProblem(result.error.message)
+        specs.append(result.spec)
+    try:
+        template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
+    except FieldError as error:
+        raise error.with_parent("spec.template") from None
+    return specs[0], specs[1], template
+
+
+def _resolved(
+    vm: Manifest, overrides: Overrides, objects: list[Manifest], release: Release
+) -> tuple[Manifest, Objects]:
+    """The VM with matchers for the objects given as arguments, and a lookup that knows them."""
+    vm = _admitted(vm, release)
+    added = []
+    for role in ROLES:
+        manifest = overrides.get(role.matcher)
+        if manifest is None:
+            _check_inferred(role, vm)
+            continue
+        # Neither spec has a field `spec`, so a bare spec can be told from a manifest.
+        spec = manifest.get("spec", manifest)
+        vm["spec"][role.matcher] = {"name": _OVERRIDE, "kind": role.cluster_kind}
+        if vm.get("status"):
+            vm["status"].pop(role.reference, None)
+        added.append({"kind": role.cluster_kind, "metadata": {"name": _OVERRIDE}, "spec": spec})
+    return vm, Objects([*objects, *added])
+
+
+def _admitted(vm: Manifest, release: Release) -> Manifest:
+    """A copy of the VM with its matchers as the cluster stores them."""
+    _check(vm)
+    vm = copy(vm)
+    if release.sets_matcher_kind:
+        set_kinds(vm)
+    return vm
+
+
+def _check(vm: Manifest) -> None:
+    if not isinstance(vm.get("spec"), dict):
+        raise FieldError("spec", "missing; pass the manifest of a VirtualMachine")
+
+
+def _check_inferred(role: Role, vm: Manifest) -> None:
+    """Rejects a matcher that is still to be inferred: after admission KubeVirt would look for an object
+    without a name.
+    """
+    matcher = role.matcher_of(vm)
+    if isinstance(matcher, dict) and matcher.get("inferFromVolume") and not matcher.get("name"):
+        volume = matcher["inferFromVolume"]
+        raise FieldError(
+            f"spec.{role.matcher}",
+            f"must be inferred from the volume {volume}; pass the VM through the filter infer first",
+        )
+
+
+def _without_empty_status(vm: Manifest) -> Manifest:
+    if not vm.get("status"):
+        vm.pop("status", None)
+    return vm
+
+
+expand = vm_filter(_expand)
+explain = vm_filter(_explain, form=choice("data", "table"))
 
 
 def drift(value: Any, current: Any, kubevirt_version: Any = None) -> Any:
     """See its documentation."""
-    current_manifests = manifests("drift", "current", current)
-    release = release_option("drift", kubevirt_version)
-    return each("drift", value, lambda manifest: vm_filters.drift(manifest, current_manifests, release))
+    current_manifests, release = manifests("current", current), release_option(kubevirt_version)
+    return each(value, lambda manifest: _drift(manifest, current_manifests, release))
 
 
 def infer(value: Any, objects: Any, kubevirt_version: Any = None, accept_unknown_fields: Any = False) -> Any:
     """See its documentation."""
-    known_objects = manifests("infer", "objects", objects)
-    release = release_option("infer", kubevirt_version)
-    accept = boolean_option("accept_unknown_fields", "infer", accept_unknown_fields)
-    return each("infer", value, lambda vm: vm_filters.infer(gated(vm, accept), known_objects, release))
+    known_objects, release = manifests("objects", objects), release_option(kubevirt_version)
+    accept = accepts_unknown(accept_unknown_fields)
+    return each(value, lambda vm: _infer(gated(vm, accept), known_objects, release))

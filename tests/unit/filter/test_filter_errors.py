@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from ansible.errors import AnsibleFilterError
+from ansible.errors import AnsibleError, AnsibleFilterError
 from jinja2.exceptions import UndefinedError
 
 from ansible_collections.virtshape.instancetypes.plugins.filter import core
@@ -51,7 +51,7 @@ def test_unknown_option_is_refused(name: str) -> None:
 def test_values_of_any_shape_give_one_line_errors(name: str, value: Any) -> None:
     try:
         FILTERS[name](value)
-    except AnsibleFilterError as error:
+    except AnsibleError as error:
         assert "bug in the collection" not in str(error), error
         assert "\n" not in str(error)
 
@@ -66,9 +66,14 @@ def test_unexpected_error_is_reported_as_a_bug(failing: Callable[[BaseException]
 
 
 def test_errors_of_templates_pass_unchanged(failing: Callable[[BaseException], Any]) -> None:
-    for error in (UndefinedError("x is undefined"), AnsibleFilterError("mine: no")):
-        with pytest.raises(type(error), match=str(error)):
+    for error in (UndefinedError("x is undefined"), AnsibleError("the filter other failed")):
+        with pytest.raises(type(error), match=f"^{error}"):
             failing(error)("x")
+
+
+def test_own_errors_begin_with_the_filter(failing: Callable[[BaseException], Any]) -> None:
+    with pytest.raises(AnsibleFilterError, match=r"^mine: form: unknown"):
+        failing(AnsibleFilterError("form: unknown"))("x")
 
 
 def test_invalid_arguments_refer_to_ansible_doc(failing: Callable[[BaseException], Any]) -> None:

@@ -6,7 +6,7 @@ import datetime
 from typing import Any
 
 import pytest
-from ansible.errors import AnsibleFilterError
+from ansible.errors import AnsibleError
 
 from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
 
@@ -61,6 +61,6 @@ def test_a_list_without_a_separator() -> None:
     ],
 )
 def test_invalid_arguments_are_refused(arguments: tuple[Any, ...], message: str) -> None:
-    with pytest.raises(AnsibleFilterError) as error:
+    with pytest.raises(AnsibleError) as error:
         survey(*arguments)
     assert str(error.value).startswith(message)

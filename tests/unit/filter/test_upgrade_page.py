@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.page import page
+from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
+
+page = FilterModule().filters()["_page"]
 
 
 def upgrade_page(actual: Any, title: str = "Upgrade", **options: Any) -> str:

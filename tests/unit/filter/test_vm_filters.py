@@ -147,7 +147,7 @@ def test_resources_of_networks_and_of_a_migration() -> None:
         ({"kubevirt": kubevirt(developerConfiguration=5)}, "kubevirt: .*malformed"),
         ({"kubevirt": kubevirt(supportContainerResources=[5])}, "kubevirt: its configuration cannot be read"),
         ({"quotas": "q"}, "quotas: expected a list of manifests, found 'q'"),
-        ({"quotas": [5]}, "quotas: expected a manifest, found 5"),
+        ({"quotas": [5]}, r"quotas\[0\]: expected a manifest, found 5"),
     ],
 )
 def test_invalid_cluster_options_are_refused(options: dict[str, Any], problem: str) -> None:

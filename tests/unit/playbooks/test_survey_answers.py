@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ansible.parsing.dataloader import DataLoader
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.survey import survey
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.variables import survey
 from awx_rules import extra_vars_file, launch
 
 SURVEYS = sorted((Path(__file__).resolve().parents[3] / "playbooks" / "awx" / "surveys").glob("*.json"))

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters import page as pages
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.fleet import fleet
+from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
 from fleet_samples import LABEL, captured, entry, part, random_fleet, vm
 from fleet_samples import fleet as sample
 
+FILTERS = FilterModule().filters()
+fleet = FILTERS["_fleet"]
 NOW = "2026-03-01T08:00:00Z"
 GIB = 2**30
 
@@ -48,7 +49,8 @@ class Page(HTMLParser):
 
 
 def text(vms: list[dict[str, Any]], *, title: str = "", scope: str = "", rows: int = 1000, **others: Any) -> str:
-    return pages.page(fleet(vms, now=NOW, **others), "fleet", title, scope, rows)
+    shown: str = FILTERS["_page"](fleet(vms, now=NOW, **others), "fleet", title, scope, rows)
+    return shown
 
 
 def page(vms: list[dict[str, Any]], **options: Any) -> Page:

@@ -18,9 +18,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_matrix import html, markdown, svg
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.fleet import fleet
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.modernize import modernize
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.page import page
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.conversion import modernize
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.fleet import fleet, page
 from fleet_samples import DAYS, LABEL, captured, entry, part, vm
 
 NOW = "2026-03-01T08:00:00Z"

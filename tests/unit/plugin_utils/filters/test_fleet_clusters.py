@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.fleet import fleet
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.fleet_clusters import fleet_clusters
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.page import page
+from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
 from fleet_samples import LABEL, captured, entry, vm
 
+FILTERS = FilterModule().filters()
+fleet, fleet_clusters, page = (FILTERS[name] for name in ("_fleet", "_fleet_clusters", "_page"))
 NOW = "2026-03-01T08:00:00Z"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.window import (
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.variables import (
     WindowError,
     schedule,
     window,

@@ -1,4 +1,4 @@
-"""The filters of VirtualMachineTemplates."""
+"""The filters of VirtualMachineTemplates, and of manifests that are out of date."""
 
 from __future__ import annotations
 
@@ -11,53 +11,57 @@ from ansible.errors import AnsibleFilterError
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.names import shown
 from ...module_utils._resolver.api.option_checks import oversized
+from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import declared
 from ...module_utils._resolver.api.unquoted import QUOTES
+from ...module_utils._resolver.catalog import conversion
 from ...module_utils._resolver.kubevirt.template.from_vm import template_of
 from ...module_utils._resolver.kubevirt.template.openshift import ConversionError, convert
 from ...module_utils._resolver.kubevirt.template.parameters import texts
 from ...module_utils._resolver.kubevirt.template.process import Processed, process, refusal, review
-from .._filters import boolean_option
+from .._catalog_files import builtin_objects
+from .._filters import accepts_unknown, each, manifests, release_option
 from .._manifest_checks import check_fields, check_types, gated
 
 _KIND: Final = "VirtualMachineTemplate"
+_BUILTIN: Final = "builtin"
 
 
 def template_convert(value: Any) -> dict[str, Any]:
     """See its documentation."""
-    source = _manifest("template_convert", value, "Template")
+    source = _manifest(value, "Template")
     try:
         template = convert(source, object_labels=True)
     except ConversionError as error:
-        raise AnsibleFilterError(f"template_convert: {_label(source)}: {error}") from error
-    _accepted("template_convert", template, review(template))
+        raise AnsibleFilterError(f"{_label(source)}: {error}") from None
+    _accepted(template, review(template))
     return template
 
 
 def template_from_vm(value: Any, accept_unknown_fields: Any = False) -> dict[str, Any]:
     """See its documentation."""
-    vm = _manifest("template_from_vm", value, "VirtualMachine")
-    accept = boolean_option("accept_unknown_fields", "template_from_vm", accept_unknown_fields)
+    vm = _manifest(value, "VirtualMachine")
+    accept = accepts_unknown(accept_unknown_fields)
     try:
         return template_of(declared("VirtualMachine", gated(vm, accept)))
     except FieldError as error:
-        raise AnsibleFilterError(f"template_from_vm: {_label(vm)}: {error}") from error
+        raise AnsibleFilterError(f"{_label(vm)}: {error}") from None
 
 
 def template_process(
     value: Any, parameters: Any = None, seed: Any = None, accept_unknown_fields: Any = False
 ) -> dict[str, Any]:
     """See its documentation."""
-    template = _manifest("template_process", value, _KIND)
-    accept = boolean_option("accept_unknown_fields", "template_process", accept_unknown_fields)
+    template = _manifest(value, _KIND)
+    accept = accepts_unknown(accept_unknown_fields)
     random = secrets.token_hex() if seed is None else str(seed)
     try:
         check_fields(f"{_KIND}Spec", "spec", template.get("spec") or {}, accept_unknown=False)
-        processed = _accepted("template_process", template, process(template, _texts(parameters), random))
+        processed = _accepted(template, process(template, _texts(parameters), random))
         manifest = {**(processed.substituted or {}), "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"}
         vm = declared("VirtualMachine", gated(manifest, accept))
     except FieldError as error:
-        raise AnsibleFilterError(f"template_process: {_label(template)}: {error}") from error
+        raise AnsibleFilterError(f"{_label(template)}: {error}") from None
     return {
         "virtual_machine": vm,
         "message": processed.message,
@@ -69,57 +73,83 @@ def template_process(
 def _texts(parameters: Any) -> dict[str, str]:
     """Values by name as texts, as the API takes them."""
     if not isinstance(parameters, (Mapping, type(None))):
-        raise AnsibleFilterError(f"template_process: parameters: expected values by name, found {shown(parameters)}")
+        raise AnsibleFilterError(f"parameters: expected values by name, found {shown(parameters)}")
     try:
         return texts(parameters or {})
     except FieldError as error:
-        raise AnsibleFilterError(f"template_process: {error}") from error
+        raise AnsibleFilterError(str(error)) from None
 
 
-def _manifest(name: str, value: Any, kind: str) -> dict[str, Any]:
+def _manifest(value: Any, kind: str) -> dict[str, Any]:
     """The filter's input, which has to be of the kind."""
     if not isinstance(value, Mapping):
         hint = "; read YAML with from_yaml" if isinstance(value, str) else ""
-        raise AnsibleFilterError(f"{name}: expected the manifest of a {kind}, found {shown(value)}{hint}")
+        raise AnsibleFilterError(f"expected the manifest of a {kind}, found {shown(value)}{hint}")
     if value.get("kind", kind) != kind:
-        raise AnsibleFilterError(f"{name}: kind: expected {kind}, found {shown(value['kind'])}")
+        raise AnsibleFilterError(f"kind: expected {kind}, found {shown(value['kind'])}")
     try:
         check_types(value)
     except FieldError as error:
-        raise AnsibleFilterError(f"{name}: {error}") from error
+        raise AnsibleFilterError(str(error)) from None
     too_much = oversized(value)
     if too_much:
-        raise AnsibleFilterError(f"{name}: the manifest {too_much}; simplify it")
-    return plain_manifest(name, value)
+        raise AnsibleFilterError(f"the manifest {too_much}; simplify it")
+    return _plain(value)
 
 
-def plain_manifest(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(value: Any, path: str = "") -> Any:
     """A manifest without Ansible's own types, which are classes derived from Python's."""
-    return {str(key): _plain(name, entry, key) for key, entry in value.items()}
-
-
-def _plain(name: str, value: Any, path: str) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _plain(name, entry, f"{path}.{key}") for key, entry in value.items()}
+        return {str(key): _plain(entry, f"{path}.{key}" if path else str(key)) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(name, entry, f"{path}[{index}]") for index, entry in enumerate(value)]
+        return [_plain(entry, f"{path}[{index}]") for index, entry in enumerate(value)]
     if value is None or isinstance(value, bool):
         return value
     for kind in (str, int, float):
         if isinstance(value, kind):
             return kind(value)
-    raise AnsibleFilterError(f"{name}: {path}: expected text or a number, found {shown(value)}{QUOTES}")
+    raise AnsibleFilterError(f"{path}: expected text or a number, found {shown(value)}{QUOTES}")
 
 
-def _accepted(name: str, source: dict[str, Any], processed: Processed) -> Processed:
+def _accepted(source: dict[str, Any], processed: Processed) -> Processed:
     """What came of a VirtualMachineTemplate, unless it is refused."""
     if processed.errors:
         declared = (source.get("spec") or {}).get("parameters") or []
         names = [parameter["name"] for parameter in declared if parameter.get("name")]
-        raise AnsibleFilterError(f"{name}: {_label(source)}: {refusal(processed.errors, names)}")
+        raise AnsibleFilterError(f"{_label(source)}: {refusal(processed.errors, names)}")
     return processed
 
 
 def _label(source: dict[str, Any]) -> str:
     """The object in a message."""
     return str((source.get("metadata") or {}).get("name") or source.get("kind") or _KIND)
+
+
+def modernize(value: Any, kubevirt_version: Any = None, presets: Any = (), catalog: Any = None) -> Any:
+    """See its documentation."""
+    release = release_option(kubevirt_version)
+    sources = conversion.Sources(manifests("presets", presets), _catalog(catalog, release))
+
+    def converted(manifest: dict[str, Any]) -> dict[str, Any]:
+        if manifest.get("kind") in ("Template", _KIND):
+            manifest = _plain(manifest)
+        result = conversion.convert(manifest, sources, release)
+        data: dict[str, Any] = {
+            "manifest": result.manifest,
+            "changes": [change._asdict() for change in result.changes],
+            "remaining": [remaining._asdict() for remaining in result.remaining],
+        }
+        if result.differences is None:
+            return data
+        guests = {"guest_before": result.guest_before, "guest_after": result.guest_after}
+        return {**data, **guests, "differences": list(result.differences)}
+
+    return each(value, converted)
+
+
+def _catalog(value: Any, release: Release) -> list[dict[str, Any]] | None:
+    if not isinstance(value, str):
+        return None if value is None else manifests("catalog", value)
+    if value != _BUILTIN:
+        raise AnsibleFilterError(f"catalog: expected {_BUILTIN} or a list of manifests, found {shown(value)}")
+    return builtin_objects(release)

@@ -1,22 +1,63 @@
-"""The filter _window: whether work may begin in a maintenance window, and when it may again."""
+"""The filters of what users say of a role: misspelt variables, answers of a survey, maintenance windows."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import yaml
+from ansible.errors import AnsibleError
 
-from ...module_utils._resolver.api.names import shown
+from ...module_utils._resolver.api.names import nearest, shown
 
+_OWN = "; a variable of your own needs another prefix"
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _TIME = re.compile(r"(\d\d):(\d\d)")
 _MIDNIGHT = 24 * 60
 # Days in which each window begins again, also where a change of the clock leaves it out once.
 _HORIZON = 18
+
+
+def unknown(value: Iterable[str], of: str, known: Iterable[str], near: bool = False) -> list[str]:
+    """See its documentation."""
+    prefix = f"{of.split()[-1]}_"
+    names = list(known)
+    hints = {name: nearest(name, names, prefix) for name in sorted(set(value) - set(names))}
+    return [
+        f"{name} is not a variable of the {of}{hint}{'' if '?' in hint else _OWN}"
+        for name, hint in hints.items()
+        if "?" in hint or not near
+    ]
+
+
+def survey(value: Any, separator: str | None = None) -> str | list[str]:
+    """See its documentation. Strings keep their mark as unsafe."""
+    if separator is None:
+        return _text(value)
+    if isinstance(value, (list, tuple)):
+        texts = [_text(entry) for entry in value]
+    else:
+        text = _text(value)
+        texts = [part.strip() for part in text.split(separator)] if separator else [text]
+    return [entry for entry in texts if entry]
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, bool):
+        raise AnsibleError(
+            f"expected a text, found the boolean {str(value).lower()}; YAML reads a bare on, off, yes, no, "
+            "true and false as booleans: write such a name in a list, with a comma after it"
+        )
+    if isinstance(value, (int, float, date)):
+        return str(value)
+    raise AnsibleError(f"expected a text, found {value!r}")
 
 
 def window(

@@ -1,0 +1,87 @@
+"""The filters that choose objects: all instancetypes that fit, and what a workload needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ...module_utils._resolver.api.names import shown
+from ...module_utils._resolver.choose.selection import Rejected, choose
+from ...module_utils._resolver.choose.workload import AvailableObjects, WorkloadRequest, resolve
+from .._catalog_files import builtin_objects
+from .._filters import check_option, manifests, release_option
+from .._manifest_checks import check_types
+
+_OPTIONS: dict[str, Any] = {
+    "cpu": None,
+    "memory": None,
+    "class": "",
+    "labels": {},
+    "series": "",
+    "deprecated": False,
+    "kubevirt_version": None,
+}
+
+
+def fitting(value: Any, preference: Any = None, **options: Any) -> list[dict[str, Any]]:
+    """All instancetypes that fit, best first. For the options see _OPTIONS; `class` cannot be a parameter name."""
+    unknown = options.keys() - _OPTIONS.keys()
+    if unknown:
+        raise AnsibleFilterError(f"{min(unknown)}: unknown option; choose {', '.join(_OPTIONS)}")
+    settings = {**_OPTIONS, **options}
+    if preference is not None and not isinstance(preference, (Mapping, str)):
+        raise AnsibleFilterError(f"preference: expected a manifest, a spec or a name, found {preference!r}")
+    for option, kind, name in (
+        ("labels", Mapping, "an object"),
+        ("class", str, "text"),
+        ("series", str, "text"),
+        ("deprecated", bool, "true or false"),
+    ):
+        if not isinstance(settings[option], kind):
+            raise AnsibleFilterError(f"{option}: expected {name}, found {settings[option]!r}")
+    release = release_option(settings.pop("kubevirt_version"))
+    if isinstance(value, Mapping):
+        value = [value]
+    if not isinstance(value, Iterable) or isinstance(value, str):
+        raise AnsibleFilterError(f"expected manifests of instancetypes, found {value!r}")
+    # None is an empty YAML document.
+    entries = [dict(entry) if isinstance(entry, Mapping) else entry for entry in value if entry is not None]
+    for index, entry in enumerate(entries):
+        check_option(f"[{index}]", entry if isinstance(entry, dict) else {}, check_types)
+    if isinstance(preference, Mapping):
+        preference = dict(preference)
+    try:
+        return choose(entries, preference=preference, class_label=settings.pop("class"), release=release, **settings)
+    except Rejected as error:
+        raise AnsibleFilterError(str(error)) from None
+
+
+def workload(
+    value: Any,
+    size: Any = None,
+    cpu: Any = None,
+    memory: Any = None,
+    performance: Any = None,
+    data_sources: Any = None,
+    objects: Any = None,
+    kubevirt_version: Any = None,
+) -> dict[str, Any]:
+    """See its documentation."""
+    for option, text in (("workload", value), ("size", size), ("performance", performance)):
+        if not isinstance(text, str) and (text is not None or option == "workload"):
+            raise AnsibleFilterError(f"{option}: expected text, found {shown(text)}")
+    release = release_option(kubevirt_version)
+    catalog = builtin_objects(release) if objects is None else manifests("objects", objects)
+    preferences, instancetypes = (
+        [manifest for manifest in catalog if ROLE_OF_KIND.get(str(manifest.get("kind"))) is role]
+        for role in (PREFERENCE, INSTANCETYPE)
+    )
+    sources = None if data_sources is None else manifests("data_sources", data_sources)
+    try:
+        available = AvailableObjects(preferences, instancetypes, sources)
+        return resolve(WorkloadRequest(value, size, cpu, memory, performance), available, release).as_data()
+    except Rejected as error:
+        raise AnsibleFilterError(str(error)) from None
