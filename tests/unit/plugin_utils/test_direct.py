@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.e
     Outcome,
     Params,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _direct
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _action
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
 
 MODULE = "virtshape.instancetypes.lease"
@@ -52,7 +52,7 @@ class Here(ModuleAction):
 
 
 def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: Any) -> Any:
-    """What `_direct` answers for a module that tells its options and environment."""
+    """What `_action` answers for a module that tells its options and environment."""
 
     def answer(params: Params, mode: Mode) -> Outcome:
         mode.warnings += ["old", "old"]
@@ -65,8 +65,8 @@ def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: An
 
     spec: dict[str, Any] = {"text": {"type": "str"}, "key": {"type": "str", "no_log": True}}
     module = Module({**spec, "kubeconfig": {"type": "raw"}}, answer)
-    with mock.patch.object(_direct, "import_module", return_value=mock.Mock(MODULE=module)):
-        return _direct.execute(action, MODULE, options, HERE if task_vars is None else task_vars)
+    with mock.patch.object(_action, "import_module", return_value=mock.Mock(MODULE=module)):
+        return _action.execute_directly(action, MODULE, options, HERE if task_vars is None else task_vars)
 
 
 def test_a_module_is_executed_here() -> None:
@@ -104,10 +104,10 @@ def test_timeout_restores_the_state_of_the_worker() -> None:
 
     before = gc.get_threshold(), dict(os.environ), basic._ANSIBLE_ARGS, sys.stdout
     with (
-        mock.patch.object(_direct, "import_module", return_value=mock.Mock(MODULE=Module({}, answer))),
+        mock.patch.object(_action, "import_module", return_value=mock.Mock(MODULE=Module({}, answer))),
         pytest.raises(TimedOut),
     ):
-        _direct.execute(Here(environment=[{"FLAVOUR": "sweet"}]), MODULE, {}, HERE)
+        _action.execute_directly(Here(environment=[{"FLAVOUR": "sweet"}]), MODULE, {}, HERE)
     assert (gc.get_threshold(), dict(os.environ), basic._ANSIBLE_ARGS, sys.stdout) == before
 
 
@@ -181,7 +181,7 @@ def test_the_interpreter_counts() -> None:
 
 
 def test_keep_remote_files_disables_direct_execution() -> None:
-    with mock.patch.object(_direct.constants, "DEFAULT_KEEP_REMOTE_FILES", True):
+    with mock.patch.object(_action.constants, "DEFAULT_KEEP_REMOTE_FILES", True):
         assert execute(Here(), text="a") is None
 
 

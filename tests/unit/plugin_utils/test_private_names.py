@@ -16,7 +16,7 @@ OF_ACTIONS |= {"_execute_module", "_requires_connection", "_supports_async", "_s
 # Of the versions that are supported, some only have these.
 OF_SOME_VERSIONS = {"_ANSIBLE_PROFILE", "_PARSED_MODULE_ARGS", "_internal"}
 USED = {
-    "plugin_utils/_direct.py": {
+    "plugin_utils/_action.py": {
         # The arguments that a module gets, what it returns, and the environment that it runs in.
         "_update_module_args",
         "_parse_returned_data",

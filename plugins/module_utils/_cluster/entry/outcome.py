@@ -1,7 +1,7 @@
 """Modules without Ansible: their options, their run, and the outcome of a task.
 
 The modules of this folder are values of `Module`. `adapter.py` runs them in a process of their own, or where the action
-is, through `plugin_utils/_direct.py`.
+is, through `plugin_utils/_action.py`.
 """
 
 from __future__ import annotations
