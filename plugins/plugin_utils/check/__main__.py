@@ -18,7 +18,7 @@ from ...module_utils._resolver.kubevirt.admission import cluster_config
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from .._catalog_files import builtin_objects
 from . import base as bases
-from . import evaluate, hosts, other_tasks, reports, sources, tasks
+from . import evaluate, hosts, reports, sources, tasks
 from .evaluate import Declared
 from .findings import ERROR, RULES, WARNING, Finding, Location, Unchecked, with_lines
 from .limits import Limits
@@ -137,7 +137,7 @@ def _read(
     if catalog:
         results += evaluate.catalog(catalog, kubevirt.release)
     for source in repository.sources:
-        for manifest in (*sources.manifests([source]), *other_tasks.task_manifests(source.location, source.content)):
+        for manifest in (*sources.manifests([source]), *tasks.task_manifests(source.location, source.content)):
             results += evaluate.declared(manifest, kubevirt.release, namespace)
         results += tasks.declared(source, namespace)
     for host in hosts.hosts(repository):

@@ -32,9 +32,7 @@ from ...module_utils._resolver.preflight import issues as preflight
 from ...module_utils._resolver.preflight.admit import AdmissionResult, admit
 from .._manifest_checks import check_types, gated
 from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
-from .sources import Repository, Source, SourceManifest, kinds_in
-from .templates import is_template
-from .templates import objects as objects_of_template
+from .sources import Repository, Source, SourceManifest, is_template, kinds_in, template_objects
 
 Manifest = dict[str, Any]
 
@@ -147,7 +145,7 @@ def declared(source: SourceManifest, release: Release, namespace: str) -> Iterat
     location, manifest, problem = source
     kind = manifest["kind"]
     if is_template(manifest) and not problem:
-        for index, item, parameter in objects_of_template(manifest):
+        for index, item, parameter in template_objects(manifest):
             if isinstance(item.get("kind"), str) and "apiVersion" in item:
                 inside = location._replace(path=(*location.path, "objects", index))
                 reason = f"the parameter {parameter} of the Template has no value, so the object is not checked"

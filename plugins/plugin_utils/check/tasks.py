@@ -1,4 +1,6 @@
-"""VMs, instancetypes and preferences that Ansible tasks and variables declare with this collection.
+"""VMs, instancetypes and preferences that Ansible tasks and variables declare.
+
+With this collection, or as manifests with `kubernetes.core.k8s` and `kubevirt.core.kubevirt_vm`.
 
 Only literal values can be checked. Names and namespaces may be templates, and cloud_init and access_credentials are
 left out with a template or an encrypted value. For others, a note says that the object is not checked.
@@ -11,7 +13,9 @@ from typing import Any, Final, NamedTuple
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
+from ansible.module_utils.parsing.convert_bool import boolean
 
+from ...module_utils._cluster.read.catalog_text import TextError, documents
 from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
@@ -20,7 +24,7 @@ from ...module_utils._resolver.api.option_checks import shape_problem
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.selection import Rejected
 from ...module_utils._resolver.choose.workload import AvailableObjects, MissingObject, resolve
-from ...module_utils._resolver.declare import manifests
+from ...module_utils._resolver.declare import manifests as declare
 from ...module_utils._resolver.declare.entries import expand_shorthand, merge_options
 from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm import workload
@@ -30,22 +34,30 @@ from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from .evaluate import VM, Declared
 from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
 from .hosts import Host
-from .sources import Source
+from .sources import Source, SourceManifest, kinds_in, manifests
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]
 
 _COLLECTION: Final = "virtshape.instancetypes."
 _TEMPLATED: Final = ("{{", "{%")
-TEMPLATE: Final = "has a template"
-NOT_CHECKED: Final = ", so the object is not checked; run the playbook with --check against a cluster"
+_TEMPLATE: Final = "has a template"
+_NOT_CHECKED: Final = ", so the object is not checked; run the playbook with --check against a cluster"
 _SECRET: Final = "has a value encrypted with Ansible Vault"
 _STRINGS: Final = ("name", "namespace")
 _SOURCE: Final = "DataSource"
 # These options do not affect the checks, and may contain secrets and file names.
 _UNCHECKED_OPTIONS: Final = ("access_credentials", "cloud_init")
-PLACEHOLDER: Final = "templated"
-"""Replaces a templated name or namespace."""
+# Replaces a templated name or namespace.
+_PLACEHOLDER: Final = "templated"
+
+_K8S_COLLECTIONS: Final = ("kubernetes.core.", "community.kubernetes.", "community.okd.", "redhat.openshift.", "")
+_K8S: Final = frozenset(f"{collection}k8s" for collection in _K8S_COLLECTIONS)
+_KUBEVIRT_VM: Final = frozenset(("kubevirt.core.kubevirt_vm", "community.kubevirt.kubevirt_vm", "kubevirt_vm"))
+_OTHER_MODULES: Final = _K8S | _KUBEVIRT_VM
+_DEFINITIONS: Final = ("definition", "resource_definition", "inline")
+_OLD: Final = "the options of community.kubevirt are not known"
+_PATCH: Final = "is a patch"
 
 
 class _Module(NamedTuple):
@@ -64,8 +76,8 @@ class _Module(NamedTuple):
 
 _MODULES: Final = {
     "virtual_machine": _Module("virtual_machines", SPEC, virtual_machine, EXCLUSIVE),
-    "instancetype": _Module("instancetypes", manifests.argument_spec(INSTANCETYPE), manifests.instancetype),
-    "preference": _Module("preferences", manifests.argument_spec(PREFERENCE), manifests.preference),
+    "instancetype": _Module("instancetypes", declare.argument_spec(INSTANCETYPE), declare.instancetype),
+    "preference": _Module("preferences", declare.argument_spec(PREFERENCE), declare.preference),
 }
 # The variables of the role virtual_machines, wherever they are set.
 _ROLE_LIST: Final = "virtual_machines_list"
@@ -196,17 +208,17 @@ def _shared(manifest: Manifest) -> bool:
 def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding | Unchecked | Undecided]:
     options = dict(entry.options)
     for name in _STRINGS:
-        if unknown(options.get(name)) == TEMPLATE:
-            options[name] = PLACEHOLDER
+        if _unknown(options.get(name)) == _TEMPLATE:
+            options[name] = _PLACEHOLDER
     if options.get("state") == "absent":
         return
     label = f"{entry.module.plural.rstrip('s').replace('_', ' ')} {options.get('name') or ''}".strip()
     for name in entry.options:
-        why = unknown(options[name])
+        why = _unknown(options[name])
         if not why:
             continue
         if name not in _UNCHECKED_OPTIONS:
-            yield _unchecked(entry, label, name, f"{why}{NOT_CHECKED}")
+            yield _unchecked(entry, label, name, f"{why}{_NOT_CHECKED}")
             return
         yield Finding("unchecked", NOTE, entry.location, label, name, f"{why}, so the option is not checked")
         del options[name]
@@ -267,11 +279,99 @@ def _words(error: Exception, spec: Options) -> str:
     return f"{name}: unknown option{nearest(name, spec)}"
 
 
-def unknown(value: Any) -> str:
+def task_manifests(location: Location, content: Any) -> Iterator[SourceManifest]:
+    """The manifests in the tasks of a document. A VM whose options have templates is found with the reason."""
+    if isinstance(content, list):
+        for index, inside in enumerate(content):
+            yield from task_manifests(location._replace(path=(*location.path, index)), inside)
+    if not isinstance(content, dict) or "apiVersion" in content:
+        return
+    for key, value in content.items():
+        child = location._replace(path=(*location.path, str(key)))
+        if not isinstance(value, dict) or key not in _OTHER_MODULES:
+            yield from task_manifests(child, value)
+        elif value.get("state") != "absent":
+            yield from _of_k8s(child, value) if key in _K8S else [_of_kubevirt_vm(child, key, value)]
+
+
+def _of_k8s(location: Location, options: Options) -> Iterator[SourceManifest]:
+    key = next((name for name in _DEFINITIONS if options.get(name)), "")
+    location, definition = location._replace(path=(*location.path, key)), options.get(key)
+    if isinstance(definition, str):
+        try:
+            definition = documents(definition, location.file, foreign=True)
+        except TextError:
+            problem = _unknown(definition) or "is not YAML"
+            for kind in kinds_in(str(definition)):
+                yield SourceManifest(location, {"apiVersion": "", "kind": kind}, f"{problem}{_NOT_CHECKED}")
+            return
+        locations = [location] * len(definition)
+    elif isinstance(definition, list):
+        locations = [location._replace(path=(*location.path, index)) for index in range(len(definition))]
+    else:
+        locations, definition = [location], [definition]
+    for where, content in zip(locations, definition):
+        if not isinstance(content, dict):
+            continue
+        named = {name: options[name] for name in ("name", "namespace") if options.get(name)}
+        metadata = content.get("metadata")
+        whole = {
+            "apiVersion": options.get("api_version") or options.get("api") or "v1",
+            "kind": options.get("kind"),
+            **content,
+            "metadata": {**named, **metadata} if isinstance(metadata, dict) else metadata or named,
+        }
+        for inside in manifests([Source(where, whole)]):
+            yield _known(inside.location, inside.manifest, _PATCH if options.get("state") == "patched" else "")
+
+
+def _of_kubevirt_vm(location: Location, module: str, options: Options) -> SourceManifest:
+    metadata = {name: options[name] for name in ("name", "namespace", "labels", "annotations") if options.get(name)}
+    if options.get("generate_name"):
+        metadata["name"] = f"{options['generate_name']}x"
+    running = options.get("running")
+    spec = {
+        "runStrategy": options.get("run_strategy")
+        or ("Halted" if running is not None and not boolean(running, strict=False) else "Always"),
+        **{
+            field: options[name]
+            for name, field in (
+                ("instancetype", "instancetype"),
+                ("preference", "preference"),
+                ("data_volume_templates", "dataVolumeTemplates"),
+            )
+            if options.get(name)
+        },
+        "template": {
+            "metadata": {name: options[name] for name in ("labels", "annotations") if options.get(name)},
+            "spec": options.get("spec") or {"domain": {"devices": {}}},
+        },
+    }
+    manifest = {
+        "apiVersion": options.get("api_version") or "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": metadata,
+        "spec": spec,
+    }
+    old = "spec" not in options and "kubevirt.core" not in module
+    return _known(location, manifest, _OLD if old else "")
+
+
+def _known(location: Location, manifest: Options, problem: str) -> SourceManifest:
+    """The manifest with placeholders for a templated name and namespace."""
+    metadata = manifest.get("metadata")
+    if isinstance(metadata, dict):
+        names = {name: _PLACEHOLDER for name in ("name", "namespace") if _unknown(metadata.get(name)) == _TEMPLATE}
+        manifest = {**manifest, "metadata": {**metadata, **names}}
+    problem = problem or _unknown(manifest)
+    return SourceManifest(location, manifest, f"{problem}{_NOT_CHECKED}" if problem else "")
+
+
+def _unknown(value: Any) -> str:
     """Why a value is unknown; "" if it is known."""
     if isinstance(value, str):
         if value.startswith("$ANSIBLE_VAULT;"):
             return _SECRET
-        return TEMPLATE if any(mark in value for mark in _TEMPLATED) else ""
+        return _TEMPLATE if any(mark in value for mark in _TEMPLATED) else ""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next(filter(None, map(unknown, inside)), "")
+    return next(filter(None, map(_unknown, inside)), "")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.templates import objects
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.sources import template_objects
 
 Check = Callable[..., list[str]]
 
@@ -134,7 +134,7 @@ def test_values_of_parameters() -> None:
         {"name": "E", "value": "not: json"},
     ]
     item = {"${A}": ["${A}-${B}-${D}", "${{C}}", "${{E}}", "${UNKNOWN}", "${{UNKNOWN}}", 5]}
-    ((index, result, missing),) = objects({"parameters": parameters, "objects": [item]})
+    ((index, result, missing),) = template_objects({"parameters": parameters, "objects": [item]})
     assert (index, missing) == (0, "")
     assert result == {"x": ["x--aa-0-A", True, "not: json", "${UNKNOWN}", "${{UNKNOWN}}", 5]}
 
