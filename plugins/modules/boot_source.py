@@ -358,10 +358,7 @@ results:
       description: Whether CDI reports the boot source as ready.
       type: bool
       returned: when the DataSource exists
-    msg:
-      description: Why the boot source failed, on one line.
-      type: str
-      returned: on failure
+    msg: {description: "Why the boot source failed, on one line.", type: str, returned: on failure}
     warnings: {description: Warnings about the boot source., type: list, elements: str, returned: when there are any}
 result:
   description: The only entry of RV(results).

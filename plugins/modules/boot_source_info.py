@@ -112,10 +112,7 @@ boot_sources:
       type: str
       returned: always
       sample: quay.io/containerdisks/fedora:latest
-    digest:
-      description: Digest of the image that was imported, empty if it is unknown.
-      type: str
-      returned: always
+    digest: {description: "Digest of the image that was imported, empty if it is unknown.", type: str, returned: always}
     cron:
       description: Name of the DataImportCron that manages the DataSource, empty without one.
       type: str

@@ -209,10 +209,7 @@ drained:
     node_count: {description: Number of nodes with room., type: int, returned: always}
     nodes: {description: The first twenty of these nodes., type: list, elements: str, returned: always}
     target: {description: The new node., type: str, returned: when it fits}
-    problem:
-      description: Missing resources, if the guest does not fit.
-      type: str
-      returned: when it does not fit
+    problem: {description: "Missing resources, if the guest does not fit.", type: str, returned: when it does not fit}
 instancetypes:
   description: The instancetypes that the option names, in its order; with V(*), in order of their names.
   type: list

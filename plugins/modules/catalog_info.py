@@ -136,10 +136,7 @@ instancetypes:
       description: Class of the instancetype, empty without the label C(instancetype.kubevirt.io/class).
       type: str
       returned: always
-    series:
-      description: Series, the part of the name before the last dot.
-      type: str
-      returned: always
+    series: {description: "Series, the part of the name before the last dot.", type: str, returned: always}
     size:
       description: Size, the label C(instancetype.kubevirt.io/size) or the part of the name after the last dot.
       type: str
@@ -203,10 +200,7 @@ preferences:
     namespace: *namespace
     kind: *kind
     vcpus: {description: Number of vCPUs that the preference requires., type: int, returned: always}
-    memory:
-      description: Memory that the preference requires, as the object spells it.
-      type: str
-      returned: always
+    memory: {description: "Memory that the preference requires, as the object spells it.", type: str, returned: always}
     memory_bytes: *memory_bytes
     features:
       description: Features of the preference, each because its field is set - V(bios), V(efi), V(secure_boot), V(tpm),

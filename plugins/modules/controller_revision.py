@@ -210,11 +210,7 @@ results:
       elements: str
       returned: when the VM runs and VMIs may be read
       sample: [domain.cpu.maxSockets, domain.devices.disks.root.disk.bus]
-    status:
-      description: Printable status of the VM.
-      type: str
-      returned: always
-      sample: Running
+    status: {description: Printable status of the VM., type: str, returned: always, sample: Running}
     instancetype:
       description: The revision of the instancetype, with C(state) (V(current), V(drifted), V(gone), V(revision_lost),
         V(not_captured) or V(unknown)), C(kind), C(name), C(revision), C(pinned), C(generation), C(current_generation),
@@ -230,14 +226,8 @@ results:
       type: bool
       returned: always
     failed: {description: Whether the VM failed., type: bool, returned: always}
-    msg:
-      description: Why the VM failed, on one line.
-      type: str
-      returned: on failure
-    restarted:
-      description: Whether the VM was restarted, or would be in check mode.
-      type: bool
-      returned: always
+    msg: {description: "Why the VM failed, on one line.", type: str, returned: on failure}
+    restarted: {description: "Whether the VM was restarted, or would be in check mode.", type: bool, returned: always}
     warnings:
       description: Warnings about the VM, such as a restart that KubeVirt asks for and the guest does not need.
       type: list

@@ -87,10 +87,7 @@ results:
       type: str
       returned: always
       sample: apply
-    changed:
-      description: Whether the object was changed, or would be in check mode.
-      type: bool
-      returned: always
+    changed: {description: "Whether the object was changed, or would be in check mode.", type: bool, returned: always}
     failed: {description: Whether the object failed., type: bool, returned: always}
     skip_reason: {description: Why the task did not change the object., type: str, returned: when it was left alone}
     taken_over:
@@ -110,10 +107,7 @@ results:
       returned: together with C(taken_over_from)
       type: dict
       sample: {OpenAPI-Generator: [metadata.labels.team]}
-    msg:
-      description: Why the object failed, on one line.
-      type: str
-      returned: on failure
+    msg: {description: "Why the object failed, on one line.", type: str, returned: on failure}
     warnings: {description: Warnings about the object., type: list, elements: str, returned: when there are any}
 result:
   description: The only entry of RV(results).

@@ -250,10 +250,7 @@ objects:
   returned: always
   contains:
     kind: {description: Kind of the object., type: str, returned: always}
-    namespace:
-      description: Namespace of the object, empty for cluster-wide kinds.
-      type: str
-      returned: always
+    namespace: {description: "Namespace of the object, empty for cluster-wide kinds.", type: str, returned: always}
     name: {description: Name of the object., type: str, returned: always}
     status:
       description: What the new catalog makes of the object - V(unchanged), V(new), V(changed) or V(gone).

@@ -206,10 +206,7 @@ results:
       type: str
       returned: always
       sample: apply
-    changed:
-      description: Whether the object was changed, or would be in check mode.
-      type: bool
-      returned: always
+    changed: {description: "Whether the object was changed, or would be in check mode.", type: bool, returned: always}
     failed: {description: Whether the object failed., type: bool, returned: always}
     skip_reason:
       description: Why the task did not change the object.
@@ -232,10 +229,7 @@ results:
       returned: together with C(taken_over_from)
       type: dict
       sample: {OpenAPI-Generator: [metadata.labels.team]}
-    msg:
-      description: Why the object failed, on one line.
-      type: str
-      returned: on failure
+    msg: {description: "Why the object failed, on one line.", type: str, returned: on failure}
     warnings: {description: Warnings about the object., type: list, elements: str, returned: when there are any}
     retained:
       description: Objects that remain when the VM is deleted - claims that the VM does not own - with C(kind) and
@@ -321,11 +315,7 @@ results:
         namespace: golden-images
         parameters: {NAME: report, INSTANCETYPE: u1.medium}
         message: Log in to report as cloud-user.
-    status:
-      description: Printable status of the VM.
-      type: str
-      returned: when it exists
-      sample: Running
+    status: {description: Printable status of the VM., type: str, returned: when it exists, sample: Running}
     run_strategy: {description: Run strategy of the VM., type: str, returned: when it exists}
     instancetype_revision:
       description: Name of the ControllerRevision with the VM's copy of the instancetype.

@@ -110,15 +110,9 @@ results:
   contains:
     name: {description: Name of the VM., type: str, returned: always}
     namespace: {description: Namespace of the object., type: str, returned: always}
-    changed:
-      description: Whether the VM was adopted, or would be in check mode.
-      type: bool
-      returned: always
+    changed: {description: "Whether the VM was adopted, or would be in check mode.", type: bool, returned: always}
     failed: {description: Whether adopting the VM failed., type: bool, returned: always}
-    fits:
-      description: Whether the VM has an instancetype, or an instancetype fits.
-      type: bool
-      returned: always
+    fits: {description: "Whether the VM has an instancetype, or an instancetype fits.", type: bool, returned: always}
     msg:
       description: Why the VM cannot be adopted, or was not.
       type: str

@@ -171,11 +171,7 @@ virtual_machines:
     uid: {description: UID of the VM., type: str, returned: always}
     labels: {description: Labels of the object., type: dict, returned: always}
     run_strategy: {description: Run strategy of the VM., type: str, returned: always}
-    status:
-      description: Printable status of the VM.
-      type: str
-      returned: always
-      sample: Running
+    status: {description: Printable status of the VM., type: str, returned: always, sample: Running}
     ready: {description: Whether the VM is ready., type: bool, returned: always}
     conditions:
       description: Conditions of the VM, with C(type), C(status), C(reason) and C(message).
@@ -327,19 +323,9 @@ virtual_machines:
       type: dict
       returned: when there is one
       contains:
-        uid:
-          description: UID of the VMI, which changes with every restart.
-          type: str
-          returned: always
-        phase:
-          description: Phase of the VMI.
-          type: str
-          returned: always
-          sample: Running
-        node:
-          description: Node of the VMI, empty before the VMI is scheduled.
-          type: str
-          returned: always
+        uid: {description: "UID of the VMI, which changes with every restart.", type: str, returned: always}
+        phase: {description: Phase of the VMI., type: str, returned: always, sample: Running}
+        node: {description: "Node of the VMI, empty before the VMI is scheduled.", type: str, returned: always}
         guest:
           description: Resources of the running guest - C(vcpus), C(sockets), C(cores), C(threads), C(memory), C(gpus)
             and C(host_devices).
@@ -382,14 +368,8 @@ virtual_machines:
               type: str
               returned: always
               sample: template.spec.domain.cpu.sockets
-            server:
-              description: Value of the cluster, null if not set.
-              type: raw
-              returned: always
-            resolver:
-              description: Value of this collection, null if not set.
-              type: raw
-              returned: always
+            server: {description: "Value of the cluster, null if not set.", type: raw, returned: always}
+            resolver: {description: "Value of this collection, null if not set.", type: raw, returned: always}
     export:
       description: What the VM adds to RV(manifests), or why it cannot be exported.
       type: dict

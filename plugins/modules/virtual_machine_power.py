@@ -173,25 +173,15 @@ results:
   contains:
     name: {description: Name of the VM., type: str, returned: always}
     namespace: {description: Namespace of the object., type: str, returned: always}
-    state:
-      description: Desired state of the VM.
-      type: str
-      returned: always
-      sample: started
+    state: {description: Desired state of the VM., type: str, returned: always, sample: started}
     verb:
       description: The request that was sent, or would be in check mode. Empty if none is needed.
       type: str
       returned: always
       sample: start
-    changed:
-      description: Whether the task sent a request, or would in check mode.
-      type: bool
-      returned: always
+    changed: {description: "Whether the task sent a request, or would in check mode.", type: bool, returned: always}
     failed: {description: Whether the VM failed., type: bool, returned: always}
-    msg:
-      description: Why the VM failed, on one line.
-      type: str
-      returned: on failure
+    msg: {description: "Why the VM failed, on one line.", type: str, returned: on failure}
     status:
       description: Printable status of the VM at the end of the task.
       type: str
@@ -202,29 +192,15 @@ results:
       type: str
       returned: when it exists
       sample: Stopped
-    run_strategy:
-      description: Run strategy of the VM.
-      type: str
-      returned: when it exists
-      sample: Always
+    run_strategy: {description: Run strategy of the VM., type: str, returned: when it exists, sample: Always}
     instance:
       description: VMI of the VM at the end of the task.
       type: dict
       returned: when there is one
       contains:
-        uid:
-          description: UID of the VMI, which changes with every restart.
-          type: str
-          returned: always
-        phase:
-          description: Phase of the VMI.
-          type: str
-          returned: always
-          sample: Running
-        node:
-          description: Node of the VMI, empty before the VMI is scheduled.
-          type: str
-          returned: always
+        uid: {description: "UID of the VMI, which changes with every restart.", type: str, returned: always}
+        phase: {description: Phase of the VMI., type: str, returned: always, sample: Running}
+        node: {description: "Node of the VMI, empty before the VMI is scheduled.", type: str, returned: always}
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
