@@ -83,10 +83,10 @@ def _restart(entry: Declared, before: Manifest, base_cluster: Cluster, head_clus
     if effect.needs == RESTART:
         fields = ", ".join(str(change["field"]) for change in effect.changes[:3])
         message = f"the change needs a restart of a running guest: {effect.reason or fields}"
-        yield Finding("needs-restart", WARNING, entry.location, entry.label, "spec", message)
+        yield entry.finding("needs-restart", WARNING, "spec", message)
     elif effect.needs == UNKNOWN:
         message = "the effect on a running guest is unknown until the errors of the VM are fixed"
-        yield Finding("unchecked", NOTE, entry.location, entry.label, "spec", message)
+        yield entry.finding("unchecked", NOTE, "spec", message)
 
 
 class _BaseFirst:
@@ -108,4 +108,4 @@ def _changed(entry: Declared, before: Manifest, vms: Sequence[Manifest], kubevir
     users = sum(key_of(entry.manifest) in references(vm) for vm in vms)
     if users and not equal(role.spec_type, spec_before, spec_after):
         message = f"{users} VM{'s' * (users != 1)} captured the object before the change; run refresh_revisions"
-        yield Finding("changed-size", NOTE, entry.location, entry.label, "spec", message)
+        yield entry.finding("changed-size", NOTE, "spec", message)

@@ -71,6 +71,10 @@ class Declared(NamedTuple):
         """``VirtualMachine shop/web``"""
         return label(self.manifest)
 
+    def finding(self, rule: str, level: str, field: str, message: str) -> Finding:
+        """A finding about the object."""
+        return Finding(rule, level, self.location, self.label, field, message)
+
 
 class KnownObjects:
     """The objects of a repository and those of the cluster, as a cluster would have them."""
@@ -161,35 +165,34 @@ def declared(source: SourceManifest, release: Release, namespace: str) -> Iterat
     if problem or kind not in (*_STORAGE, *_CHECKED_KINDS):
         return
     manifest = _with_namespace(manifest, namespace)
+    entry = Declared(location, manifest)
     if yaml_problem := unquoted.problem(manifest):
-        yield Finding("invalid", ERROR, location, label(manifest), *yaml_problem)
+        yield entry.finding("invalid", ERROR, *yaml_problem)
         return
     try:
         check_types(manifest)
     except FieldError as error:
-        yield Finding("invalid", ERROR, location, label(manifest), error.path, error.reason)
+        yield entry.finding("invalid", ERROR, error.path, error.reason)
         return
+    unserved = _unserved(manifest, release)
     try:
         modern = modernize(manifest, release)
     except FieldError as error:
-        if kind == VM and manifest.get("spec") is not None and not _unserved(manifest, release):
+        if kind == VM and manifest.get("spec") is not None and not unserved:
             # The server's own rules find it, and what else is wrong.
             yield Declared(location, {**manifest, "apiVersion": VM_API_VERSION})
-            return
-        yield Finding("invalid", ERROR, location, label(manifest), error.path, error.reason)
+        else:
+            yield entry.finding("invalid", ERROR, error.path, error.reason)
         return
-    unserved = _unserved(manifest, release)
     if unserved:
-        yield Finding("refused", ERROR, location, label(manifest), "apiVersion", unserved)
+        yield entry.finding("refused", ERROR, "apiVersion", unserved)
     for change in modern.changes:
         if unserved and change.path == "apiVersion":
             continue
         instead = f"write {change.new_path}: {change.after}" if change.new_path else "remove it"
-        yield Finding(
-            "deprecated", WARNING, location, label(manifest), change.path, f"{change.note.rstrip('.')}; {instead}"
-        )
+        yield entry.finding("deprecated", WARNING, change.path, f"{change.note.rstrip('.')}; {instead}")
     for remaining in modern.remaining:
-        yield Finding("deprecated", WARNING, location, label(manifest), remaining.path, remaining.note)
+        yield entry.finding("deprecated", WARNING, remaining.path, remaining.note)
     yield Declared(location, modern.manifest)
 
 
@@ -238,130 +241,169 @@ def evaluate(
 
     base: the objects of an earlier revision, to tell new VMs from others; None if there is no such revision.
     """
-    cluster = Cluster(lookup, kubevirt)
-    rules = cluster_config.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
+    evaluation = _Evaluation(lookup, kubevirt, validation, base)
     for entry in objects:
         if entry.manifest["kind"] in _STORAGE:
             continue
         try:
-            yield from _evaluate(entry, lookup, cluster, rules, validation, base)
+            yield from evaluation.findings(entry)
         except (FieldError, Panic) as error:
-            yield Finding("refused", ERROR, entry.location, entry.label, "", f"KubeVirt rejects the object: {error}")
+            yield entry.finding("refused", ERROR, "", f"KubeVirt rejects the object: {error}")
 
 
-def _evaluate(
-    entry: Declared,
-    lookup: KnownObjects,
-    cluster: Cluster,
-    rules: cluster_config.ClusterConfig,
-    validation: str,
-    base: Mapping[ObjectKey, Manifest] | None,
-) -> Iterator[Finding]:
-    manifest, kind = entry.manifest, entry.manifest["kind"]
-    spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
-    yield from _lost_fields(entry, cluster.release, validation)
-    invalid = _invalid(manifest)
-    if invalid is not None:
-        yield Finding("invalid", ERROR, entry.location, entry.label, invalid.path, invalid.reason)
-        return
-    problem = _implausible(manifest, spec_type)
-    try:
+class _Evaluation:
+    """See `evaluate`."""
+
+    def __init__(
+        self, lookup: KnownObjects, kubevirt: KubeVirt, validation: str, base: Mapping[ObjectKey, Manifest] | None
+    ) -> None:
+        self.lookup, self.cluster, self.base = lookup, Cluster(lookup, kubevirt), base
+        self.release, self.level = kubevirt.release, VALIDATION[validation]
+        self.rules = cluster_config.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
+
+    def findings(self, entry: Declared) -> Iterator[Finding]:
+        manifest, kind = entry.manifest, entry.manifest["kind"]
+        spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
+        yield from self._lost_fields(entry)
+        invalid = _invalid(manifest)
+        if invalid is not None:
+            yield entry.finding("invalid", ERROR, invalid.path, invalid.reason)
+            return
+        problem = _implausible(manifest, spec_type)
+        try:
+            if problem is not None:
+                # The rules apply to values of the right types.
+                schema.canonical(spec_type, manifest["spec"])
+            findings = list(self._of_webhooks(entry))
+        except (FieldError, Panic):
+            if problem is None:
+                raise
+            yield entry.finding("invalid", ERROR, problem.path, problem.reason)
+            return
         if problem is not None:
-            # The rules apply to values of the right types.
-            schema.canonical(spec_type, manifest["spec"])
-        findings = list(_webhook_findings(entry, lookup, cluster, rules, base))
-    except (FieldError, Panic):
-        if problem is None:
-            raise
-        yield Finding("invalid", ERROR, entry.location, entry.label, problem.path, problem.reason)
-        return
-    if problem is not None:
-        refused = any(finding.rule == "refused" for finding in findings)
-        starts = kind == VM and run_strategy(manifest) not in (HALTED, "Manual")
-        rule, level = ("invalid", ERROR) if refused else ("never-starts", ERROR if starts else WARNING)
-        yield Finding(rule, level, entry.location, entry.label, problem.path, problem.reason)
-        # Some messages of the server have no indexes.
-        fields = (problem.path, re.sub(r"\[\d+]", "", problem.path))
-        findings = [finding for finding in findings if finding.field not in fields and finding.rule != "never-starts"]
-    yield from findings
+            refused = any(finding.rule == "refused" for finding in findings)
+            starts = kind == VM and run_strategy(manifest) not in (HALTED, "Manual")
+            rule, level = ("invalid", ERROR) if refused else ("never-starts", ERROR if starts else WARNING)
+            yield entry.finding(rule, level, problem.path, problem.reason)
+            # Some messages of the server have no indexes.
+            fields = (problem.path, re.sub(r"\[\d+]", "", problem.path))
+            findings = [
+                finding for finding in findings if finding.field not in fields and finding.rule != "never-starts"
+            ]
+        yield from findings
 
+    def _of_webhooks(self, entry: Declared) -> Iterator[Finding]:
+        """Findings of the API server's and KubeVirt's webhooks."""
+        manifest, kind, spec = entry.manifest, entry.manifest["kind"], entry.manifest["spec"]
+        spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
+        causes = (
+            schemas.causes(spec, self.release) if kind == VM else schemas.object_causes(spec_type, spec, self.release)
+        )
+        for cause in causes:
+            yield entry.finding("refused", ERROR, cause.field, cause.message)
+        if any(cause.type in (FORBIDDEN, REQUIRED) for cause in causes):
+            # The rules apply to an object of the right form.
+            return
+        if kind == VM:
+            yield from self._of_vm(entry)
+            return
+        yield from self._described(entry)
+        yield from self._replacement(entry)
+        response = validate.validate(kind, manifest, self.lookup, release=self.release).as_json()
+        if not response["allowed"]:
+            field = next((cause["field"] for cause in response.get("causes") or [] if cause.get("field")), "")
+            yield entry.finding("refused", ERROR, field, str(response.get("message")))
 
-def _webhook_findings(
-    entry: Declared,
-    lookup: KnownObjects,
-    cluster: Cluster,
-    rules: cluster_config.ClusterConfig,
-    base: Mapping[ObjectKey, Manifest] | None,
-) -> Iterator[Finding]:
-    """Findings of the API server's and KubeVirt's webhooks."""
-    manifest, kind, spec = entry.manifest, entry.manifest["kind"], entry.manifest["spec"]
-    spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
-    causes = (
-        schemas.causes(spec, cluster.release) if kind == VM else schemas.object_causes(spec_type, spec, cluster.release)
-    )
-    for cause in causes:
-        yield Finding("refused", ERROR, entry.location, entry.label, cause.field, cause.message)
-    if any(cause.type in (FORBIDDEN, REQUIRED) for cause in causes):
-        # The rules apply to an object of the right form.
-        return
-    if kind == VM:
-        yield from _virtual_machine(entry, lookup, cluster, rules, base)
-        return
-    yield from _described(entry, lookup)
-    yield from _replacement(entry, lookup, cluster.release)
-    response = validate.validate(kind, manifest, lookup, release=cluster.release).as_json()
-    if not response["allowed"]:
-        field = next((cause["field"] for cause in response.get("causes") or [] if cause.get("field")), "")
-        yield Finding("refused", ERROR, entry.location, entry.label, field, str(response.get("message")))
+    def _lost_fields(self, entry: Declared) -> Iterator[Finding]:
+        """The fields that the API drops, or rejects if asked to be strict."""
+        kind, version = entry.manifest["kind"], ".".join(map(str, self.release.version[:2]))
+        type_name = VM if kind == VM else ROLE_OF_KIND[kind].kind
+        for field in release_schema.unknown(type_name, entry.manifest, self.release) if self.level else ():
+            if field.path.startswith("status.") or (kind == VM and schemas.is_kept(field.path)):
+                continue
+            known, verb = schema.TYPES[field.type_name], "rejects" if self.level == ERROR else "drops"
+            remedy = "; remove it, or upgrade KubeVirt" if field.name in known else nearest(field.name, known)
+            message = f"KubeVirt {version} does not know the field and {verb} it{remedy}"
+            yield entry.finding("lost-field", self.level, field.path, message)
 
+    def _described(self, entry: Declared) -> Iterator[Finding]:
+        """Labels that differ from the spec, and a preference that no known instancetype satisfies."""
+        manifest, kind = entry.manifest, entry.manifest["kind"]
+        for wrong in wrong_labels(kind, manifest["metadata"].get("labels") or {}, manifest["spec"]):
+            actual = wrong.actual or "not set"
+            message = f"{wrong.label} is {wrong.value}, but {wrong.field} is {actual}; correct the label"
+            yield entry.finding("wrong-label", WARNING, "metadata.labels", message)
+        if ROLE_OF_KIND[kind] is not PREFERENCE or not manifest["spec"].get("requirements"):
+            return
+        namespace = manifest["metadata"].get("namespace") or ""
+        sizes = [*self.lookup.listed(INSTANCETYPE.cluster_kind, ""), *self.lookup.listed(INSTANCETYPE.kind, namespace)]
+        if sizes and not any(_satisfies(size, manifest) for size in sizes):
+            message = f"none of {len(sizes)} instancetypes satisfies the preference; add one, or lower the requirements"
+            yield entry.finding("unsatisfied", WARNING, "spec.requirements", message)
 
-def _lost_fields(entry: Declared, release: Release, validation: str) -> Iterator[Finding]:
-    """The fields that the API drops, or rejects if asked to be strict."""
-    level = VALIDATION[validation]
-    kind, version = entry.manifest["kind"], ".".join(map(str, release.version[:2]))
-    type_name = VM if kind == VM else ROLE_OF_KIND[kind].kind
-    for field in release_schema.unknown(type_name, entry.manifest, release) if level else ():
-        if field.path.startswith("status.") or (kind == VM and schemas.is_kept(field.path)):
-            continue
-        field_types = schema.TYPES[field.type_name]
-        remedy = "; remove it, or upgrade KubeVirt" if field.name in field_types else nearest(field.name, field_types)
-        verb = "rejects" if level == ERROR else "drops"
-        message = f"KubeVirt {version} does not know the field and {verb} it{remedy}"
-        yield Finding("lost-field", level, entry.location, entry.label, field.path, message)
+    def _replacement(self, entry: Declared) -> Iterator[Finding]:
+        """What is wrong with the replacement of an object, and what it changes in a guest."""
+        manifest, kind = entry.manifest, entry.manifest["kind"]
+        state, namespace = state_of(manifest), manifest["metadata"].get("namespace") or ""
+        if not state.replacement:
+            return
+        other = PREFERENCE if ROLE_OF_KIND[kind] is INSTANCETYPE else INSTANCETYPE
+        counterparts = self.lookup.listed(other.cluster_kind, "")
+        counterparts += self.lookup.listed(other.kind, namespace) if namespace else []
+        successor = self.lookup.get(kind, namespace, state.replacement)
+        result = replacement(manifest, successor if isinstance(successor, dict) else None, counterparts, self.release)
+        for problem in result.problems:
+            yield entry.finding("replacement", WARNING, "metadata.annotations", problem)
+        if result.changes:
+            fields = ", ".join(map(_change, result.changes[:3]))
+            more = f" and {len(result.changes) - 3} more" if len(result.changes) > 3 else ""
+            message = f"a guest that moves to {state.replacement} changes: {fields}{more}"
+            yield entry.finding("replacement", NOTE, "metadata.annotations", message)
 
+    def _of_vm(self, entry: Declared) -> Iterator[Finding]:
+        future = admit(entry.manifest, None, self.cluster)
+        issues = preflight.issues(future, None, self.cluster, self.lookup.listed)
+        for issue in issues:
+            field, message = _split_field(issue.text)
+            if issue.state == DEPRECATED:
+                yield entry.finding("deprecated", WARNING, field, message)
+            elif issue.state:
+                yield entry.finding("obsolete", ERROR if self._is_new(issue, future) else WARNING, field, message)
+            elif _ELSEWHERE in message:
+                reason = f"{message.partition(_ELSEWHERE)[0]}{_ELSEWHERE}; pass its manifest with --objects"
+                yield entry.finding("unchecked", NOTE, field, reason)
+            elif not issue.starts:
+                level = ERROR if issue.certain else WARNING
+                yield entry.finding("never-starts", level, field, message)
+            elif not issue.certain:
+                yield entry.finding("unchecked", NOTE, field, message)
+            else:
+                yield entry.finding("not-found" if issue.missing else "refused", ERROR, field, message)
+        if future.admitted is None or any(issue.missing for issue in issues):
+            # What the VM gets from its instancetype and preference is unknown.
+            return
+        for cause in self._other_causes(future.admitted):
+            message = " ".join(cause.message.split())
+            if not any(message in issue.text for issue in issues):
+                yield entry.finding("refused", ERROR, cause.field, message)
 
-def _described(entry: Declared, lookup: KnownObjects) -> Iterator[Finding]:
-    """Labels that differ from the spec, and a preference that no known instancetype satisfies."""
-    manifest, kind = entry.manifest, entry.manifest["kind"]
-    for wrong in wrong_labels(kind, manifest["metadata"].get("labels") or {}, manifest["spec"]):
-        message = f"{wrong.label} is {wrong.value}, but {wrong.field} is {wrong.actual or 'not set'}; correct the label"
-        yield Finding("wrong-label", WARNING, entry.location, entry.label, "metadata.labels", message)
-    if ROLE_OF_KIND[kind] is not PREFERENCE or not manifest["spec"].get("requirements"):
-        return
-    namespace = manifest["metadata"].get("namespace") or ""
-    sizes = [*lookup.listed(INSTANCETYPE.cluster_kind, ""), *lookup.listed(INSTANCETYPE.kind, namespace)]
-    if sizes and not any(_satisfies(size, manifest) for size in sizes):
-        message = f"none of {len(sizes)} instancetypes satisfies the preference; add one, or lower the requirements"
-        yield Finding("unsatisfied", WARNING, entry.location, entry.label, "spec.requirements", message)
+    def _is_new(self, issue: preflight.Issue, future: AdmissionResult) -> bool:
+        """Whether the issue is about an object that the VM does not have in the base."""
+        if self.base is None:
+            return False
+        before = self.base.get(key_of(future.vm))
+        live = None if before is None else admit(before, None, self.cluster).admitted
+        return issue in preflight.state_issues(future.admitted or {}, live, self.cluster)
 
-
-def _replacement(entry: Declared, lookup: KnownObjects, release: Release) -> Iterator[Finding]:
-    """What is wrong with the replacement of an object, and what it changes in a guest."""
-    manifest, kind = entry.manifest, entry.manifest["kind"]
-    state, namespace = state_of(manifest), manifest["metadata"].get("namespace") or ""
-    if not state.replacement:
-        return
-    other = PREFERENCE if ROLE_OF_KIND[kind] is INSTANCETYPE else INSTANCETYPE
-    counterparts = lookup.listed(other.cluster_kind, "") + (lookup.listed(other.kind, namespace) if namespace else [])
-    successor = lookup.get(kind, namespace, state.replacement)
-    result = replacement(manifest, successor if isinstance(successor, dict) else None, counterparts, release)
-    for problem in result.problems:
-        yield Finding("replacement", WARNING, entry.location, entry.label, "metadata.annotations", problem)
-    if result.changes:
-        fields = ", ".join(map(_change, result.changes[:3]))
-        more = f" and {len(result.changes) - 3} more" if len(result.changes) > 3 else ""
-        message = f"a guest that moves to {state.replacement} changes: {fields}{more}"
-        yield Finding("replacement", NOTE, entry.location, entry.label, "metadata.annotations", message)
+    def _other_causes(self, admitted: Manifest) -> list[Cause]:
+        """What virt-api rejects of a VM besides conflicts and requirements."""
+        applied, stored = copy(admitted), admitted["spec"]
+        response = validate.virtual_machine(applied, self.cluster.objects, self.cluster.configuration, self.release)
+        if not response.allowed:
+            return []
+        return admitter.virtual_machine_causes(
+            applied["spec"], stored, None, admitted["metadata"].get("namespace", ""), self.rules
+        )
 
 
 def _change(change: dict[str, Any]) -> str:
@@ -414,63 +456,6 @@ def _implausible(manifest: Manifest, spec_type: str) -> FieldError | None:
     except FieldError as error:
         return error
     return None
-
-
-def _virtual_machine(
-    entry: Declared,
-    lookup: KnownObjects,
-    cluster: Cluster,
-    rules: cluster_config.ClusterConfig,
-    base: Mapping[ObjectKey, Manifest] | None,
-) -> Iterator[Finding]:
-    future = admit(entry.manifest, None, cluster)
-    issues = preflight.issues(future, None, cluster, lookup.listed)
-    for issue in issues:
-        field, message = _split_field(issue.text)
-        if issue.state == DEPRECATED:
-            yield Finding("deprecated", WARNING, entry.location, entry.label, field, message)
-        elif issue.state:
-            level = ERROR if base is not None and issue in _changed_states(future, base, cluster) else WARNING
-            yield Finding("obsolete", level, entry.location, entry.label, field, message)
-        elif _ELSEWHERE in message:
-            reason = f"{message.partition(_ELSEWHERE)[0]}{_ELSEWHERE}; pass its manifest with --objects"
-            yield Finding("unchecked", NOTE, entry.location, entry.label, field, reason)
-        elif not issue.starts:
-            level = ERROR if issue.certain else WARNING
-            yield Finding("never-starts", level, entry.location, entry.label, field, message)
-        elif not issue.certain:
-            yield Finding("unchecked", NOTE, entry.location, entry.label, field, message)
-        else:
-            yield Finding(
-                "not-found" if issue.missing else "refused", ERROR, entry.location, entry.label, field, message
-            )
-    if future.admitted is None or any(issue.missing for issue in issues):
-        # What the VM gets from its instancetype and preference is unknown.
-        return
-    for cause in _other_causes(future.admitted, cluster, rules):
-        message = " ".join(cause.message.split())
-        if not any(message in issue.text for issue in issues):
-            yield Finding("refused", ERROR, entry.location, entry.label, cause.field, message)
-
-
-def _changed_states(
-    future: AdmissionResult, base: Mapping[ObjectKey, Manifest], cluster: Cluster
-) -> list[preflight.Issue]:
-    """The issues about objects that the VM does not have in the base."""
-    before = base.get(key_of(future.vm))
-    live = None if before is None else admit(before, None, cluster).admitted
-    return list(preflight.state_issues(future.admitted or {}, live, cluster))
-
-
-def _other_causes(admitted: Manifest, cluster: Cluster, rules: cluster_config.ClusterConfig) -> list[Cause]:
-    """What virt-api rejects of a VM besides conflicts and requirements."""
-    applied, stored = copy(admitted), admitted["spec"]
-    response = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
-    if not response.allowed:
-        return []
-    return admitter.virtual_machine_causes(
-        applied["spec"], stored, None, admitted["metadata"].get("namespace", ""), rules
-    )
 
 
 def _split_field(text: str) -> tuple[str, str]:

@@ -90,7 +90,7 @@ class Limits:
                 if limit._replace(namespace_labels={}).applies(namespace, {}):
                     text = f"the limit {limit.name} depends on the labels of the namespace {namespace}, which"
                     reason = f"{text} is not among the checked files; pass its manifest with --objects"
-                    yield Finding("unchecked", NOTE, entry.location, entry.label, "", reason)
+                    yield entry.finding("unchecked", NOTE, "", reason)
         manifest: Manifest | None = entry.manifest
         if entry.manifest["kind"] == VM:
             try:
@@ -99,4 +99,4 @@ class Limits:
                 manifest = None
         for violation in violations(limits, manifest, None, namespace, labels or {}) if manifest is not None else ():
             field, _colon, message = violation.text.partition(": ")
-            yield Finding(_RULE, _LEVELS[violation.action], entry.location, entry.label, field, message)
+            yield entry.finding(_RULE, _LEVELS[violation.action], field, message)
