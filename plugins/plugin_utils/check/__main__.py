@@ -83,20 +83,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--objects", metavar="FILE", action="append", default=[], help="objects of the cluster; repeatable")
     add("--base", metavar="FOLDER", action="append", default=[], help="earlier revision of the paths; repeatable")
     add("--namespace", default="default", help="namespace of objects without a namespace (default: default)")
-    add(
-        "--ignore",
-        metavar="RULE",
-        action="append",
-        default=[],
-        choices=list(RULES),
-        help="rule to leave out; repeatable",
+    rule_help = "rule to leave out; repeatable"
+    add("--ignore", metavar="RULE", action="append", default=[], choices=list(RULES), help=rule_help)
+    validate_help = (
+        "what to do about fields that KubeVirt does not know and drops: error, warning, nothing (default: warn)"
     )
-    add(
-        "--validate",
-        choices=list(evaluate.VALIDATION),
-        default=evaluate.WARN,
-        help="what to do about fields that KubeVirt does not know and drops: error, warning, nothing (default: warn)",
-    )
+    add("--validate", choices=list(evaluate.VALIDATION), default=evaluate.WARN, help=validate_help)
     add("--fail-on", choices=_SEVERITY[::-1], default=ERROR, help="least level with exit code 1 (default: error)")
     return parser
 
@@ -132,7 +124,7 @@ def _read(
     paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, besides: Sequence[Manifest] = ()
 ) -> _Objects:
     repository = sources.read(paths, stdin)
-    results: list[Declared | Finding | Unchecked | tasks.Undecided] = []
+    results: list[Declared | Finding | Unchecked | tasks.Entry] = []
     catalog = [source for source in repository.sources if evaluate.is_catalog(source.content)]
     if catalog:
         results += evaluate.catalog(catalog, kubevirt.release)
@@ -142,18 +134,14 @@ def _read(
         results += tasks.declared(source, namespace)
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, Finding) else tasks.host_vm(host, namespace)
-    known_objects = evaluate.KnownObjects(
-        [*besides, *(result.manifest for result in results if isinstance(result, Declared))]
-    )
-    decided = [
-        item
-        for result in results
-        for item in (
-            tasks.decided(result, known_objects.all, kubevirt.release)
-            if isinstance(result, tasks.Undecided)
-            else [result]
-        )
-    ]
+    known = [*besides, *(result.manifest for result in results if isinstance(result, Declared))]
+    candidates = evaluate.KnownObjects(known).all
+    decided: list[Declared | Finding | Unchecked] = []
+    for result in results:
+        if isinstance(result, tasks.Entry):
+            decided += tasks.decided(result, candidates, kubevirt.release)
+        else:
+            decided.append(result)
     objects = [result for result in decided if isinstance(result, Declared)]
     labels = [
         (result.label, result.location.file)
@@ -161,11 +149,8 @@ def _read(
         if isinstance(result, Declared) or (isinstance(result, Finding) and result.rule == "invalid" and result.label)
     ]
     unchecked = [result for result in decided if isinstance(result, Unchecked)]
-    findings = [
-        *repository.findings,
-        *(result for result in decided if isinstance(result, Finding)),
-        *(result.finding for result in unchecked),
-    ]
+    findings = [*repository.findings, *(result for result in decided if isinstance(result, Finding))]
+    findings += [result.finding for result in unchecked]
     # A declared object overrides a known object of the same name.
     lookup = evaluate.KnownObjects([*besides, *(entry.manifest for entry in objects)])
     kinds = [*(result.kind for result in unchecked), *evaluate.unreadable_kinds(repository)]
@@ -188,10 +173,9 @@ def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     kubevirt_config = kubevirt_of(manifest or {}, version_text)
     if kubevirt_config.assumption:
         raise UsageError(f"--kubevirt: {kubevirt_config.assumption}")
+    architecture = kubevirt_config.configuration.architecture
     try:
-        cluster_config.read(
-            dict(kubevirt_config.settings), kubevirt_config.configuration.architecture, kubevirt_config.release
-        )
+        cluster_config.read(dict(kubevirt_config.settings), architecture, kubevirt_config.release)
     except ValueError as error:
         raise UsageError(f"--kubevirt: spec.configuration of {path} is {error}") from None
     return kubevirt_config

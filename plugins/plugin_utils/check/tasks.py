@@ -74,8 +74,9 @@ class _Module(NamedTuple):
     exclusive: Sequence[tuple[str, ...]] = ()
 
 
+_VIRTUAL_MACHINE: Final = _Module("virtual_machines", SPEC, virtual_machine, EXCLUSIVE)
 _MODULES: Final = {
-    "virtual_machine": _Module("virtual_machines", SPEC, virtual_machine, EXCLUSIVE),
+    "virtual_machine": _VIRTUAL_MACHINE,
     "instancetype": _Module("instancetypes", declare.argument_spec(INSTANCETYPE), declare.instancetype),
     "preference": _Module("preferences", declare.argument_spec(PREFERENCE), declare.preference),
 }
@@ -84,36 +85,40 @@ _ROLE_LIST: Final = "virtual_machines_list"
 _ROLE_DEFAULTS: Final = "virtual_machines_defaults"
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
     """The options of an object, and its location."""
 
     module: _Module
     location: Location
     options: Options
 
+    @property
+    def label(self) -> str:
+        noun = self.module.plural.rstrip("s").replace("_", " ")
+        return f"{noun} {self.options.get('name') or ''}".strip()
 
-class Undecided(NamedTuple):
-    """A VM whose instancetype and preference depend on the other objects. See `decided`."""
+    def finding(self, rule: str, level: str, field: str, message: str) -> Finding:
+        return Finding(rule, level, self.location, self.label, field, message)
 
-    entry: _Entry
-    label: str
+    def unchecked(self, option: str, message: str) -> Unchecked:
+        kind = VM if self.module is _VIRTUAL_MACHINE else self.module.plural.rstrip("s")
+        return Unchecked(kind, self.finding("unchecked", NOTE, option, message))
 
 
-def declared(source: Source, namespace: str) -> Iterator[Declared | Finding | Unchecked | Undecided]:
-    """The objects that an Ansible document declares. namespace: the default for VMs."""
+def declared(source: Source, namespace: str) -> Iterator[Declared | Finding | Unchecked | Entry]:
+    """The objects that an Ansible document declares, and entries to be `decided`. namespace: the default for VMs."""
     for entry in _entries(source.location, source.content):
         yield from _declared(entry, namespace)
 
 
-def host_vm(host: Host, namespace: str) -> Iterator[Declared | Finding | Unchecked | Undecided]:
+def host_vm(host: Host, namespace: str) -> Iterator[Declared | Finding | Unchecked | Entry]:
     """The VM that a host of an inventory is. namespace: the default."""
-    module = _MODULES["virtual_machine"]
-    task = {module.plural: [host.options], "defaults": host.defaults}
-    for _index, options in _options_of(task, module):
-        yield from _declared(_Entry(module, host.location, options), namespace)
+    task = {_VIRTUAL_MACHINE.plural: [host.options], "defaults": host.defaults}
+    for _index, options in _options_of(task, _VIRTUAL_MACHINE):
+        yield from _declared(Entry(_VIRTUAL_MACHINE, host.location, options), namespace)
 
 
-def _entries(location: Location, content: Any) -> Iterator[_Entry]:
+def _entries(location: Location, content: Any) -> Iterator[Entry]:
     """Walks the whole document, because tasks are in lists and blocks, and variables in mappings."""
     if isinstance(content, list):
         for index, inside in enumerate(content):
@@ -127,18 +132,17 @@ def _entries(location: Location, content: Any) -> Iterator[_Entry]:
             module = _MODULES[name]
             yield from _of_task(module, child, value, (module.plural,))
         elif key == _ROLE_LIST and isinstance(value, list):
-            module = _MODULES["virtual_machine"]
-            task = {module.plural: value, "defaults": content.get(_ROLE_DEFAULTS)}
-            yield from _of_task(module, child, task, ())
+            task = {_VIRTUAL_MACHINE.plural: value, "defaults": content.get(_ROLE_DEFAULTS)}
+            yield from _of_task(_VIRTUAL_MACHINE, child, task, ())
         else:
             yield from _entries(child, value)
 
 
-def _of_task(module: _Module, location: Location, options: Options, inside: tuple[str, ...]) -> Iterator[_Entry]:
+def _of_task(module: _Module, location: Location, options: Options, inside: tuple[str, ...]) -> Iterator[Entry]:
     """The objects of a task. inside: the path from `location` to the list of objects."""
     for index, own in _options_of(options, module):
         path: tuple[str | int, ...] = () if index is None else (*inside, index)
-        yield _Entry(module, location._replace(path=(*location.path, *path)), own)
+        yield Entry(module, location._replace(path=(*location.path, *path)), own)
 
 
 def _options_of(options: Options, module: _Module) -> Iterator[tuple[int | None, Options]]:
@@ -164,14 +168,11 @@ def _options_of(options: Options, module: _Module) -> Iterator[tuple[int | None,
             yield index, merge_options(shared, expand_shorthand(entry, spec), spec, exclusive)
 
 
-def decided(
-    vm: Undecided, candidates: Sequence[Manifest], release: Release
-) -> Iterator[Declared | Finding | Unchecked]:
+def decided(entry: Entry, candidates: Sequence[Manifest], release: Release) -> Iterator[Declared | Finding | Unchecked]:
     """The VM with what is chosen for its workload among the known objects, which have names.
 
     The cluster may have other DataSources, but no other instancetypes and preferences.
     """
-    entry, label = vm
     options = entry.options
     candidates = [
         item for item in candidates if item["metadata"].get("namespace") == options["namespace"] or _shared(item)
@@ -185,19 +186,17 @@ def decided(
         available = AvailableObjects(preferences, instancetypes, sources or None)
         choice = resolve(workload.request_of(options), available, release).as_data()
         options = workload.apply_choice(options, choice, workload.size_of(options))
-        yield from _virtual_machine(entry._replace(options=options), label)
+        yield from _virtual_machine(entry._replace(options=options))
     except MissingObject as error:
         message = f"{error}; pass what the cluster has with --objects"
-        yield _unchecked(entry, label, "", message)._replace(
-            finding=Finding("not-found", WARNING, entry.location, label, "", message)
-        )
+        yield Unchecked(VM, entry.finding("not-found", WARNING, "", message))
         return
     except (Rejected, FieldError) as error:
-        yield Finding("not-found", ERROR, entry.location, label, "", str(error))
+        yield entry.finding("not-found", ERROR, "", str(error))
         return
     if sources == []:
         message = "no DataSource is among the checked files, so the boot source is not checked; pass it with --objects"
-        yield Finding("unchecked", NOTE, entry.location, label, "workload", message)
+        yield entry.finding("unchecked", NOTE, "workload", message)
 
 
 def _shared(manifest: Manifest) -> bool:
@@ -205,25 +204,24 @@ def _shared(manifest: Manifest) -> bool:
     return manifest["kind"] in (_SOURCE, PREFERENCE.cluster_kind, INSTANCETYPE.cluster_kind)
 
 
-def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding | Unchecked | Undecided]:
+def _declared(entry: Entry, namespace: str) -> Iterator[Declared | Finding | Unchecked | Entry]:
     options = dict(entry.options)
     for name in _STRINGS:
         if _unknown(options.get(name)) == _TEMPLATE:
             options[name] = _PLACEHOLDER
     if options.get("state") == "absent":
         return
-    label = f"{entry.module.plural.rstrip('s').replace('_', ' ')} {options.get('name') or ''}".strip()
-    for name in entry.options:
-        why = _unknown(options[name])
-        if not why:
-            continue
-        if name not in _UNCHECKED_OPTIONS:
-            yield _unchecked(entry, label, name, f"{why}{_NOT_CHECKED}")
+    entry = entry._replace(options=options)
+    for name, value in list(options.items()):
+        why = _unknown(value)
+        if why and name not in _UNCHECKED_OPTIONS:
+            yield entry.unchecked(name, f"{why}{_NOT_CHECKED}")
             return
-        yield Finding("unchecked", NOTE, entry.location, label, name, f"{why}, so the option is not checked")
-        del options[name]
+        if why:
+            yield entry.finding("unchecked", NOTE, name, f"{why}, so the option is not checked")
+            del options[name]
     if yaml_problem := unquoted.problem(options):
-        yield Finding("invalid", ERROR, entry.location, label, *yaml_problem)
+        yield entry.finding("invalid", ERROR, *yaml_problem)
         return
     problem = shape_problem(options, entry.module.spec)
     if problem is None:
@@ -232,43 +230,39 @@ def _declared(entry: _Entry, namespace: str) -> Iterator[Declared | Finding | Un
         problem = next((_words(error, entry.module.spec) for error in result.errors), None)
         options = result.validated_parameters
     if problem is not None:
-        yield Finding("invalid", ERROR, entry.location, label, "", problem)
+        yield entry.finding("invalid", ERROR, "", problem)
         return
-    if entry.module.plural == "virtual_machines":
+    is_vm = entry.module is _VIRTUAL_MACHINE
+    if is_vm:
         options["namespace"] = options.get("namespace") or namespace
     try:
         manifest = entry.module.manifest(options)
     except FieldError as error:
-        yield Finding("invalid", ERROR, entry.location, label, error.path, error.reason)
+        yield entry.finding("invalid", ERROR, error.path, error.reason)
         return
     entry = entry._replace(options=options)
     if options.get("from_template") is not None:
         message = "the cluster decides on the VM; run the playbook with --check against a cluster"
-        yield _unchecked(entry, label, "from_template", message)
+        yield entry.unchecked("from_template", message)
     elif options.get("workload") is not None:
-        yield Undecided(entry, label)
-    elif entry.module.plural == "virtual_machines":
-        yield from _virtual_machine(entry, label)
+        yield entry
+    elif is_vm:
+        yield from _virtual_machine(entry)
     else:
         yield Declared(entry.location, manifest)
 
 
-def _virtual_machine(entry: _Entry, label: str) -> Iterator[Declared | Unchecked]:
+def _virtual_machine(entry: Entry) -> Iterator[Declared | Unchecked]:
     """Raises FieldError."""
     options, manifest = entry.options, entry.module.manifest(entry.options)
     if options.get("infer_from_registry") and (inferences := image_inferences(manifest, None, {})):
         first = inferences[0]
         message = f"the image {first.image.name} decides on the {first.role.matcher}; the check asks no registry"
-        yield _unchecked(entry, label, "infer_from_registry", message)
+        yield entry.unchecked("infer_from_registry", message)
         return
     # As for a new VM, which gets a run strategy.
     manifest, _owned = reconcile(manifest, None, "")
     yield Declared(entry.location, manifest)
-
-
-def _unchecked(entry: _Entry, label: str, option: str, message: str) -> Unchecked:
-    kind = VM if entry.module.plural == "virtual_machines" else entry.module.plural.rstrip("s")
-    return Unchecked(kind, Finding("unchecked", NOTE, entry.location, label, option, message))
 
 
 def _words(error: Exception, spec: Options) -> str:
