@@ -26,6 +26,7 @@ from ..module_utils._resolver.catalog.modernize import OLD_KINDS
 from ..module_utils._resolver.kubevirt.template.openshift import KIND as VM_TEMPLATE
 from ..module_utils._resolver.kubevirt.vmi.presets import KIND as PRESET
 from ._catalog_files import builtin_objects
+from ._filters import one_line
 from ._manifest_checks import check_types
 from .check import sources
 from .check.findings import Location
@@ -117,11 +118,9 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
                 new = _converted(report, manifest, origin, release)
                 changed |= {file} if new != manifest else set()
             report.files.setdefault(file, []).append(new)
-    for file in [file for file in report.files if file not in changed]:
-        del report.files[file]
     if not report.rows:
         raise UsageError(f"{options.path[0]}: found no VM and no template; check the paths")
-    return report
+    return report._replace(files={file: documents for file, documents in report.files.items() if file in changed})
 
 
 def _release(version: str | None) -> Release:
@@ -163,8 +162,7 @@ def _read(report: _Report, paths: Sequence[str], stdin: bytes, output: str | Non
 
 def _objects(document: Any) -> list[Manifest]:
     """The manifests in a document: itself, or the items of a List."""
-    place = Location("")
-    return [item.manifest for item in sources.manifests([sources.Source(place, document)])]
+    return [item.manifest for item in sources.manifests([sources.Source(Location(""), document)])]
 
 
 def _is_ours(manifest: Any) -> bool:
@@ -178,7 +176,7 @@ def _current(report: _Report, manifests: Iterable[Manifest], release: Release) -
             try:
                 yield _checked(manifest, Sources(), release).manifest
             except FieldError as error:
-                report.notes.append(f"note: {_label(manifest)}: not converted: {_one_line(error)}")
+                report.notes.append(f"note: {_label(manifest)}: not converted: {one_line(error)}")
 
 
 def _checked(manifest: Manifest, origin: Sources, release: Release) -> Conversion:
@@ -200,7 +198,7 @@ def _converted(report: _Report, manifest: Manifest, origin: Sources, release: Re
         conversion = _checked(manifest, origin, release)
     except FieldError as error:
         if guest:
-            report.rows.append(_Row((label, "-", "-", "-", "-", f"not converted: {_one_line(error)}"), True))
+            report.rows.append(_Row((label, "-", "-", "-", "-", f"not converted: {one_line(error)}"), True))
         return manifest
     if guest and (conversion.manifest["kind"] != TEMPLATE or conversion.remaining):
         report.rows.append(_row(label, conversion))
@@ -209,12 +207,9 @@ def _converted(report: _Report, manifest: Manifest, origin: Sources, release: Re
 
 
 def _row(label: str, conversion: Conversion) -> _Row:
-    vm = (
-        conversion.manifest["spec"].get("virtualMachine") or conversion.manifest
-        if "spec" in conversion.manifest
-        else {}
-    )
-    names = [((vm.get("spec") or {}).get(role.matcher) or {}).get("name") or "-" for role in (INSTANCETYPE, PREFERENCE)]
+    spec = conversion.manifest.get("spec") or {}
+    spec = (spec.get("virtualMachine") or {}).get("spec") or spec
+    names = [(spec.get(role.matcher) or {}).get("name") or "-" for role in (INSTANCETYPE, PREFERENCE)]
     if conversion.differences is None:
         word = "has an instancetype" if names[0] != "-" else "no instancetype"
         return _Row((label, *names, "-", "-", word))
@@ -230,13 +225,14 @@ def _guest(figures: Manifest | None) -> str:
 
 
 def _difference(entry: Manifest) -> str:
-    values = [
-        json.dumps(entry[side]) if isinstance(entry[side], (dict, list, bool)) else str(entry[side])
-        for side in ("before", "after")
-    ]
-    before, after = ("not set" if entry[side] is None else value for side, value in zip(("before", "after"), values))
-    shown = f"{entry['field']}: {before} → {after}"
+    shown = f"{entry['field']}: {_shown(entry['before'])} → {_shown(entry['after'])}"
     return shown if len(shown) <= _LONGEST else entry["field"]
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "not set"
+    return json.dumps(value) if isinstance(value, (dict, list, bool)) else str(value)
 
 
 def _label(manifest: Manifest) -> str:
@@ -256,10 +252,6 @@ def _declared(manifest: Manifest) -> Manifest:
         metadata.pop("annotations", None)
     new = {key: value for key, value in manifest.items() if key != "status"}
     return {**new, "metadata": metadata} if "metadata" in new else new
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
 
 
 def _table(rows: Sequence[_Row]) -> list[str]:
