@@ -1,7 +1,3 @@
-# Copyright: the virtshape.instancetypes authors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """The action of all modules: runs the module, and prints the diffs of what was written even if other objects failed.
 
 Ansible prints no diff of a failed task.

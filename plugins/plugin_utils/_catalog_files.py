@@ -1,7 +1,3 @@
-# Copyright: the virtshape.instancetypes authors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Files on the controller: the catalog that the collection contains, in its role, and those in a folder of a user."""
 
 from __future__ import annotations

@@ -7,15 +7,17 @@ field comes from the source without which it would have another value.
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any, Final, NamedTuple, Optional
 
 from ..module_utils._resolver.api import release_schema, schema
-from ..module_utils._resolver.api.release import NEWEST, Release
+from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.api.tree import copy
 from ..module_utils._resolver.kubevirt.apply import applier
 from ..module_utils._resolver.kubevirt.find.lookup import Problem
 from ..module_utils._resolver.kubevirt.vmi import expand as expansion
 from ..module_utils._resolver.kubevirt.vmi.configuration import Configuration
+from ._filters import FilterProblem
 
 VM: Final = "VM"
 INSTANCETYPE: Final = "instancetype"
@@ -52,41 +54,26 @@ class Row(NamedTuple):
     instead_of: tuple[Alternative, ...]
 
 
-class NotExpandable(Exception):
-    """The VM cannot be expanded. problem: the reason, in KubeVirt's words."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.message)
-        self.problem = problem
-
-
-def explain(
-    template: dict[str, Any],
-    instancetype: Spec,
-    preference: Spec,
-    config: Configuration,
-    release: Release = NEWEST,
-) -> list[Row]:
+def explain(template: dict[str, Any], instancetype: Spec, preference: Spec, release: Release) -> list[Row]:
     """The fields of a VM's expanded template, ordered by path.
 
     template: the VM's own, plain. instancetype, preference: canonical specs or None; without both, no defaults are set
     (as in expand-spec). Empty objects that every template has are left out.
-    Raises NotExpandable, and schema.FieldError for a template that does not match the schema.
+    Raises FilterProblem for a VM that cannot be expanded, and FieldError for a template that does not match the schema.
     """
-    cluster = _Cluster(config, release, sets_defaults=(instancetype, preference) != (None, None))
-    outcome = _Expansion(template, instancetype, preference, cluster)
-    problem = outcome.problem
-    if problem is not None:
-        raise NotExpandable(problem)
+    expanded = partial(_Expansion, release=release, sets_defaults=(instancetype, preference) != (None, None))
+    outcome = expanded(template, instancetype, preference)
+    if outcome.problem is not None:
+        raise FilterProblem(outcome.problem.message)
     without_source = {
-        INSTANCETYPE: _Expansion(template, None, preference, cluster),
-        PREFERENCE: _Expansion(template, instancetype, None, cluster),
+        INSTANCETYPE: expanded(template, None, preference),
+        PREFERENCE: expanded(template, instancetype, None),
     }
     rows = []
     for path in outcome.paths():
         source = outcome.source(path)
         if source == VM:
-            without = _Expansion(_without(outcome.own, path), instancetype, preference, cluster)
+            without = expanded(_without(outcome.own, path), instancetype, preference)
             instead = _instead_of_vm(outcome, without, path)
         elif source in without_source:
             instead = _alternatives(outcome, without_source[source], [path])
@@ -97,31 +84,25 @@ def explain(
     return rows
 
 
-class _Cluster(NamedTuple):
-    """How to expand the VM. sets_defaults: false for a VM with neither instancetype nor preference."""
-
-    config: Configuration
-    release: Release
-    sets_defaults: bool
-
-    def canonical(self, template: dict[str, Any]) -> dict[str, Any]:
-        return release_schema.canonical(_TEMPLATE, template, self.release)
-
-
 class _Expansion:
-    """The expansion of a template, and expansions of it without some of the sources."""
+    """The expansion of a template, and expansions of it without some of the sources.
 
-    def __init__(self, template: dict[str, Any], instancetype: Spec, preference: Spec, cluster: _Cluster) -> None:
+    sets_defaults: false for a VM with neither instancetype nor preference.
+    """
+
+    def __init__(
+        self, template: dict[str, Any], instancetype: Spec, preference: Spec, *, release: Release, sets_defaults: bool
+    ) -> None:
         self.own = schema.declared(_TEMPLATE, template)
         self._specs = instancetype, preference
-        self._cluster = cluster
+        self._release, self._sets_defaults = release, sets_defaults
         self.problem: Problem | None = None
         self.full = self._expanded(instancetype, preference)
         self._parts: tuple[Leaves, ...] | None = None
 
     def paths(self) -> list[Path]:
         """The fields to list: those of the expansion, and those of the VM that it removed."""
-        blank = _leaves(self._cluster.canonical({}))
+        blank = _leaves(self._canonical({}))
         own_leaves, written = _leaves(self.own), self.written()
         shown = [
             path for path, value in self.full.items() if path in own_leaves or written.get(path, _MISSING) != value
@@ -157,21 +138,23 @@ class _Expansion:
         return PREFERENCE
 
     def _applied(self, instancetype: Spec, preference: Spec) -> Leaves:
-        template = self._cluster.canonical(self.own)
-        release = self._cluster.release
+        template, release = self._canonical(self.own), self._release
         # KubeVirt did not panic on the full template, so it does not panic on a part of it.
         conflicts = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
         return {} if conflicts else _leaves(template)
 
     def written(self) -> Leaves:
         """The VM's own fields, with the empty ones that Go always writes."""
-        return _leaves(self._cluster.canonical(self.own))
+        return _leaves(self._canonical(self.own))
+
+    def _canonical(self, template: dict[str, Any]) -> dict[str, Any]:
+        return release_schema.canonical(_TEMPLATE, template, self._release)
 
     def _expanded(self, instancetype: Spec, preference: Spec) -> Leaves:
-        if not self._cluster.sets_defaults:
+        if not self._sets_defaults:
             return self._applied(None, None)
-        template = self._cluster.canonical(self.own)
-        failed = expansion.fill(template, instancetype, preference, self._cluster.config, self._cluster.release)
+        template = self._canonical(self.own)
+        failed = expansion.fill(template, instancetype, preference, Configuration(), self._release)
         if failed is not None:
             self.problem = failed.error
             return {}

@@ -1,7 +1,3 @@
-# Copyright: the virtshape.instancetypes authors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Shared parts of all filters: one object or a list, checks of options, errors on one line.
 
 The functions raise AnsibleFilterError; `plugins/filter/core.py` puts the name of the filter in front of its message.

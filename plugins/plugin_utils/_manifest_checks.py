@@ -1,7 +1,3 @@
-# Copyright: the virtshape.instancetypes authors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-
 """Checks of manifests that users pass: the types of what is read without a schema, and the fields of the API."""
 
 from __future__ import annotations

@@ -21,7 +21,6 @@ from ...module_utils._resolver.kubevirt.find import infer as inference
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, not_found
 from ...module_utils._resolver.kubevirt.vmi import expand as expansion
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
-from ...module_utils._resolver.kubevirt.vmi.configuration import Configuration
 from ...module_utils._resolver.kubevirt.webhooks.validate import unmet
 from ...module_utils._resolver.refresh import drift as drifting
 from .. import _field_sources as field_sources
@@ -70,10 +69,7 @@ def _explain(
     conflicts, requirements = _refusals(template, instancetype, preference, release)
     own = vm["spec"].get("template") or {}
     stored_choice = workload.stored_choice(vm)
-    try:
-        rows = [] if conflicts else field_sources.explain(own, instancetype, preference, Configuration(), release)
-    except field_sources.NotExpandable as failed:
-        raise FilterProblem(failed.problem.message) from None
+    rows = [] if conflicts else field_sources.explain(own, instancetype, preference, release)
     if form == "table":
         return [
             *(refusal["message"] for refusal in (*conflicts, *requirements)),

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release, release_schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
-    Configuration,
-)
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _field_sources
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import FilterProblem
 
 LARGE = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}}
 CPU = "spec.domain.cpu"
@@ -29,7 +27,7 @@ def explained(
         instancetype = release_schema.canonical("VirtualMachineInstancetypeSpec", instancetype, older)
     if preference is not None:
         preference = release_schema.canonical("VirtualMachinePreferenceSpec", preference, older)
-    rows = _field_sources.explain(options, instancetype, preference, Configuration(), older)
+    rows = _field_sources.explain(options, instancetype, preference, older)
     assert len({row.field for row in rows}) == len(rows)
     return {row.field: row for row in rows}
 
@@ -113,7 +111,7 @@ def test_without_matchers_nothing_is_added() -> None:
 
 
 def test_conflicting_vm_is_not_expandable() -> None:
-    with pytest.raises(_field_sources.NotExpandable, match=r"spec.template.spec.domain.cpu.cores conflicts"):
+    with pytest.raises(FilterProblem, match=r"spec.template.spec.domain.cpu.cores conflicts"):
         explained(template({"cpu": {"cores": 2}}), LARGE)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import applier
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import lookup
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import expand
@@ -18,6 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Configuration,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _field_sources
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import FilterProblem
 
 Spec = dict[str, Any]
 
@@ -109,8 +111,8 @@ def test_explanation_lists_every_field_once_with_its_source(
     if preference is not None:
         preference = schema.canonical("VirtualMachinePreferenceSpec", preference)
     try:
-        rows = _field_sources.explain(template, instancetype, preference, Configuration())
-    except _field_sources.NotExpandable:
+        rows = _field_sources.explain(template, instancetype, preference, NEWEST)
+    except FilterProblem:
         assume(False)
     fields = [row.field for row in rows]
     sources = {row.source for row in rows}
