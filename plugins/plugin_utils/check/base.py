@@ -37,7 +37,9 @@ def compare(
     run as the base declares it.
     """
     base_manifests = {key_of(entry.manifest): entry.manifest for entry in base}
-    base_cluster, head_cluster = Cluster(base_lookup, kubevirt), Cluster(_BaseFirst(base_lookup, head_lookup), kubevirt)
+    base_cluster = Cluster(base_lookup, kubevirt)
+    # The base overrides the head, because VMs keep their captured revisions.
+    head_cluster = Cluster(KnownObjects([*head_lookup.all, *base_lookup.all]), kubevirt)
     vms = [entry.manifest for entry in head if entry.manifest["kind"] == VM]
     for entry in head:
         before = base_manifests.get(key_of(entry.manifest))
@@ -87,17 +89,6 @@ def _restart(entry: Declared, before: Manifest, base_cluster: Cluster, head_clus
     elif effect.needs == UNKNOWN:
         message = "the effect on a running guest is unknown until the errors of the VM are fixed"
         yield entry.finding("unchecked", NOTE, "spec", message)
-
-
-class _BaseFirst:
-    """The objects of two revisions. The base overrides the head, because VMs keep their captured revisions."""
-
-    def __init__(self, base: KnownObjects, head: KnownObjects) -> None:
-        self._base, self._head = base, head
-
-    def get(self, kind: str, namespace: str, name: str) -> Any:
-        live = self._base.get(kind, namespace, name)
-        return live if isinstance(live, dict) else self._head.get(kind, namespace, name)
 
 
 def _changed(entry: Declared, before: Manifest, vms: Sequence[Manifest], kubevirt: KubeVirt) -> Iterator[Finding]:

@@ -151,7 +151,7 @@ def declared(source: SourceManifest, release: Release, namespace: str) -> Iterat
     if is_template(manifest) and not problem:
         for index, item, parameter in template_objects(manifest):
             if isinstance(item.get("kind"), str) and "apiVersion" in item:
-                inside = location._replace(path=(*location.path, "objects", index))
+                inside = location.below("objects", index)
                 reason = f"the parameter {parameter} of the Template has no value, so the object is not checked"
                 yield from declared(SourceManifest(inside, item, reason if parameter else ""), release, namespace)
         return

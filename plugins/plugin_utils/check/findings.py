@@ -46,6 +46,10 @@ class Location(NamedTuple):
     path: tuple[str | int, ...] = ()
     line: int = 0
 
+    def below(self, *steps: str | int) -> Location:
+        """The position of what these keys and indexes lead to."""
+        return self._replace(path=(*self.path, *steps))
+
 
 class Finding(NamedTuple):
     """A finding about an object or a file.

@@ -93,7 +93,7 @@ def _written(location: Location, content: Any) -> Iterator[tuple[Location, Varia
     if not isinstance(content, dict) or "apiVersion" in content:
         return
     for key, value in content.items():
-        child = location._replace(path=(*location.path, str(key)))
+        child = location.below(str(key))
         if key == _VM and isinstance(value, dict):
             yield child, value
         else:

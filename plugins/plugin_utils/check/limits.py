@@ -15,8 +15,8 @@ from ...module_utils._resolver.limits.language import limits as parse
 from ...module_utils._resolver.limits.policy import POLICY, limit_of
 from ...module_utils._resolver.preflight.admit import admit
 from .evaluate import VM, Declared, KnownObjects
-from .findings import ERROR, NOTE, WARNING, Finding
-from .sources import Source, manifests
+from .findings import ERROR, NOTE, WARNING, Finding, Location
+from .sources import Source, entries, manifests
 
 Manifest = dict[str, Any]
 
@@ -24,33 +24,11 @@ Manifest = dict[str, Any]
 _KEYS: Final = ("limits", "common_instancetypes_limits")
 _MODULE: Final = "virtshape.instancetypes.catalog"
 _LEVELS: Final = {DENY: ERROR, WARN: WARNING, AUDIT: NOTE}
-_RULE: Final = "limit"
 
 
-def written(sources: Iterable[Source]) -> Iterator[tuple[Source, Any]]:
-    """The lists of limits in documents: in variables, in tasks of `catalog`, and as documents of their own."""
-    for source in sources:
-        yield from _written(source, source.content)
-
-
-def _written(source: Source, content: Any) -> Iterator[tuple[Source, Any]]:
-    if isinstance(content, list):
-        for index, inside in enumerate(content):
-            yield from _written(_inside(source, index), inside)
-    if not isinstance(content, dict) or "apiVersion" in content:
-        return
-    for key, value in content.items():
-        child = _inside(source, str(key))
-        if key == _KEYS[1] or (key == _KEYS[0] and (not source.location.path or source.location.path[-1] == _MODULE)):
-            if isinstance(value, list):
-                yield child, value
-        else:
-            yield from _written(child, value)
-
-
-def _inside(source: Source, step: str | int) -> Source:
-    location = source.location
-    return source._replace(location=location._replace(path=(*location.path, step)))
+def _writes(location: Location, key: str, _value: Any) -> bool:
+    """Whether the entry is a list of limits: of a variable, of a task of `catalog`, or a document of its own."""
+    return key == _KEYS[1] or (key == _KEYS[0] and location.path[-2:-1] in ((), (_MODULE,)))
 
 
 class Limits:
@@ -62,11 +40,12 @@ class Limits:
         self._limits: list[Limit] = []
         self._labels: dict[str, dict[str, str]] = {}
         self.findings: list[Finding] = []
-        for source, entries in written(sources):
+        written = [item for source in sources for item in entries(source.location, source.content, _writes)]
+        for location, _key, limits, _mapping in written:
             try:
-                self._limits += parse(entries, catalog)
+                self._limits += parse(limits, catalog) if isinstance(limits, list) else []
             except CatalogError as error:
-                self.findings.append(Finding("invalid", ERROR, source.location, "limits", "", str(error)))
+                self.findings.append(Finding("invalid", ERROR, location, "limits", "", str(error)))
         for item in manifests(sources):
             kind, metadata = item.manifest["kind"], item.manifest.get("metadata")
             if kind == POLICY and (limit := limit_of(item.manifest)) is not None:
@@ -99,4 +78,4 @@ class Limits:
                 manifest = None
         for violation in violations(limits, manifest, None, namespace, labels or {}) if manifest is not None else ():
             field, _colon, message = violation.text.partition(": ")
-            yield entry.finding(_RULE, _LEVELS[violation.action], field, message)
+            yield entry.finding("limit", _LEVELS[violation.action], field, message)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -147,6 +147,26 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
     repository.sources.extend(Source(Location(file, number), content) for number, content in enumerate(contents))
 
 
+def entries(
+    location: Location, content: Any, is_wanted: Callable[[Location, str, Any], bool]
+) -> Iterator[tuple[Location, str, Any, dict[Any, Any]]]:
+    """(location, key, value, mapping) of the wanted entries of mappings, at any depth of a document of Ansible.
+
+    Tasks are in lists and blocks, and variables in mappings. A wanted value is not searched itself.
+    """
+    if isinstance(content, list):
+        for index, inside in enumerate(content):
+            yield from entries(location.below(index), inside, is_wanted)
+    if not isinstance(content, dict) or "apiVersion" in content:
+        return
+    for key, value in content.items():
+        child = location.below(str(key))
+        if is_wanted(child, key, value):
+            yield child, key, value, content
+        else:
+            yield from entries(child, value, is_wanted)
+
+
 def kinds_in(text: str) -> list[str]:
     """The kinds of the objects in a text that is not YAML, by the indentation of objects, and of those in a list."""
     return _KIND.findall(text)
@@ -175,7 +195,7 @@ def manifests(sources: Iterable[Source]) -> Iterator[SourceManifest]:
             continue
         for index, item in enumerate(items):
             if isinstance(item, dict):
-                yield SourceManifest(location._replace(path=(*location.path, "items", index)), item)
+                yield SourceManifest(location.below("items", index), item)
 
 
 def is_template(manifest: Manifest) -> bool:

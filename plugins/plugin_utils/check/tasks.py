@@ -34,7 +34,7 @@ from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from .evaluate import VM, Declared
 from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
 from .hosts import Host
-from .sources import Source, SourceManifest, kinds_in, manifests
+from .sources import Source, SourceManifest, entries, kinds_in, manifests
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]
@@ -107,8 +107,23 @@ class Entry(NamedTuple):
 
 def declared(source: Source, namespace: str) -> Iterator[Declared | Finding | Unchecked | Entry]:
     """The objects that an Ansible document declares, and entries to be `decided`. namespace: the default for VMs."""
-    for entry in _entries(source.location, source.content):
-        yield from _declared(entry, namespace)
+    for location, key, value, variables in entries(source.location, source.content, _declares):
+        if key == _ROLE_LIST:
+            task = {_VIRTUAL_MACHINE.plural: value, "defaults": variables.get(_ROLE_DEFAULTS)}
+            found = _of_task(_VIRTUAL_MACHINE, location, task, ())
+        else:
+            module = _MODULES[key.removeprefix(_COLLECTION)]
+            found = _of_task(module, location, value, (module.plural,))
+        for entry in found:
+            yield from _declared(entry, namespace)
+
+
+def _declares(_location: Location, key: str, value: Any) -> bool:
+    """Whether the entry is a task of a module, or the variable of the role."""
+    name = str(key).removeprefix(_COLLECTION)
+    if name in _MODULES and name != key and isinstance(value, dict):
+        return True
+    return key == _ROLE_LIST and isinstance(value, list)
 
 
 def host_vm(host: Host, namespace: str) -> Iterator[Declared | Finding | Unchecked | Entry]:
@@ -118,31 +133,11 @@ def host_vm(host: Host, namespace: str) -> Iterator[Declared | Finding | Uncheck
         yield from _declared(Entry(_VIRTUAL_MACHINE, host.location, options), namespace)
 
 
-def _entries(location: Location, content: Any) -> Iterator[Entry]:
-    """Walks the whole document, because tasks are in lists and blocks, and variables in mappings."""
-    if isinstance(content, list):
-        for index, inside in enumerate(content):
-            yield from _entries(location._replace(path=(*location.path, index)), inside)
-    if not isinstance(content, dict) or "apiVersion" in content:
-        return
-    for key, value in content.items():
-        child = location._replace(path=(*location.path, str(key)))
-        name = str(key).removeprefix(_COLLECTION)
-        if name in _MODULES and name != key and isinstance(value, dict):
-            module = _MODULES[name]
-            yield from _of_task(module, child, value, (module.plural,))
-        elif key == _ROLE_LIST and isinstance(value, list):
-            task = {_VIRTUAL_MACHINE.plural: value, "defaults": content.get(_ROLE_DEFAULTS)}
-            yield from _of_task(_VIRTUAL_MACHINE, child, task, ())
-        else:
-            yield from _entries(child, value)
-
-
 def _of_task(module: _Module, location: Location, options: Options, inside: tuple[str, ...]) -> Iterator[Entry]:
     """The objects of a task. inside: the path from `location` to the list of objects."""
     for index, own in _options_of(options, module):
         path: tuple[str | int, ...] = () if index is None else (*inside, index)
-        yield Entry(module, location._replace(path=(*location.path, *path)), own)
+        yield Entry(module, location.below(*path), own)
 
 
 def _options_of(options: Options, module: _Module) -> Iterator[tuple[int | None, Options]]:
@@ -275,22 +270,16 @@ def _words(error: Exception, spec: Options) -> str:
 
 def task_manifests(location: Location, content: Any) -> Iterator[SourceManifest]:
     """The manifests in the tasks of a document. A VM whose options have templates is found with the reason."""
-    if isinstance(content, list):
-        for index, inside in enumerate(content):
-            yield from task_manifests(location._replace(path=(*location.path, index)), inside)
-    if not isinstance(content, dict) or "apiVersion" in content:
-        return
-    for key, value in content.items():
-        child = location._replace(path=(*location.path, str(key)))
-        if not isinstance(value, dict) or key not in _OTHER_MODULES:
-            yield from task_manifests(child, value)
-        elif value.get("state") != "absent":
-            yield from _of_k8s(child, value) if key in _K8S else [_of_kubevirt_vm(child, key, value)]
+    for place, key, options, _task in entries(
+        location, content, lambda _location, key, value: isinstance(value, dict) and key in _OTHER_MODULES
+    ):
+        if options.get("state") != "absent":
+            yield from _of_k8s(place, options) if key in _K8S else [_of_kubevirt_vm(place, key, options)]
 
 
 def _of_k8s(location: Location, options: Options) -> Iterator[SourceManifest]:
     key = next((name for name in _DEFINITIONS if options.get(name)), "")
-    location, definition = location._replace(path=(*location.path, key)), options.get(key)
+    location, definition = location.below(key), options.get(key)
     if isinstance(definition, str):
         try:
             definition = documents(definition, location.file, foreign=True)
@@ -301,7 +290,7 @@ def _of_k8s(location: Location, options: Options) -> Iterator[SourceManifest]:
             return
         locations = [location] * len(definition)
     elif isinstance(definition, list):
-        locations = [location._replace(path=(*location.path, index)) for index in range(len(definition))]
+        locations = [location.below(index) for index in range(len(definition))]
     else:
         locations, definition = [location], [definition]
     for where, content in zip(locations, definition):
