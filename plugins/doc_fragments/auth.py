@@ -18,97 +18,68 @@ options:
         pod's service account. The other connection options override the kubeconfig.
     type: raw
   context:
-    description:
-      - The context of the kubeconfig. Default is its current context.
-      - Without it E(K8S_AUTH_CONTEXT) is used.
+    description: The context of the kubeconfig. Default is its current context. Without it E(K8S_AUTH_CONTEXT) is used.
     type: str
   host:
-    description:
-      - URL of the API server.
-      - Without it E(K8S_AUTH_HOST) is used.
+    description: URL of the API server. Without it E(K8S_AUTH_HOST) is used.
     type: str
   api_key:
-    description:
-      - Bearer token.
-      - Without it E(K8S_AUTH_API_KEY) is used.
+    description: Bearer token. Without it E(K8S_AUTH_API_KEY) is used.
     type: str
   username:
-    description:
-      - User name for basic authentication at a proxy in front of the API server. The API server itself does not support
-        it.
-      - Without it E(K8S_AUTH_USERNAME) is used.
+    description: User name for basic authentication at a proxy in front of the API server. The API server itself does
+      not support it. Without it E(K8S_AUTH_USERNAME) is used.
     type: str
   password:
-    description:
-      - Password of O(username).
-      - Without it E(K8S_AUTH_PASSWORD) is used.
+    description: Password of O(username). Without it E(K8S_AUTH_PASSWORD) is used.
     type: str
   validate_certs:
-    description:
-      - Whether to verify the certificate of the API server. The default is V(true).
-      - Without it E(K8S_AUTH_VERIFY_SSL) is used.
+    description: Whether to verify the certificate of the API server. The default is V(true). Without it
+      E(K8S_AUTH_VERIFY_SSL) is used.
     type: bool
-    aliases:
-      - verify_ssl
+    aliases: [verify_ssl]
   ca_cert:
-    description:
-      - Path of the file with the CA certificates that sign the certificate of the API server.
-      - Without it E(K8S_AUTH_SSL_CA_CERT) is used.
+    description: Path of the file with the CA certificates that sign the certificate of the API server. Without it
+      E(K8S_AUTH_SSL_CA_CERT) is used.
     type: path
-    aliases:
-      - ssl_ca_cert
+    aliases: [ssl_ca_cert]
   client_cert:
-    description:
-      - Path of the client's certificate.
-      - Without it E(K8S_AUTH_CERT_FILE) is used.
+    description: Path of the client's certificate. Without it E(K8S_AUTH_CERT_FILE) is used.
     type: path
-    aliases:
-      - cert_file
+    aliases: [cert_file]
   client_key:
-    description:
-      - Path of the private key of O(client_cert).
-      - Without it E(K8S_AUTH_KEY_FILE) is used.
+    description: Path of the private key of O(client_cert). Without it E(K8S_AUTH_KEY_FILE) is used.
     type: path
-    aliases:
-      - key_file
+    aliases: [key_file]
   proxy:
-    description:
-      - URL of the HTTP proxy for connections to the API server.
-      - Without it E(K8S_AUTH_PROXY) is used.
+    description: URL of the HTTP proxy for connections to the API server. Without it E(K8S_AUTH_PROXY) is used.
     type: str
   no_proxy:
-    description:
-      - Hosts, domains and networks to connect to without O(proxy), separated by commas.
-      - Without it E(K8S_AUTH_NO_PROXY) is used.
+    description: Hosts, domains and networks to connect to without O(proxy), separated by commas. Without it
+      E(K8S_AUTH_NO_PROXY) is used.
     type: str
   proxy_headers:
     description: Headers for the proxy.
     type: dict
     suboptions:
       basic_auth:
-        description:
-          - User name and password of the API server, joined by a colon.
-          - Without it E(K8S_AUTH_PROXY_HEADERS_BASIC_AUTH) is used.
+        description: User name and password of the API server, joined by a colon. Without it
+          E(K8S_AUTH_PROXY_HEADERS_BASIC_AUTH) is used.
         type: str
       proxy_basic_auth:
-        description:
-          - User name and password of the proxy, joined by a colon.
-          - Without it E(K8S_AUTH_PROXY_HEADERS_PROXY_BASIC_AUTH) is used.
+        description: User name and password of the proxy, joined by a colon. Without it
+          E(K8S_AUTH_PROXY_HEADERS_PROXY_BASIC_AUTH) is used.
         type: str
       user_agent:
-        description:
-          - User agent to send to the proxy.
-          - Without it E(K8S_AUTH_PROXY_HEADERS_USER_AGENT) is used.
+        description: User agent to send to the proxy. Without it E(K8S_AUTH_PROXY_HEADERS_USER_AGENT) is used.
         type: str
   impersonate_user:
-    description:
-      - User to act as. The authenticated user needs the right to impersonate this user.
-      - Without it E(K8S_AUTH_IMPERSONATE_USER) is used.
+    description: User to act as. The authenticated user needs the right to impersonate this user. Without it
+      E(K8S_AUTH_IMPERSONATE_USER) is used.
     type: str
   impersonate_groups:
-    description:
-      - Groups to act as a member of.
-      - Without it E(K8S_AUTH_IMPERSONATE_GROUPS) is used, a list separated by commas.
+    description: Groups to act as a member of. Without it E(K8S_AUTH_IMPERSONATE_GROUPS) is used, a list separated by
+      commas.
     type: list
     elements: str
   retry_timeout:
