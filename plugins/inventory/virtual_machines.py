@@ -153,7 +153,7 @@ from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.client.transport import MISSING
 from ..module_utils._cluster.entry.options import AUTH, REQUESTS
 from ..module_utils._resolver.api.names import nearest
-from ..plugin_utils._inventory import HostError, HostQuery, hosts
+from ..plugin_utils._inventory import HostQuery, hosts
 
 try:
     from ansible.template import trust_as_template
@@ -211,10 +211,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _cached(self, connection: dict[str, Any], path: str, cache: bool) -> dict[str, dict[str, Any]]:
         options = {name: self.get_option(name) for name in _READ}
         selector = ",".join(self.get_option("label_selectors")) or None
-        try:
-            query = HostQuery(selector=selector, **options)
-        except HostError as error:
-            raise AnsibleParserError(str(error)) from None
+        query = HostQuery(selector=selector, **options)
         if not self.get_option("cache"):
             return self._hosts(connection, query)
         identity = {name: str(value) for name, value in connection.items() if name not in _SECRET and value is not None}
@@ -236,8 +233,6 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _hosts(self, connection: dict[str, Any], query: HostQuery) -> dict[str, dict[str, Any]]:
         try:
             inventory_hosts = hosts(Session(connection), query)
-        except HostError as error:
-            raise AnsibleParserError(str(error)) from None
         except RequestFailed as error:
             more = ", or set namespaces to those that you may read"
             raise AnsibleParserError(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import string
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+from ansible.errors import AnsibleParserError
 
 from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.entry.vm_results import vm_result
@@ -39,10 +40,6 @@ _MISSING_WITHOUT = {
 }
 
 
-class HostError(ValueError):
-    """An unusable option; one line names it and the reason."""
-
-
 @dataclass(frozen=True)
 class HostQuery:
     """The options of the inventory plugin that decide what is read; see its documentation. namespaces: None for all."""
@@ -58,12 +55,11 @@ class HostQuery:
     hostvars_prefix: str = "vm_"
 
     def __post_init__(self) -> None:
-        """Raises HostError for invalid options before the cluster is read."""
+        """Raises AnsibleParserError for invalid options before the cluster is read."""
         check_options(self.host_format, self.hostvars_prefix)
 
 
-@dataclass
-class Hosts:
+class Hosts(NamedTuple):
     """The hosts of an inventory.
 
     hosts: host name → variables, ordered by namespace and name of the VMs.
@@ -71,38 +67,38 @@ class Hosts:
     warnings: what could not be read, one line each.
     """
 
-    hosts: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
-    warnings: list[str] = dataclasses.field(default_factory=list)
+    hosts: dict[str, dict[str, Any]]
+    warnings: list[str]
 
 
 def hosts(session: Session, query: HostQuery) -> Hosts:
     """The hosts. One LIST of each kind for all namespaces if permitted, else one for each namespace.
 
-    Raises HostError if two VMs would be the same host, RequestFailed if VMs cannot be listed.
+    Raises AnsibleParserError if two VMs would be the same host, RequestFailed if VMs cannot be listed.
     """
     vms = _virtual_machines(session, query)
     if not vms:
-        return Hosts()
+        return Hosts({}, [])
     lookup = ListLookup(session, everywhere=query.namespaces is None)
     cluster = kubevirt(session)
     namespaces = dict.fromkeys(vm["metadata"]["namespace"] for vm in vms)
     revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in namespaces}
     results = [_host_facts(vm, lookup, cluster, revisions[vm["metadata"]["namespace"]]) for vm in vms]
     names = host_names(results, query.host_format)
-    result = Hosts()
+    found: dict[str, dict[str, Any]] = {}
     services: dict[str, dict[str, list[Manifest]]] = {}
     for name, vm, facts in zip(names, vms, results):
         endpoint = _endpoint(vm, lookup, query, services)
         connection = {"ansible_host": endpoint.host, "ansible_port": endpoint.port} if endpoint is not None else {}
-        result.hosts[name] = {
+        found[name] = {
             **host_variables(facts, query.hostvars_prefix),
             **{variable: value for variable, value in connection.items() if value is not None},
         }
-    result.warnings = [
+    warnings = [
         f"{_MISSING_WITHOUT.get(kind, f'the state of a {kind} is unknown')}: {problem.message}"
         for kind, problem in lookup.problems.items()
-    ] + ([cluster.assumption] if cluster.assumption else [])
-    return result
+    ]
+    return Hosts(found, warnings + ([cluster.assumption] if cluster.assumption else []))
 
 
 def _virtual_machines(session: Session, query: HostQuery) -> list[Manifest]:
@@ -175,19 +171,21 @@ def _endpoint(
 
 
 def check_options(pattern: str, prefix: str) -> None:
-    """Raises HostError for an invalid pattern (see host_names) or prefix (see host_variables)."""
+    """Raises AnsibleParserError for an invalid pattern (see host_names) or prefix (see host_variables)."""
     field_list = " and ".join(f"{{{field}}}" for field in HOST_FIELDS)
     try:
         fields = [part for part in string.Formatter().parse(pattern) if part[1] is not None]
     except ValueError as error:
-        raise HostError(f"host_format: {pattern!r}: {error}; write fields as {field_list}") from None
+        raise AnsibleParserError(f"host_format: {pattern!r}: {error}; write fields as {field_list}") from None
     for _text, field, spec, conversion in fields:
         if field not in HOST_FIELDS or spec or conversion:
-            raise HostError(f"host_format: {pattern!r}: unknown field {{{field}}}; choose from {field_list}")
+            raise AnsibleParserError(f"host_format: {pattern!r}: unknown field {{{field}}}; choose from {field_list}")
     if not any(field in ("name", "uid") for _text, field, _spec, _conversion in fields):
-        raise HostError(f"host_format: {pattern!r} gives all virtual machines the same host name; add {{name}}")
+        raise AnsibleParserError(
+            f"host_format: {pattern!r} gives all virtual machines the same host name; add {{name}}"
+        )
     if not _PREFIX.fullmatch(prefix):
-        raise HostError(
+        raise AnsibleParserError(
             f"hostvars_prefix: {prefix!r} cannot begin the name of a variable; use letters, digits and underscores"
         )
 
@@ -196,14 +194,14 @@ def host_names(vms: list[dict[str, Any]], pattern: str) -> list[str]:
     """The host names of the VMs, in order.
 
     vms: with the fields in HOST_FIELDS. pattern: text with these fields in braces, such as ``{name}.{namespace}``.
-    Raises HostError if two VMs would be the same host.
+    Raises AnsibleParserError if two VMs would be the same host.
     """
     owners: dict[str, str] = {}
     for vm in vms:
         name = pattern.format(**{field: vm[field] for field in HOST_FIELDS})
         label = f"{vm['namespace']}/{vm['name']}"
         if owners.setdefault(name, label) != label:
-            raise HostError(
+            raise AnsibleParserError(
                 f"host_format: {pattern!r} gives {owners[name]} and {label} the same host name, {name};"
                 " add {namespace}"
             )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from ansible.errors import AnsibleParserError
 
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import (
-    HostError,
     check_options,
     host_names,
     host_variables,
@@ -30,7 +30,7 @@ def test_pattern_gives_the_host_names(pattern: str, names: list[str]) -> None:
 
 def test_two_vms_are_not_one_host() -> None:
     with pytest.raises(
-        HostError, match=r"^host_format: '\{name\}' gives shop/web and office/web the same host name, web"
+        AnsibleParserError, match=r"^host_format: '\{name\}' gives shop/web and office/web the same host name, web"
     ):
         host_names(VMS, "{name}")
     assert host_names(VMS[:1], "{name}") == ["web"]
@@ -52,7 +52,7 @@ def test_two_vms_are_not_one_host() -> None:
     ],
 )
 def test_invalid_options_are_refused(pattern: str, prefix: str, result: str) -> None:
-    with pytest.raises(HostError) as raised:
+    with pytest.raises(AnsibleParserError) as raised:
         check_options(pattern, prefix)
     assert result in str(raised.value)
 
