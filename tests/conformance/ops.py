@@ -12,7 +12,7 @@ import wire_types
 
 from _resolver.api import errors, quantity, release_schema, schema
 from _resolver.api.errors import Panic
-from _resolver.api.fields.enums import ENUMS
+from _resolver.api.fields.domain import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
 from _resolver.api.release import NEWEST, Release
 from _resolver.kubevirt.apply import applier, conflict, requirements, topology

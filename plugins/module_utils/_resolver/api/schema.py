@@ -16,17 +16,7 @@ from typing import Any, Callable, Final, NamedTuple
 
 from . import errors, quantity
 from .errors import FieldError
-from .fields import (
-    alpha,
-    core,
-    data_volume,
-    domain,
-    enums,
-    instancetype,
-    preference,
-    template,
-    virtual_machine,
-)
+from .fields import core, data_volume, domain, instancetype, virtual_machine
 from .names import nearest, shown
 
 Value = Any
@@ -34,13 +24,11 @@ Convert = Callable[[Value], Value]
 Check = Callable[[Value], "tuple[str, str] | None"]
 
 TYPES: Final[dict[str, dict[str, Any]]] = {
-    **alpha.TYPES,
     **core.TYPES,
     **data_volume.TYPES,
     **domain.TYPES,
     **instancetype.TYPES,
-    **preference.TYPES,
-    **template.TYPES,
+    **instancetype.ALPHA_TYPES,
     **virtual_machine.TYPES,
 }
 
@@ -269,7 +257,7 @@ def _reader(expression: str, keeps_empty: bool, mode: _Mode) -> _Reader:
         return (None, _map(_reader(inside, True, mode), _null(inside), keeps_empty))
     if expression in TYPES:
         return (None, _converter(expression, mode))
-    scalar = "string" if expression in enums.ENUMS else expression
+    scalar = "string" if expression in domain.ENUMS else expression
     read = _SCALARS[scalar]
     if not keeps_empty and not _is_struct(expression):
         read = _without_zero(read)

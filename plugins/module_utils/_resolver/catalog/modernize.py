@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..api import release_schema, schema
 from ..api.errors import FieldError
-from ..api.fields.alpha import SPEC_TYPES
+from ..api.fields.instancetype import SPEC_TYPES
 from ..api.matcher import API_VERSION, INSTANCETYPE, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.release import NEWEST, Release

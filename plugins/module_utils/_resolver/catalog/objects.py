@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import CatalogError, FieldError
-from ..api.fields.enums import ENUMS
+from ..api.fields.domain import ENUMS
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ..api.names import nearest, shown
 from ..api.schema import TYPES, field_type

@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from ..api.fields.enums import ENUMS
+from ..api.fields.domain import ENUMS
 from ..api.schema import TYPES, field_notes, field_type
 
 # A word starts at a capital after a small letter or digit, and at the last of several capitals.

@@ -1,5 +1,10 @@
 _POLICY = {"kind": "string", "apiVersion": "string", "metadata": "ObjectMeta", "spec": "any!"}
 
+_POD_AFFINITY = {
+    "requiredDuringSchedulingIgnoredDuringExecution": "[]PodAffinityTerm",
+    "preferredDuringSchedulingIgnoredDuringExecution": "[]WeightedPodAffinityTerm",
+}
+
 TYPES = {
     "ObjectMeta": {
         "name": "string",
@@ -44,26 +49,14 @@ TYPES = {
         "requiredDuringSchedulingIgnoredDuringExecution": "*NodeSelector",
         "preferredDuringSchedulingIgnoredDuringExecution": "[]PreferredSchedulingTerm",
     },
-    "NodeSelector": {
-        "nodeSelectorTerms": "[]NodeSelectorTerm!",
-    },
+    "NodeSelector": {"nodeSelectorTerms": "[]NodeSelectorTerm!"},
     "NodeSelectorTerm": {
         "matchExpressions": "[]NodeSelectorRequirement",
         "matchFields": "[]NodeSelectorRequirement",
     },
-    "NodeSelectorRequirement": {
-        "key": "string!",
-        "operator": "string!",
-        "values": "[]string",
-    },
-    "PreferredSchedulingTerm": {
-        "weight": "int32!",
-        "preference": "NodeSelectorTerm!",
-    },
-    "PodAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": "[]PodAffinityTerm",
-        "preferredDuringSchedulingIgnoredDuringExecution": "[]WeightedPodAffinityTerm",
-    },
+    "NodeSelectorRequirement": {"key": "string!", "operator": "string!", "values": "[]string"},
+    "PreferredSchedulingTerm": {"weight": "int32!", "preference": "NodeSelectorTerm!"},
+    "PodAffinity": _POD_AFFINITY,
     "PodAffinityTerm": {
         "labelSelector": "*LabelSelector",
         "namespaces": "[]string",
@@ -76,19 +69,9 @@ TYPES = {
         "matchLabels": "map[string]string",
         "matchExpressions": "[]LabelSelectorRequirement",
     },
-    "LabelSelectorRequirement": {
-        "key": "string!",
-        "operator": "string!",
-        "values": "[]string",
-    },
-    "WeightedPodAffinityTerm": {
-        "weight": "int32!",
-        "podAffinityTerm": "PodAffinityTerm!",
-    },
-    "PodAntiAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": "[]PodAffinityTerm",
-        "preferredDuringSchedulingIgnoredDuringExecution": "[]WeightedPodAffinityTerm",
-    },
+    "LabelSelectorRequirement": {"key": "string!", "operator": "string!", "values": "[]string"},
+    "WeightedPodAffinityTerm": {"weight": "int32!", "podAffinityTerm": "PodAffinityTerm!"},
+    "PodAntiAffinity": _POD_AFFINITY,
     "Toleration": {
         "key": "string",
         "operator": "string",
@@ -106,31 +89,21 @@ TYPES = {
         "nodeTaintsPolicy": "*string",
         "matchLabelKeys": "[]string",
     },
-    "LocalObjectReference": {
-        "name": "string",
-    },
-    "CorePersistentVolumeClaimVolumeSource": {
-        "claimName": "string!",
-        "readOnly": "bool",
-    },
+    "LocalObjectReference": {"name": "string"},
+    "CorePersistentVolumeClaimVolumeSource": {"claimName": "string!", "readOnly": "bool"},
     "DownwardAPIVolumeFile": {
         "path": "string!",
         "fieldRef": "*ObjectFieldSelector",
         "resourceFieldRef": "*ResourceFieldSelector",
         "mode": "*int32",
     },
-    "ObjectFieldSelector": {
-        "apiVersion": "string",
-        "fieldPath": "string!",
-    },
+    "ObjectFieldSelector": {"apiVersion": "string", "fieldPath": "string!"},
     "ResourceFieldSelector": {
         "containerName": "string",
         "resource": "string!",
         "divisor": "Quantity",
     },
-    "ExecAction": {
-        "command": "[]string",
-    },
+    "ExecAction": {"command": "[]string"},
     "HTTPGetAction": {
         "path": "string",
         "port": "IntOrString!",
@@ -138,23 +111,14 @@ TYPES = {
         "scheme": "string",
         "httpHeaders": "[]HTTPHeader",
     },
-    "HTTPHeader": {
-        "name": "string!",
-        "value": "string!",
-    },
-    "TCPSocketAction": {
-        "port": "IntOrString!",
-        "host": "string",
-    },
+    "HTTPHeader": {"name": "string!", "value": "string!"},
+    "TCPSocketAction": {"port": "IntOrString!", "host": "string"},
     "PodDNSConfig": {
         "nameservers": "[]string",
         "searches": "[]string",
         "options": "[]PodDNSConfigOption",
     },
-    "PodDNSConfigOption": {
-        "name": "string",
-        "value": "*string",
-    },
+    "PodDNSConfigOption": {"name": "string", "value": "*string"},
     "PersistentVolumeClaimSpec": {
         "accessModes": "[]string",
         "selector": "*LabelSelector",
@@ -170,11 +134,7 @@ TYPES = {
         "limits": "map[string]Quantity",
         "requests": "map[string]Quantity",
     },
-    "TypedLocalObjectReference": {
-        "apiGroup": "*string!",
-        "kind": "string!",
-        "name": "string!",
-    },
+    "TypedLocalObjectReference": {"apiGroup": "*string!", "kind": "string!", "name": "string!"},
     "TypedObjectReference": {
         "apiGroup": "*string!",
         "kind": "string!",

@@ -1,4 +1,5 @@
-"""VirtualMachines (kubevirt.io/v1), without the guest's hardware.
+"""VirtualMachines (kubevirt.io/v1), without the guest's hardware, and VirtualMachineTemplates
+(template.kubevirt.io/v1beta1), with what virtctl reads of OpenShift's Templates.
 
 Type → field → type expression, or a tuple (type expression, notes): see `schema` and `release_schema`.
 """
@@ -6,6 +7,27 @@ Type → field → type expression, or a tuple (type expression, notes): see `sc
 from __future__ import annotations
 
 from typing import Any
+
+_MATCHER = {
+    "name": "string",
+    "kind": "string",
+    "revisionName": "string",
+    "inferFromVolume": "string",
+    "inferFromVolumeFailurePolicy": ("*string", {"since": "1.1"}),
+}
+_CLOUD_INIT = {
+    "secretRef": "*LocalObjectReference",
+    "userDataBase64": "string",
+    "userData": "string",
+    "networkDataSecretRef": "*LocalObjectReference",
+    "networkDataBase64": "string",
+    "networkData": "string",
+}
+_CLAIM = {
+    "claimName": "string!",
+    "readOnly": "bool",
+    "hotpluggable": "bool",
+}
 
 TYPES: dict[str, dict[str, Any]] = {
     "VirtualMachine": {
@@ -24,20 +46,8 @@ TYPES: dict[str, dict[str, Any]] = {
         "dataVolumeTemplates": "[]DataVolumeTemplateSpec",
         "updateVolumesStrategy": "*string",
     },
-    "InstancetypeMatcher": {
-        "name": "string",
-        "kind": "string",
-        "revisionName": "string",
-        "inferFromVolume": "string",
-        "inferFromVolumeFailurePolicy": ("*string", {"since": "1.1"}),
-    },
-    "PreferenceMatcher": {
-        "name": "string",
-        "kind": "string",
-        "revisionName": "string",
-        "inferFromVolume": "string",
-        "inferFromVolumeFailurePolicy": ("*string", {"since": "1.1"}),
-    },
+    "InstancetypeMatcher": _MATCHER,
+    "PreferenceMatcher": _MATCHER,
     "VirtualMachineInstanceTemplateSpec": {
         "metadata": "ObjectMeta",
         "spec": "VirtualMachineInstanceSpec",
@@ -92,74 +102,26 @@ TYPES: dict[str, dict[str, Any]] = {
         "capacity": "Quantity",
         "shared": "*bool",
     },
-    "PersistentVolumeClaimVolumeSource": {
-        "claimName": "string!",
-        "readOnly": "bool",
-        "hotpluggable": "bool",
-    },
-    "CloudInitNoCloudSource": {
-        "secretRef": "*LocalObjectReference",
-        "userDataBase64": "string",
-        "userData": "string",
-        "networkDataSecretRef": "*LocalObjectReference",
-        "networkDataBase64": "string",
-        "networkData": "string",
-    },
-    "CloudInitConfigDriveSource": {
-        "secretRef": "*LocalObjectReference",
-        "userDataBase64": "string",
-        "userData": "string",
-        "networkDataSecretRef": "*LocalObjectReference",
-        "networkDataBase64": "string",
-        "networkData": "string",
-    },
-    "SysprepSource": {
-        "secret": "*LocalObjectReference",
-        "configMap": "*LocalObjectReference",
-    },
+    "PersistentVolumeClaimVolumeSource": _CLAIM,
+    "CloudInitNoCloudSource": _CLOUD_INIT,
+    "CloudInitConfigDriveSource": _CLOUD_INIT,
+    "SysprepSource": {"secret": "*LocalObjectReference", "configMap": "*LocalObjectReference"},
     "ContainerDiskSource": {
         "image": "string!",
         "imagePullSecret": "string",
         "path": "string",
         "imagePullPolicy": "string",
     },
-    "EphemeralVolumeSource": {
-        "persistentVolumeClaim": "*CorePersistentVolumeClaimVolumeSource",
-    },
-    "EmptyDiskSource": {
-        "capacity": "Quantity!",
-    },
-    "DataVolumeSource": {
-        "name": "string!",
-        "hotpluggable": "bool",
-    },
-    "ConfigMapVolumeSource": {
-        "name": "string",
-        "optional": "*bool",
-        "volumeLabel": "string",
-    },
-    "SecretVolumeSource": {
-        "secretName": "string",
-        "optional": "*bool",
-        "volumeLabel": "string",
-    },
-    "DownwardAPIVolumeSource": {
-        "fields": "[]DownwardAPIVolumeFile",
-        "volumeLabel": "string",
-    },
-    "ServiceAccountVolumeSource": {
-        "serviceAccountName": "string",
-    },
+    "EphemeralVolumeSource": {"persistentVolumeClaim": "*CorePersistentVolumeClaimVolumeSource"},
+    "EmptyDiskSource": {"capacity": "Quantity!"},
+    "DataVolumeSource": {"name": "string!", "hotpluggable": "bool"},
+    "ConfigMapVolumeSource": {"name": "string", "optional": "*bool", "volumeLabel": "string"},
+    "SecretVolumeSource": {"secretName": "string", "optional": "*bool", "volumeLabel": "string"},
+    "DownwardAPIVolumeSource": {"fields": "[]DownwardAPIVolumeFile", "volumeLabel": "string"},
+    "ServiceAccountVolumeSource": {"serviceAccountName": "string"},
     "DownwardMetricsVolumeSource": {},
-    "MemoryDumpVolumeSource": {
-        "claimName": "string!",
-        "readOnly": "bool",
-        "hotpluggable": "bool",
-    },
-    "ContainerPathVolumeSource": {
-        "path": "string!",
-        "readOnly": "*bool",
-    },
+    "MemoryDumpVolumeSource": _CLAIM,
+    "ContainerPathVolumeSource": {"path": "string!", "readOnly": "*bool"},
     "Probe": {
         "exec": "*ExecAction",
         "guestAgentPing": "*GuestAgentPing",
@@ -178,18 +140,9 @@ TYPES: dict[str, dict[str, Any]] = {
         "multus": "*MultusNetwork",
         "resourceClaim": ("*ClaimRequest", {"since": "1.9"}),
     },
-    "PodNetwork": {
-        "vmNetworkCIDR": "string",
-        "vmIPv6NetworkCIDR": "string",
-    },
-    "MultusNetwork": {
-        "networkName": "string!",
-        "default": "bool",
-    },
-    "ClaimRequest": {
-        "claimName": "string",
-        "requestName": "string",
-    },
+    "PodNetwork": {"vmNetworkCIDR": "string", "vmIPv6NetworkCIDR": "string"},
+    "MultusNetwork": {"networkName": "string!", "default": "bool"},
+    "ClaimRequest": {"claimName": "string", "requestName": "string"},
     "AccessCredential": {
         "sshPublicKey": "*SSHPublicKeyAccessCredential",
         "userPassword": "*UserPasswordAccessCredential",
@@ -198,12 +151,8 @@ TYPES: dict[str, dict[str, Any]] = {
         "source": "SSHPublicKeyAccessCredentialSource!",
         "propagationMethod": "SSHPublicKeyAccessCredentialPropagationMethod!",
     },
-    "SSHPublicKeyAccessCredentialSource": {
-        "secret": "*AccessCredentialSecretSource",
-    },
-    "AccessCredentialSecretSource": {
-        "secretName": "string!",
-    },
+    "SSHPublicKeyAccessCredentialSource": {"secret": "*AccessCredentialSecretSource"},
+    "AccessCredentialSecretSource": {"secretName": "string!"},
     "SSHPublicKeyAccessCredentialPropagationMethod": {
         "configDrive": "*ConfigDriveSSHPublicKeyAccessCredentialPropagation",
         "noCloud": ("*NoCloudSSHPublicKeyAccessCredentialPropagation", {"since": "1.1"}),
@@ -211,16 +160,12 @@ TYPES: dict[str, dict[str, Any]] = {
     },
     "ConfigDriveSSHPublicKeyAccessCredentialPropagation": {},
     "NoCloudSSHPublicKeyAccessCredentialPropagation": {},
-    "QemuGuestAgentSSHPublicKeyAccessCredentialPropagation": {
-        "users": "[]string!",
-    },
+    "QemuGuestAgentSSHPublicKeyAccessCredentialPropagation": {"users": "[]string!"},
     "UserPasswordAccessCredential": {
         "source": "UserPasswordAccessCredentialSource!",
         "propagationMethod": "UserPasswordAccessCredentialPropagationMethod!",
     },
-    "UserPasswordAccessCredentialSource": {
-        "secret": "*AccessCredentialSecretSource",
-    },
+    "UserPasswordAccessCredentialSource": {"secret": "*AccessCredentialSecretSource"},
     "UserPasswordAccessCredentialPropagationMethod": {
         "qemuGuestAgent": "*QemuGuestAgentUserPasswordAccessCredentialPropagation",
     },
@@ -291,15 +236,8 @@ TYPES: dict[str, dict[str, Any]] = {
         "persistentVolumeClaim": "*PersistentVolumeClaimVolumeSource",
         "dataVolume": "*DataVolumeSource",
     },
-    "RemoveVolumeOptions": {
-        "name": "string!",
-        "dryRun": "[]string",
-    },
-    "VolumeSnapshotStatus": {
-        "name": "string!",
-        "enabled": "bool!",
-        "reason": "string",
-    },
+    "RemoveVolumeOptions": {"name": "string!", "dryRun": "[]string"},
+    "VolumeSnapshotStatus": {"name": "string!", "enabled": "bool!", "reason": "string"},
     "VirtualMachineStartFailure": {
         "consecutiveFailCount": "int",
         "lastFailedVMIUID": "string",
@@ -314,12 +252,8 @@ TYPES: dict[str, dict[str, Any]] = {
         "fileName": "*string",
         "message": "string",
     },
-    "VolumeUpdateState": {
-        "volumeMigrationState": "*VolumeMigrationState",
-    },
-    "VolumeMigrationState": {
-        "migratedVolumes": "[]StorageMigratedVolumeInfo",
-    },
+    "VolumeUpdateState": {"volumeMigrationState": "*VolumeMigrationState"},
+    "VolumeMigrationState": {"migratedVolumes": "[]StorageMigratedVolumeInfo"},
     "StorageMigratedVolumeInfo": {
         "volumeName": "string!",
         "sourcePVCInfo": "*PersistentVolumeClaimInfo",
@@ -349,9 +283,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "volumes": "[]VirtualMachineInstanceBackupVolumeInfo",
         "quiesceStatus": "string",
     },
-    "VirtualMachineInstanceBackupVolumeInfo": {
-        "volumeName": "string!",
-    },
+    "VirtualMachineInstanceBackupVolumeInfo": {"volumeName": "string!"},
     "InstancetypeStatusRef": {
         "name": "string",
         "kind": "string",
@@ -359,7 +291,35 @@ TYPES: dict[str, dict[str, Any]] = {
         "inferFromVolume": "string",
         "inferFromVolumeFailurePolicy": "*string",
     },
-    "ControllerRevisionRef": {
-        "name": "string",
+    "ControllerRevisionRef": {"name": "string"},
+    "VirtualMachineTemplate": {
+        "kind": "string",
+        "apiVersion": "string",
+        "metadata": "ObjectMeta",
+        "spec": "VirtualMachineTemplateSpec!",
+        "status": "any",
+    },
+    "VirtualMachineTemplateSpec": {
+        "virtualMachine": "any!",
+        "parameters": "[]Parameter",
+        "message": "string",
+    },
+    "Parameter": {
+        "name": "string!",
+        "displayName": "string",
+        "description": "string",
+        "value": "string",
+        "generate": "string",
+        "from": "string",
+        "required": "bool",
+    },
+    "Template": {
+        "kind": "string",
+        "apiVersion": "string",
+        "metadata": "ObjectMeta",
+        "message": "string",
+        "objects": "[]any",
+        "parameters": "[]Parameter",
+        "labels": "map[string]string",
     },
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ...api.fields.enums import ENUMS
+from ...api.fields.domain import ENUMS
 from . import names, networks
 from .cluster_config import S390X, ClusterConfig
 from .rule import DUPLICATE, INVALID, REQUIRED, Cause, Spec

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ...api.fields.enums import ENUMS
+from ...api.fields.domain import ENUMS
 from . import names, networks
 from .cluster_config import ClusterConfig
 from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec

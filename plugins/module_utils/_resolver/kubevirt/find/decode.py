@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api import release_schema, schema
 from ...api.errors import FieldError, go_reason
-from ...api.fields.alpha import SPEC_TYPES
+from ...api.fields.instancetype import SPEC_TYPES
 from ...api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ...api.release import NEWEST, Release
 

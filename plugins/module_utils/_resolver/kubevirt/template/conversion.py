@@ -9,7 +9,7 @@ import re
 from typing import Any, Final
 
 from ...api import unmarshal
-from ...api.fields.enums import ENUMS
+from ...api.fields.domain import ENUMS
 from ...api.schema import TYPES, field_type
 
 _READS_JSON: Final = ("VirtualMachineInstanceSpec", "Quantity", "IntOrString")

@@ -11,7 +11,7 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.fields.enums import ENUMS
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.fields.domain import ENUMS
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import argument_spec
 
 INSTANCETYPE = "VirtualMachineInstancetypeSpec"
