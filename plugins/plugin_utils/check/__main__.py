@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
-from ...module_utils._resolver.catalog.object_key import key_of
+from ...module_utils._resolver.api.matcher import key_of
 from ...module_utils._resolver.kubevirt.admission import cluster_config
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from .. import _builtin_catalog

@@ -7,10 +7,9 @@ from typing import Any
 
 from ...module_utils._resolver.api.effects import RESTART, UNKNOWN
 from ...module_utils._resolver.api.errors import FieldError, Panic
-from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES
+from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, key_of, references
 from ...module_utils._resolver.api.release_schema import canonical
-from ...module_utils._resolver.api.semantic import equal
-from ...module_utils._resolver.catalog.object_key import key_of, references
+from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.declare.impact import impact
 from ...module_utils._resolver.declare.vm import workload
 from ...module_utils._resolver.kubevirt.vmi import vmi

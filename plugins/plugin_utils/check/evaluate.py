@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.api import release_schema, schema, unquoted
 from ...module_utils._resolver.api.errors import CatalogError, FieldError, Panic
 from ...module_utils._resolver.api.kinds import EXISTING
-from ...module_utils._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ...module_utils._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey, key_of
 from ...module_utils._resolver.api.names import nearest, shown, subdomain
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.state import DEPRECATED, state_of
@@ -18,7 +18,6 @@ from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.compatibility import satisfies
 from ...module_utils._resolver.catalog.labels import wrong_labels
 from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, modernize
-from ...module_utils._resolver.catalog.object_key import ObjectKey, key_of
 from ...module_utils._resolver.catalog.replacement import replacement
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.kubevirt.admission import admitter, cluster_config, schemas

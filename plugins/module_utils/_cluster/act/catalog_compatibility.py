@@ -6,11 +6,10 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api import release
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES
+from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES, ObjectKey, key_of
 from ..._resolver.api.release import Release
 from ..._resolver.catalog.labels import architecture_of
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
-from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..._resolver.catalog.versions import fitting_version, version_names
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session

@@ -7,11 +7,10 @@ from typing import Any
 
 from ..._resolver.api.errors import CatalogError, FieldError
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.matcher import ROLES, ObjectKey
 from ..._resolver.catalog.facts import facts
 from ..._resolver.catalog.labels import CATALOG_LABEL, check_name
 from ..._resolver.catalog.matrix import as_data, compatibility_matrix
-from ..._resolver.catalog.object_key import ObjectKey
 from ..._resolver.catalog.operator import deploys, is_deployed
 from ..._resolver.limits.language import as_data as data_of
 from ..client.errors import ApiError, ConnectionFailed, explain

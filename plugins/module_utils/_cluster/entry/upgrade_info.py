@@ -7,9 +7,8 @@ from typing import Any
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.api.matcher import ROLE_OF_KIND
+from ..._resolver.api.matcher import ROLE_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
-from ..._resolver.catalog.object_key import references
 from ..._resolver.kubevirt.admission import cluster_config
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt, at_release
 from ..._resolver.refresh.drift import needs

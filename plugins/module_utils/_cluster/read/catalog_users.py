@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.api.matcher import ROLE_OF_KIND
-from ..._resolver.catalog.object_key import ObjectKey, references
+from ..._resolver.api.matcher import ROLE_OF_KIND, ObjectKey, references
 from ..._resolver.kubevirt.find import naming
 from ..client.session import Session
 

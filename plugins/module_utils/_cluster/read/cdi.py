@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from ..._resolver.api.kinds import Kind
-from ..._resolver.cdi.storage_class import default_class
+from ..._resolver.cdi.data_volume import default_class
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from .snapshot import STORAGE_CLASS

@@ -18,7 +18,7 @@ from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.boot import image
 from ..._resolver.boot.image import ImageError, Reference, credentials, reference
 from ..._resolver.boot.origin import Image
-from ..._resolver.cdi import checksum
+from ..._resolver.cdi import texts
 from ..client.errors import ApiError, ConnectionFailed, explain, reason_of
 from ..client.libraries import urllib3
 from ..client.pool import map_concurrently
@@ -203,7 +203,7 @@ def content_of(session: Session, source: Image, insecure: bool = False) -> Conte
 def file_of(options: Options) -> Content:
     """The content of a file to upload."""
     path = options["upload"]["path"]
-    algorithm, expected = checksum.parse(options["checksum"]) if options.get("checksum") else ("sha256", "")
+    algorithm, expected = texts.parse_checksum(options["checksum"]) if options.get("checksum") else ("sha256", "")
     sha256, declared = hashlib.sha256(), hashlib.new(algorithm)
     try:
         with Path(path).open("rb") as file:

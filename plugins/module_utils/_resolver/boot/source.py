@@ -14,8 +14,7 @@ from ..api.errors import FieldError, QuantityError
 from ..api.matcher import LABEL_PREFIX, ROLES
 from ..api.names import label_value, subdomain
 from ..api.quantity import parse
-from ..cdi.checksum import ChecksumError
-from ..cdi.checksum import parse as parse_checksum
+from ..cdi.texts import ChecksumError, parse_checksum
 from .consumers import parse_consumer
 from .image import ImageError, reference
 from .image import labels as labels_of

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from ..api.errors import QuantityError
 from ..api.quantity import parse
-from ..cdi.go_url import UrlError, scheme
+from ..cdi.texts import UrlError, scheme
 
 Manifest = dict[str, Any]
 

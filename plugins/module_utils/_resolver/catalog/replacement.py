@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..api.errors import FieldError
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey, key_of
 from ..api.release import NEWEST, Release
 from ..api.state import ACTIVE, State, state_of
 from ..api.tree import copy, differences
 from .compatibility import satisfies
 from .lost_fields import vmi_spec
-from .object_key import ObjectKey, key_of
 
 Manifest = dict[str, Any]
 

@@ -7,13 +7,12 @@ from typing import Any
 
 from ..api import managed_fields as ownership
 from ..api import schema
-from ..api.matcher import ROLE_OF_KIND
+from ..api.matcher import ROLE_OF_KIND, ObjectKey, key_of, references
 from ..api.tree import copy, differences
 from ..kubevirt.find.lookup import Lookup, Problem
 from ..kubevirt.vmi.cluster import Cluster
 from ..refresh.drift import Drift, drift
 from .labels import CATALOG_LABEL, labels_of
-from .object_key import ObjectKey, key_of, references
 
 Manifest = dict[str, Any]
 

@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from ..api import semantic
+from ..api import schema
 from ..api.errors import Panic, QuantityError
 from ..api.kinds import BY_NAME
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
@@ -113,7 +113,7 @@ def ignored_sizes(vm: Manifest, live: Manifest) -> Iterator[str]:
     for index, template in enumerate(_templates(vm)):
         name, size = _name(template), _size(template)
         was = before.get(name, "")
-        if was and size and not semantic.equal("Quantity", was, size):
+        if was and size and not schema.equal("Quantity", was, size):
             yield (
                 f"spec.dataVolumeTemplates[{index}]: the disk {name} keeps its size of {was}, because KubeVirt creates"
                 " it only once; resize its PersistentVolumeClaim"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
-from ..api import release_schema, semantic
+from ..api import release_schema, schema
 from ..api.effects import LIVE, NOTHING, RESTART
 from ..api.errors import Panic
 from ..api.matcher import ROLES, Role
@@ -159,7 +159,7 @@ def _role_drift(
     live = find.live(vm, role, objects, release)
     captured = revision_spec(revision.manifest, role, release).spec if revision.manifest is not None else None
     current = _spec(role, live.manifest, release) if live.manifest is not None else None
-    same = captured is not None and current is not None and semantic.equal(role.spec_type, captured, current)
+    same = captured is not None and current is not None and schema.equal(role.spec_type, captured, current)
     problem = ""
     if not reference.name:
         state = NOT_CAPTURED

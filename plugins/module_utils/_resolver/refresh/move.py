@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from ..api import release_schema, schema, semantic
+from ..api import release_schema, schema
 from ..api.errors import FieldError
 from ..api.matcher import ROLES, Role
 from ..api.names import nearest
@@ -159,7 +159,7 @@ def _changes(template: Manifest, patch: Manifest, release: Release) -> bool:
         )
     except FieldError as error:
         raise _Refused(f"the patch does not fit the VM: {error}") from error
-    return not semantic.equal(_TEMPLATE, before, after)
+    return not schema.equal(_TEMPLATE, before, after)
 
 
 def _with_effect(

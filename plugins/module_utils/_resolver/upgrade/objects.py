@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
-from ..api.matcher import ROLE_OF_KIND
+from ..api.matcher import ROLE_OF_KIND, ObjectKey, key_of
 from ..api.release import Release
-from ..api.semantic import equal
+from ..api.schema import equal
 from ..api.tree import differences
 from ..catalog.labels import CATALOG_LABEL, labels_of
 from ..catalog.lost_fields import vmi_spec
-from ..catalog.object_key import ObjectKey, key_of
 from ..catalog.upgrade import obsolete
 
 Manifest = dict[str, Any]

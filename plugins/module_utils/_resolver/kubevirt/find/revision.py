@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ...api import matcher, release_schema, schema, semantic
+from ...api import matcher, release_schema, schema
 from ...api.matcher import ROLE_OF_KIND, Role
 from ...api.release import NEWEST, Release
 from . import decode
@@ -96,4 +96,4 @@ def compare(first: Manifest, second: Manifest, release: Release = NEWEST, role: 
 
 def same_spec(role: Role, spec: Manifest, other: Manifest) -> bool:
     """Whether two canonical specs have the same meaning: quantities by value, the rest as written."""
-    return semantic.equal(role.spec_type, spec, other)
+    return schema.equal(role.spec_type, spec, other)

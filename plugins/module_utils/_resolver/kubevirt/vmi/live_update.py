@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ...api import release_schema, schema, semantic
+from ...api import release_schema, schema
 from ...api.errors import FieldError, Panic
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
@@ -68,7 +68,7 @@ def differs(vm: Manifest, at_start: Manifest, desired: Manifest, running: Manife
         _ignore(at_start, desired, "networks")
         _ignore(at_start["domain"]["devices"], desired["domain"]["devices"], "interfaces")
     _ignore_firmware_uuid(at_start, desired, running)
-    return not semantic.equal(_VMI_SPEC, at_start, desired)
+    return not schema.equal(_VMI_SPEC, at_start, desired)
 
 
 def _ignore(at_start: Manifest, desired: Manifest, field: str) -> None:
@@ -171,9 +171,9 @@ def _plugged(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[s
         yield "domain.devices.interfaces"
     if kubevirt.plugs_volumes:
         volumes, disks = volume_hotplug.plugged(vm, instance)
-        if not semantic.equal("[]Volume", running.get("volumes") or [], volumes):
+        if not schema.equal("[]Volume", running.get("volumes") or [], volumes):
             yield "volumes"
-        if not semantic.equal("[]Disk", running["domain"]["devices"].get("disks") or [], disks):
+        if not schema.equal("[]Disk", running["domain"]["devices"].get("disks") or [], disks):
             yield "domain.devices.disks"
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...api import semantic
+from ...api import schema
 from .hotplug import Update
 
 Manifest = dict[str, Any]
@@ -32,7 +32,7 @@ def volumes_change_live(vm: Manifest, at_start: Manifest, desired: Manifest) -> 
         if _is_hotpluggable(volume):
             continue
         persistent = volume.get("persistentVolumeClaim") is not None or volume.get("dataVolume") is not None
-        if before is None or not (semantic.equal("Volume", before, volume) or (persistent and migrates(vm))):
+        if before is None or not (schema.equal("Volume", before, volume) or (persistent and migrates(vm))):
             return False
     return all(_is_hotpluggable(volume) for volume in remaining.values())
 
@@ -46,7 +46,7 @@ def disks_change_live(at_start: Manifest, desired: Manifest) -> bool:
         before = remaining.pop(name, None)
         if name in volumes and _is_hotpluggable(volumes[name]):
             continue
-        if before is None or not semantic.equal("Disk", before, disk):
+        if before is None or not schema.equal("Disk", before, disk):
             return False
     return not any(
         disk.get("cdrom") is not None or (name in volumes_at_start and not _is_hotpluggable(volumes_at_start[name]))
@@ -84,7 +84,7 @@ def plugged(vm: Manifest, instance: Manifest) -> tuple[list[Manifest], list[Mani
 def _stays(volume: Manifest, desired: Manifest | None) -> bool:
     if not _is_plugged(volume):
         return True
-    return desired is not None and (not _is_plugged(desired) or semantic.equal("Volume", volume, desired))
+    return desired is not None and (not _is_plugged(desired) or schema.equal("Volume", volume, desired))
 
 
 def _stays_without_volume(disk: Manifest, desired: Manifest | None, replaced: bool) -> bool:
@@ -111,7 +111,7 @@ def replaced(vm: Manifest, instance: Manifest) -> Update:
             # The VMI's own default.
             disk = {**desired[name]["containerDisk"], "imagePullPolicy": volume["containerDisk"].get("imagePullPolicy")}
             desired[name] = {**desired[name], "containerDisk": disk}
-    same = semantic.equal("[]Volume", list(running.values()), list(desired.values()))
+    same = schema.equal("[]Volume", list(running.values()), list(desired.values()))
     return Update() if same else Update(restart_required=_REPLACED)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.semantic import equal
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import equal
 
 SAME = [
     pytest.param("Quantity", "4Gi", "4294967296", id="a quantity by its value"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi import refusal
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi import data_volume
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.admission import (
     data_import_cron_refusal,
     data_volume_refusal,
@@ -29,7 +29,7 @@ def cron(template: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": "fedora", "namespace": "shop"}, "spec": deepcopy(fields)}
 
 
-def message(result: refusal.Refusal | None) -> str:
+def message(result: data_volume.Refusal | None) -> str:
     return result.message if result else ""
 
 
@@ -135,13 +135,13 @@ def test_data_import_crons_are_checked() -> None:
     assert message(data_import_cron_refusal(cron(managedDataSource=""))) == " Illegal ManagedDataSource value"
     assert message(data_import_cron_refusal(cron(schedule="TZ=No/Where @daily"), zones=())) == " Illegal cron schedule"
     result = data_import_cron_refusal(cron(importsToKeep=0), cron())
-    assert result == refusal.Refusal(
+    assert result == data_volume.Refusal(
         422,
         " Cannot update DataImportCron Spec",
-        (refusal.Cause("Cannot update DataImportCron Spec", "DataImportCron.Spec", "FieldValueDuplicate"),),
+        (data_volume.Cause("Cannot update DataImportCron Spec", "DataImportCron.Spec", "FieldValueDuplicate"),),
     )
 
 
 def test_length_of_a_name_is_in_bytes() -> None:
-    assert refusal.too_long("é" * 31, 63) == []
-    assert refusal.too_long("é" * 32, 63) == [refusal.Cause("Name cannot be longer than 63 characters")]
+    assert data_volume.too_long("é" * 31, 63) == []
+    assert data_volume.too_long("é" * 32, 63) == [data_volume.Cause("Name cannot be longer than 63 characters")]

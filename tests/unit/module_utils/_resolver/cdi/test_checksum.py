@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.checksum import ChecksumError, parse
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.texts import (
+    ChecksumError,
+    parse_checksum,
+)
 
 
 def test_checksum_is_normalized() -> None:
-    assert parse(" SHA256 : " + "A" * 64) == ("sha256", "a" * 64)
+    assert parse_checksum(" SHA256 : " + "A" * 64) == ("sha256", "a" * 64)
 
 
 @pytest.mark.parametrize(
@@ -23,5 +26,5 @@ def test_checksum_is_normalized() -> None:
 )
 def test_invalid_checksums_raise(text: str, message: str) -> None:
     with pytest.raises(ChecksumError) as error:
-        parse(text)
+        parse_checksum(text)
     assert str(error.value) == message

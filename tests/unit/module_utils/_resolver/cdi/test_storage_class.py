@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.storage_class import default_class
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.data_volume import default_class
 
 VIRT, PLAIN = "storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class"
 
