@@ -11,15 +11,15 @@ from ...module_utils._resolver.api.errors import CatalogError, FieldError, Panic
 from ...module_utils._resolver.api.kinds import EXISTING
 from ...module_utils._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey, key_of
 from ...module_utils._resolver.api.names import nearest, shown, subdomain
-from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.api.release import NEWEST, Release
 from ...module_utils._resolver.api.state import DEPRECATED, state_of
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
-from ...module_utils._resolver.catalog.compatibility import satisfies
 from ...module_utils._resolver.catalog.labels import wrong_labels
 from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, modernize
 from ...module_utils._resolver.catalog.replacement import replacement
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
+from ...module_utils._resolver.choose.fitting import rejection_of_pair
 from ...module_utils._resolver.kubevirt.admission import admitter, cluster_config, schemas
 from ...module_utils._resolver.kubevirt.admission.rule import FORBIDDEN, REQUIRED, Cause
 from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
@@ -341,7 +341,7 @@ def _described(entry: Declared, lookup: KnownObjects) -> Iterator[Finding]:
         return
     namespace = manifest["metadata"].get("namespace") or ""
     sizes = [*lookup.listed(INSTANCETYPE.cluster_kind, ""), *lookup.listed(INSTANCETYPE.kind, namespace)]
-    if sizes and not any(_satisfies(size, manifest) for size in sizes):
+    if sizes and all(rejection_of_pair(size, manifest, "", NEWEST) for size in sizes):
         message = f"none of {len(sizes)} instancetypes satisfies the preference; add one, or lower the requirements"
         yield Finding("unsatisfied", WARNING, entry.location, entry.label, "spec.requirements", message)
 
@@ -372,14 +372,6 @@ def _change(change: dict[str, Any]) -> str:
         return str(change["field"])
     before, after = ("nothing" if value is None else value for value in values)
     return f"{change['field']} {before} -> {after}"
-
-
-def _satisfies(instancetype: Manifest, preference: Manifest) -> bool:
-    try:
-        return satisfies(instancetype, preference)
-    except FieldError:
-        # The instancetype has its own finding.
-        return False
 
 
 def _invalid(manifest: Manifest) -> FieldError | None:

@@ -8,7 +8,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._resolver.api.errors import FieldError
-from ...module_utils._resolver.choose.selection import Rejected, choose
+from ...module_utils._resolver.choose.fitting import Rejected, choose
 from .._filters import release_option
 from .._manifest_checks import check_types
 

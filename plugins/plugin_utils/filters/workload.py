@@ -8,7 +8,7 @@ from ansible.errors import AnsibleFilterError
 
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ...module_utils._resolver.api.names import shown
-from ...module_utils._resolver.choose.selection import Rejected
+from ...module_utils._resolver.choose.fitting import Rejected
 from ...module_utils._resolver.choose.workload import AvailableObjects, WorkloadRequest, resolve
 from .. import _builtin_catalog
 from .._filters import manifests, release_option

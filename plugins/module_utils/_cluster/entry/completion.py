@@ -13,7 +13,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.api.names import nearest
 from ..._resolver.api.option_checks import oversized
-from ..._resolver.choose.selection import Rejected
+from ..._resolver.choose.fitting import Rejected
 from ..._resolver.choose.workload import AvailableObjects, MissingObject, WorkloadRequest, resolve
 from ..._resolver.declare.vm import workload
 from ..._resolver.declare.vm.from_template import OPTION, vm_from_template

@@ -13,10 +13,9 @@ from ..._resolver.kubevirt.admission import cluster_config
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt, at_release
 from ..._resolver.refresh.drift import needs
 from ..._resolver.upgrade.objects import ObjectChange
-from ..._resolver.upgrade.quotas import Admission, Admissions, key_of
 from ..._resolver.upgrade.steps import Step, settings, steps
 from ..._resolver.upgrade.templates import TemplateChange
-from ..._resolver.upgrade.vm import VMChange
+from ..._resolver.upgrade.vm import Admission, Admissions, VMChange, key_of
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.boot import discovery, source
 from ..._resolver.boot.discovery import BootSource, BootSourceFinding
-from ..._resolver.choose.selection import rejection_of_pair
+from ..._resolver.choose.fitting import rejection_of_pair
 from ..._resolver.preflight.object_keys import ObjectKey
 from ..client.session import Session
 from .image import contents_of

@@ -11,9 +11,8 @@ from ..._resolver.catalog.upgrade import PlannedLookup
 from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.vmi.readiness import has_guest
 from ..._resolver.upgrade.objects import ObjectChange, deployed, objects
-from ..._resolver.upgrade.quotas import Admissions, admissions
 from ..._resolver.upgrade.templates import TemplateChange, template_change
-from ..._resolver.upgrade.vm import VMChange, upgrade_side, vm_change
+from ..._resolver.upgrade.vm import Admissions, VMChange, admissions, upgrade_side, vm_change
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ListLookup

@@ -24,8 +24,7 @@ from ..kubevirt.vmi import presets as preset_rules
 from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..kubevirt.vmi.guest import guest
-from .deprecated import Draft, FieldChange, RemainingField
-from .modernize import modernize
+from .modernize import Draft, FieldChange, RemainingField, modernize
 
 Manifest = dict[str, Any]
 

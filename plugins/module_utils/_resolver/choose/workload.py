@@ -16,8 +16,18 @@ from ..api.names import nearest, shown
 from ..api.release import Release
 from ..api.state import ACTIVE, is_active, state_of
 from ..boot.source import matchers
-from .fitting import CLASS_LABEL, Constraints, fitting, rank, series_of, size_of
-from .selection import Rejected, bytes_of, count_of, rejection_of_pair
+from .fitting import (
+    CLASS_LABEL,
+    Constraints,
+    Rejected,
+    bytes_of,
+    count_of,
+    fitting,
+    rank,
+    rejection_of_pair,
+    series_of,
+    size_of,
+)
 from .suggestions import named
 
 Manifest = dict[str, Any]
@@ -249,10 +259,7 @@ def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Relea
             sizes = dict.fromkeys(size_of(item) for item in classes[name])
             raise Rejected(f"size: the class {name} has no size {shown(request.size)}{nearest(request.size, sizes)}")
         described += f" and the size {request.size}"
-    least = Constraints(
-        cpu=0 if request.cpu is None else count_of(request.cpu),
-        memory=0 if request.memory is None else bytes_of(request.memory),
-    )
+    least = Constraints(cpu=count_of(request.cpu), memory=bytes_of(request.memory))
     large = fitting(manifests, least, release)
     bounds = [f"{least.cpu} vCPUs"] * bool(least.cpu) + [str(request.memory)] * bool(least.memory)
     too_small = {

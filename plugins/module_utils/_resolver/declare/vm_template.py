@@ -15,7 +15,7 @@ from ..kubevirt.template.process import process, refusal, review
 from ..kubevirt.template.substitution import references
 from .argument_spec import options as typed_options
 from .argument_spec import to_manifest
-from .validation import validated
+from .manifests import validated
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..api.matcher import ROLES
 from ..kubevirt.find import naming
 from ..kubevirt.vmi.cluster import Cluster
-from ..kubevirt.webhooks import architecture, mutate
+from ..kubevirt.webhooks import mutate
 from ..kubevirt.webhooks.admission import Response
 
 Manifest = dict[str, Any]
@@ -34,7 +34,7 @@ def admit(vm: Manifest, live: Manifest | None, cluster: Cluster) -> AdmissionRes
     mutated = mutate.mutate(vm, cluster.objects, live, operation, cluster.release)
     if mutated.vm is None:
         return AdmissionResult(vm, refusal=mutated.refusal)
-    return AdmissionResult(vm, architecture.with_source_architecture(mutated.vm, cluster.objects, cluster.release))
+    return AdmissionResult(vm, mutate.with_source_architecture(mutated.vm, cluster.objects, cluster.release))
 
 
 # Admission reads neither these nor the status, but for the captured revisions.

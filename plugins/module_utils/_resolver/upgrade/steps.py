@@ -8,9 +8,8 @@ from typing import Any, Final, NamedTuple
 from ..api.effects import RESTART
 from ..kubevirt.vmi.cluster import KubeVirt
 from .objects import CHANGED, REMOVED, ObjectChange
-from .quotas import Admission, Admissions, key_of
 from .templates import TemplateChange
-from .vm import VMChange
+from .vm import Admission, Admissions, VMChange, key_of
 
 BEFORE: Final = "before"
 AFTER: Final = "after"

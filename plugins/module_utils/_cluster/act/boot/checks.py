@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ...._resolver.api.errors import FieldError
 from ...._resolver.api.kinds import BY_NAME, Kind
-from ...._resolver.boot import consumers, preflight, source
+from ...._resolver.boot import preflight, source
 from ...._resolver.boot import upload as rules
 from ...client import upload_proxy
 from ...client.errors import ApiError, ConnectionFailed, explain
@@ -83,13 +83,13 @@ class _Checks:
 
     def _consumers(self, boot_source: BootSourceState) -> Iterator[Finding]:
         (namespace, name), snapshot = boot_source.target, bool(boot_source.options.get("snapshot"))
-        for consumer in map(consumers.parse_consumer, boot_source.options.get("consumers") or ()):
-            alternatives = consumers.reviews(consumer, namespace, name, snapshot)
+        for consumer in map(source.parse_consumer, boot_source.options.get("consumers") or ()):
+            alternatives = source.reviews(consumer, namespace, name, snapshot)
             try:
                 if consumer.namespace != namespace and not any(
                     all(map(self._allows, rights)) for rights in alternatives
                 ):
-                    yield Finding(consumers.refusal(consumer, namespace))
+                    yield Finding(source.refusal(consumer, namespace))
             except (ApiError, ConnectionFailed) as error:
                 yield Finding(f"consumers: not checked: {explain(error, 'POST', _REVIEW)}", note=True)
 

@@ -12,7 +12,7 @@ from ...api.tree import copy
 from ...kubevirt.template import parameters as values_of
 from ...kubevirt.template.process import process, refusal
 from ...kubevirt.template.substitution import references
-from ..validation import validated
+from ..manifests import validated
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]

@@ -13,7 +13,7 @@ from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
 from ...boot.origin import image_of
 from ...kubevirt.find.infer import IGNORE
-from . import boot
+from .volumes import BOOT_VOLUME, lacks_labels
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]
@@ -51,12 +51,12 @@ def _boot_disk_decides(options: Options, spec: Manifest, role: Role) -> bool:
     if _is_set(role, spec):
         return False
     disk = options.get("boot") or {}
-    if disk and not boot.lacks_labels(disk):
+    if disk and not lacks_labels(disk):
         return True
     volumes = _volumes(spec)
     if not (options.get("infer_from_registry") and volumes):
         return False
-    return _is_image(boot.VOLUME if disk else _boot_volume(role, volumes, spec), spec)
+    return _is_image(BOOT_VOLUME if disk else _boot_volume(role, volumes, spec), spec)
 
 
 def _is_image(volume: str, spec: Manifest) -> bool:
@@ -89,7 +89,7 @@ def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
     volumes = _volumes(spec)
     name = (options.get(role.matcher) or {}).get("infer_from_volume")
     if not name:
-        name = boot.VOLUME if options.get("boot") else _boot_volume(role, volumes, spec)
+        name = BOOT_VOLUME if options.get("boot") else _boot_volume(role, volumes, spec)
     elif name not in volumes:
         raise FieldError(f"{role.matcher}.infer_from_volume", f"the VM has no volume named {shown(name)}")
     if not (options.get("infer_from_registry") and _is_image(name, spec)):

@@ -1,4 +1,4 @@
-"""Volumes, disks and DataVolumes of a VM from the option `volumes`, with names for those that have none.
+"""Volumes, disks and DataVolumes of a VM from the options `volumes` and `boot`, with names for those that have none.
 
 A generated name depends only on the VM, so that a second run finds what the first has created.
 """
@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError
 from ...api.names import shown
-from ..validation import canonical_quantity
+from ..manifests import canonical_quantity
 from . import cloud_init
 
 Options = dict[str, Any]
@@ -307,3 +307,55 @@ _SOURCES: Final[dict[str, Any]] = {
     "cloud_init": lambda path, options: cloud_init.source(options["cloud_init"]),
     "sysprep": lambda path, options: sysprep_source(f"{path}.sysprep", options["sysprep"]),
 }
+
+
+BOOT_VOLUME: Final = "boot"
+# The size behind a URL is unknown; this suffices for the usual images of operating systems.
+_SIZE_OF_DOWNLOAD: Final = "30Gi"
+_SOURCE_OF_SCHEME: Final = {
+    "http": "http",
+    "https": "http",
+    "gs": "gcs",
+    "docker": "registry",
+    "oci-archive": "registry",
+}
+_STORAGE: Final = ("size", "storage_class", "access_modes", "volume_mode")
+
+
+def boot_volume(boot: Options) -> Options:
+    """The entry of `volumes` for the option. Raises FieldError."""
+    if boot.get("container_disk"):
+        return {"name": BOOT_VOLUME, "container_disk": boot["container_disk"]}
+    if boot.get("pvc"):
+        return {"name": BOOT_VOLUME, "persistent_volume_claim": boot["pvc"]}
+    storage = {name: boot[name] for name in _STORAGE if boot.get(name) is not None}
+    if boot.get("data_source"):
+        return {"name": BOOT_VOLUME, "import": {"data_source": _data_source(boot["data_source"]), **storage}}
+    if boot.get("url"):
+        return {"name": BOOT_VOLUME, "import": {"size": _SIZE_OF_DOWNLOAD, **storage, **_download(boot["url"])}}
+    raise FieldError("boot", "requires one of data_source, pvc, container_disk and url")
+
+
+def lacks_labels(boot: Options) -> bool:
+    """Whether the disk has no labels from which KubeVirt could infer instancetype and preference."""
+    return not (boot.get("data_source") or boot.get("pvc"))
+
+
+def has_image(boot: Options) -> bool:
+    """Whether the disk is an image in a registry."""
+    return bool(boot.get("container_disk")) or str(boot.get("url") or "").lower().startswith("docker://")
+
+
+def _data_source(text: str) -> Options:
+    namespace, slash, name = text.rpartition("/")
+    if not name or "/" in namespace or (slash and not namespace):
+        raise FieldError("boot.data_source", f"{shown(text)} is neither a name nor namespace/name")
+    return {"name": name, **({"namespace": namespace} if namespace else {})}
+
+
+def _download(url: str) -> Options:
+    scheme = url.partition("://")[0].lower()
+    if "://" not in url or scheme not in _SOURCE_OF_SCHEME:
+        schemes = ", ".join(f"{name}://" for name in _SOURCE_OF_SCHEME)
+        raise FieldError("boot.url", f"must begin with one of {schemes}; use volumes[].import for other sources")
+    return {_SOURCE_OF_SCHEME[scheme]: {"url": url}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.consumers import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.source import (
     Consumer,
     parse_consumer,
     refusal,

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import (
-    rejection_of_pair,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.fitting import rejection_of_pair
 
 
 def size(vcpus: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.entries import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.argument_spec import (
     expand_shorthand,
     merge_options,
 )

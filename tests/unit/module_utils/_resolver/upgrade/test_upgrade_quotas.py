@@ -12,13 +12,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Cluster,
     kubevirt_of,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.quotas import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.steps import steps
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import (
     Admission,
     Admissions,
     admissions,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.steps import steps
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import (
     upgrade_side,
     vm_change,
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import architecture
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import mutate
 
 VM: dict[str, Any] = {
     "metadata": {"name": "web", "namespace": "shop"},
@@ -25,7 +25,7 @@ def source(name: str, label: str = "", **spec: Any) -> dict[str, Any]:
 
 def test_data_source_may_refer_to_another() -> None:
     alias = source("os", source={"dataSource": {"name": "real", "namespace": "shop"}})
-    result = architecture.with_source_architecture(VM, Objects([alias, source("real", "arm64")]), NEWEST)
+    result = mutate.with_source_architecture(VM, Objects([alias, source("real", "arm64")]), NEWEST)
     assert result["spec"]["template"]["spec"]["architecture"] == "arm64"
-    unresolved = architecture.with_source_architecture(VM, Objects([alias]), NEWEST)
+    unresolved = mutate.with_source_architecture(VM, Objects([alias]), NEWEST)
     assert "architecture" not in unresolved["spec"]["template"]["spec"]
