@@ -20,8 +20,7 @@ from ..module_utils._resolver.kubevirt.find import find
 from ..module_utils._resolver.kubevirt.find import infer as inference
 from ..module_utils._resolver.kubevirt.find.lookup import Objects, not_found
 from ..module_utils._resolver.kubevirt.vmi import expand as expansion
-from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
-from ..module_utils._resolver.kubevirt.vmi.configuration import Configuration
+from ..module_utils._resolver.kubevirt.vmi.cluster import Configuration, KubeVirt
 from ..module_utils._resolver.kubevirt.webhooks.validate import unmet
 from ..module_utils._resolver.refresh import drift as drifting
 from . import _field_sources as field_sources

@@ -18,7 +18,7 @@ from _resolver.api.release import NEWEST, Release
 from _resolver.kubevirt.apply import applier, conflict, requirements, topology
 from _resolver.kubevirt.find import decode, infer, lookup, naming, revision
 from _resolver.kubevirt.revision import store, upgrade
-from _resolver.kubevirt.vmi import configuration, expand, vmi
+from _resolver.kubevirt.vmi import cluster, expand, vmi
 from _resolver.kubevirt.webhooks import mutate, validate
 
 Json = dict[str, Any]
@@ -38,8 +38,8 @@ def _objects(given: Json) -> lookup.Objects:
     return lookup.Objects(given.get("objects", ()))
 
 
-def _config(given: Json) -> configuration.Configuration:
-    return configuration.configuration(given.get("config"), given.get("arch") or configuration.DEFAULT_ARCHITECTURE)
+def _config(given: Json) -> cluster.Configuration:
+    return cluster.configuration(given.get("config"), given.get("arch") or cluster.DEFAULT_ARCHITECTURE)
 
 
 def _specs(given: Json, version: Release) -> tuple[Json | None, Json | None]:

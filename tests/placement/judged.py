@@ -18,8 +18,7 @@ sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "role
 from _resolver.kubernetes.placement.batch import Batch  # noqa: E402
 from _resolver.kubernetes.placement.demand import DeviceObjects, demand, device_objects  # noqa: E402
 from _resolver.kubernetes.placement.devices import Allocator, taken  # noqa: E402
-from _resolver.kubernetes.placement.node import node  # noqa: E402
-from _resolver.kubernetes.placement.pod_info import PodInfo, from_manifest  # noqa: E402
+from _resolver.kubernetes.placement.objects import PodInfo, from_manifest, node  # noqa: E402
 from _resolver.kubernetes.placement.state import ClusterState  # noqa: E402
 from _resolver.kubernetes.placement.storage import storage, with_volume_affinity  # noqa: E402
 

@@ -15,7 +15,7 @@ from ...module_utils._resolver.declare.vm import workload
 from ...module_utils._resolver.kubevirt.vmi import vmi
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.vmi.readiness import HALTED, run_strategy
-from ...module_utils._resolver.preflight.admit import admit
+from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .evaluate import VM, Declared, KnownObjects
 from .findings import NOTE, WARNING, Finding
 

@@ -27,8 +27,8 @@ from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.vmi.readiness import HALTED, run_strategy
 from ...module_utils._resolver.kubevirt.webhooks import validate
+from ...module_utils._resolver.kubevirt.webhooks.mutate import AdmissionResult, admit
 from ...module_utils._resolver.preflight import issues as preflight
-from ...module_utils._resolver.preflight.admit import AdmissionResult, admit
 from .._manifest_checks import check_types, gated
 from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
 from .sources import Repository, Source, SourceManifest, kinds_in

@@ -15,9 +15,16 @@ from ...module_utils._resolver.kubernetes.placement.simulation import PlacementO
 from ...module_utils._resolver.kubernetes.quota.admission import QuotaObjects, check_quotas
 from ...module_utils._resolver.kubevirt.find.lookup import Objects
 from ...module_utils._resolver.kubevirt.pod import resources as pod_resources
-from ...module_utils._resolver.kubevirt.pod.manifests import hard_of, labels_of, metadata_of, network_resources
+from ...module_utils._resolver.kubevirt.pod.manifests import (
+    KEEP,
+    MIGRATE,
+    RESTART,
+    hard_of,
+    labels_of,
+    metadata_of,
+    network_resources,
+)
 from ...module_utils._resolver.kubevirt.pod.pod import Unrenderable
-from ...module_utils._resolver.kubevirt.pod.vm_pod import KEEP, MIGRATE, RESTART
 from ...module_utils._resolver.kubevirt.vmi import expand
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from .._filters import (

@@ -16,7 +16,7 @@ from ..._resolver.declare import adopt as rules
 from ..._resolver.declare.adopt import Adoption, Candidate
 from ..._resolver.declare.impact import impact
 from ..._resolver.kubevirt.vmi.cluster import Cluster
-from ..._resolver.preflight.admit import admit
+from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..client.errors import ApiError, ConnectionFailed, is_outdated
 from ..client.session import FIELD_MANAGER, Session

@@ -8,8 +8,8 @@ from typing import Any, Final
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.write import merge_patch
-from ..._resolver.catalog import operator
-from ..._resolver.catalog.labels import MANAGED_BY_LABEL
+from ..._resolver.catalog.labels import MANAGED_BY_LABEL, is_deployed
+from ..._resolver.kubevirt.vmi.cluster import DEPLOYMENT, DEPLOYMENT_SINCE, deploys_instancetypes
 from ..client.backoff import Backoff
 from ..client.errors import ApiError, explain
 from ..client.session import Session
@@ -54,7 +54,7 @@ def apply_deployment_option(session: Session, choice: str, settings: WriteSettin
     After `disable`, nothing that virt-operator deployed is left, outside of check mode.
     """
     installed = kubevirt(session)
-    enabled = operator.deploys(installed)
+    enabled = deploys_instancetypes(installed)
     if choice == KEEP:
         return Deployment(enabled)
     if enabled is None:
@@ -76,24 +76,25 @@ def apply_deployment_option(session: Session, choice: str, settings: WriteSettin
 def _set(session: Session, enabled: bool, settings: WriteSettings) -> list[str]:
     """Sets the field of the KubeVirt object; in check mode by a dry run. Returns warnings."""
     live, release = kubevirt_object(session), kubevirt(session).release
-    if live is None or not release.has(operator.SINCE):
+    if live is None or not release.has(DEPLOYMENT_SINCE):
         raise DeploymentRefused(
-            f"common_instancetypes_deployment: KubeVirt before {operator.SINCE} has no"
-            f" spec.configuration.{operator.FIELD}; set it to keep"
+            f"common_instancetypes_deployment: KubeVirt before {DEPLOYMENT_SINCE} has no"
+            f" spec.configuration.{DEPLOYMENT}; set it to keep"
         )
     metadata = live["metadata"]
     if (metadata.get("labels") or {}).get(MANAGED_BY_LABEL) == _HYPERCONVERGED:
         raise DeploymentRefused(
             f"common_instancetypes_deployment: the HyperConverged operator reverts changes of the KubeVirt"
-            f" {metadata['name']}; set spec.{operator.FIELD}.enabled of the HyperConverged object to"
+            f" {metadata['name']}; set spec.{DEPLOYMENT}.enabled of the HyperConverged object to"
             f" {'true' if enabled else 'false'}"
         )
     if settings.check_mode and not settings.server_dry_run:
         return []
     path = KUBEVIRT.path(metadata["namespace"], metadata["name"])
+    patch = {"spec": {"configuration": {DEPLOYMENT: {"enabled": enabled}}}}
     client = session.dry_run_session() if settings.check_mode else session
     try:
-        send(client, merge_patch(path, operator.patch(enabled), fieldManager=session.field_manager))
+        send(client, merge_patch(path, patch, fieldManager=session.field_manager))
     except ApiError as error:
         reason = explain(error, "PATCH", KUBEVIRT)
         if settings.check_mode and NO_DRY_RUN in error.message:
@@ -123,4 +124,4 @@ def _deployed(session: Session) -> int:
         deployed = [manifest for role in ROLES for manifest in list_all(session, BY_NAME[role.cluster_kind])]
     except Unreadable as error:
         raise DeploymentRefused(f"common_instancetypes_deployment: {error}") from None
-    return sum(map(operator.is_deployed, deployed))
+    return sum(map(is_deployed, deployed))

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.declare import virtual_machine
-from ..._resolver.kubevirt.pod.verdict import verdict
-from ..._resolver.kubevirt.pod.vm_pod import KEEP, MIGRATE
+from ..._resolver.kubevirt.pod.manifests import KEEP, MIGRATE, verdict
 from ..act.kind_handler import Entry
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session

@@ -9,8 +9,7 @@ from ..._resolver.api import formats
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.matcher import ROLES, Role
 from ..._resolver.kubevirt.find.naming import without_revisions
-from ..._resolver.kubevirt.pod.verdict import verdict
-from ..._resolver.kubevirt.pod.vm_pod import KEEP, MIGRATE, RESTART
+from ..._resolver.kubevirt.pod.manifests import KEEP, MIGRATE, RESTART, verdict
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt

@@ -9,10 +9,10 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLE_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
+from ..._resolver.catalog.upgrade import ObjectChange
 from ..._resolver.kubevirt.admission import cluster_config
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt, at_release
 from ..._resolver.refresh.drift import needs
-from ..._resolver.upgrade.objects import ObjectChange
 from ..._resolver.upgrade.steps import Step, settings, steps
 from ..._resolver.upgrade.templates import TemplateChange
 from ..._resolver.upgrade.vm import Admission, Admissions, VMChange, key_of

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLE_OF_KIND
-from ..._resolver.catalog.upgrade import PlannedLookup
+from ..._resolver.catalog.upgrade import ObjectChange, PlannedLookup, deployed, objects
 from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.vmi.readiness import has_guest
-from ..._resolver.upgrade.objects import ObjectChange, deployed, objects
 from ..._resolver.upgrade.templates import TemplateChange, template_change
 from ..._resolver.upgrade.vm import Admissions, VMChange, admissions, upgrade_side, vm_change
 from ..client.session import Session

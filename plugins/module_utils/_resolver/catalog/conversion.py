@@ -23,7 +23,7 @@ from ..kubevirt.template import openshift, process, substitution
 from ..kubevirt.vmi import presets as preset_rules
 from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.cluster import Cluster, KubeVirt
-from ..kubevirt.vmi.guest import guest
+from ..kubevirt.vmi.vmi import guest
 from .modernize import Draft, FieldChange, RemainingField, modernize
 
 Manifest = dict[str, Any]

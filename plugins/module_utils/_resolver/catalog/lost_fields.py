@@ -16,7 +16,7 @@ from ..api.quantity import parse
 from ..api.release import NEWEST, Release
 from ..api.tree import copy, differences
 from ..kubevirt.apply import applier
-from ..kubevirt.vmi.guest import guest
+from ..kubevirt.vmi.vmi import guest
 
 Manifest = dict[str, Any]
 

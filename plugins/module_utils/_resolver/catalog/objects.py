@@ -26,6 +26,7 @@ from ..api.state import DEPRECATED, OBSOLETE, REPLACEMENT, marks
 from ..api.tree import apply_merge_patch, copy, merge, value_at
 from ..api.unquoted import QUOTES
 from ..declare import manifests
+from .labels import DESCRIPTIVE, described
 from .versions import at_version
 
 Manifest = dict[str, Any]
@@ -59,7 +60,6 @@ class _DefinitionPart(NamedTuple):
     columns: dict[str, tuple[str, ...]]
 
 
-_LABEL: Final = "instancetype.kubevirt.io/"
 _OS: Final = ("annotations", "vm.kubevirt.io/os")
 
 _SERIES: Final = _DefinitionPart(
@@ -71,8 +71,8 @@ _SERIES: Final = _DefinitionPart(
         "max_sockets": ("spec", "cpu", "maxSockets"),
         "memory": ("spec", "memory", "guest"),
         "hugepages": ("spec", "memory", "hugepages", "pageSize"),
-        "display_name": ("annotations", f"{_LABEL}displayName"),
-        "description": ("annotations", f"{_LABEL}description"),
+        "display_name": ("annotations", f"{DESCRIPTIVE}displayName"),
+        "description": ("annotations", f"{DESCRIPTIVE}description"),
     },
 )
 _FAMILIES: Final = _DefinitionPart(
@@ -87,26 +87,6 @@ _FAMILIES: Final = _DefinitionPart(
         "display_name": ("annotations", "openshift.io/display-name"),
     },
 )
-
-# Labels that common-instancetypes derives from a spec → the paths of their values.
-_TEXT_LABELS: Final = {
-    "cpu": ("cpu", "guest"),
-    "memory": ("memory", "guest"),
-    "hugepages": ("memory", "hugepages", "pageSize"),
-    "os-type": _OS,
-    "required-cpu": ("requirements", "cpu", "guest"),
-    "required-memory": ("requirements", "memory", "guest"),
-    "required-architecture": ("requirements", "architecture"),
-    "arch": ("requirements", "architecture"),
-    "preferred-architecture": ("preferredArchitecture",),
-}
-# Labels that are "true" if the spec has the field.
-_FLAG_LABELS: Final = {
-    "dedicatedCPUPlacement": ("cpu", "dedicatedCPUPlacement"),
-    "isolateEmulatorThread": ("cpu", "isolateEmulatorThread"),
-    "numa": ("cpu", "numa"),
-    "realtime": ("cpu", "realtime"),
-}
 
 
 def items(definition: dict[str, Any]) -> Iterator[CatalogItem]:
@@ -125,9 +105,9 @@ def items(definition: dict[str, Any]) -> Iterator[CatalogItem]:
             for member, entry in _entries(content, sort.members, where).items():
                 place = f"{where}.{sort.members}.{member}"
                 item = _layered(shared, sort, groups, entry, place, ())
-                derived = _derived_labels(item["spec"])
+                derived = _derived_labels(sort.role, item["spec"])
                 if sort is _SERIES:
-                    derived[f"{_LABEL}size"] = member
+                    derived[f"{DESCRIPTIVE}size"] = member
                 yield CatalogItem(
                     sort.role,
                     f"{group}.{member}" if sort is _SERIES else member,
@@ -182,13 +162,12 @@ def _own_content(sort: _DefinitionPart, entry: Entry, where: str) -> Entry:
     return result
 
 
-def _derived_labels(spec: dict[str, Any]) -> dict[str, str]:
-    texts = {label: value_at(spec, path) for label, path in _TEXT_LABELS.items()}
-    labels = {f"{_LABEL}{label}": str(value) for label, value in texts.items() if value is not None}
-    for label, path in _FLAG_LABELS.items():
-        if value_at(spec, path) not in (None, False):
-            labels[f"{_LABEL}{label}"] = "true"
-    return labels
+def _derived_labels(role: Role, spec: dict[str, Any]) -> dict[str, str]:
+    """The labels that common-instancetypes derives from a spec."""
+    labels = described(role, spec)
+    if role is PREFERENCE:
+        labels = {"os-type": str(value_at(spec, _OS) or ""), **labels, "arch": labels["required-architecture"]}
+    return {f"{DESCRIPTIVE}{name}": value for name, value in labels.items() if value}
 
 
 def _without_nulls(entries: dict[str, Any]) -> dict[str, Any]:

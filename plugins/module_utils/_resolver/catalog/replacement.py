@@ -115,7 +115,9 @@ def _changes(manifest: Manifest, successor: Manifest, release: Release) -> list[
 
 def _pair(obj: Manifest, counterpart: Manifest) -> bool:
     """Whether an instancetype and a preference, in either order, fit together."""
-    instancetype, preference = sorted((obj, counterpart), key=lambda manifest: ROLE_OF_KIND[manifest["kind"]] is PREFERENCE)
+    instancetype, preference = sorted(
+        (obj, counterpart), key=lambda manifest: ROLE_OF_KIND[manifest["kind"]] is PREFERENCE
+    )
     return not rejection_of_pair(instancetype, preference, "", NEWEST)
 
 

@@ -23,9 +23,8 @@ from ..kubevirt.apply.conflict import Conflict
 from ..kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
 from ..kubevirt.find import find
 from ..kubevirt.vmi import defaults, vmi
-from ..kubevirt.vmi.cluster import Cluster
-from ..kubevirt.vmi.configuration import Configuration
-from ..kubevirt.vmi.guest import guest
+from ..kubevirt.vmi.cluster import Cluster, Configuration
+from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import mutate, validate
 
 Manifest = dict[str, Any]

@@ -12,12 +12,12 @@ from ..kubevirt.find import naming
 from ..kubevirt.find.lookup import Lookup
 from ..kubevirt.vmi import live_update, outstanding, vmi
 from ..kubevirt.vmi.cluster import Cluster
-from ..kubevirt.vmi.guest import guest
+from ..kubevirt.vmi.device_hotplug import migrates
 from ..kubevirt.vmi.hotplug import Update
 from ..kubevirt.vmi.readiness import HALTED, run_strategy
-from ..kubevirt.vmi.volume_hotplug import migrates
+from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import mutate
-from ..preflight.admit import AdmissionResult
+from ..kubevirt.webhooks.mutate import AdmissionResult
 
 Manifest = dict[str, Any]
 

@@ -26,13 +26,13 @@ from ..kubevirt.find import find, naming
 from ..kubevirt.find.lookup import Lookup
 from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.cluster import Cluster
+from ..kubevirt.vmi.defaults import set_vmi_defaults
 from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
-from ..kubevirt.vmi.vmi_defaults import set_vmi_defaults
 from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.admission import invalid
 from ..kubevirt.webhooks.config_rules import config_causes
+from ..kubevirt.webhooks.mutate import AdmissionResult
 from . import references
-from .admit import AdmissionResult
 from .references import created_volumes
 
 Manifest = dict[str, Any]

@@ -18,7 +18,7 @@ from ..kubevirt.find import decode, find, lookup, naming
 from ..kubevirt.find.lookup import Lookup
 from ..kubevirt.vmi import live_update, vmi
 from ..kubevirt.vmi.cluster import KubeVirt
-from ..kubevirt.vmi.guest import guest
+from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks.validate import unmet
 
 Manifest = dict[str, Any]

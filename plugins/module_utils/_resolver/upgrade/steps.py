@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api.effects import RESTART
+from ..catalog.upgrade import CHANGED, REMOVED, ObjectChange
 from ..kubevirt.vmi.cluster import KubeVirt
-from .objects import CHANGED, REMOVED, ObjectChange
 from .templates import TemplateChange
 from .vm import Admission, Admissions, VMChange, key_of
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from ..api.errors import FieldError
 from ..api.tree import copy
 from ..kubevirt.pod.manifests import label_of, metadata_of, namespace_of
-from ..preflight.admit import admit
+from ..kubevirt.webhooks.mutate import admit
 from .vm import UpgradeSide, VMStart, lost, next_start, refusal, spec_changes
 
 Manifest = dict[str, Any]

@@ -15,7 +15,7 @@ from ..api.tree import copy, differences
 from ..kubernetes.quota.admission import QuotaObjects, check_quotas
 from ..kubevirt.admission import admitter, cluster_config
 from ..kubevirt.find import naming
-from ..kubevirt.pod import vm_pod
+from ..kubevirt.pod import manifests
 from ..kubevirt.pod.amounts import texts
 from ..kubevirt.pod.environment import Environment
 from ..kubevirt.pod.manifests import environments, label_of, labels_of, name_of, namespace_of
@@ -23,9 +23,9 @@ from ..kubevirt.pod.pod import Unrenderable
 from ..kubevirt.pod.resources import environment_of, launch
 from ..kubevirt.vmi import live_update, outstanding, vmi
 from ..kubevirt.vmi.cluster import Cluster
-from ..kubevirt.vmi.guest import guest
 from ..kubevirt.vmi.hotplug import Update
 from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
+from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.admission import invalid
 from ..refresh.drift import Drift, drift
@@ -260,7 +260,7 @@ def admissions(vms: Sequence[Manifest], before: UpgradeSide, after: UpgradeSide,
 
 
 def _check(vms: Sequence[Manifest], side: UpgradeSide, objects: QuotaObjects) -> dict[str, Any]:
-    return check_quotas(vms, side.cluster.objects, side.cluster.kubevirt, objects, vm_pod.RESTART)
+    return check_quotas(vms, side.cluster.objects, side.cluster.kubevirt, objects, manifests.RESTART)
 
 
 def _problem(line: dict[str, Any]) -> str:

@@ -8,8 +8,8 @@ from ...._resolver.api import managed_fields as ownership
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.matcher import key_of
 from ...._resolver.api.release import Release
+from ...._resolver.catalog.labels import OPERATOR, is_deployed
 from ...._resolver.catalog.modernize import without_deprecated
-from ...._resolver.catalog.operator import OPERATOR, is_deployed
 from ...._resolver.catalog.upgrade import changes, predicted
 from ...client.errors import ApiError, ConnectionFailed, explain
 from ...client.session import FIELD_MANAGER, Session

@@ -7,7 +7,7 @@ import json
 from typing import Final
 
 from .fit import eligible, has_devices, has_room, rules, violated_rule
-from .pod_info import PodInfo
+from .objects import PodInfo
 from .state import ClusterState
 
 _SCORED: Final = ("cpu", "memory")

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .demand import Demand, DeviceRequest
-from .node import Node
-from .node_rules import matches_term
+from .objects import Node, matches_term
 
 _TEXT: Final = r"\"[^\"\\\n]*\"|'[^'\\\n]*'"
 _DRIVER: Final = re.compile(rf"device\s*\.\s*driver\s*==\s*({_TEXT})")

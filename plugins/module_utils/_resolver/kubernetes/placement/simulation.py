@@ -12,18 +12,28 @@ from typing import Any, Final, NamedTuple
 from ...api.errors import FieldError, QuantityError
 from ...api.tree import copy
 from ...kubevirt.find.lookup import Lookup
-from ...kubevirt.pod.manifests import Manifest, environments, labels_of, malformed, name_of, namespace_of
-from ...kubevirt.pod.migration import with_source_cpu
+from ...kubevirt.pod.manifests import (
+    MIGRATE,
+    RESTART,
+    Manifest,
+    NoPod,
+    environments,
+    labels_of,
+    malformed,
+    name_of,
+    namespace_of,
+    render_vm,
+    sample_pod,
+)
+from ...kubevirt.pod.pod import with_source_cpu
 from ...kubevirt.pod.resources import environment_of
 from ...kubevirt.pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, add_pod_anti_affinity
-from ...kubevirt.pod.vm_pod import MIGRATE, RESTART, NoPod, render_vm, sample_pod
 from ...kubevirt.vmi.cluster import KubeVirt
 from .batch import Batch
 from .demand import DeviceObjects, demand
 from .devices import Allocator, taken
-from .explain import problem
-from .node import Node, node
-from .pod_info import PodInfo, from_manifest, from_pod, is_over
+from .fit import problem
+from .objects import Node, PodInfo, from_manifest, from_pod, is_over, node
 from .state import ClusterState
 from .storage import claim_names, storage, with_volume_affinity
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from .pod_info import PodInfo
+from .objects import PodInfo
 
 Manifest = Mapping[str, Any]
 

@@ -12,11 +12,23 @@ from ...api.matcher import ROLES
 from ...api.quantity import from_nanos
 from ...kubevirt.find.lookup import Lookup
 from ...kubevirt.pod.environment import Environment
-from ...kubevirt.pod.manifests import Manifest, by_namespace, environments, labels_of, malformed, name_of, namespace_of
-from ...kubevirt.pod.vm_pod import KEEP, MIGRATE, NoPod, RenderedVM, render_vm
+from ...kubevirt.pod.manifests import (
+    KEEP,
+    MIGRATE,
+    Manifest,
+    NoPod,
+    RenderedVM,
+    by_namespace,
+    environments,
+    labels_of,
+    malformed,
+    name_of,
+    namespace_of,
+    render_vm,
+)
 from ...kubevirt.vmi.cluster import KubeVirt
-from ..placement.pod_info import from_manifest as pod_info
-from ..placement.pod_info import is_over
+from ..placement.objects import from_manifest as pod_info
+from ..placement.objects import is_over
 from .application import (
     allows_cluster_quotas,
     application_quota,
@@ -27,8 +39,18 @@ from .application import (
     selects,
     watches,
 )
-from .budget import Budget, Nanos, Quota, SharedQuota, highest_charges, resource_quota
-from .item import QuotaItem, claim, from_manifest, from_pod
+from .budget import (
+    Budget,
+    Nanos,
+    Quota,
+    QuotaItem,
+    SharedQuota,
+    claim,
+    from_manifest,
+    from_pod,
+    highest_charges,
+    resource_quota,
+)
 from .limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations
 
 _VM: Final = "virtualmachines.kubevirt.io"

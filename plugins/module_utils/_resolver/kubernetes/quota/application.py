@@ -17,8 +17,7 @@ from ...kubevirt.pod.amounts import Amounts, vmi_resources
 from ...kubevirt.pod.environment import Environment
 from ...kubevirt.pod.overhead import overhead
 from ...kubevirt.pod.traits import Spec, vcpus
-from .budget import Quota, figures, named, scopes_of, usage
-from .item import ONE, PODS, QuotaItem
+from .budget import ONE, PODS, Quota, QuotaItem, figures, named, scopes_of, usage
 
 DEFAULT: Final = "DedicatedVirtualResources"
 _KIND: Final = "ApplicationAwareResourceQuota"

@@ -11,19 +11,17 @@ from . import (
     devices,
     disks,
     firmware,
-    gates,
     guest,
     interfaces,
     memory,
     networks,
-    nvidia_grace,
     scheduling,
     virtual_machine,
     vmi_only,
     volumes,
 )
 from .cluster_config import ClusterConfig
-from .rule import Cause, Rule, Spec
+from .rule import NOT_SUPPORTED, Cause, Rule, Spec
 
 _NETWORK_RULES: Final[tuple[Rule, ...]] = (
     networks.single_pod_network,
@@ -78,7 +76,7 @@ SPEC_RULES: Final[tuple[Rule, ...]] = (
     virtual_machine.eviction_strategy,
     devices.virtual_gpu_displays,
     devices.host_devices,
-    nvidia_grace.check,
+    devices.grace,
     devices.sound,
     firmware.launch_security,
     devices.vsock,
@@ -104,6 +102,10 @@ _VMI_RULES: Final[tuple[Rule, ...]] = (
 )
 
 
+# Gates of removed bindings → the binding.
+_DISCONTINUED: Final = {"Passt": "passt", "Macvtap": "macvtap"}
+
+
 def virtual_machine_causes(
     applied: Spec, stored: Spec, before: Spec | None, namespace: str, config: ClusterConfig
 ) -> list[Cause]:
@@ -121,8 +123,18 @@ def virtual_machine_causes(
 
 
 def _new_vm(stored: Spec, applied: Spec, config: ClusterConfig) -> list[Cause]:
-    causes = list(gates.discontinued(stored, config.developer))
+    causes = list(_discontinued(stored, config))
     return causes or list(interfaces.discontinued(applied, "spec", config))
+
+
+def _discontinued(spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
+    """Causes if a new VM uses a discontinued feature and its gate is set (featuregate.ValidateFeatureGates)."""
+    interfaces = spec["domain"]["devices"].get("interfaces", ())
+    for gate in config.developer.get("featureGates") or []:
+        binding = _DISCONTINUED.get(gate)
+        if binding is not None and any(binding in interface for interface in interfaces):
+            remedy = "Please refer to Kubevirt user guide for alternatives."
+            yield Cause(NOT_SUPPORTED, f"{gate} network binding is discontinued since v1.3. {remedy}", "")
 
 
 def _vm(spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
@@ -130,7 +142,7 @@ def _vm(spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
     template, path = spec["template"], "spec.template"
     yield from virtual_machine.metadata(template["metadata"], f"{path}.metadata", config)
     annotations = template["metadata"].get("annotations") or {}
-    yield from nvidia_grace.template_annotations(template["spec"], annotations, f"{path}.metadata", config)
+    yield from devices.grace_annotations(template["spec"], annotations, f"{path}.metadata", config)
     yield from _apply(SPEC_RULES, template["spec"], f"{path}.spec", config)
     yield from virtual_machine.data_volume_templates(spec)
     yield from virtual_machine.run_strategy(spec, config)
@@ -143,10 +155,10 @@ def vmi(metadata: Spec, spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
     fields of the VM.
     """
     path, metadata_path = "spec.template.spec", "spec.template.metadata"
-    yield from gates.discontinued(spec, config.developer)
+    yield from _discontinued(spec, config)
     yield from _apply(_VMI_RULES, spec, path, config)
     yield from virtual_machine.metadata(metadata, metadata_path, config, reserved_labels=True)
-    yield from nvidia_grace.template_annotations(spec, metadata.get("annotations") or {}, metadata_path, config)
+    yield from devices.grace_annotations(spec, metadata.get("annotations") or {}, metadata_path, config)
     yield from vmi_only.hyperv(spec, path, config)
     yield from vmi_only.architecture(spec, path, config)
 

@@ -7,10 +7,8 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ...api.release import NEWEST, Release, differences
-from ..vmi.cluster import updates_live
-from ..vmi.configuration import Configuration
-from ..vmi.configuration import configuration as defaults_of
-from . import gates
+from ..vmi.cluster import Configuration, updates_live
+from ..vmi.cluster import configuration as defaults_of
 
 _BETA: Final = frozenset(
     (
@@ -176,8 +174,10 @@ class ClusterConfig(NamedTuple):
         return self.defaults.architecture
 
     def has_gate(self, gate: str) -> bool:
-        """Whether a feature gate is open."""
-        return gates.is_open(gate, self.developer, self.rules.gates_on)
+        """Whether a feature gate is open; one that is both enabled and disabled is (featuregate.IsEnabled)."""
+        if gate in (self.developer.get("featureGates") or []):
+            return True
+        return gate in self.rules.gates_on and gate not in (self.developer.get("disabledFeatureGates") or [])
 
     def machines_for(self, architecture: str) -> tuple[str, ...]:
         """Patterns of the permitted machine types; an unknown architecture counts as amd64."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..vmi.vmi_defaults import HYPERV_NEEDS
+from ..vmi.defaults import HYPERV_NEEDS
 from .cluster_config import AMD64, ARM64, S390X, ClusterConfig
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount
 

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api.quantity import Quantity, parse
 from ...api.release import NEWEST, Release, differences
-from ..vmi.configuration import DEFAULT_ARCHITECTURE, is_valid
+from ..vmi.cluster import DEFAULT_ARCHITECTURE, is_valid
 
 _GATES_OF_1_5: Final = frozenset(("AlignCPUs", "HypervStrictCheck"))
 _GATES_OF_1_4: Final = _GATES_OF_1_5 | {"AutoResourceLimitsGate"}

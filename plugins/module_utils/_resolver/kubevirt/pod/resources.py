@@ -7,15 +7,13 @@ from typing import Any, Final
 
 from ...api.quantity import parse
 from ...api.tree import copy
-from ..vmi.cluster import KubeVirt
-from ..vmi.configuration import configuration
-from ..vmi.guest import guest
+from ..vmi.cluster import KubeVirt, configuration
+from ..vmi.defaults import NO_LIMITS, has_pcie, select_nodes, set_vmi_defaults
 from ..vmi.hotplug import limits
-from ..vmi.vmi_defaults import NO_LIMITS, has_pcie, select_nodes, set_vmi_defaults
+from ..vmi.vmi import guest
 from .amounts import Amounts, texts
 from .environment import Environment, environment
-from .migration import target
-from .pod import Manifest, Pod, pod
+from .pod import Manifest, Pod, pod, target
 from .scheduling import needs_tsc_frequency
 from .traits import Spec, has_tdx, is_dedicated, pool_threads
 

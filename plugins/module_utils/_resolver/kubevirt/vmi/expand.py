@@ -12,7 +12,7 @@ from ..apply import applier, conflict
 from ..find import find, revision
 from ..find.lookup import PANIC, Lookup, Problem
 from . import defaults
-from .configuration import Configuration
+from .cluster import Configuration
 
 Manifest = dict[str, Any]
 

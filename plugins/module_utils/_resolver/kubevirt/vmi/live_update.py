@@ -17,12 +17,18 @@ from ...api.tree import copy
 from ..apply import applier
 from ..find import find
 from ..find.lookup import Lookup, Problem
-from . import interface_hotplug, volume_hotplug
 from .cluster import Cluster, KubeVirt
+from .device_hotplug import (
+    disks_change_live,
+    interfaces_need_restart,
+    migrated,
+    plugged_interfaces,
+    plugged_volumes,
+    replaced,
+    volumes_change_live,
+)
 from .hotplug import LIVE_FIELDS, Update, limits, memory, scheduling, set_maximums, sockets
-from .interface_hotplug import interfaces_need_restart
 from .readiness import restart_required
-from .volume_hotplug import disks_change_live, volumes_change_live
 
 Manifest = dict[str, Any]
 
@@ -138,9 +144,9 @@ def compare(at_start: Manifest, now: Manifest, instance: Manifest, cluster: Clus
         return Update(changes, OTHER_FIELD)
     if not kubevirt.live_updates:
         return Update(changes)
-    updates = [sockets(desired, instance), memory(desired, instance), volume_hotplug.migrated(now, instance)]
+    updates = [sockets(desired, instance), memory(desired, instance), migrated(now, instance)]
     if kubevirt.release.replaces_volumes:
-        updates.append(volume_hotplug.replaced(_canonical(now), instance))
+        updates.append(replaced(_canonical(now), instance))
     condition = remaining_condition(now, kubevirt.release)
     if condition is not None:
         # What only the scheduler needs is held up as well, but does not matter to a running guest.
@@ -163,14 +169,14 @@ def _canonical(vm: Manifest) -> Manifest:
 def _plugged(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[str]:
     """The fields that change by what is plugged in and out, whether or not the rest needs a restart."""
     vm, running = _canonical(vm), instance["spec"]
-    connected = interface_hotplug.plugged(vm["spec"]["template"]["spec"], instance, kubevirt)
+    connected = plugged_interfaces(vm["spec"]["template"]["spec"], instance, kubevirt)
     if connected.get("networks") != running.get("networks"):
         yield "networks"
     interfaces = connected["domain"]["devices"].get("interfaces")
     if interfaces != running["domain"]["devices"].get("interfaces"):
         yield "domain.devices.interfaces"
     if kubevirt.plugs_volumes:
-        volumes, disks = volume_hotplug.plugged(vm, instance)
+        volumes, disks = plugged_volumes(vm, instance)
         if not schema.equal("[]Volume", running.get("volumes") or [], volumes):
             yield "volumes"
         if not schema.equal("[]Disk", running["domain"]["devices"].get("disks") or [], disks):

@@ -17,7 +17,7 @@ from ...api.tree import copy
 from ..find import naming
 from ..find.lookup import Lookup
 from . import defaults, vmi
-from .configuration import Configuration
+from .cluster import Configuration
 
 Manifest = dict[str, Any]
 

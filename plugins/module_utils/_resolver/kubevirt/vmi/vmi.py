@@ -1,4 +1,4 @@
-"""The VMI that virt-controller creates for a VM (KubeVirt ``watch/vm``).
+"""The VMI that virt-controller creates for a VM (KubeVirt ``watch/vm``), and the figures of its guest.
 
 Limited to what instance types affect: no generation, finalizers, start revision or changed block tracking.
 """
@@ -17,7 +17,7 @@ from ..find import find, naming
 from ..find.lookup import PANIC, Lookup, Problem
 from ..preference.devices import devices as apply_device_preferences
 from . import defaults
-from .configuration import Configuration
+from .cluster import Configuration
 
 Manifest = dict[str, Any]
 
@@ -130,3 +130,22 @@ def _annotate(vm: Manifest, metadata: Manifest) -> None:
             continue
         key = role.annotation if kind == role.kind else role.cluster_annotation
         metadata.setdefault("annotations", {})[key] = matcher.get("name", "")
+
+
+def guest(spec: dict[str, Any]) -> dict[str, Any]:
+    """{vcpus, sockets, cores, threads, memory, gpus, host_devices} of an applied VMI spec, without absent ones.
+
+    vcpus: the product of the three numbers; a missing one counts as 1. memory: a quantity.
+    """
+    domain = spec.get("domain", {})
+    cpu = domain.get("cpu", {})
+    counts = {name: cpu.get(name, 1) for name in ("sockets", "cores", "threads")}
+    devices = domain.get("devices", {})
+    figures = {
+        "vcpus": counts["sockets"] * counts["cores"] * counts["threads"],
+        **counts,
+        "memory": domain.get("memory", {}).get("guest"),
+        "gpus": [gpu.get("deviceName") or gpu["name"] for gpu in devices.get("gpus", [])],
+        "host_devices": [device.get("deviceName") or device["name"] for device in devices.get("hostDevices", [])],
+    }
+    return {name: value for name, value in figures.items() if value}

@@ -19,7 +19,7 @@ from ..apply.requirements import Unmet
 from ..find import find
 from ..find.lookup import Lookup
 from ..vmi import defaults
-from ..vmi.configuration import Configuration
+from ..vmi.cluster import Configuration
 from .admission import INVALID, NOT_FOUND, Cause, Response, allowed, bad_request, crashed, invalid
 
 Manifest = dict[str, Any]

@@ -9,17 +9,17 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import UnknownRelease
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.labels import CATALOG_LABEL
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.upgrade import (
+    ObjectChange,
+    deployed,
+    objects,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
     KubeVirt,
     at_release,
     kubevirt_of,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.objects import (
-    ObjectChange,
-    deployed,
-    objects,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.steps import settings, steps
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import (

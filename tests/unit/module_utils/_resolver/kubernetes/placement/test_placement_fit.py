@@ -12,13 +12,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.fit import (
     insufficient_resources,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.node import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.objects import (
     Node,
-    node,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.pod_info import (
     from_manifest,
     is_over,
+    node,
 )
 from growth import growth
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from placement_samples import node_of, pod_of, state_of
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.explain import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.fit import (
+    eligible,
     problem,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.fit import eligible
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.storage import (
     claim_names,
     storage,

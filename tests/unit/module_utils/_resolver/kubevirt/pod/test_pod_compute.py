@@ -8,9 +8,9 @@ import pytest
 from pod_samples import METADATA, make_env, spec_of
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.compute import compute
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.devices import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.compute import (
     UnknownNetwork,
+    compute,
     not_permitted,
 )
 

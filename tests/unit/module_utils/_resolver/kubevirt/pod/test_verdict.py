@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.verdict import verdict
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.manifests import verdict
 
 FITS = {"evaluated": True, "fits": True}
 FULL = {"evaluated": True, "fits": False, "problem": "full"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template import conversion
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template import process
 
 TIME = 'parsing time "{}" as "2006-01-02T15:04:05Z07:00": cannot parse "{}" as "{}"'
 
@@ -67,4 +67,4 @@ def vm(spec: Any = None, **metadata: Any) -> dict[str, Any]:
     ],
 )
 def test_first_error_is_worded_like_go(value: dict[str, Any], message: str | None) -> None:
-    assert conversion.message("VirtualMachine", value) == message
+    assert process.conversion_error("VirtualMachine", value) == message

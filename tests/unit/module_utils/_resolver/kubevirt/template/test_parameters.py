@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template.expression import (
-    generate,
-    pattern,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template.parameters import (
     explicit_in,
+    generate,
     generated_in,
+    pattern,
     recovered,
     texts,
 )

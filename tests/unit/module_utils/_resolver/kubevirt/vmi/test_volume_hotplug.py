@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import Update
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.volume_hotplug import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.device_hotplug import (
     migrated,
-    plugged,
+    plugged_volumes,
     replaced,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import Update
 
 Manifest = dict[str, Any]
 
@@ -52,7 +52,7 @@ def vm(desired: Manifest, **fields: Any) -> Manifest:
 
 def after(desired: Manifest, running: Manifest, **status: Any) -> Manifest:
     """The VMI's spec after one patch."""
-    volumes, disks = plugged(vm(desired), {"spec": running, "status": {"phase": "Running", **status}})
+    volumes, disks = plugged_volumes(vm(desired), {"spec": running, "status": {"phase": "Running", **status}})
     return {**running, "volumes": volumes, "domain": {"devices": {**running["domain"]["devices"], "disks": disks}}}
 
 
@@ -128,7 +128,7 @@ def test_volume_migration(desired: Manifest, running: Manifest, expected: bool) 
     # A VM with this strategy gets no volumes plugged.
     with_strategy = vm(spec(ROOT, DATA), updateVolumesStrategy="Migration")
     running_spec = spec(ROOT)
-    plugged_parts = plugged(with_strategy, {"spec": running_spec, "status": {"phase": "Running"}})
+    plugged_parts = plugged_volumes(with_strategy, {"spec": running_spec, "status": {"phase": "Running"}})
     assert plugged_parts == (running_spec["volumes"], running_spec["domain"]["devices"]["disks"])
 
 

@@ -1,4 +1,4 @@
-"""A pod as kube-scheduler sees it: what it requests and where it may run."""
+"""Nodes and pods as kube-scheduler sees them, and whether a node accepts a pod at all, however full it is."""
 
 from __future__ import annotations
 
@@ -6,11 +6,54 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from ...api.label_selector import matches_expression
+from ...api.quantity import Quantity, parse
 from ...kubevirt.pod.amounts import Amounts, amounts, read_container, requests, total
 from ...kubevirt.pod.pod import Pod
 from ...kubevirt.pod.scheduling import CREATED_BY
 from .demand import Demand
-from .node import Counts, count
+
+# Amounts as kube-scheduler counts them: CPU in thousandths, others in whole units; both rounded up.
+Counts = dict[str, int]
+
+_NANOS_PER_MILLI: Final = 10**6
+UNSCHEDULABLE: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+_REPELS: Final = ("NoSchedule", "NoExecute")
+
+
+class Node(NamedTuple):
+    """A Node, as far as placement depends on it.
+
+    taints: those that repel pods.
+
+    pods: the maximum number. unschedulable: its taint follows a moment later; topology spread considers only
+    taints.
+    """
+
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Mapping[str, Any], ...]
+    allocatable: Counts
+    pods: int
+    unschedulable: bool = False
+
+
+def node(manifest: Mapping[str, Any], cordoned: bool = False) -> Node:
+    """Reads a Node. cordoned: it accepts no more pods, whatever the manifest says."""
+    metadata, spec, status = (manifest.get(part) or {} for part in ("metadata", "spec", "status"))
+    taints = [taint for taint in spec.get("taints") or () if taint.get("effect") in _REPELS]
+    if cordoned:
+        taints.append(UNSCHEDULABLE)
+    allocatable = {name: count(name, parse(str(text))) for name, text in (status.get("allocatable") or {}).items()}
+    pods = allocatable.pop("pods", 0)
+    unschedulable = bool(spec.get("unschedulable"))
+    return Node(metadata.get("name", ""), metadata.get("labels") or {}, tuple(taints), allocatable, pods, unschedulable)
+
+
+def count(resource: str, amount: Quantity) -> int:
+    """An amount as kube-scheduler counts it."""
+    return -(-amount.nanos // _NANOS_PER_MILLI) if resource == "cpu" else amount.value
+
 
 _PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
 _QUALIFIED: Final = re.compile(r"[^/]+/[^/]+")
@@ -123,3 +166,58 @@ def _counts(amounts: Amounts) -> Counts:
 
 def _is_scalar(name: str) -> bool:
     return name.startswith(("hugepages-", "attachable-volumes-")) or _QUALIFIED.fullmatch(name) is not None
+
+
+def untolerated_taints(node: Node, pod: PodInfo) -> Iterator[Mapping[str, Any]]:
+    """The taints of a node that a pod does not tolerate, with that of a node that is marked as unschedulable."""
+    for taint in (*node.taints, *((UNSCHEDULABLE,) if node.unschedulable else ())):
+        if not any(_tolerates(toleration, taint) for toleration in pod.tolerations):
+            yield taint
+
+
+def tolerates_all(node: Node, pod: PodInfo) -> bool:
+    return not any(untolerated_taints(node, pod))
+
+
+def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
+    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
+        return False
+    if toleration.get("key") and toleration["key"] != taint.get("key"):
+        return False
+    operator = toleration.get("operator") or "Equal"
+    if operator == "Equal":
+        return (toleration.get("value") or "") == (taint.get("value") or "")
+    return bool(operator == "Exists")
+
+
+def missing_labels(node: Node, pod: PodInfo) -> Iterator[str]:
+    """The labels (`key=value`) of the node selector that a node lacks."""
+    for key, value in pod.node_selector.items():
+        if node.labels.get(key) != value:
+            yield f"{key}={value}"
+
+
+def matches_node_affinity(node: Node, pod: PodInfo) -> bool:
+    """Whether node selector and required node affinity take a node."""
+    if any(missing_labels(node, pod)):
+        return False
+    affinity = pod.affinity.get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    return required is None or any(matches_term(term, node) for term in required.get("nodeSelectorTerms") or ())
+
+
+def unreachable_claims(node: Node, pod: PodInfo) -> Iterator[str]:
+    """The claims of a pod that cannot be reached from a node."""
+    for name, selector in pod.volume_affinity:
+        if not any(matches_term(term, node) for term in selector.get("nodeSelectorTerms") or ()):
+            yield name
+
+
+def matches_term(term: Mapping[str, Any], node: Node) -> bool:
+    labels, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
+    if not labels and not fields:
+        return False
+    own = {"metadata.name": node.name}
+    return all(matches_expression(expression, node.labels) for expression in labels) and all(
+        matches_expression(expression, own) for expression in fields
+    )
