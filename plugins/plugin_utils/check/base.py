@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...module_utils._resolver.api.effects import RESTART, UNKNOWN
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, key_of, references
 from ...module_utils._resolver.api.release_schema import canonical
@@ -14,6 +13,7 @@ from ...module_utils._resolver.declare.impact import impact
 from ...module_utils._resolver.declare.vm import workload
 from ...module_utils._resolver.kubevirt.vmi import vmi
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.vmi.live_update import RESTART, UNKNOWN
 from ...module_utils._resolver.kubevirt.vmi.readiness import HALTED, run_strategy
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .evaluate import VM, Declared, KnownObjects

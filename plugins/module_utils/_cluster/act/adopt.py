@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
-from ..._resolver.api.effects import Impact
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.api.write import Write, json_patch
@@ -16,6 +15,7 @@ from ..._resolver.declare import adopt as rules
 from ..._resolver.declare.adopt import Adoption, Candidate
 from ..._resolver.declare.impact import impact
 from ..._resolver.kubevirt.vmi.cluster import Cluster
+from ..._resolver.kubevirt.vmi.live_update import Impact
 from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..client.errors import ApiError, ConnectionFailed, is_outdated

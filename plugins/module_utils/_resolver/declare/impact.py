@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..api.effects import LIVE, NOTHING, RESTART, UNKNOWN, Impact
 from ..api.matcher import ROLES
 from ..api.redaction import redact
 from ..api.tree import copy, differences
@@ -14,6 +13,7 @@ from ..kubevirt.vmi import live_update, outstanding, vmi
 from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.device_hotplug import migrates
 from ..kubevirt.vmi.hotplug import Update
+from ..kubevirt.vmi.live_update import LIVE, NOTHING, RESTART, UNKNOWN, Impact
 from ..kubevirt.vmi.readiness import HALTED, run_strategy
 from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import mutate

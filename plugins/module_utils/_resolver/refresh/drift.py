@@ -6,7 +6,6 @@ from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
 from ..api import release_schema, schema
-from ..api.effects import LIVE, NOTHING, RESTART
 from ..api.errors import Panic
 from ..api.matcher import ROLES, Role
 from ..api.release import Release, parse_release
@@ -18,6 +17,7 @@ from ..kubevirt.find import decode, find, lookup, naming
 from ..kubevirt.find.lookup import Lookup
 from ..kubevirt.vmi import live_update, vmi
 from ..kubevirt.vmi.cluster import KubeVirt
+from ..kubevirt.vmi.live_update import LIVE, NOTHING, RESTART
 from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks.validate import unmet
 

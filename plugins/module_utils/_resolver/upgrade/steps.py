@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..api.effects import RESTART
 from ..catalog.upgrade import CHANGED, REMOVED, ObjectChange
 from ..kubevirt.vmi.cluster import KubeVirt
+from ..kubevirt.vmi.live_update import RESTART
 from .templates import TemplateChange
 from .vm import Admission, Admissions, VMChange, key_of
 

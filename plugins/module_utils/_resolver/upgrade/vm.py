@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
-from ..api.effects import LIVE, NOTHING, RESTART
 from ..api.errors import Panic
 from ..api.matcher import ROLES
 from ..api.redaction import redact
@@ -24,6 +23,7 @@ from ..kubevirt.pod.resources import environment_of, launch
 from ..kubevirt.vmi import live_update, outstanding, vmi
 from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.hotplug import Update
+from ..kubevirt.vmi.live_update import LIVE, NOTHING, RESTART
 from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
 from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import validate

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ...._resolver.api.effects import NOTHING, RESTART, UNKNOWN, Impact
 from ...._resolver.api.managed_fields import Field
 from ...._resolver.api.matcher import ROLES
 from ...._resolver.declare import plan, virtual_machine
@@ -14,6 +13,7 @@ from ...._resolver.declare.plan import Plan
 from ...._resolver.declare.vm_template import checkable
 from ...._resolver.kubevirt.find import naming
 from ...._resolver.kubevirt.vmi.cluster import Cluster
+from ...._resolver.kubevirt.vmi.live_update import NOTHING, RESTART, UNKNOWN, Impact
 from ...._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets, readiness, run_strategy, same_status
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
 from ...._resolver.limits.language import WARN

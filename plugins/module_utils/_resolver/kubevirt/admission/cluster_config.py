@@ -81,48 +81,39 @@ class AdmissionRules(NamedTuple):
 
 
 # Differences before a release, newest first: a release takes all rows above it, and later rows win.
-_BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
-    (
-        "1.9.0",
-        {
-            "gates_on": frozenset(),
-            "tdx_needs_no_smm": False,
-            "needs_binding": False,
-            "checks_claims": False,
-            "checks_grace": False,
-            "video_gate": "VideoConfig",
-            "panic_gate": "PanicDevices",
-            "secure_execution_gate": "SecureExecution",
-            "reservation_setting": False,
-        },
-    ),
-    ("1.8.0", {"page_size_field": "hugepages.size", "config_filesystems_gate": "EnableVirtioFsConfigVolumes"}),
-    ("1.7.0", {"one_launch_security": False, "checks_sata_blocks": False, "names_guest_memory": False}),
-    (
-        "1.6.0",
-        {
-            "checks_devices": False,
-            "has_msdm": False,
-            "slash_in_machine": True,
-            "bare_launch_security": False,
-            "secure_execution_gate": "",
-            "video_gate": "",
-            "panic_gate": "",
-            "wait_as_receiver": False,
-        },
-    ),
-    (
-        "1.5.0",
-        {
-            "io_threads_policies": ("shared", "auto"),
-            "binding_gate": "NetworkBindingPlugins",
-            "checks_acpi": False,
-            "checks_storage_filesystems": False,
-            "checks_architectures": False,
-            "config_filesystems_gate": "",
-        },
-    ),
-)
+_BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "1.9.0": {
+        "gates_on": frozenset(),
+        "tdx_needs_no_smm": False,
+        "needs_binding": False,
+        "checks_claims": False,
+        "checks_grace": False,
+        "video_gate": "VideoConfig",
+        "panic_gate": "PanicDevices",
+        "secure_execution_gate": "SecureExecution",
+        "reservation_setting": False,
+    },
+    "1.8.0": {"page_size_field": "hugepages.size", "config_filesystems_gate": "EnableVirtioFsConfigVolumes"},
+    "1.7.0": {"one_launch_security": False, "checks_sata_blocks": False, "names_guest_memory": False},
+    "1.6.0": {
+        "checks_devices": False,
+        "has_msdm": False,
+        "slash_in_machine": True,
+        "bare_launch_security": False,
+        "secure_execution_gate": "",
+        "video_gate": "",
+        "panic_gate": "",
+        "wait_as_receiver": False,
+    },
+    "1.5.0": {
+        "io_threads_policies": ("shared", "auto"),
+        "binding_gate": "NetworkBindingPlugins",
+        "checks_acpi": False,
+        "checks_storage_filesystems": False,
+        "checks_architectures": False,
+        "config_filesystems_gate": "",
+    },
+}
 
 
 @cache

@@ -7,13 +7,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.effects import (
-    LIVE,
-    NOTHING,
-    RESTART,
-    UNKNOWN,
-    Impact,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import (
     impact,
@@ -24,6 +17,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Cluster,
     Configuration,
     KubeVirt,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
+    LIVE,
+    NOTHING,
+    RESTART,
+    UNKNOWN,
+    Impact,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 
