@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.manifest import namespace_of
 from ..._resolver.cdi.data_volume import default_class
 from ..._resolver.kubernetes.quota.admission import QuotaObjects, check_quotas
-from ..._resolver.kubevirt.pod.manifests import namespace_of
 from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..client.session import Session
 from .kubevirt import kubevirt

@@ -5,10 +5,9 @@ Both work alike in KubeVirt, except for names; a `Role` holds the names.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-Manifest = dict[str, Any]
-
+from .manifest import Manifest
 
 LABEL_PREFIX: Final = "instancetype.kubevirt.io/default-"
 """How the labels of a volume begin that name defaults for VMs."""

@@ -21,9 +21,9 @@ from typing import Any, Final, NamedTuple
 
 from . import names
 from .errors import FieldError
+from .manifest import Manifest
 from .names import shown
 
-Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 ACTIVE: Final = "active"

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from ..api.manifest import Manifest, labels_of
 from ..api.matcher import ROLES, VOLUME_LABELS
 from .origin import Image, Origin, origin_of
 from .source import CRON, OWNER, import_status, is_ready, target_of
 
-Manifest = dict[str, Any]
 Objects = Mapping[str, Sequence[Manifest]]
 Key = tuple[str, str, str]
 
@@ -95,7 +95,7 @@ class _Discovery:
         targets = {source.target for source in sources}
         volumes_by_owner: dict[tuple[str, str], list[str]] = {}
         for volume in self._objects[VOLUME]:
-            owner = _labels(volume).get(OWNER) or _labels(volume).get(CRON)
+            owner = labels_of(volume).get(OWNER) or labels_of(volume).get(CRON)
             if owner:
                 volumes_by_owner.setdefault((_namespaced_name(volume)[0], owner), []).append(
                     _namespaced_name(volume)[1]
@@ -118,7 +118,7 @@ class _Discovery:
             return False
         namespace, name = _namespaced_name(manifest)
         owners = {reference.get("kind") for reference in manifest["metadata"].get("ownerReferences") or ()}
-        labels = _labels(manifest)
+        labels = labels_of(manifest)
         owned = (SOURCE, namespace, labels.get(OWNER) or "") in self._by_key or CRON in labels
         volume = kind == CLAIM and (VOLUME, namespace, name) in self._by_key
         is_target = (CLAIM if kind == VOLUME else kind, namespace, name) in targets
@@ -134,7 +134,7 @@ class _Discovery:
         for role in ROLES:
             if role.volume_label not in own:
                 labels.update({label: target_labels[label] for label in _labels_of(role) if label in target_labels})
-        cron = _labels(manifest).get(CRON) or ""
+        cron = labels_of(manifest).get(CRON) or ""
         content = self._content(target, key)
         result = BootSource(
             SOURCE,
@@ -199,7 +199,7 @@ class _Discovery:
             str(spec.get("schedule") or ""),
         )
         data_source = self._by_key.get(key)
-        if data_source is not None and _labels(data_source).get(CRON) != name:
+        if data_source is not None and labels_of(data_source).get(CRON) != name:
             text = f"the cron has not made the DataSource {key[2]} and never moves it; delete the DataSource"
             result.findings.append(BootSourceFinding(NOT_MANAGED, text))
         # An image may say all of it, which CDI then writes to the DataSource.
@@ -257,12 +257,8 @@ def _labels_of(role: Any) -> tuple[str, str]:
 
 
 def _defaults(manifest: Manifest) -> dict[str, str]:
-    labels = _labels(manifest)
+    labels = labels_of(manifest)
     return {label: labels[label] for label in VOLUME_LABELS if labels.get(label)}
-
-
-def _labels(manifest: Manifest) -> dict[str, str]:
-    return manifest["metadata"].get("labels") or {}
 
 
 def _namespaced_name(manifest: Manifest) -> tuple[str, str]:

@@ -12,9 +12,9 @@ import binascii
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-Manifest = dict[str, Any]
+from ..api.manifest import Manifest
 
 _NAME: Final = re.compile(r"[a-z0-9]+(?:[._/-]+[a-z0-9]+)*", re.ASCII)
 _TAG: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", re.ASCII)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ..api.manifest import Manifest
 from .source import CRON, target_of
 
-Manifest = dict[str, Any]
 Options = dict[str, Any]
 Version = tuple[int, int, int]
 

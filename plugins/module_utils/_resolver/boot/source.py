@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import names
 from ..api.errors import FieldError, QuantityError
+from ..api.manifest import Manifest
 from ..api.matcher import LABEL_PREFIX, ROLES
 from ..api.names import label_value, subdomain
 from ..api.quantity import parse
@@ -20,7 +21,6 @@ from .image import ImageError, reference
 from .image import labels as labels_of
 from .origin import IMAGE
 
-Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 _CDI: Final = "cdi.kubevirt.io/v1beta1"

@@ -12,11 +12,13 @@ from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
 from ..api.errors import FieldError
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.redaction import redact
 from ..api.release import NEWEST, Release
 from ..api.state import is_active
 from ..api.tree import copy
+from ..choose.workload import plain
 from ..declare import adopt
 from ..kubevirt.find.lookup import Objects
 from ..kubevirt.template import openshift, process, substitution
@@ -25,8 +27,6 @@ from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..kubevirt.vmi.vmi import guest
 from .modernize import Draft, FieldChange, RemainingField, modernize
-
-Manifest = dict[str, Any]
 
 TEMPLATE: Final = "Template"
 _OS: Final = "vm.kubevirt.io/os"
@@ -84,13 +84,9 @@ def preferences_of(os: str, preferences: Sequence[Manifest]) -> list[Manifest]:
 
     def is_named(name: str) -> bool:
         parts = name.split(".")
-        return any(_plain("".join(parts[: end + 1])) == _plain(os) for end in range(len(parts)))
+        return any(plain("".join(parts[: end + 1])) == plain(os) for end in range(len(parts)))
 
     return [preference for preference in preferences if is_named(preference["metadata"]["name"])]
-
-
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
 def _has_vm(template: Manifest) -> bool:

@@ -6,14 +6,12 @@ from typing import Any, Final, NamedTuple
 
 from ..api import names, schema
 from ..api.errors import CatalogError, QuantityError
+from ..api.manifest import Manifest, labels_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ..api.names import shown
 from ..api.quantity import parse
 from ..api.tree import value_at
 from ..choose.fitting import CLASS_LABEL
-
-Manifest = dict[str, Any]
-
 
 _OS_LABEL: Final = "instancetype.kubevirt.io/os-type"
 _ARCHITECTURE_LABEL: Final = "instancetype.kubevirt.io/arch"
@@ -37,10 +35,6 @@ def architecture_of(manifest: Manifest) -> str:
     architecture = (spec.get("requirements") or {}).get("architecture") or spec.get("preferredArchitecture")
     # Preferences for releases before 1.7 have only the label.
     return str(architecture or labels_of(manifest).get(_ARCHITECTURE_LABEL) or "")
-
-
-def labels_of(manifest: Manifest) -> dict[str, str]:
-    return manifest["metadata"].get("labels") or {}
 
 
 # These labels identify the objects of a catalog.

@@ -7,13 +7,13 @@ from typing import Any, Final, NamedTuple
 
 from ..api import schema
 from ..api.errors import Panic
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ..kubevirt.apply import requirements, topology
 from .facts import facts, manifest_of
 from .labels import wrong_labels
 from .replacement import as_facts, replacements
 
-Manifest = dict[str, Any]
 Facts = dict[str, Any]
 
 # The meaning of a cell's sign; a pair that fits has none.

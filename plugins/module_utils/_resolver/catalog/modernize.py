@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from ..api import release_schema, schema
 from ..api.errors import FieldError
 from ..api.fields.instancetype import SPEC_TYPES
+from ..api.manifest import Manifest
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ..api.names import shown
 from ..api.release import NEWEST, Release
@@ -186,8 +187,6 @@ def _supports(draft: Draft, spec: Manifest) -> bool:
     """Whether the release knows all fields of a part of a preference."""
     return not any(release_schema.unknown_fields(PREFERENCE.spec_type, spec, draft.release))
 
-
-Manifest = dict[str, Any]
 
 VM_API_VERSION: Final = "kubevirt.io/v1"
 VM_API_VERSIONS: Final = {"kubevirt.io/v1alpha3": VM_API_VERSION}

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api.errors import CatalogError, FieldError
 from ..api.fields.domain import ENUMS
+from ..api.manifest import Manifest, name_of
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ..api.names import nearest, shown
 from ..api.schema import TYPES, field_type
@@ -28,8 +29,6 @@ from ..api.unquoted import QUOTES
 from ..declare import manifests
 from .labels import DESCRIPTIVE, described
 from .versions import at_version
-
-Manifest = dict[str, Any]
 
 Entry = dict[str, Any]
 
@@ -316,11 +315,6 @@ def _check(expression: str, value: Any, path: str) -> None:
             if key not in TYPES[expression]:
                 raise FieldError(f"{path}.{key}", f"unknown field{nearest(key, TYPES[expression])}")
             _check(field_type(TYPES[expression][key]), entry, f"{path}.{key}")
-
-
-def name_of(manifest: Manifest) -> str:
-    name: str = manifest["metadata"]["name"]
-    return name
 
 
 def _label(manifest: Manifest) -> str:

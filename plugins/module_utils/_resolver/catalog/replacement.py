@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey, key_of
 from ..api.release import NEWEST, Release
 from ..api.state import ACTIVE, State, state_of
 from ..api.tree import copy, differences
 from ..choose.fitting import rejection_of_pair
 from .lost_fields import vmi_spec
-
-Manifest = dict[str, Any]
 
 _NAMED = 5
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
 
 from ..api.errors import CatalogError
 from ..api.label_selector import SelectorError, selector
+from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.names import nearest, shown
 from ..api.state import is_active
 from .labels import (
     architecture_of,
     class_of,
-    labels_of,
     os_of,
 )
-from .objects import name_of, role_of
-
-Manifest = dict[str, Any]
+from .objects import role_of
 
 
 @dataclass(frozen=True)

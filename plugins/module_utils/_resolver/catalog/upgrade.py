@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
 from ..api import release_schema, schema
+from ..api.manifest import Manifest, labels_of
 from ..api.matcher import ROLE_OF_KIND, ObjectKey, key_of, references
 from ..api.release import Release
 from ..api.schema import equal
@@ -16,10 +17,8 @@ from ..api.tree import copy, differences
 from ..kubevirt.find.lookup import Lookup, Problem
 from ..kubevirt.vmi.cluster import Cluster
 from ..refresh.drift import Drift, drift
-from .labels import CATALOG_LABEL, labels_of
+from .labels import CATALOG_LABEL
 from .lost_fields import vmi_spec
-
-Manifest = dict[str, Any]
 
 
 def predicted(manifest: Manifest, live: Manifest | None, owner: set[ownership.Field] | None) -> Manifest:

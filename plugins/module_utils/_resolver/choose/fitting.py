@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, Optional
 
 from ..api import release_schema
 from ..api.errors import FieldError, Panic, QuantityError
+from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.quantity import parse
@@ -21,7 +22,6 @@ from ..api.release import Release
 from ..api.state import OBSOLETE, is_active, state_of
 from ..kubevirt.apply import requirements, topology
 
-Manifest = dict[str, Any]
 Spec = Optional[Manifest]
 
 
@@ -37,8 +37,7 @@ def series_of(name: str) -> str:
 
 def size_of(manifest: Manifest) -> str:
     """The size of an instancetype, such as ``nano``: its label, else the part of its name after the last dot."""
-    metadata = _metadata(manifest)
-    return str((metadata.get("labels") or {}).get(_SIZE_LABEL) or str(metadata.get("name") or "").rpartition(".")[2])
+    return str(labels_of(manifest).get(_SIZE_LABEL) or name_of(manifest).rpartition(".")[2])
 
 
 class Constraints(NamedTuple):
@@ -68,14 +67,14 @@ def fitting(manifests: Iterable[Manifest], constraints: Constraints, release: Re
         except FieldError:
             continue
         if _fits(manifest, spec, constraints, release):
-            name = str(_metadata(manifest).get("name") or "")
+            name = name_of(manifest)
             other_series = bool(constraints.series) and series_of(name) != constraints.series
             ranked.append(((other_series, *_rank(spec), name), manifest))
     return [manifest for _rank_, manifest in sorted(ranked, key=lambda pair: pair[0])]
 
 
 def _fits(manifest: Manifest, spec: Manifest, constraints: Constraints, release: Release) -> bool:
-    labels = _metadata(manifest).get("labels") or {}
+    labels = labels_of(manifest)
     return (
         spec["cpu"]["guest"] >= constraints.cpu
         and parse(spec["memory"]["guest"]).nanos >= parse(str(constraints.memory)).nanos
@@ -116,10 +115,6 @@ def _rank(spec: Manifest) -> tuple[Any, ...]:
         sum(demand is not None and demand is not False for demand in demands),
         memory.get("overcommitPercent", 0),
     )
-
-
-def _metadata(manifest: Manifest) -> Manifest:
-    return manifest.get("metadata") or {}
 
 
 _UINT32 = 2**32 - 1

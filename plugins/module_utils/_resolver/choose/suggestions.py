@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Final
 
 from ..api import release_schema
 from ..api.errors import FieldError, Panic
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.state import is_active
 from ..api.tree import copy
@@ -17,7 +18,6 @@ from ..kubevirt.vmi import defaults
 from ..kubevirt.vmi.cluster import Cluster
 from . import fitting
 
-Manifest = dict[str, Any]
 # Returns all manifests of a kind in a namespace ("" for a cluster-wide kind).
 Lister = Callable[[str, str], Iterable[Manifest]]
 

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
 from ..api.errors import FieldError
+from ..api.manifest import Manifest, annotations_of, labels_of, name_of, namespace_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..api.names import nearest, shown
 from ..api.release import Release
@@ -29,8 +30,6 @@ from .fitting import (
     size_of,
 )
 from .suggestions import named
-
-Manifest = dict[str, Any]
 
 # The class of the published catalogs for workloads that ask for nothing else.
 GENERAL_PURPOSE: Final = "general.purpose"
@@ -97,7 +96,7 @@ class Choice(NamedTuple):
         roles = {PREFERENCE: self.preference, INSTANCETYPE: self.instancetype}
         return {
             **({"boot": {"data_source": self.data_source}} if self.data_source else {}),
-            **{role.matcher: {"name": _name(manifest), "kind": manifest["kind"]} for role, manifest in roles.items()},
+            **{role.matcher: {"name": name_of(manifest), "kind": manifest["kind"]} for role, manifest in roles.items()},
             "reasons": self.reasons,
             "others": {"boot": self.other_sources, INSTANCETYPE.matcher: self.other_instancetypes},
             "rejected": self.rejected,
@@ -115,7 +114,7 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
     """
     preference, why_preference = _preference(request.workload, available)
     source, other_sources, why_source = _source(request.workload, preference, available.data_sources)
-    default = matchers(_labels(source)).get(INSTANCETYPE.matcher) if source is not None else None
+    default = matchers(labels_of(source)).get(INSTANCETYPE.matcher) if source is not None else None
     if default is not None and source is not None and not request.sized:
         sizes = _Sizes(
             _default(default, source, available), {}, f"the default instancetype of the DataSource {_path(source)}"
@@ -123,8 +122,8 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
         why_size = f"is {sizes.described}"
     else:
         sizes = _sizes(request, available, release)
-        why_size = f"is the smallest of {sizes.described} that {_name(preference)} can have"
-    reasons = [f"preference {_name(preference)}: {why_preference}{_state(preference)}"]
+        why_size = f"is the smallest of {sizes.described} that {name_of(preference)} can have"
+    reasons = [f"preference {name_of(preference)}: {why_preference}{_state(preference)}"]
     if source is not None:
         reasons.append(f"boot source {_path(source)}: {why_source}")
     fits, rejected = _suitable(sizes, preference, available.refused, release)
@@ -145,17 +144,17 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
 
 
 def _preference(workload: str, available: AvailableObjects) -> tuple[Manifest, str]:
-    if not _plain(workload):
+    if not plain(workload):
         raise Rejected(f"workload: {shown(workload)} has no letter and no digit; write a name such as fedora")
     by_name = _by_name(available.preferences, PREFERENCE)
     if workload in by_name:
         return by_name[workload], "has the name of the workload"
-    sources = [item for item in available.data_sources or () if _name(item) == workload]
-    if defaults := {key for item in sources if (key := matchers(_labels(item)).get(PREFERENCE.matcher))}:
-        defaults_found = [item for item in by_name.values() if (item["kind"], _name(item)) in defaults]
+    sources = [item for item in available.data_sources or () if name_of(item) == workload]
+    if defaults := {key for item in sources if (key := matchers(labels_of(item)).get(PREFERENCE.matcher))}:
+        defaults_found = [item for item in by_name.values() if (item["kind"], name_of(item)) in defaults]
         if len(defaults_found) < len(defaults):
             missing = ", ".join(
-                sorted(name for _kind, name in defaults - {(item["kind"], _name(item)) for item in defaults_found})
+                sorted(name for _kind, name in defaults - {(item["kind"], name_of(item)) for item in defaults_found})
             )
             raise MissingObject(
                 f"workload: the default preference {missing} of the DataSource {workload} does not exist"
@@ -163,14 +162,18 @@ def _preference(workload: str, available: AvailableObjects) -> tuple[Manifest, s
         return _only(defaults_found, workload), f"is the default of the DataSource {_path(sources[0])}"
     current = [item for item in by_name.values() if is_active(item)]
     spelled = [
-        item for item in current if _plain(workload) in (_plain(_name(item)), _plain(_annotation(item, _DISPLAY_NAME)))
+        item
+        for item in current
+        if plain(workload) in (plain(name_of(item)), plain(annotations_of(item).get(_DISPLAY_NAME) or ""))
     ]
     if spelled:
         return _only(spelled, workload), "has the name of the workload but for case and punctuation"
-    tagged = [item for item in current if workload in map(str.strip, _annotation(item, _TAGS).split(","))]
+    tagged = [
+        item for item in current if workload in map(str.strip, (annotations_of(item).get(_TAGS) or "").split(","))
+    ]
     if tagged:
         return _only(tagged, workload), "is the only one with the workload's tag"
-    names = dict.fromkeys([*by_name, *(_name(item) for item in available.data_sources or ())])
+    names = dict.fromkeys([*by_name, *(name_of(item) for item in available.data_sources or ())])
     raise MissingObject(
         f"workload: no preference and no DataSource is named {shown(workload)}{nearest(workload, names)}"
     )
@@ -191,22 +194,24 @@ def _source(
     if data_sources is None:
         return None, [], ""
     preferences = {
-        _path(data_source): matchers(_labels(data_source)).get(PREFERENCE.matcher) for data_source in data_sources
+        _path(data_source): matchers(labels_of(data_source)).get(PREFERENCE.matcher) for data_source in data_sources
     }
-    name = _name(preference)
+    name = name_of(preference)
     suitable = [
         data_source for data_source in data_sources if preferences[_path(data_source)] == (preference["kind"], name)
     ]
     why = f"its default preference is {name}"
-    if len(suitable) > 1 and (same_name := [data_source for data_source in suitable if _name(data_source) == workload]):
+    if len(suitable) > 1 and (
+        same_name := [data_source for data_source in suitable if name_of(data_source) == workload]
+    ):
         others = sorted(_path(data_source) for data_source in suitable if data_source not in same_name)
         return _only_source(same_name), others, f"{why}, and it has the name of the workload"
     if not suitable:
-        names = (_plain(workload), _plain(name))
+        names = (plain(workload), plain(name))
         suitable = [
             data_source
             for data_source in data_sources
-            if preferences[_path(data_source)] is None and _plain(_name(data_source)) in names
+            if preferences[_path(data_source)] is None and plain(name_of(data_source)) in names
         ]
         why = "it has the name of the workload, and no default preference"
     if not suitable:
@@ -238,7 +243,7 @@ class _Sizes(NamedTuple):
 
 
 def _default(default: tuple[str, str], source: Manifest, available: AvailableObjects) -> list[Manifest]:
-    matching = [item for item in available.instancetypes if (item.get("kind"), _name(item)) == default]
+    matching = [item for item in available.instancetypes if (item.get("kind"), name_of(item)) == default]
     if not matching:
         where = f"of the DataSource {_path(source)}"
         raise MissingObject(f"size: the default instancetype {default[1]} {where} does not exist; set size")
@@ -303,11 +308,11 @@ def _suitable(
     try:
         spec = release_schema.canonical(PREFERENCE.spec_type, preference.get("spec"), release)
     except FieldError as error:
-        raise Rejected(f"preference {_name(preference)}: {error.with_parent('spec')}") from None
+        raise Rejected(f"preference {name_of(preference)}: {error.with_parent('spec')}") from None
     fits = fitting(sizes.manifests, Constraints(preference=spec), release)
     rejected = dict(sizes.too_small)
     for instancetype in sizes.manifests:
-        reason = refused.get((str(instancetype.get("kind")), _name(instancetype)), "")
+        reason = refused.get((str(instancetype.get("kind")), name_of(instancetype)), "")
         if instancetype not in fits:
             reason = rejection_of_pair(instancetype, preference, "", release)
         if reason:
@@ -317,7 +322,7 @@ def _suitable(
 
 def _nothing_fits(described: str, preference: Manifest, rejected: Mapping[str, str]) -> str:
     reasons = [f"{name}: {reason}" for name, reason in rejected.items()][-_MOST_REASONS:]
-    return f"size: {_name(preference)} cannot have {described}: {'; '.join(reasons)}"
+    return f"size: {name_of(preference)} cannot have {described}: {'; '.join(reasons)}"
 
 
 def _state(manifest: Manifest) -> str:
@@ -326,15 +331,15 @@ def _state(manifest: Manifest) -> str:
 
 
 def _class(instancetype: Manifest) -> str:
-    return str(_labels(instancetype).get(CLASS_LABEL) or series_of(_name(instancetype)) or _name(instancetype))
+    return str(labels_of(instancetype).get(CLASS_LABEL) or series_of(name_of(instancetype)) or name_of(instancetype))
 
 
 def _by_name(manifests: Iterable[Manifest], role: Role) -> dict[str, Manifest]:
     """The manifests by name, in order; of two kinds the cluster-wide one."""
     result: dict[str, Manifest] = {}
     for manifest in manifests:
-        if _name(manifest) not in result or manifest.get("kind") == role.cluster_kind:
-            result[_name(manifest)] = manifest
+        if name_of(manifest) not in result or manifest.get("kind") == role.cluster_kind:
+            result[name_of(manifest)] = manifest
     return result
 
 
@@ -347,22 +352,10 @@ def _shortened(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_CHOICES]) + more
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """A name without case and punctuation."""
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
-def _name(manifest: Manifest) -> str:
-    return str((manifest.get("metadata") or {}).get("name") or "")
-
-
 def _path(source: Manifest) -> str:
-    namespace = (source.get("metadata") or {}).get("namespace")
-    return f"{namespace}/{_name(source)}" if namespace else _name(source)
-
-
-def _labels(manifest: Manifest) -> dict[str, str]:
-    return (manifest.get("metadata") or {}).get("labels") or {}
-
-
-def _annotation(manifest: Manifest, name: str) -> str:
-    return str(((manifest.get("metadata") or {}).get("annotations") or {}).get(name) or "")
+    return "/".join(filter(None, (namespace_of(source), name_of(source))))

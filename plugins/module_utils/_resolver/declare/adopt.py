@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
 from ..api.errors import FieldError
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.quantity import BINARY_SI, Quantity, parse
 from ..api.state import is_active
@@ -27,7 +28,6 @@ from ..kubevirt.vmi.cluster import Cluster, Configuration
 from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import mutate, validate
 
-Manifest = dict[str, Any]
 # Template → what KubeVirt makes of it, or None if KubeVirt rejects it.
 Build = Callable[[Manifest], "Manifest | None"]
 

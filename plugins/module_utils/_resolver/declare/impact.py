@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from ..api.manifest import Manifest
 from ..api.matcher import ROLES
 from ..api.redaction import redact
 from ..api.tree import copy, differences
@@ -18,8 +19,6 @@ from ..kubevirt.vmi.readiness import HALTED, run_strategy
 from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import mutate
 from ..kubevirt.webhooks.mutate import AdmissionResult
-
-Manifest = dict[str, Any]
 
 _SILENT_RESTART: Final = "KubeVirt asks for no restart, but the guest gets {fields} only at its next start"
 

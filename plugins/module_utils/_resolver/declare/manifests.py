@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ..api import formats, names, quantity, schema, state
 from ..api.errors import FieldError, QuantityError
+from ..api.manifest import Manifest
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Role
 from ..api.names import shown
 from ..api.tree import merge
@@ -21,8 +22,6 @@ def canonical_quantity(path: str, text: Any) -> str:
     except QuantityError as error:
         raise FieldError(path, f"{shown(text)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from error
 
-
-Manifest = dict[str, Any]
 
 _TEMPLATE: Final = "spec.template.spec."
 # Fields → the prefix of the options that set them, which users know.

@@ -6,13 +6,12 @@ requests (KubeVirt responds with 409) and premature ones are held back.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ..api.kinds import Kind
+from ..api.manifest import Manifest
 from ..api.write import Repeat, Write
 from ..kubevirt.vmi.readiness import RUNNING, Readiness, is_up, run_strategy, trouble
-
-Manifest = dict[str, Any]
 
 STARTED: Final = "started"
 STOPPED: Final = "stopped"

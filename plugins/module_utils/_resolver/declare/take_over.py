@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from ..api.managed_fields import Field
+from ..api.manifest import Manifest
 from ..api.names import shown
 from ..api.redaction import LAST_APPLIED
 from ..api.tree import copy
 
-Manifest = dict[str, Any]
 TakeOver = Callable[[str], bool]
 
 # Prefixes of the names of tools that declare an object once. A client uses its program's name, for example

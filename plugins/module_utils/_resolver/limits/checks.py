@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import QuantityError
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, ROLES, Role
 from ..api.quantity import parse
 from ..api.tree import value_at
 from .language import Limit
 
-Manifest = dict[str, Any]
 Path = tuple[str, ...]
 
 VM: Final = "VirtualMachine"

@@ -12,13 +12,12 @@ from typing import Any, Final, NamedTuple
 from ..api import names
 from ..api.errors import CatalogError, FieldError, QuantityError
 from ..api.label_selector import matches
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES, Role
 from ..api.names import nearest, shown
 from ..api.quantity import parse as quantity
 from ..catalog.facts import facts
 from ..catalog.selection import Selection
-
-Manifest = dict[str, Any]
 
 DENY: Final = "deny"
 WARN: Final = "warn"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Final
 
 from ..api.kinds import BY_NAME
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE
 from ..catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
 from .checks import VARIABLES, VMI, checks
 from .language import AUDIT, DENY, WARN, Limit, as_data, limit_from_data
-
-Manifest = dict[str, Any]
 
 POLICY: Final = "ValidatingAdmissionPolicy"
 BINDING: Final = "ValidatingAdmissionPolicyBinding"

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from ..api import schema
 from ..api.errors import Panic, QuantityError
 from ..api.kinds import BY_NAME
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.quantity import parse
 from ..api.release import is_newer
@@ -34,8 +35,6 @@ from ..kubevirt.webhooks.config_rules import config_causes
 from ..kubevirt.webhooks.mutate import AdmissionResult
 from . import references
 from .references import created_volumes
-
-Manifest = dict[str, Any]
 
 # The least memory with which any system of a family boots, by the beginning of a preference's name. Lower than vendors'
 # requirements, to avoid needless warnings.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..api.kinds import BY_NAME
+from ..api.manifest import Manifest, labels_of, namespace_of
 from ..api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..api.release import NEWEST, Release
 from ..kubevirt.find import naming
-
-Manifest = dict[str, Any]
 
 _SOURCE_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}
 
@@ -53,7 +52,7 @@ def keys_for_expansion(vm: Manifest, release: Release) -> list[ObjectKey]:
 def keys_for_guest(vm: Manifest, vmi: Manifest, release: Release) -> list[ObjectKey]:
     """The objects to look up to compare a VM with its VMI: its references, and the revision of the guest's start."""
     name = (vmi.get("status") or {}).get("virtualMachineRevisionName")
-    started = [ObjectKey("ControllerRevision", _namespace(vm), str(name), _namespace(vm))] if name else []
+    started = [ObjectKey("ControllerRevision", namespace_of(vm), str(name), namespace_of(vm))] if name else []
     return [*keys_for_expansion(vm, release), *started]
 
 
@@ -70,12 +69,8 @@ def further_keys(key: ObjectKey, manifest: Manifest | None) -> list[ObjectKey]:
         return []
 
 
-def _namespace(vm: Manifest) -> str:
-    return str((vm.get("metadata") or {}).get("namespace") or "")
-
-
 def _references(vm: Manifest, release: Release) -> Iterator[ObjectKey]:
-    vm_namespace, spec = _namespace(vm), vm["spec"]
+    vm_namespace, spec = namespace_of(vm), vm["spec"]
     for role in ROLES:
         matcher = role.matcher_of(vm)
         if not matcher:
@@ -95,7 +90,7 @@ def _references(vm: Manifest, release: Release) -> Iterator[ObjectKey]:
 def _data_sources(vm: Manifest) -> Iterator[ObjectKey]:
     """The DataSources of a VM's disks, which name their architecture."""
     for template in vm["spec"].get("dataVolumeTemplates") or ():
-        yield from _sources({"sourceRef": (template.get("spec") or {}).get("sourceRef")}, _namespace(vm))
+        yield from _sources({"sourceRef": (template.get("spec") or {}).get("sourceRef")}, namespace_of(vm))
 
 
 def _volume(spec: Manifest, name: str, vm_namespace: str) -> Iterator[ObjectKey]:
@@ -135,7 +130,7 @@ def _origins(source: Manifest, vm_namespace: str) -> Iterator[ObjectKey]:
 
 def _further_keys(key: ObjectKey, manifest: Manifest | None) -> Iterator[ObjectKey]:
     if key.kind == "ControllerRevision":
-        if manifest is not None and key.fallback and naming.labels(manifest).get(naming.NAME_LABEL) != key.fallback[2]:
+        if manifest is not None and key.fallback and labels_of(manifest).get(naming.NAME_LABEL) != key.fallback[2]:
             yield ObjectKey(*key.fallback, key.vm_namespace)
         elif manifest is not None and key.name.startswith(naming.START):
             # The revision contains the VM's spec at that time, with the revisions of that time.

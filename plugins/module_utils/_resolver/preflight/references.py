@@ -6,12 +6,11 @@ Secrets are not looked for, because whoever may look for them may read them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from ..api.manifest import Manifest
 from ..kubevirt.find.lookup import Lookup
 from .object_keys import ObjectKey
-
-Manifest = dict[str, Any]
 
 
 def claim_names(vm: Manifest) -> list[str]:

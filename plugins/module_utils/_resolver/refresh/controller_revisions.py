@@ -5,15 +5,14 @@ lose theirs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
+from ..api.manifest import Manifest, labels_of
 from ..api.matcher import ROLES, Role
 from ..api.release import Release
 from ..kubevirt.find import naming
 from ..kubevirt.find.naming import recapture_fields
 from ..kubevirt.vmi.outstanding import start_revision_prefix
-
-Manifest = dict[str, Any]
 
 
 class RevisionIndex:
@@ -73,7 +72,7 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
         (
             revision
             for revision in revisions
-            if naming.NAME_LABEL in naming.labels(revision)
+            if naming.NAME_LABEL in labels_of(revision)
             and revision["metadata"]["name"] not in used
             and not any(owner.get("uid") in capturing for owner in revision["metadata"].get("ownerReferences") or [])
         ),

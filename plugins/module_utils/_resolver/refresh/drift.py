@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from ..api import managed_fields as ownership
 from ..api import release_schema, schema
 from ..api.errors import Panic
+from ..api.manifest import Manifest
 from ..api.matcher import ROLES, Role
 from ..api.release import Release, parse_release
 from ..api.state import state_of
@@ -20,8 +21,6 @@ from ..kubevirt.vmi.cluster import KubeVirt
 from ..kubevirt.vmi.live_update import LIVE, NOTHING, RESTART
 from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks.validate import unmet
-
-Manifest = dict[str, Any]
 
 CURRENT: Final = "current"
 DRIFTED: Final = "drifted"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from ..api import release_schema, schema
 from ..api.errors import FieldError
+from ..api.manifest import Manifest
 from ..api.matcher import ROLES, Role
 from ..api.names import nearest
 from ..api.release import Release
@@ -19,8 +20,6 @@ from . import drift, recapture
 from .controller_revisions import RevisionIndex
 from .drift import Drift, Specs
 from .revision_change import RevisionChange
-
-Manifest = dict[str, Any]
 
 DEPRECATED: Final = "deprecated"
 """Instead of names: to the replacements that deprecated and obsolete objects name."""

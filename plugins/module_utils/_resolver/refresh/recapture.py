@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from ..api.manifest import Manifest
 from ..api.matcher import ROLES, Role
 from ..api.tree import reverse_merge_patch
 from ..kubevirt.find.naming import recapture_fields
@@ -18,9 +19,6 @@ from ..kubevirt.vmi.outstanding import start_revision_name
 from . import drift
 from .controller_revisions import RevisionIndex
 from .drift import Drift, RoleDrift
-
-Manifest = dict[str, Any]
-
 
 # An annotation of the VM's template, which is set and removed at once.
 REFRESH_ANNOTATION: Final = "instancetypes.virtshape.io/refresh"

@@ -9,12 +9,10 @@ from math import isfinite
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import FieldError
+from ..api.manifest import Manifest, label_of, metadata_of, namespace_of
 from ..api.tree import copy
-from ..kubevirt.pod.manifests import label_of, metadata_of, namespace_of
 from ..kubevirt.webhooks.mutate import admit
 from .vm import UpgradeSide, VMStart, lost, next_start, refusal, spec_changes
-
-Manifest = dict[str, Any]
 
 _REFERENCE: Final = re.compile(r"\$\{(\w+)\}", re.ASCII)
 _TYPED: Final = re.compile(r"\$\{\{(\w+)\}\}", re.ASCII)

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
 from ..api.errors import Panic
+from ..api.manifest import Manifest, label_of, labels_of, name_of, namespace_of
 from ..api.matcher import ROLES
 from ..api.redaction import redact
 from ..api.tree import copy, differences
@@ -17,7 +18,7 @@ from ..kubevirt.find import naming
 from ..kubevirt.pod import manifests
 from ..kubevirt.pod.amounts import texts
 from ..kubevirt.pod.environment import Environment
-from ..kubevirt.pod.manifests import environments, label_of, labels_of, name_of, namespace_of
+from ..kubevirt.pod.manifests import environments
 from ..kubevirt.pod.pod import Unrenderable
 from ..kubevirt.pod.resources import environment_of, launch
 from ..kubevirt.vmi import live_update, outstanding, vmi
@@ -29,8 +30,6 @@ from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.admission import invalid
 from ..refresh.drift import Drift, drift
-
-Manifest = dict[str, Any]
 
 # How far a guest can grow, and the resources of its pod, do not matter to a running guest.
 _IRRELEVANT: Final = ("domain.cpu.maxSockets", "domain.memory.maxGuest", "domain.resources")

@@ -6,17 +6,16 @@ The matcher is written by name. A VM keeps its matchers: a new image under the s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...api.errors import FieldError
+from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, ROLES, Role
 from ...api.tree import copy
 from ...boot.image import labels
 from ...boot.origin import Image, existing_volume, image_of
 from ...kubevirt.find.infer import IGNORE
 from .. import virtual_machine
-
-Manifest = dict[str, Any]
 
 
 class ImageContents(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError
+from ...api.manifest import Manifest
 from ...api.matcher import ROLES
 from ...api.redaction import is_secret, secret_texts
 from ...api.release import NEWEST
@@ -15,8 +16,6 @@ from ...kubevirt.template.substitution import references
 from ..manifests import validated
 
 Options = dict[str, Any]
-Manifest = dict[str, Any]
-
 OPTION: Final = "from_template"
 _NAMED: Final = ("name", "namespace")
 _FROM_OPTIONS: Final = ("generateName", *_NAMED)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api.errors import FieldError
+from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
 from ...boot.origin import image_of
@@ -16,8 +17,6 @@ from ...kubevirt.find.infer import IGNORE
 from .volumes import BOOT_VOLUME, lacks_labels
 
 Options = dict[str, Any]
-Manifest = dict[str, Any]
-
 AUTO: Final = "auto"
 NONE: Final = "none"
 

@@ -10,12 +10,11 @@ import json
 from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError
+from ...api.manifest import Manifest
 from ...api.matcher import ROLES
 from ...choose.workload import WorkloadRequest
 
 Options = dict[str, Any]
-Manifest = dict[str, Any]
-
 ANNOTATION: Final = "instancetypes.virtshape.io/workload"
 _CHOSEN: Final = ("boot", *(role.matcher for role in ROLES))
 _WHY: Final = ("reasons", "others")

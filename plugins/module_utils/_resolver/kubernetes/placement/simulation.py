@@ -10,21 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError, QuantityError
+from ...api.manifest import Manifest, labels_of, name_of, namespace_of
 from ...api.tree import copy
 from ...kubevirt.find.lookup import Lookup
-from ...kubevirt.pod.manifests import (
-    MIGRATE,
-    RESTART,
-    Manifest,
-    NoPod,
-    environments,
-    labels_of,
-    malformed,
-    name_of,
-    namespace_of,
-    render_vm,
-    sample_pod,
-)
+from ...kubevirt.pod.manifests import MIGRATE, RESTART, NoPod, environments, malformed, render_vm, sample_pod
 from ...kubevirt.pod.pod import with_source_cpu
 from ...kubevirt.pod.resources import environment_of
 from ...kubevirt.pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, add_pod_anti_affinity

@@ -8,24 +8,12 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError, QuantityError
+from ...api.manifest import Manifest, labels_of, name_of, namespace_of
 from ...api.matcher import ROLES
 from ...api.quantity import from_nanos
 from ...kubevirt.find.lookup import Lookup
 from ...kubevirt.pod.environment import Environment
-from ...kubevirt.pod.manifests import (
-    KEEP,
-    MIGRATE,
-    Manifest,
-    NoPod,
-    RenderedVM,
-    by_namespace,
-    environments,
-    labels_of,
-    malformed,
-    name_of,
-    namespace_of,
-    render_vm,
-)
+from ...kubevirt.pod.manifests import KEEP, MIGRATE, NoPod, RenderedVM, by_namespace, environments, malformed, render_vm
 from ...kubevirt.vmi.cluster import KubeVirt
 from ..placement.objects import from_manifest as pod_info
 from ..placement.objects import is_over

@@ -15,10 +15,9 @@ from typing import Any, Final, NamedTuple
 from ...api import release_schema, schema
 from ...api.errors import FieldError, go_reason
 from ...api.fields.instancetype import SPEC_TYPES
+from ...api.manifest import Manifest
 from ...api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ...api.release import NEWEST, Release
-
-Manifest = dict[str, Any]
 
 V1ALPHA1: Final = "instancetype.kubevirt.io/v1alpha1"
 V1ALPHA2: Final = "instancetype.kubevirt.io/v1alpha2"

@@ -10,12 +10,11 @@ from typing import Any, Final, NamedTuple
 
 from ...api import release_schema
 from ...api.errors import FieldError, Panic
+from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, ROLES, Role
 from ...api.release import NEWEST, Release
 from . import revision
 from .lookup import PANIC, Lookup, Problem, not_found
-
-Manifest = dict[str, Any]
 
 REJECT: Final = "Reject"
 IGNORE: Final = "Ignore"

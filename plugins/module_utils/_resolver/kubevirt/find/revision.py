@@ -5,9 +5,10 @@ KubeVirt ``pkg/instancetype/revision``.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...api import matcher, release_schema, schema
+from ...api.manifest import Manifest
 from ...api.matcher import ROLE_OF_KIND, Role
 from ...api.release import NEWEST, Release
 from . import decode
@@ -21,9 +22,6 @@ from .naming import (
     name,
     owner_reference,
 )
-
-Manifest = dict[str, Any]
-
 
 # A revision keeps the other metadata of its object.
 _DROPPED_METADATA: Final = ("labels", "annotations", "finalizers", "ownerReferences", "managedFields")

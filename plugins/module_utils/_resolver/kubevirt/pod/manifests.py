@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ...api import release_schema
 from ...api.errors import FieldError, QuantityError
+from ...api.manifest import Manifest, metadata_of, name_of, namespace_of
 from ...api.matcher import INSTANCETYPE, ROLES, set_kinds
 from ...api.tree import copy
 from ..find import find
@@ -17,8 +18,6 @@ from ..vmi.cluster import KubeVirt
 from .environment import Environment
 from .pod import Pod, Unrenderable
 from .resources import environment_of, launch
-
-Manifest = dict[str, Any]
 
 _NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 
@@ -65,32 +64,6 @@ def malformed(kind: str, manifest: Manifest, error: Exception) -> str:
     """The message about an unreadable manifest."""
     reason = str(error) if isinstance(error, QuantityError) else "a field has a value of the wrong type"
     return f"{name_of(manifest) or 'an object without a name'} is not a {kind}: {reason}"
-
-
-def metadata_of(manifest: Manifest) -> Manifest:
-    """The metadata of a manifest. Raises FieldError if they are not a mapping."""
-    metadata = manifest.get("metadata") or {}
-    if not isinstance(metadata, Mapping):
-        raise FieldError("metadata", f"expected a mapping, found {metadata!r}")
-    return dict(metadata)
-
-
-def namespace_of(manifest: Manifest) -> str:
-    return str(metadata_of(manifest).get("namespace") or "")
-
-
-def name_of(manifest: Manifest) -> str:
-    return str(metadata_of(manifest).get("name") or "")
-
-
-def label_of(manifest: Manifest) -> str:
-    """``shop/web``"""
-    return f"{namespace_of(manifest)}/{name_of(manifest)}"
-
-
-def labels_of(manifest: Manifest | None) -> dict[str, str]:
-    """The labels of a manifest."""
-    return dict(metadata_of(manifest or {}).get("labels") or {})
 
 
 def hard_of(quotas: Sequence[Manifest]) -> tuple[Manifest, ...]:

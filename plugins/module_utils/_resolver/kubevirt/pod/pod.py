@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from ...api.manifest import Manifest
 from ...api.quantity import Quantity, parse
 from ...api.tree import copy
 from . import amounts, scheduling
@@ -19,8 +20,6 @@ from .environment import Environment
 from .overhead import overhead
 from .scheduling import CREATED_BY, HOSTNAME, add_pod_anti_affinity, labels, node_selector
 from .traits import Spec, is_guaranteed, kernel_boot
-
-Manifest = dict[str, Any]
 
 _HOOKS: Final = "hooks.kubevirt.io/hookSidecars"
 _KERNEL_BOOT: Final = "kernel-boot-volume"

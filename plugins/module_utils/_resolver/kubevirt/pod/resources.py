@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ...api.manifest import Manifest
 from ...api.quantity import parse
 from ...api.tree import copy
 from ..vmi.cluster import KubeVirt, configuration
@@ -13,7 +14,7 @@ from ..vmi.hotplug import limits
 from ..vmi.vmi import guest
 from .amounts import Amounts, texts
 from .environment import Environment, environment
-from .pod import Manifest, Pod, pod, target
+from .pod import Pod, pod, target
 from .scheduling import needs_tsc_frequency
 from .traits import Spec, has_tdx, is_dedicated, pool_threads
 

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api import errors, quantity
 from ...api import release as releases
+from ...api.manifest import Manifest
 from ...api.release import NEWEST, Release
 from ..find.lookup import Lookup
 
@@ -77,8 +78,6 @@ def is_valid(spec: dict[str, Any]) -> bool:
         and 0 <= (developer.get("pvcTolerateLessSpaceUpToPercent") or 0) <= 100
     )
 
-
-Manifest = dict[str, Any]
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 

@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from ...api import schema
+from ...api.manifest import Manifest
 from ...api.tree import copy
 from .cluster import KubeVirt
 from .hotplug import Update
-
-Manifest = dict[str, Any]
 
 _MIGRATION: Final = "Migration"
 _REPLACED: Final = "the volumes replacement is effective only after restart"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...api import release_schema
 from ...api.errors import FieldError, Panic
+from ...api.manifest import Manifest
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
@@ -13,8 +14,6 @@ from ..find import find, revision
 from ..find.lookup import PANIC, Lookup, Problem
 from . import defaults
 from .cluster import Configuration
-
-Manifest = dict[str, Any]
 
 
 class Expanded(NamedTuple):

@@ -7,11 +7,10 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from ...api import quantity
+from ...api.manifest import Manifest
 from ...api.names import shown
 
 Spec = dict[str, Any]
-
-Manifest = dict[str, Any]
 
 _BLOCK: Final = 2 * 2**20  # bytes
 _LARGE_BLOCK: Final = 2**30  # with huge pages of that size

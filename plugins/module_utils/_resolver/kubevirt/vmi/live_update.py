@@ -8,10 +8,11 @@ of ``virt-controller/watch/vm``). Of the guest itself only interfaces and firmwa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...api import release_schema, schema
 from ...api.errors import FieldError, Panic
+from ...api.manifest import Manifest
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from ..apply import applier
@@ -57,8 +58,6 @@ class Impact(NamedTuple):
     guest_current: bool = False
     without_condition: bool = False
 
-
-Manifest = dict[str, Any]
 
 OTHER_FIELD: Final = "a non-live-updatable field was changed in the template spec"
 _VMI_SPEC: Final = "VirtualMachineInstanceSpec"

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from ...api import errors, quantity
+from ...api.manifest import Manifest
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
@@ -18,8 +19,6 @@ from ..find import naming
 from ..find.lookup import Lookup
 from . import defaults, vmi
 from .cluster import Configuration
-
-Manifest = dict[str, Any]
 
 # KubeVirt changes these in a running guest, so their values at the start do not count.
 _SOCKETS: Final = ("domain", "cpu", "sockets")

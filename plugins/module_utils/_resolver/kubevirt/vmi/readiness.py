@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from ...api.manifest import Manifest
 from ...api.matcher import ROLES
-
-Manifest = dict[str, Any]
 
 # The run strategy of a VM that does not run.
 HALTED: Final = "Halted"

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api import release_schema
 from ...api.errors import FieldError, Panic
+from ...api.manifest import Manifest
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
@@ -18,8 +19,6 @@ from ..find.lookup import PANIC, Lookup, Problem
 from ..preference.devices import devices as apply_device_preferences
 from . import defaults
 from .cluster import Configuration
-
-Manifest = dict[str, Any]
 
 _FIRMWARE_NAMESPACE: Final = uuid.UUID("6a1a24a1-4061-4607-8bf4-a3963d0c5895")
 

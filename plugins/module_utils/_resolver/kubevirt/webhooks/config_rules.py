@@ -7,14 +7,12 @@ It rejects what needs closed gates of the release, and what KubeVirt could not c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from ...api.manifest import Manifest
 from ...api.release import MULTI_ARCHITECTURE, PERSISTENT_STATE
 from ..vmi import hotplug
 from ..vmi.cluster import KubeVirt
 from .admission import INVALID, REQUIRED, Cause
-
-Manifest = dict[str, Any]
 
 
 def architecture(spec: Manifest, path: str, default: str, closed: frozenset[str]) -> Iterator[Cause]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...api import release_schema, unmarshal
 from ...api.errors import FieldError
+from ...api.manifest import Manifest, labels_of
 from ...api.matcher import ROLES, Role, set_kinds
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
@@ -16,8 +17,6 @@ from ..find import infer as inference
 from ..find.lookup import PANIC, Lookup, Problem
 from ..vmi.cluster import Cluster
 from .admission import INVALID, NOT_FOUND, Cause, Response, bad_request, crashed, invalid
-
-Manifest = dict[str, Any]
 
 
 class Mutated(NamedTuple):
@@ -221,5 +220,5 @@ def admission_cache_key(vm: Manifest, live: Manifest | None, cluster: Cluster) -
             revision = cluster.objects.get("ControllerRevision", metadata.get("namespace") or "", name)
             if not isinstance(revision, dict):
                 return None
-            captured.append([naming.labels(revision).get(naming.NAME_LABEL), revision.get("data")])
+            captured.append([labels_of(revision).get(naming.NAME_LABEL), revision.get("data")])
     return json.dumps([metadata, vm.get("spec"), None if live is None else live.get("spec"), captured])

@@ -7,10 +7,11 @@ defaults and requirements, which involve instance types.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from ...api import release_schema, unmarshal
 from ...api.errors import FieldError, Panic
+from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
@@ -21,8 +22,6 @@ from ..find.lookup import Lookup
 from ..vmi import defaults
 from ..vmi.cluster import Configuration
 from .admission import INVALID, NOT_FOUND, Cause, Response, allowed, bad_request, crashed, invalid
-
-Manifest = dict[str, Any]
 
 _ACROSS: Final = (topology.SOCKETS_CORES, topology.CORES_THREADS, topology.SOCKETS_CORES_THREADS)
 _THREADS_PER_CORE: Final = 2
