@@ -43,7 +43,7 @@ def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
     check reads no further.
     """
     cluster = Cluster(evaluate.Objects([]), kubevirt)
-    rules = cluster_config.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
+    rules = cluster_config.config_of(kubevirt)
     try:
         admitted = admit(manifest, None, cluster).admitted
         if admitted is None:

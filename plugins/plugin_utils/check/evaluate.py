@@ -240,7 +240,7 @@ def evaluate(
     base: the objects of an earlier revision, to tell new VMs from others; None if there is no such revision.
     """
     cluster = Cluster(lookup, kubevirt)
-    rules = cluster_config.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
+    rules = cluster_config.config_of(kubevirt)
     for entry in objects:
         if entry.manifest["kind"] in _STORAGE:
             continue

@@ -10,7 +10,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLE_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
 from ..._resolver.catalog.upgrade import ObjectChange
-from ..._resolver.kubevirt.admission import cluster_config
+from ..._resolver.kubevirt.admission.cluster_config import config_of
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt, at_release
 from ..._resolver.refresh.drift import needs
 from ..._resolver.upgrade.steps import Step, settings, steps
@@ -55,7 +55,7 @@ MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run)
 def _after(before: KubeVirt, params: Params) -> KubeVirt:
     try:
         after = at_release(before, params["kubevirt_version"] or "", params["kubevirt_configuration"])
-        cluster_config.read(dict(after.settings), after.configuration.architecture, after.release)
+        config_of(after)
         return after
     except UnknownRelease as error:
         raise TaskFailed(f"kubevirt_version: {error}") from error

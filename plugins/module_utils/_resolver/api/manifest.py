@@ -1,4 +1,4 @@
-"""Manifests of any kind: their names, labels and annotations."""
+"""Manifests of any kind: their names, labels, annotations and conditions."""
 
 from __future__ import annotations
 
@@ -38,3 +38,14 @@ def labels_of(manifest: Mapping[str, Any]) -> dict[str, str]:
 
 def annotations_of(manifest: Mapping[str, Any]) -> dict[str, str]:
     return metadata_of(manifest).get("annotations") or {}
+
+
+def condition_of(manifest: Mapping[str, Any], kind: str) -> Manifest:
+    """The condition of a type in an object's status, {} without one."""
+    conditions = (manifest.get("status") or {}).get("conditions") or ()
+    return next((condition for condition in conditions if condition.get("type") == kind), {})
+
+
+def has_condition(manifest: Mapping[str, Any], kind: str, status: str = "True") -> bool:
+    """Whether an object has the condition with this status."""
+    return condition_of(manifest, kind).get("status") == status

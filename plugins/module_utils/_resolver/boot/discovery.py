@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from ..api.manifest import Manifest, labels_of
+from ..api.manifest import Manifest, condition_of, has_condition, labels_of
 from ..api.matcher import ROLES, VOLUME_LABELS
 from .origin import Image, Origin, origin_of
 from .source import CRON, OWNER, import_status, is_ready, target_of
@@ -185,7 +185,7 @@ class _Discovery:
         namespace, name = _namespaced_name(manifest)
         spec, status = manifest.get("spec") or {}, manifest.get("status") or {}
         key = (SOURCE, namespace, str(spec.get("managedDataSource") or ""))
-        ready = _condition(manifest, "UpToDate").get("status") == "True"
+        ready = has_condition(manifest, "UpToDate")
         result = BootSource(
             IMPORT_CRON,
             namespace,
@@ -242,14 +242,9 @@ def _default_findings(labels: Mapping[str, str]) -> Iterator[BootSourceFinding]:
 
 def _readiness(manifest: Manifest, ready: bool, kind: str = "Ready") -> Iterator[BootSourceFinding]:
     if not ready:
-        condition = _condition(manifest, kind)
+        condition = condition_of(manifest, kind)
         reason = ": ".join(str(condition[part]) for part in ("reason", "message") if condition.get(part))
         yield BootSourceFinding(NOT_READY, reason or "CDI has not reported on it yet")
-
-
-def _condition(manifest: Manifest, kind: str) -> Manifest:
-    conditions = (manifest.get("status") or {}).get("conditions") or []
-    return next((condition for condition in conditions if condition.get("type") == kind), {})
 
 
 def _labels_of(role: Any) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import names
 from ..api.errors import FieldError, QuantityError
-from ..api.manifest import Manifest
+from ..api.manifest import Manifest, condition_of, has_condition
 from ..api.matcher import LABEL_PREFIX, ROLES
 from ..api.names import label_value, subdomain
 from ..api.quantity import parse
@@ -243,8 +243,7 @@ def import_status(live: Manifest) -> ImportStatus:
     """The import status of a DataVolume. CDI retries for ever and reports failures as progress."""
     status = live.get("status") or {}
     phase = status.get("phase") or ""
-    conditions = {condition.get("type"): condition for condition in status.get("conditions") or []}
-    running = conditions.get("Running") or {}
+    running = condition_of(live, "Running")
     if phase == "Succeeded":
         return ImportStatus(done=True)
     if phase == "Failed" or (running.get("status") == "False" and running.get("reason") in _STOPPED):
@@ -259,8 +258,7 @@ def import_status(live: Manifest) -> ImportStatus:
 
 def is_ready(live: Manifest) -> bool:
     """Whether CDI reports a DataSource as ready."""
-    conditions = (live.get("status") or {}).get("conditions") or []
-    return any(condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions)
+    return has_condition(live, "Ready")
 
 
 def target_of(live: Manifest) -> tuple[str, str, str] | None:

@@ -225,7 +225,7 @@ class _AdoptedVM(NamedTuple):
 
     def reduce(self, candidate: Candidate, instancetype: _Choice) -> Candidate:
         """The candidate without the fields to which the preference or the instancetype gives the same value."""
-        preference = find.preference_spec(candidate.vm, self.cluster.objects, self.cluster.release).spec
+        preference = find.spec(candidate.vm, PREFERENCE, self.cluster.objects, self.cluster.release).spec
 
         def applied(template: Manifest) -> Manifest | None:
             return applier.apply(template, instancetype.spec, preference, self.cluster.release).template
@@ -320,7 +320,7 @@ def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
 def _preferences(vm: Manifest, preferences: Iterable[Manifest] | None, cluster: Cluster) -> list[_Choice]:
     """The candidates: first none, then the given preferences. For a VM with a preference, only that."""
     if PREFERENCE.matcher_of(vm) is not None:
-        return [_Choice(None, find.preference_spec(vm, cluster.objects, cluster.release).spec)]
+        return [_Choice(None, find.spec(vm, PREFERENCE, cluster.objects, cluster.release).spec)]
     offered = filter(is_active, preferences or ())
     named = sorted(offered, key=lambda manifest: (str(manifest["metadata"]["name"]), manifest["kind"]))
     choices = [_choice(manifest, PREFERENCE, cluster) for manifest in named]

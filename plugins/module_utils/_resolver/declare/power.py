@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from ..api.kinds import Kind
-from ..api.manifest import Manifest
+from ..api.manifest import Manifest, has_condition
 from ..api.write import Repeat, Write
 from ..kubevirt.vmi.readiness import RUNNING, Readiness, is_up, run_strategy, trouble
 
@@ -117,13 +117,8 @@ def decide(power: PowerRequest, vm: Manifest, instance: Manifest | None) -> Deci
         return _NOTHING if state.restarting or state.returning else _SEND
     if state.starting:
         return _STILL_STARTING
-    if power.state == PAUSED:
-        return _NOTHING if state.running and state.paused else _SEND
-    if power.state == UNPAUSED:
-        return _NOTHING if state.running and not state.paused else _SEND
-    if power.state == MIGRATED:
-        return _NOTHING if state.running and state.migrating else _SEND
-    return _SEND
+    reached = {PAUSED: state.paused, UNPAUSED: not state.paused, MIGRATED: state.migrating}.get(power.state, False)
+    return _NOTHING if state.running and reached else _SEND
 
 
 class _PowerState:
@@ -140,7 +135,7 @@ class _PowerState:
         self.live = instance is not None and self.phase not in _FINAL
         self.ending = self.live and bool(vmi["metadata"].get("deletionTimestamp"))
         self.running = self.live and not self.ending and self.phase == "Running"
-        self.paused = _is_paused(vmi_status)
+        self.paused = has_condition(vmi, "Paused")
         migration = vmi_status.get("migrationState") or {}
         self.migrating = bool(migration) and not (migration.get("completed") or migration.get("failed"))
         requests = status.get("stateChangeRequests") or []
@@ -182,12 +177,6 @@ class _PowerState:
         if self.strategy in ("Once", "RerunOnFailure") and not self.strategy_done:
             return True
         return self.strategy == "Always" or (self.strategy == "RerunOnFailure" and self.phase == "Failed")
-
-
-def _is_paused(status: Manifest) -> bool:
-    return any(
-        condition["type"] == "Paused" and condition["status"] == "True" for condition in status.get("conditions") or []
-    )
 
 
 def _start(state: _PowerState) -> Decision:
@@ -233,15 +222,13 @@ def reached(power: PowerRequest, vm: Manifest | None) -> Readiness:
     if power.state == SOFT_REBOOTED:
         return Readiness(ready=True)
     if power.state in (PAUSED, UNPAUSED):
-        paused = _is_paused(status)
+        paused = has_condition(vm, "Paused")
         if paused is (power.state == PAUSED):
             return Readiness(ready=True)
         return Readiness(pending=f"the VM to be {power.state} ({current_status})")
     problem = trouble(vm)
     if problem is not None:
-        return (
-            Readiness(stuck=problem.reason, grace=problem.grace) if problem.grace else Readiness(failed=problem.reason)
-        )
+        return problem.readiness
     if printable in RUNNING and not requests:
         return Readiness(ready=True) if is_up(vm) else Readiness(pending=f"the VM to be ready ({current_status})")
     return Readiness(pending=f"the VM to run ({current_status})")

@@ -9,7 +9,7 @@ from ..api.managed_fields import Field
 from ..api.manifest import Manifest
 from ..api.names import shown
 from ..api.redaction import LAST_APPLIED
-from ..api.tree import copy
+from ..api.tree import copy, overlaid
 
 TakeOver = Callable[[str], bool]
 
@@ -93,7 +93,7 @@ def patch(live: Manifest, fields: Mapping[Field, Any], own: str, managers: tuple
     if our_entry is None:
         our_entry = {"manager": own, "operation": "Apply", "apiVersion": live["apiVersion"], "fieldsType": "FieldsV1"}
         entries.append(our_entry)
-    our_entry["fieldsV1"] = _merge_sets(our_entry.get("fieldsV1") or {}, moved_set)
+    our_entry["fieldsV1"] = overlaid(our_entry.get("fieldsV1") or {}, moved_set)
     operations: list[Manifest] = [
         {"op": "replace", "path": "/metadata/managedFields", "value": entries},
         {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata.get("resourceVersion", "")},
@@ -156,7 +156,3 @@ def _add_field(target: Manifest, field: Field) -> None:
     for key in field:
         # Items of lists that are not atomic keep their own prefix.
         target = target.setdefault(key if key[:2] in ("k:", "v:") else f"f:{key}", {})
-
-
-def _merge_sets(base: Manifest, added: Manifest) -> Manifest:
-    return {**base, **{key: _merge_sets(base.get(key) or {}, entry) for key, entry in added.items()}}

@@ -21,7 +21,8 @@ from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.fitting import series_of
 from ..choose.suggestions import SUGGESTED, Lister, join_or
-from ..kubevirt.admission import admitter, cluster_config, launcher_pod
+from ..kubevirt.admission import admitter, firmware, launcher_pod, virtual_machine
+from ..kubevirt.admission.cluster_config import config_of
 from ..kubevirt.admission.rule import INVALID, Cause
 from ..kubevirt.find import find, naming
 from ..kubevirt.find.lookup import Lookup
@@ -31,7 +32,6 @@ from ..kubevirt.vmi.defaults import set_vmi_defaults
 from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
 from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.admission import invalid
-from ..kubevirt.webhooks.config_rules import config_causes
 from ..kubevirt.webhooks.mutate import AdmissionResult
 from . import references
 from .references import created_volumes
@@ -162,7 +162,7 @@ def start_failures(vm: Manifest, applied: Manifest, live: Manifest | None, clust
         return [Cause(INVALID, built.error.message, "")]
     metadata, spec = built.metadata or {}, built.spec or {}
     set_vmi_defaults(spec, cluster.configuration, allowed=None, release=cluster.release)
-    settings = cluster_config.read(dict(cluster.kubevirt.settings), cluster.configuration.architecture, cluster.release)
+    settings = config_of(cluster.kubevirt)
     before = None if live is None else live["spec"]
     namespace = vm["metadata"].get("namespace", "")
     try:
@@ -310,11 +310,13 @@ def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Clust
 
 def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Issue]:
     """If the configuration is unreadable, a gate may be open, and changes may wait for a restart."""
-    causes_of_config = config_causes(spec, _TEMPLATE, cluster.kubevirt)
+    config = config_of(cluster.kubevirt)
+    closed = [*firmware.architecture(spec, _TEMPLATE, config), *firmware.persistent_state(spec, _TEMPLATE, config)]
+    barred = list(virtual_machine.live_updates(spec, _TEMPLATE)) if config.live_updates else []
     certain = not cluster.kubevirt.assumption
     return [
         Issue(_line(invalid(causes).as_json(), remedy), certain=certain)
-        for causes, remedy in zip(causes_of_config, (_OPEN_GATE, ""))
+        for causes, remedy in ((closed, _OPEN_GATE), (barred, ""))
         if causes
     ]
 

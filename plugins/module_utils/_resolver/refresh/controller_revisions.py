@@ -66,7 +66,7 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
         for role in ROLES:
             used.add((role.matcher_of(vm) or {}).get("revisionName") or "")
             used.add(((role.reference_of(vm) or {}).get("controllerRevisionRef") or {}).get("name") or "")
-        if any(_captures(vm, role) for role in ROLES):
+        if any(not is_captured(vm, role) and not (role.matcher_of(vm) or {}).get("revisionName") for role in ROLES):
             capturing.add(vm["metadata"].get("uid"))
     return sorted(
         (
@@ -90,10 +90,11 @@ def _started_with(vms: Iterable[Manifest], revisions: Iterable[Manifest]) -> set
     return {(spec.get(role.matcher) or {}).get("revisionName") or "" for spec in specs for role in ROLES}
 
 
-def _captures(vm: Manifest, role: Role) -> bool:
-    """Whether virt-controller is about to change the VM's revision."""
-    matcher = role.matcher_of(vm)
-    if not matcher or matcher.get("revisionName"):
-        return False
-    reference = role.reference_of(vm) or {}
-    return not reference.get("controllerRevisionRef") or bool(recapture_fields(matcher, reference))
+def is_captured(vm: Manifest, role: Role) -> bool:
+    """Whether virt-controller has captured the object in the matcher. True if the cluster expanded the matcher."""
+    matcher, reference = role.matcher_of(vm), role.reference_of(vm) or {}
+    if not matcher:
+        return True
+    if not reference:
+        return bool(matcher.get("revisionName"))
+    return bool(reference.get("controllerRevisionRef")) and not recapture_fields(matcher, reference)

@@ -157,7 +157,9 @@ def _role_drift(
     revision = find.captured(vm, role, objects, release)
     live = find.live(vm, role, objects, release)
     captured = revision_spec(revision.manifest, role, release).spec if revision.manifest is not None else None
-    current = _spec(role, live.manifest, release) if live.manifest is not None else None
+    current = None
+    if live.manifest is not None:
+        current = release_schema.canonical(role.spec_type, live.manifest.get("spec"), release)
     same = captured is not None and current is not None and schema.equal(role.spec_type, captured, current)
     problem = ""
     if not reference.name:
@@ -209,10 +211,6 @@ def revision_spec(revision: Manifest, role: Role, release: Release) -> decode.De
         return decoded
     alpha = decode.spec(revision, role, READS_ALPHA)
     return alpha if alpha.error is None else decoded
-
-
-def _spec(role: Role, manifest: Manifest, release: Release) -> Manifest:
-    return release_schema.canonical(role.spec_type, manifest.get("spec"), release)
 
 
 def _apply_specs(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, str | None]:

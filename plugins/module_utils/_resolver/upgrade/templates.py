@@ -55,7 +55,7 @@ def template_change(template: Manifest, before: UpgradeSide, after: UpgradeSide)
         template,
         start_before,
         start_after,
-        tuple(spec_changes(start_before, start_after)),
+        spec_changes(start_before, start_after),
         dropped,
         refusal_after,
         refusal_before,

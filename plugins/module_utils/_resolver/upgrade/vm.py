@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -10,10 +10,10 @@ from ..api import release_schema
 from ..api.errors import Panic
 from ..api.manifest import Manifest, label_of, labels_of, name_of, namespace_of
 from ..api.matcher import ROLES
-from ..api.redaction import redact
-from ..api.tree import copy, differences
+from ..api.tree import copy, shown_differences
 from ..kubernetes.quota.admission import QuotaObjects, check_quotas
-from ..kubevirt.admission import admitter, cluster_config
+from ..kubevirt.admission import admitter
+from ..kubevirt.admission.cluster_config import config_of
 from ..kubevirt.find import naming
 from ..kubevirt.pod import manifests
 from ..kubevirt.pod.amounts import texts
@@ -111,7 +111,7 @@ def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, afte
     """
     built = _built(vm, after.cluster)
     start_before, start_after = next_start(vm, before), _started(vm, built, after)
-    changes = list(spec_changes(start_before, start_after))
+    changes = spec_changes(start_before, start_after)
     update = _update(vm, instance, after.cluster)
     effect = NOTHING
     visible = any(not change["field"].startswith(_IRRELEVANT) for change in changes)
@@ -124,7 +124,7 @@ def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, afte
         vm,
         start_before,
         start_after,
-        tuple(changes),
+        changes,
         lost(vm, before, after),
         refusal(vm, after.cluster),
         refusal(vm, before.cluster),
@@ -135,12 +135,9 @@ def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, afte
     )
 
 
-def spec_changes(before: VMStart, after: VMStart) -> Iterator[dict[str, Any]]:
+def spec_changes(before: VMStart, after: VMStart) -> tuple[dict[str, Any], ...]:
     """The differences of the VMI's spec, [{field, before, after}], without secrets."""
-    if before.spec is not None and after.spec is not None:
-        for difference in differences(before.spec, after.spec):
-            value_before, value_after = redact(difference["before"], difference["after"])
-            yield {**difference, "before": value_before, "after": value_after}
+    return () if before.spec is None or after.spec is None else tuple(shown_differences(before.spec, after.spec))
 
 
 def next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
@@ -174,11 +171,9 @@ def refusal(vm: Manifest, cluster: Cluster, new: bool = False) -> str:
     if not response.allowed:
         return response.message
     before = None if new else spec
-    admission_cluster = cluster_config.read(
-        dict(cluster.kubevirt.settings), cluster.configuration.architecture, cluster.release
-    )
+    config = config_of(cluster.kubevirt)
     try:
-        causes = admitter.virtual_machine_causes(applied["spec"], spec, before, namespace_of(vm), admission_cluster)
+        causes = admitter.virtual_machine_causes(applied["spec"], spec, before, namespace_of(vm), config)
     except Panic as panic:
         return str(panic)
     return invalid(causes).message if causes else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..webhooks.config_rules import live_updates
 from . import (
     cpu,
     devices,
@@ -147,7 +146,7 @@ def _vm(spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
     yield from virtual_machine.data_volume_templates(spec)
     yield from virtual_machine.run_strategy(spec, config)
     if config.live_updates:
-        yield from live_updates(template["spec"], f"{path}.spec")
+        yield from virtual_machine.live_updates(template["spec"], f"{path}.spec")
 
 
 def vmi(metadata: Spec, spec: Spec, config: ClusterConfig) -> Iterator[Cause]:

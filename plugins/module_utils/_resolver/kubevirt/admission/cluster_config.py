@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ...api.release import NEWEST, Release, differences
-from ..vmi.cluster import Configuration, updates_live
+from ..vmi.cluster import Configuration, KubeVirt, updates_live
 from ..vmi.cluster import configuration as defaults_of
 
 _BETA: Final = frozenset(
@@ -150,9 +150,9 @@ class ClusterConfig(NamedTuple):
     persistent_reservation: bool = False
     release: Release = NEWEST
 
-    def closed_gates(self) -> frozenset[str]:
-        """Required feature gates of the release that are not open."""
-        return self.release.gates.difference(self.developer.get("featureGates") or ())
+    def closes(self, gate: str) -> bool:
+        """Whether a feature gate that the release requires is not open."""
+        return gate in self.release.gates and gate not in (self.developer.get("featureGates") or ())
 
     @property
     def rules(self) -> AdmissionRules:
@@ -192,6 +192,11 @@ def read(configuration: dict[str, Any], architecture: str, release: Release = NE
         )
     except (AttributeError, TypeError) as error:
         raise ValueError(f"malformed ({' '.join(str(error).split())})") from None
+
+
+def config_of(kubevirt: KubeVirt) -> ClusterConfig:
+    """The configuration of a cluster's KubeVirt. Raises ValueError for a malformed one."""
+    return read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
 
 
 def _machines(configuration: dict[str, Any]) -> Mapping[str, tuple[str, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ..vmi.hotplug import memory_hotplug_error
 from .cluster_config import ClusterConfig
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
@@ -136,3 +137,16 @@ def data_volume_namespaces(vm: Spec, before: Spec | None, namespace: str) -> Ite
         if other and other != namespace:
             message = f"Embedded DataVolume namespace {other} differs from VM namespace {namespace}"
             yield Cause(INVALID, message, f"spec.dataVolumeTemplates[{index}]")
+
+
+def live_updates(spec: Spec, path: str) -> Iterator[Cause]:
+    """validateLiveUpdateFeatures of a VMI spec at a path, for clusters with live updates."""
+    domain = spec["domain"]
+    cpu, memory = domain.get("cpu") or {}, domain.get("memory") or {}
+    if cpu.get("maxSockets") and cpu.get("sockets", 0) > cpu["maxSockets"]:
+        message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
+        yield Cause(INVALID, message, f"{path}.domain.cpu.sockets")
+    if memory.get("maxGuest") is not None:
+        error = memory_hotplug_error(spec, memory["maxGuest"])
+        if error is not None:
+            yield Cause(INVALID, error, f"{path}.domain.memory.guest")

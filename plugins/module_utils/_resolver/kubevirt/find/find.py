@@ -12,7 +12,7 @@ from ...api import release_schema
 from ...api.errors import FieldError
 from ...api.kinds import BY_NAME
 from ...api.manifest import Manifest, labels_of, namespace_of
-from ...api.matcher import INSTANCETYPE, PREFERENCE, Role
+from ...api.matcher import Role
 from ...api.release import NEWEST, Release
 from . import decode, naming
 from .lookup import Lookup, Problem, not_found
@@ -38,16 +38,6 @@ class EffectiveSpec(NamedTuple):
     spec: Manifest | None = None
     error: Problem | None = None
     revision: str = ""
-
-
-def instancetype_spec(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> EffectiveSpec:
-    """The spec of a VM's effective instancetype. vm: a plain or canonical manifest."""
-    return spec(vm, INSTANCETYPE, objects, release)
-
-
-def preference_spec(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> EffectiveSpec:
-    """The spec of a VM's effective preference. vm: a plain or canonical manifest."""
-    return spec(vm, PREFERENCE, objects, release)
 
 
 def spec(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> EffectiveSpec:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...api import release_schema
 from ...api.errors import FieldError, Panic
 from ...api.manifest import Manifest
-from ...api.matcher import ROLES
+from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
 from ..find import find, revision
@@ -44,8 +44,8 @@ def expand(vm: Manifest, objects: Lookup, config: Configuration | None = None, r
         if template is not None:
             template["spec"] = revision.as_written(template["spec"])
         return Expanded(vm)
-    instancetype = find.instancetype_spec(vm, objects, release)
-    preference = find.preference_spec(vm, objects, release)
+    instancetype = find.spec(vm, INSTANCETYPE, objects, release)
+    preference = find.spec(vm, PREFERENCE, objects, release)
     problem = instancetype.error or preference.error
     if problem is not None:
         return Expanded(error=problem)

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from ...api import release_schema, schema
 from ...api.errors import FieldError, Panic
 from ...api.manifest import Manifest
+from ...api.matcher import INSTANCETYPE, PREFERENCE
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from ..apply import applier
@@ -70,8 +71,8 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest
     except FieldError as error:
         return Problem(str(error))
     template: Manifest = vm["spec"]["template"]
-    instancetype = find.instancetype_spec(vm, lookup, release)
-    preference = find.preference_spec(vm, lookup, release)
+    instancetype = find.spec(vm, INSTANCETYPE, lookup, release)
+    preference = find.spec(vm, PREFERENCE, lookup, release)
     problem = instancetype.error or preference.error
     if problem is not None:
         return problem

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from ...api import errors, quantity
-from ...api.manifest import Manifest
+from ...api.manifest import Manifest, has_condition
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
@@ -118,9 +118,8 @@ def _field_names(lacks: list[Path]) -> tuple[str, ...]:
 
 def unfinished(instance: Manifest, lacks: Outstanding) -> str | None:
     """The condition of an earlier live update for which what the guest lacks has to wait, or None."""
-    conditions = (instance.get("status") or {}).get("conditions") or []
-    true = {condition["type"] for condition in conditions if condition["status"] == "True"}
-    return next((type_ for field, type_ in _UNDER_WAY.items() if field in lacks.fields and type_ in true), None)
+    waiting = (kind for field, kind in _UNDER_WAY.items() if field in lacks.fields and has_condition(instance, kind))
+    return next(waiting, None)
 
 
 def start_revision_name(vm: Manifest) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from ...api import release_schema
 from ...api.errors import FieldError, Panic
 from ...api.manifest import Manifest
-from ...api.matcher import ROLES
+from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
 from ..find import find, naming
@@ -66,14 +66,14 @@ def _build(vm: Manifest, objects: Lookup, config: Configuration, release: Releas
     if _starts_paused(vm):
         spec["startStrategy"] = "Paused"
 
-    preference = find.preference_spec(vm, objects, release)
+    preference = find.spec(vm, PREFERENCE, objects, release)
     if preference.error is not None:
         return BuiltVMI(error=preference.error)
     problem = attach(spec, preference.spec, config, release)
     if problem is not None:
         return BuiltVMI(error=problem)
 
-    instancetype = find.instancetype_spec(vm, objects, release)
+    instancetype = find.spec(vm, INSTANCETYPE, objects, release)
     if instancetype.error is not None:
         return BuiltVMI(error=instancetype.error)
     _annotate(vm, metadata)

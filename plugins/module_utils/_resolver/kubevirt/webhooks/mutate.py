@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from ...api import release_schema, unmarshal
 from ...api.errors import FieldError
 from ...api.manifest import Manifest, labels_of
-from ...api.matcher import ROLES, Role, set_kinds
+from ...api.matcher import PREFERENCE, ROLES, Role, set_kinds
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from ..find import find, naming
@@ -61,7 +61,7 @@ def mutate(
         return Mutated(refusal=(crashed if failed.reason == PANIC else bad_request)(failed.message))
     if release.sets_matcher_kind:
         set_kinds(inferred.vm)
-    preference = find.preference_spec(inferred.vm, objects, release)
+    preference = find.spec(inferred.vm, PREFERENCE, objects, release)
     # A missing preference counts as none here; validation reports it.
     if preference.spec is not None:
         _apply(preference.spec, inferred.vm, release)

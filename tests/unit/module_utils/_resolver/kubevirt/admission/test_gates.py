@@ -7,11 +7,21 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.admission import (
+    cluster_config,
+    firmware,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import kubevirt_of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import config_rules
 
 Manifest = dict[str, Any]
 ALL = frozenset((release.MULTI_ARCHITECTURE, release.PERSISTENT_STATE))
+
+
+def config(closed: frozenset[str]) -> cluster_config.ClusterConfig:
+    """The configuration of a release that asks for all of them."""
+    return cluster_config.ClusterConfig(
+        developer={"featureGates": [*(ALL - closed)]}, release=release.parse_release("1.5")
+    )
 
 
 @pytest.mark.parametrize(
@@ -24,7 +34,7 @@ ALL = frozenset((release.MULTI_ARCHITECTURE, release.PERSISTENT_STATE))
     ],
 )
 def test_another_architecture(spec: Manifest, closed: frozenset[str], fields: list[str]) -> None:
-    assert [cause.field for cause in config_rules.architecture(spec, "spec", "amd64", closed)] == fields
+    assert [cause.field for cause in firmware.architecture(spec, "spec", config(closed))] == fields
 
 
 @pytest.mark.parametrize(
@@ -42,7 +52,7 @@ def test_another_architecture(spec: Manifest, closed: frozenset[str], fields: li
     ],
 )
 def test_persistent_state(domain: Manifest, closed: frozenset[str], fields: list[str]) -> None:
-    assert [cause.field for cause in config_rules.persistent_state({"domain": domain}, "spec", closed)] == fields
+    assert [cause.field for cause in firmware.persistent_state({"domain": domain}, "spec", config(closed))] == fields
 
 
 def test_closed_gates() -> None:
