@@ -33,10 +33,7 @@ NOT_READY: Final = "not_ready"
 
 
 class BootSourceFinding(NamedTuple):
-    """A finding about a boot source.
-
-    finding: a code for programs. text: one line for users, with the remedy.
-    """
+    """A finding about a boot source. finding: a code for programs. text: one line for users, with the remedy."""
 
     finding: str
     text: str

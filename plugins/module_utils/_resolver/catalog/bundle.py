@@ -24,10 +24,7 @@ _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
 
 
 class Bundle(NamedTuple):
-    """The objects of a bundle.
-
-    objects: all, of the cluster-wide kinds. notes: conversions, one line each.
-    """
+    """The objects of a bundle. objects: all, of the cluster-wide kinds. notes: conversions, one line each."""
 
     objects: list[Manifest]
     notes: list[str]

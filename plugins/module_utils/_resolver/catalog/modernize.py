@@ -43,10 +43,7 @@ class RemainingField(NamedTuple):
 
 
 class Modernized(NamedTuple):
-    """An object without its deprecated fields.
-
-    manifest: the new manifest; without changes it equals the original.
-    """
+    """An object without its deprecated fields. manifest: the new manifest; without changes it equals the original."""
 
     manifest: Manifest
     changes: tuple[FieldChange, ...]

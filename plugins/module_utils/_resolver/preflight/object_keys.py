@@ -57,10 +57,7 @@ def keys_for_guest(vm: Manifest, vmi: Manifest, release: Release) -> list[Object
 
 
 def further_keys(key: ObjectKey, manifest: Manifest | None) -> list[ObjectKey]:
-    """The objects to look up after an object, if it is a source of inference.
-
-    manifest: None if it does not exist.
-    """
+    """The objects to look up after an object, if it is a source of inference. manifest: None if it does not exist."""
     if key.kind in ROLE_OF_KIND:
         return []
     try:

@@ -105,10 +105,7 @@ def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaO
 
 
 def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, after: UpgradeSide) -> VMChange:
-    """Compares a VM before and after an upgrade.
-
-    instance: the VM's VMI, None if there is none or it is unknown.
-    """
+    """Compares a VM before and after an upgrade. instance: the VM's VMI, None if there is none or it is unknown."""
     built = _built(vm, after.cluster)
     start_before, start_after = next_start(vm, before), _started(vm, built, after)
     changes = spec_changes(start_before, start_after)
@@ -141,10 +138,7 @@ def spec_changes(before: VMStart, after: VMStart) -> tuple[dict[str, Any], ...]:
 
 
 def next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
-    """Computes the next start of a VM.
-
-    vm: as it is stored.
-    """
+    """Computes the next start of a VM. vm: as it is stored."""
     return _started(vm, _built(vm, side.cluster), side)
 
 

@@ -19,10 +19,7 @@ from .. import virtual_machine
 
 
 class ImageContents(NamedTuple):
-    """The environment of an image.
-
-    environment: of the image, as NAME=value. problem: why it is unknown, one line.
-    """
+    """The environment of an image. environment: of the image, as NAME=value. problem: why it is unknown, one line."""
 
     environment: tuple[str, ...] = ()
     problem: str = ""

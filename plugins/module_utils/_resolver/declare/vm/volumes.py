@@ -56,10 +56,7 @@ class Names:
         self._taken: set[str] = set()
 
     def take(self, path: str, name: str) -> str:
-        """Reserves a name; it must be new and a label. path: of the option, for errors.
-
-        Raises FieldError.
-        """
+        """Reserves a name; it must be new and a label. path: of the option, for errors. Raises FieldError."""
         check_label(path, name)
         self.check_free(path, name)
         self._taken.add(name)

@@ -19,10 +19,7 @@ from .lookup import Lookup, Problem, not_found
 
 
 class LookupResult(NamedTuple):
-    """The object that a VM refers to.
-
-    manifest: the object; None if the VM does not refer to one, or with an error.
-    """
+    """The object that a VM refers to. manifest: the object; None if the VM does not refer to one, or with an error."""
 
     manifest: Manifest | None = None
     error: Problem | None = None

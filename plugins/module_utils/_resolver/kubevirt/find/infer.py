@@ -101,10 +101,7 @@ def _infer_in_place(vm: Manifest, role: Role, objects: Lookup, release: Release)
 def from_volume(
     vm: Manifest, volume: str, role: Role, objects: Lookup, release: Release = NEWEST
 ) -> Matcher | NotInferred:
-    """The matcher in the labels of a canonical VM's volume.
-
-    Raises Panic for a VM without template.
-    """
+    """The matcher in the labels of a canonical VM's volume. Raises Panic for a VM without template."""
     template = vm["spec"]["template"]
     if template is None:
         raise Panic("the VirtualMachine has no template")

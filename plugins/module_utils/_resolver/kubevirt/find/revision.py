@@ -62,10 +62,7 @@ def as_written(spec: Manifest) -> Manifest:
 
 
 class Comparison(NamedTuple):
-    """The comparison of two revisions.
-
-    equal: both contain the same spec. error: why they cannot be compared.
-    """
+    """The comparison of two revisions. equal: both contain the same spec. error: why they cannot be compared."""
 
     equal: bool = False
     error: str | None = None

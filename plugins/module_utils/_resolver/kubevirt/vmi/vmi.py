@@ -24,10 +24,7 @@ _FIRMWARE_NAMESPACE: Final = uuid.UUID("6a1a24a1-4061-4607-8bf4-a3963d0c5895")
 
 
 class BuiltVMI(NamedTuple):
-    """The VMI of a VM's next start.
-
-    metadata, spec: canonical; None with an error.
-    """
+    """The VMI of a VM's next start. metadata, spec: canonical; None with an error."""
 
     metadata: Manifest | None = None
     spec: Manifest | None = None

@@ -20,10 +20,7 @@ from .admission import INVALID, NOT_FOUND, Cause, Response, bad_request, crashed
 
 
 class Mutated(NamedTuple):
-    """A VM after the mutating webhook.
-
-    vm: the canonical VM for validation; None if it is rejected. refusal: why.
-    """
+    """A VM after the mutating webhook. vm: the canonical VM for validation; None if it is rejected. refusal: why."""
 
     vm: Manifest | None = None
     refusal: Response | None = None
