@@ -248,8 +248,8 @@ def ignored(op: str, given: Json, version: Release) -> Iterator[str]:
         if manifest["kind"] in ROLE_OF_KIND
     ]
     for label, type_name, value in parts:
-        for path, _unused in release_schema.unknown_fields(type_name, value, version):
-            yield f"{label}: {_INDEX.sub('[]', path)}"
+        for field in release_schema.unknown(type_name, value, version):
+            yield f"{label}: {_INDEX.sub('[]', field.path)}"
 
 
 OPS: dict[str, Callable[[Json], Any]] = {

@@ -80,8 +80,8 @@ def _compare(vm: Manifest, expanded: Manifest | str, lookup: ClusterLookup, clus
         result.server_error = expanded
     else:
         # Fields that the resolver does not know are also differences.
-        unknown = release_schema.unknown_fields("VirtualMachineSpec", expanded.get("spec"), NEWEST)
-        unread = [{"field": path, "server": value, "resolver": None} for path, value in unknown]
+        unknown = release_schema.unknown("VirtualMachineSpec", expanded.get("spec"), NEWEST)
+        unread = [{"field": field.path, "server": field.value, "resolver": None} for field in unknown]
         result.server = release_schema.canonical("VirtualMachine", expanded, cluster.release)["spec"]
     if own.error is not None or own.vm is None:
         result.resolver_error = own.error.message if own.error is not None else "the VM cannot be expanded"

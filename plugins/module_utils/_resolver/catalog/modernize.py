@@ -182,7 +182,7 @@ def _secure_boot(draft: Draft, firmware: Manifest, path: str) -> None:
 
 def _supports(draft: Draft, spec: Manifest) -> bool:
     """Whether the release knows all fields of a part of a preference."""
-    return not any(release_schema.unknown_fields(PREFERENCE.spec_type, spec, draft.release))
+    return not any(release_schema.unknown(PREFERENCE.spec_type, spec, draft.release))
 
 
 VM_API_VERSION: Final = "kubevirt.io/v1"
@@ -240,8 +240,10 @@ def _object(draft: Draft) -> None:
 
 def _alpha_spec(draft: Draft, type_name: str, api_version: str, spec: Manifest) -> Manifest:
     """The spec without values that the old API ignored and the current API would apply."""
-    for path, value in release_schema.unknown_fields(type_name, spec, NEWEST):
-        draft.set(f"spec.{path}", value, "", None, f"{api_version} did not know this field, so it had no effect.")
+    for field in release_schema.unknown(type_name, spec, NEWEST):
+        draft.set(
+            f"spec.{field.path}", field.value, "", None, f"{api_version} did not know this field, so it had no effect."
+        )
     result: Manifest = release_schema.without_unknown_fields(type_name, spec, NEWEST)
     cpu = result.get("cpu") or {}
     if cpu.get("preferredCPUTopology") == "":

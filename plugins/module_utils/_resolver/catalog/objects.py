@@ -33,20 +33,6 @@ from .versions import at_version
 Entry = dict[str, Any]
 
 
-class CatalogItem(NamedTuple):
-    """An object of a definition.
-
-    spec: as in the API. where: its place in the definition, such as ``series.u1.sizes.large``.
-    """
-
-    role: Role
-    name: str
-    labels: dict[str, Any]
-    annotations: dict[str, Any]
-    spec: dict[str, Any]
-    where: str
-
-
 class _DefinitionPart(NamedTuple):
     """A part of a definition. groups: the key of the groups (series or families).
 
@@ -88,11 +74,9 @@ _FAMILIES: Final = _DefinitionPart(
 )
 
 
-def items(definition: dict[str, Any]) -> Iterator[CatalogItem]:
-    """The objects of a definition, in its order, with derived labels. The definition's own labels override these; null
-    removes them.
-
-    Raises CatalogError for unknown keys, wrong types, unknown parents and circles. Specs are not checked.
+def _from_definition(definition: dict[str, Any]) -> Iterator[tuple[Manifest, str]]:
+    """The objects of a definition, in its order, and the place of each, such as ``series.u1.sizes.large``. The
+    definition's own labels override derived ones; null removes them.
     """
     _check_keys(definition, ("labels", "annotations", _SERIES.groups, _FAMILIES.groups), "the catalog")
     common = {key: _object(definition, key, "the catalog") for key in ("labels", "annotations")}
@@ -104,17 +88,15 @@ def items(definition: dict[str, Any]) -> Iterator[CatalogItem]:
             for member, entry in _entries(content, sort.members, where).items():
                 place = f"{where}.{sort.members}.{member}"
                 item = _layered(shared, sort, groups, entry, place, ())
-                derived = _derived_labels(sort.role, item["spec"])
+                name, derived = member, _derived_labels(sort.role, item["spec"])
                 if sort is _SERIES:
-                    derived[f"{DESCRIPTIVE}size"] = member
-                yield CatalogItem(
-                    sort.role,
-                    f"{group}.{member}" if sort is _SERIES else member,
-                    _without_nulls({**derived, **item["labels"]}),
-                    _without_nulls(item["annotations"]),
-                    item["spec"],
-                    place,
-                )
+                    name, derived[f"{DESCRIPTIVE}size"] = f"{group}.{member}", member
+                try:
+                    _check(sort.role.spec_type, item["spec"], "spec")
+                except FieldError as error:
+                    raise CatalogError(f"{sort.role.matcher} {name}: {error}") from error
+                labels, annotations = _without_nulls({**derived, **item["labels"]}), _without_nulls(item["annotations"])
+                yield _manifest(sort.role, name, labels, annotations, item["spec"]), place
 
 
 def _layered(
@@ -206,8 +188,8 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
 
     sources: definitions, or manifests of instancetypes and preferences of either kind (dicts with a `kind`), of which
     name, labels, annotations and spec count. version: of a catalog with versions (see `versions`), "" for the newest.
-    Raises CatalogError for the errors of `at_version` and `items`, for specs that do not match the schema, for
-    unknown fields and values in a definition's spec, for invalid names and for duplicate names.
+    Raises CatalogError for the errors of `at_version`; for keys, fields and values that a definition may not have, for
+    unknown parents and circles; for specs that do not match the schema, for invalid names and for duplicate names.
     """
     objects: dict[tuple[Role, str], tuple[Manifest, str]] = {}
     for number, source in enumerate(at_version(sources, version)):
@@ -217,9 +199,8 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
             existing, first = objects.setdefault((role_of(manifest), name_of(manifest)), (manifest, where))
             # A bundle of all four kinds contains every object twice.
             if existing != manifest:
-                raise CatalogError(
-                    f"{_label(manifest)}: name: {first} and {where} have the same name; rename or remove one of them"
-                )
+                places = f"{role_of(manifest).matcher} {name_of(manifest)}: name: {first} and {where}"
+                raise CatalogError(f"{places} have the same name; rename or remove one of them")
     return [manifest for manifest, _origin in objects.values()]
 
 
@@ -257,15 +238,6 @@ def adapt(
 def role_of(manifest: Manifest) -> Role:
     """The role of a manifest: instancetype or preference."""
     return ROLE_OF_KIND[manifest["kind"]]
-
-
-def _from_definition(definition: dict[str, Any]) -> Iterator[tuple[Manifest, str]]:
-    for item in items(definition):
-        try:
-            _check(item.role.spec_type, item.spec, "spec")
-        except FieldError as error:
-            raise CatalogError(f"{item.role.matcher} {item.name}: {error}") from error
-        yield _manifest(item.role, item.name, item.labels, item.annotations, item.spec), item.where
 
 
 def _from_manifest(source: Manifest, number: int) -> tuple[Manifest, str]:
@@ -315,7 +287,3 @@ def _check(expression: str, value: Any, path: str) -> None:
             if key not in TYPES[expression]:
                 raise FieldError(f"{path}.{key}", f"unknown field{nearest(key, TYPES[expression])}")
             _check(field_type(TYPES[expression][key]), entry, f"{path}.{key}")
-
-
-def _label(manifest: Manifest) -> str:
-    return f"{role_of(manifest).matcher} {name_of(manifest)}"

@@ -146,15 +146,11 @@ def _object_change(
         return ObjectChange(object_key, REMOVED)
     role = ROLE_OF_KIND[object_key.kind]
     spec = desired.get("spec") or {}
-    dropped_before = (
-        {path for path, _value in release_schema.unknown_fields(role.spec_type, spec, release_before, "spec")}
-        if live is desired
-        else ()
+    lost_before, lost_after = (
+        [field.path for field in release_schema.unknown(role.spec_type, spec, release, "spec")]
+        for release in (release_before, release_after)
     )
-    dropped_after = [
-        path for path, _value in release_schema.unknown_fields(role.spec_type, spec, release_after, "spec")
-    ]
-    lost = tuple(path for path in dropped_after if path not in dropped_before)
+    lost = tuple(path for path in lost_after if live is not desired or path not in lost_before)
     if live is None:
         return ObjectChange(object_key, NEW, lost=lost)
     before, after = (

@@ -85,22 +85,21 @@ _STILL_STARTING: Final = Decision(needed=True, wait_for=STARTED)
 
 def subresource_request(power: PowerRequest) -> SubresourceRequest:
     """The request for a power state."""
-    if power.state == STARTED:
-        return SubresourceRequest("virtualmachines", "start", {"paused": True} if power.paused else {})
-    if power.state == STOPPED:
-        body = {} if power.grace_period is None else {"gracePeriod": power.grace_period}
-        return SubresourceRequest("virtualmachines", "stop", body)
-    if power.state == RESTARTED:
-        body = {} if power.grace_period is None else {"gracePeriodSeconds": power.grace_period}
-        return SubresourceRequest("virtualmachines", "restart", body)
-    if power.state == MIGRATED:
-        return SubresourceRequest("virtualmachines", "migrate", {})
+    grace = power.grace_period
+    subresource, body = {
+        STARTED: ("start", {"paused": True} if power.paused else {}),
+        STOPPED: ("stop", {} if grace is None else {"gracePeriod": grace}),
+        RESTARTED: ("restart", {} if grace is None else {"gracePeriodSeconds": grace}),
+        MIGRATED: ("migrate", {}),
+        PAUSED: ("pause", {}),
+        UNPAUSED: ("unpause", {}),
+        SOFT_REBOOTED: ("softreboot", {}),
+    }[power.state]
     if power.state == SOFT_REBOOTED:
         # Nothing shows whether the first reboot took effect.
-        return SubresourceRequest(
-            "virtualmachineinstances", "softreboot", {}, supports_dry_run=False, repeat=Repeat.NEVER
-        )
-    return SubresourceRequest("virtualmachineinstances", "pause" if power.state == PAUSED else "unpause", {})
+        return SubresourceRequest("virtualmachineinstances", subresource, body, False, Repeat.NEVER)
+    on_vm = power.state not in (PAUSED, UNPAUSED)
+    return SubresourceRequest("virtualmachines" if on_vm else "virtualmachineinstances", subresource, body)
 
 
 def decide(power: PowerRequest, vm: Manifest, instance: Manifest | None) -> Decision:

@@ -188,12 +188,7 @@ def _update(vm: Manifest, instance: Manifest | None, cluster: Cluster) -> Update
 def lost(vm: Manifest, before: UpgradeSide, after: UpgradeSide) -> tuple[str, ...]:
     """The fields of a VM that the new API drops and the old one does not."""
     dropped_after, dropped_before = (
-        [
-            path
-            for path, _value in release_schema.unknown_fields(
-                "VirtualMachineSpec", vm["spec"], side.cluster.release, "spec"
-            )
-        ]
+        [field.path for field in release_schema.unknown("VirtualMachineSpec", vm["spec"], side.cluster.release, "spec")]
         for side in (after, before)
     )
     return tuple(path for path in dropped_after if path not in dropped_before)

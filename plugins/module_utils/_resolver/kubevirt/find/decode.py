@@ -107,7 +107,7 @@ def _strict(text: str, release: Release) -> Decoded | None:
         type_name = SPEC_TYPES[role.kind, V1ALPHA1]
         try:
             spec = _object(text)
-            if any(release_schema.unknown_fields(type_name, spec, release)):
+            if any(release_schema.unknown(type_name, spec, release)):
                 continue
             spec = release_schema.canonical(type_name, spec, release)
         except (_NotJSON, FieldError):

@@ -188,9 +188,8 @@ def test_unknown_fields_of_a_release_are_dropped() -> None:
         "gpus": [{"name": "a", "deviceName": ""}, {"name": "b", "deviceName": "x/y"}],
         "launchSecurity": {},
     }
-    assert dict(
-        release_schema.unknown_fields("VirtualMachineInstancetypeSpec", INSTANCETYPE, parse_release("1.2"))
-    ) == {
+    unknown = release_schema.unknown("VirtualMachineInstancetypeSpec", INSTANCETYPE, parse_release("1.2"))
+    assert {field.path: field.value for field in unknown} == {
         "cpu.maxSockets": 4,
         "gpus[0].claimName": "",
         "gpus[1].bogus": 1,

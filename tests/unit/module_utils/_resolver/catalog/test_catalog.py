@@ -25,7 +25,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
     adapt,
     expand_catalog,
-    items,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.selection import select
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.versions import version_names
@@ -142,14 +141,6 @@ def test_builtin_equals_the_upstream_bundle(
     )
     assert ours == upstream
     assert tool.digests(bundle) == upstream_digests[version]
-
-
-@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="the upstream bundles are not on this machine")
-def test_builtin_equals_the_upstream_bundle_before_canonicalization() -> None:
-    bundle = load(UPSTREAM / "v1.7.0", "*.yaml")
-    definitions = load(BUILTIN, "[ip]*.yml")
-    raw = {item.name: item.spec for definition in definitions for item in items(definition)}
-    assert raw == {manifest["metadata"]["name"]: manifest["spec"] for manifest in bundle}
 
 
 @pytest.mark.parametrize("version", NUMBERS)

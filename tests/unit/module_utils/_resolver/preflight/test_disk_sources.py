@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Problem
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.issues import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.references import (
     ignored_sizes,
     missing_sources,
 )
