@@ -49,7 +49,7 @@ def ours(case: Case) -> list[Ours]:
     placing = Batch(_state(case))
     names = [node.name for node in placing.state.nodes]
     return [
-        Ours(*([names[number] for number in numbers] for numbers in (placing.fitting(pod), placing.undecided(pod))))
+        Ours(*([names[number] for number in numbers] for numbers in (placing.fitting(pod), placing.fitting(pod, None))))
         for pod in _pending(case)
     ]
 

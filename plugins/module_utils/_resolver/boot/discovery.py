@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ..api.manifest import Manifest, condition_of, has_condition, labels_of
 from ..api.matcher import ROLES, VOLUME_LABELS
@@ -130,7 +130,13 @@ class _Discovery:
         labels = dict(own)
         for role in ROLES:
             if role.volume_label not in own:
-                labels.update({label: target_labels[label] for label in _labels_of(role) if label in target_labels})
+                labels.update(
+                    {
+                        label: target_labels[label]
+                        for label in (role.volume_label, role.volume_kind_label)
+                        if label in target_labels
+                    }
+                )
         cron = labels_of(manifest).get(CRON) or ""
         content = self._content(target, key)
         result = BootSource(
@@ -242,10 +248,6 @@ def _readiness(manifest: Manifest, ready: bool, kind: str = "Ready") -> Iterator
         condition = condition_of(manifest, kind)
         reason = ": ".join(str(condition[part]) for part in ("reason", "message") if condition.get(part))
         yield BootSourceFinding(NOT_READY, reason or "CDI has not reported on it yet")
-
-
-def _labels_of(role: Any) -> tuple[str, str]:
-    return role.volume_label, role.volume_kind_label
 
 
 def _defaults(manifest: Manifest) -> dict[str, str]:

@@ -261,7 +261,8 @@ def _with_instancetype(draft: Draft, catalog: Sequence[Manifest]) -> Conversion:
         {"field": entry["field"], "before": old, "after": new}
         for entry, old, new in zip(chosen.differences, before, after)
     )
-    guests = [guest(_effective(manifest, cluster)) for manifest in (vm, chosen.vm)]
+    effective = [adopt.effective(manifest, cluster) for manifest in (vm, chosen.vm)]
+    guests = [guest({} if isinstance(manifest, str) else manifest) for manifest in effective]
     return Conversion(*draft.done(), guests[0], guests[1], differences)
 
 
@@ -279,11 +280,6 @@ def _value(template: Manifest, path: str) -> Any:
         else:
             return None
     return value
-
-
-def _effective(vm: Manifest, cluster: Cluster) -> Manifest:
-    effective = adopt.effective(vm, cluster)
-    return {} if isinstance(effective, str) else effective
 
 
 def _offered(vm: Manifest, role: Role, catalog: Sequence[Manifest]) -> list[Manifest]:

@@ -128,7 +128,8 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
         reasons.append(f"boot source {_path(source)}: {why_source}")
     fits, rejected = _suitable(sizes, preference, available.refused, release)
     if not fits:
-        raise Rejected(_nothing_fits(sizes.described, preference, rejected))
+        why = "; ".join([f"{name}: {reason}" for name, reason in rejected.items()][-_MOST_REASONS:])
+        raise Rejected(f"size: {name_of(preference)} cannot have {sizes.described}: {why}")
     same = [instancetype for instancetype in fits if rank(instancetype, release) == rank(fits[0], release)]
     if len(same) > 1:
         raise Rejected(f"size: {_several(same, INSTANCETYPE)} are equally small; name a size, or set instancetype")
@@ -254,7 +255,8 @@ def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Relea
     classes: dict[str, list[Manifest]] = {}
     for item in _by_name(available.instancetypes, INSTANCETYPE).values():
         if is_active(item):
-            classes.setdefault(_class(item), []).append(item)
+            name = name_of(item)
+            classes.setdefault(str(labels_of(item).get(CLASS_LABEL) or series_of(name) or name), []).append(item)
     name = _chosen_class(request.performance, classes)
     described = f"the instancetypes of the class {name}"
     manifests = classes[name]
@@ -320,18 +322,9 @@ def _suitable(
     return [instancetype for instancetype in fits if named(instancetype, INSTANCETYPE) not in rejected], rejected
 
 
-def _nothing_fits(described: str, preference: Manifest, rejected: Mapping[str, str]) -> str:
-    reasons = [f"{name}: {reason}" for name, reason in rejected.items()][-_MOST_REASONS:]
-    return f"size: {name_of(preference)} cannot have {described}: {'; '.join(reasons)}"
-
-
 def _state(manifest: Manifest) -> str:
     state = state_of(manifest)
     return "" if state.name == ACTIVE else f"; it is {state.text}"
-
-
-def _class(instancetype: Manifest) -> str:
-    return str(labels_of(instancetype).get(CLASS_LABEL) or series_of(name_of(instancetype)) or name_of(instancetype))
 
 
 def _by_name(manifests: Iterable[Manifest], role: Role) -> dict[str, Manifest]:

@@ -46,7 +46,10 @@ def impact(vm: Manifest, future: AdmissionResult, instance: Manifest | None, clu
                 guest_current = _lacks_nothing(after, running, cluster)
             elif live_update.remaining_condition(vm, cluster.release) is not None:
                 guest_current = not unrequested_restart
-        _add_hotplugged(before, running["spec"])
+        for part, field in (("cpu", "sockets"), ("memory", "guest")):
+            hotplugged = (running["spec"]["domain"].get(part) or {}).get(field)
+            if hotplugged is not None and before["domain"].get(part):
+                before["domain"][part][field] = hotplugged
     reason = update.restart_required or unrequested_restart or None
     needs_restart = reason is not None and not guest_current
     return Impact(
@@ -111,11 +114,3 @@ def _captured(vm: Manifest) -> Manifest:
         if matcher and reference and naming.recapture_fields(matcher, reference):
             del vm["status"][role.reference]
     return vm
-
-
-def _add_hotplugged(spec: Manifest, running: Manifest) -> None:
-    """Adds the sockets and memory that KubeVirt has hotplugged since the guest's start."""
-    for part, field in (("cpu", "sockets"), ("memory", "guest")):
-        hotplugged = (running["domain"].get(part) or {}).get(field)
-        if hotplugged is not None and spec["domain"].get(part):
-            spec["domain"][part][field] = hotplugged

@@ -108,15 +108,11 @@ def instancetype(options: Options, validate: bool = True) -> dict[str, Any]:
         if manifest["spec"]["cpu"]["guest"] < 1:
             raise FieldError("spec.cpu.guest", "0 is too small; write 1 or more")
         for field in ("gpus", "hostDevices"):
-            _check_devices(f"spec.{field}", manifest["spec"].get(field) or [])
+            for index, device in enumerate(manifest["spec"].get(field) or []):
+                for key in ("name", "deviceName"):
+                    if not device.get(key):
+                        raise FieldError(f"spec.{field}[{index}].{key}", "required for a device")
     return manifest
-
-
-def _check_devices(path: str, devices: list[dict[str, Any]]) -> None:
-    for index, device in enumerate(devices):
-        for field in ("name", "deviceName"):
-            if not device.get(field):
-                raise FieldError(f"{path}[{index}].{field}", "required for a device")
 
 
 def preference(options: Options, validate: bool = True) -> dict[str, Any]:

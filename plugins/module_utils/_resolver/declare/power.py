@@ -86,7 +86,7 @@ _STILL_STARTING: Final = Decision(needed=True, wait_for=STARTED)
 def subresource_request(power: PowerRequest) -> SubresourceRequest:
     """The request for a power state."""
     grace = power.grace_period
-    subresource, body = {
+    requests: dict[str, tuple[str, Manifest]] = {
         STARTED: ("start", {"paused": True} if power.paused else {}),
         STOPPED: ("stop", {} if grace is None else {"gracePeriod": grace}),
         RESTARTED: ("restart", {} if grace is None else {"gracePeriodSeconds": grace}),
@@ -94,7 +94,8 @@ def subresource_request(power: PowerRequest) -> SubresourceRequest:
         PAUSED: ("pause", {}),
         UNPAUSED: ("unpause", {}),
         SOFT_REBOOTED: ("softreboot", {}),
-    }[power.state]
+    }
+    subresource, body = requests[power.state]
     if power.state == SOFT_REBOOTED:
         # Nothing shows whether the first reboot took effect.
         return SubresourceRequest("virtualmachineinstances", subresource, body, False, Repeat.NEVER)
@@ -183,14 +184,9 @@ def _start(state: _PowerState) -> Decision:
         return _STILL_STOPPING if state.leaving else _NOTHING
     if state.start_requested:
         return _NOTHING
-    return _automatic_start(state) if state.restarts_itself else _SEND
-
-
-def _automatic_start(state: _PowerState) -> Decision:
-    """The decision if KubeVirt starts the VM by itself, so that virt-api would reject a request.
-
-    If something prevents the start for good, that is the refusal.
-    """
+    if not state.restarts_itself:
+        return _SEND
+    # KubeVirt starts the VM by itself, so virt-api would reject a request, unless something prevents it for good.
     problem = trouble(state.vm)
     return Decision(refusal=problem.reason) if problem is not None and not problem.grace else _NOTHING
 

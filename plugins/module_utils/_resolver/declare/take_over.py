@@ -87,7 +87,10 @@ def patch(live: Manifest, fields: Mapping[Field, Any], own: str, managers: tuple
         else:
             remaining, moved_fields = _without(entry.get("fieldsV1") or {}, (), fields)
             for field in moved_fields:
-                _add_field(moved_set, field)
+                target = moved_set
+                for key in field:
+                    # Items of lists that are not atomic keep their own prefix.
+                    target = target.setdefault(key if key[:2] in ("k:", "v:") else f"f:{key}", {})
             if remaining:
                 entries.append({**entry, "fieldsV1": remaining})
     if our_entry is None:
@@ -150,9 +153,3 @@ def _leaves(node: Manifest) -> Iterator[Field]:
     for key, entry in entries.items():
         for leaf in _leaves(entry):
             yield (key[2:] if key.startswith("f:") else key, *leaf)
-
-
-def _add_field(target: Manifest, field: Field) -> None:
-    for key in field:
-        # Items of lists that are not atomic keep their own prefix.
-        target = target.setdefault(key if key[:2] in ("k:", "v:") else f"f:{key}", {})

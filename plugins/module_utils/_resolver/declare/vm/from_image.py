@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ...api.errors import FieldError
-from ...api.manifest import Manifest
+from ...api.manifest import Manifest, labels_of
 from ...api.matcher import INSTANCETYPE, ROLES, Role
 from ...api.tree import copy
 from ...boot.image import labels
@@ -55,7 +55,7 @@ def image_inferences(vm: Manifest, live: Manifest | None, existing: Mapping[str,
         volume = matcher["inferFromVolume"]
         data_volume = existing.get(existing_volume(vm, volume)) or {}
         image = image_of(vm, volume, existing)
-        if image is not None and role.volume_label not in ((data_volume.get("metadata") or {}).get("labels") or {}):
+        if image is not None and role.volume_label not in labels_of(data_volume):
             optional = matcher.get("inferFromVolumeFailurePolicy") == IGNORE
             inferences.append(ImageInference(role, volume, image, optional))
     return inferences
@@ -98,7 +98,8 @@ def infer_from_images(
             unresolved.setdefault(reason, []).append(role)
     if unresolved:
         parts = [
-            f"{' and '.join(role.matcher for role in roles)}: {reason}; {_remedy(roles)}"
+            f"{' and '.join(role.matcher for role in roles)}: {reason}; set"
+            f" {' and '.join(f'{role.matcher}.name' for role in roles)}, or infer: auto for a VM that may do without"
             for reason, roles in unresolved.items()
         ]
         raise FieldError("infer_from_registry", "; ".join(parts))
@@ -110,8 +111,3 @@ def _missing(inference: ImageInference, contents: ImageContents) -> str:
     if contents.problem:
         return f"cannot ask for {image}: {contents.problem}"
     return f"{image} has no variable INSTANCETYPE_KUBEVIRT_IO_DEFAULT_{inference.role.matcher.upper()}"
-
-
-def _remedy(roles: list[Role]) -> str:
-    names = " and ".join(f"{role.matcher}.name" for role in roles)
-    return f"set {names}, or infer: auto for a VM that may do without"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api.errors import FieldError
-from ...api.manifest import Manifest
+from ...api.manifest import Manifest, name_of
 from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
 from ...boot.origin import image_of
@@ -41,7 +41,11 @@ def matcher(role: Role, options: Options, spec: Manifest) -> Manifest | None:
     if declared.get("infer") == NONE:
         return None
     if declared.get("infer") == AUTO:
-        return None if _is_set(role, spec) else _inferred_if_possible(role, options, spec)
+        try:
+            inferred = _inferred(role, options, spec)
+        except FieldError:
+            return None
+        return None if _is_set(role, spec) else {**inferred, "inferFromVolumeFailurePolicy": IGNORE}
     return _inferred(role, options, spec)
 
 
@@ -67,21 +71,10 @@ def _volumes(spec: Manifest) -> Manifest:
 
 
 def _is_set(role: Role, spec: Manifest) -> bool:
-    return spec.get(role.matcher) is not None or (role is INSTANCETYPE and _sized(spec))
-
-
-def _sized(spec: Manifest) -> bool:
-    """Whether the VM sets what an instancetype would set."""
+    """Whether the VM has a matcher of the role, or sets what an instancetype would set."""
     domain = spec["template"]["spec"].get("domain") or {}
-    cpu = domain.get("cpu") or {}
-    return bool(domain.get("memory")) or any(cpu.get(part) for part in ("sockets", "cores", "threads"))
-
-
-def _inferred_if_possible(role: Role, options: Options, spec: Manifest) -> Manifest | None:
-    try:
-        return {**_inferred(role, options, spec), "inferFromVolumeFailurePolicy": IGNORE}
-    except FieldError:
-        return None
+    sized = domain.get("memory") or any((domain.get("cpu") or {}).get(part) for part in ("sockets", "cores", "threads"))
+    return spec.get(role.matcher) is not None or (role is INSTANCETYPE and bool(sized))
 
 
 def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
@@ -116,10 +109,7 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
             f"{shown(name)} is neither a PVC nor a DataVolume, so it has no labels to infer from; set name instead"
             + (", or infer_from_registry: true" if volume.get("containerDisk") is not None else ""),
         )
-    templates = {
-        (template.get("metadata") or {}).get("name"): template.get("spec") or {}
-        for template in spec.get("dataVolumeTemplates") or ()
-    }
+    templates = {name_of(template): template.get("spec") or {} for template in spec.get("dataVolumeTemplates") or ()}
     template = templates.get(volume["dataVolume"].get("name"))
     if template is None:
         # The DataVolume exists already.

@@ -52,24 +52,6 @@ class Sample(NamedTuple):
     problem: str = ""
 
 
-def capacity(nodes: Sequence[Node], batch: Batch, samples: Sequence[Sample]) -> list[dict[str, Any]]:
-    """[{name, fits, node_count, nodes_total, additional_vms, problem}], in order.
-
-    fits: an empty node could run it. node_count: the number of such nodes. additional_vms: how many more such VMs fit
-    now. problem: what is missing if no node could run it.
-    """
-    empty = Batch(ClusterState(nodes, ()))
-    return [_capacity(sample, len(nodes), empty, batch) for sample in samples]
-
-
-def _capacity(sample: Sample, total: int, empty: Batch, batch: Batch) -> dict[str, Any]:
-    count = len(empty.fitting(sample.pod)) if sample.pod is not None else 0
-    result = {"name": sample.name, "fits": count > 0, "node_count": count, "nodes_total": total, "additional_vms": 0}
-    if sample.pod is None or not count:
-        return {**result, "problem": problem(empty.state, sample.pod) if sample.pod is not None else sample.problem}
-    return {**result, "additional_vms": batch.additional(sample.pod)}
-
-
 # Of thousands of VMs on hundreds of nodes nobody reads all.
 _SHOWN: Final = 20
 
@@ -103,20 +85,32 @@ def simulate(
     samples: Sequence[Sample] = (),
     allocator: Allocator | None = None,
 ) -> dict[str, Any]:
-    """{virtual_machines, drained, instancetypes}: see the functions below and `capacity`.
+    """{virtual_machines, drained, instancetypes}: see the functions below.
 
     nodes: those that are drained are cordoned. pods: those that run. requests: placed in their order, after the guests
     of drained nodes. samples: one for each instancetype. allocator: the devices for claims.
     """
     batch = Batch(ClusterState(nodes, pods, namespaces, allocator))
+    empty = Batch(ClusterState(nodes, ()))
     labels = {node.name: node.labels for node in nodes}
     evicted = [_drain_result(batch, guest, labels[guest.node]) for guest in guests(pods, drained)]
     results = [_migration_result(batch, vm) if vm.node else _placement_result(batch, vm) for vm in requests]
     return {
         "virtual_machines": results,
         "drained": evicted,
-        "instancetypes": capacity(nodes, batch, samples),
+        "instancetypes": [_capacity(sample, empty, batch) for sample in samples],
     }
+
+
+def _capacity(sample: Sample, empty: Batch, batch: Batch) -> dict[str, Any]:
+    """{name, fits, node_count, nodes_total, additional_vms, problem}. fits: an empty node could run it. node_count: the
+    number of such nodes. additional_vms: how many more such VMs fit now. problem: what is missing if no node could.
+    """
+    count, total = len(empty.fitting(sample.pod)) if sample.pod is not None else 0, len(empty.state.nodes)
+    result = {"name": sample.name, "fits": count > 0, "node_count": count, "nodes_total": total, "additional_vms": 0}
+    if sample.pod is None or not count:
+        return {**result, "problem": problem(empty.state, sample.pod) if sample.pod is not None else sample.problem}
+    return {**result, "additional_vms": batch.additional(sample.pod)}
 
 
 def _placement_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
@@ -157,7 +151,7 @@ def _drain_result(batch: Batch, guest: PodInfo, labels: Mapping[str, str]) -> di
 
 def _is_decided(batch: Batch, pod: PodInfo | None, fits: bool) -> bool:
     """Whether there is an answer for a pod: of some devices that it claims it cannot be known whether they match."""
-    return pod is not None and (fits or pod.devices is None or not batch.undecided(pod))
+    return pod is not None and (fits or pod.devices is None or not batch.fitting(pod, None))
 
 
 def _place(batch: Batch, pod: PodInfo | None, why: str = "") -> tuple[dict[str, Any], int | None, str]:
@@ -225,35 +219,23 @@ def placement(
         try:
             owner = source.owner if source is not None else ""
             launch = render_vm(vm, lookup, kubevirt, namespace_environments[namespace], owner, labels.get(node_name))
-            pod = from_pod(launch.pod, name_of(vm), namespace)._replace(
-                claims=claim_names(launch.spec.get("volumes") or ())
-            )
-            requests.append(
-                PlacementRequest(
-                    name_of(vm), namespace, _with_devices(with_volume_affinity(pod, disks), objects), node_name
-                )
-            )
+            claims = claim_names(launch.spec.get("volumes") or ())
+            pod = from_pod(launch.pod, name_of(vm), namespace)._replace(claims=claims)
+            pod = _with_devices(with_volume_affinity(pod, disks), objects)
+            requests.append(PlacementRequest(name_of(vm), namespace, pod, node_name))
         except (NoPod, FieldError) as error:
             requests.append(PlacementRequest(name_of(vm), namespace, None, node_name, " ".join(str(error).split())))
     samples = [_sample(instancetype, kubevirt) for instancetype in objects.instancetypes]
-    return simulate(
-        nodes,
-        pods,
-        requests,
-        objects.drain,
-        namespace_labels,
-        samples,
-        _allocator(objects.devices, frozenset(restarted)),
-    )
+    allocator = None
+    if objects.devices is not None:
+        used = taken(objects.devices.claims.values(), frozenset(restarted))
+        allocator = Allocator(objects.devices.slices, used)
+    return simulate(nodes, pods, requests, objects.drain, namespace_labels, samples, allocator)
 
 
 def _with_devices(pod: PodInfo, objects: PlacementObjects) -> PodInfo:
     """The pod with what its claims of devices need."""
     return pod._replace(devices=demand(pod.resource_claims, pod.namespace, objects.devices))
-
-
-def _allocator(devices: DeviceObjects | None, deleted: frozenset[tuple[str, str]]) -> Allocator | None:
-    return Allocator(devices.slices, taken(devices.claims.values(), deleted)) if devices is not None else None
 
 
 def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> Sample:

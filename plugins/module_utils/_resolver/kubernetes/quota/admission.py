@@ -53,19 +53,18 @@ def new_objects(vm: Manifest, default_class: str = "") -> list[QuotaItem]:
     default_class: the storage class of claims without one. Unknown are the size of a DataVolume that leaves it to its
     source, and what CDI adds for a file system and during the import. Raises FieldError.
     """
-    name = str((vm.get("metadata") or {}).get("name") or "")
-    revisions = [QuotaItem(_REVISION, name) for role in ROLES if role.matcher_of(vm)]
-    return [QuotaItem(_VM, name), *revisions, *_volumes(vm, default_class)]
+    revisions = [QuotaItem(_REVISION, name_of(vm)) for role in ROLES if role.matcher_of(vm)]
+    return [QuotaItem(_VM, name_of(vm)), *revisions, *_volumes(vm, default_class)]
 
 
 def started_objects(vm: Manifest) -> list[QuotaItem]:
     """What virt-controller creates besides the pod when the VM starts."""
-    return [QuotaItem(_GUEST, str((vm.get("metadata") or {}).get("name") or ""))]
+    return [QuotaItem(_GUEST, name_of(vm))]
 
 
 def _volumes(vm: Manifest, default_class: str) -> Iterator[QuotaItem]:
     for index, template in enumerate(vm["spec"].get("dataVolumeTemplates") or ()):
-        name = (template.get("metadata") or {}).get("name") or ""
+        name = name_of(template)
         spec = template.get("spec") or {}
         requested = spec.get("storage") or spec.get("pvc") or {}
         size = ((requested.get("resources") or {}).get("requests") or {}).get("storage")

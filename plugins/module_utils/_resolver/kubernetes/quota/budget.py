@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...api.label_selector import matches_expression
+from ...api.manifest import name_of
 from ...api.quantity import DECIMAL_SI, Quantity, from_nanos, human_readable, parse
 from ...kubevirt.pod.amounts import Amounts, Container, amounts, limits, qos_class, read_container, requests, total
 from ...kubevirt.pod.pod import Pod
@@ -80,7 +81,7 @@ def from_manifest(manifest: Mapping[str, Any]) -> QuotaItem:
     )
     return QuotaItem(
         PODS,
-        (manifest.get("metadata") or {}).get("name") or "",
+        name_of(manifest),
         containers,
         init_containers,
         amounts(spec.get("overhead")),
@@ -276,8 +277,7 @@ class Quota(NamedTuple):
 def resource_quota(manifest: Mapping[str, Any]) -> Quota:
     """Reads a ResourceQuota. The limits in its status come first. Raises QuantityError."""
     hard, used = figures(manifest)
-    name = (manifest.get("metadata") or {}).get("name") or ""
-    return Quota("ResourceQuota", name, hard, used, scopes_of(manifest.get("spec") or {}), usage, True)
+    return Quota("ResourceQuota", name_of(manifest), hard, used, scopes_of(manifest.get("spec") or {}), usage, True)
 
 
 def figures(manifest: Mapping[str, Any]) -> tuple[Amounts, Nanos]:

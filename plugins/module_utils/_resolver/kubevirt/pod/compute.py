@@ -269,10 +269,17 @@ def compute(metadata: dict[str, Any], spec: Spec, env: Environment, overhead: Qu
     # The VM's own values override calculated ones.
     requests, limits = vmi_resources(spec, "requests"), vmi_resources(spec, "limits")
     quota = {name: _quota_limits(name, limits, env) for name in ("cpu", "memory")}
-    _add_storage(requests, limits)
+    add_to(requests, "ephemeral-storage", _OWN_STORAGE)
+    if "ephemeral-storage" in limits:
+        limits["ephemeral-storage"] = add(limits["ephemeral-storage"], _OWN_STORAGE)
     limits.update(dict.fromkeys(needed(spec, env), _ONE))
     request(spec, requests, limits, env)
-    more_requests, more_limits = _cpu(metadata, spec, requests, limits, env, quota["cpu"])
+    more_requests: Amounts = {}
+    more_limits: Amounts = {}
+    if is_dedicated(spec):
+        dedicated(metadata, spec, requests, limits, env)
+    else:
+        more_requests, more_limits = shared(spec, env, needs_limit(spec, env, quota["cpu"]))
     if "hugepages" in (spec["domain"].get("memory") or {}):
         pages = with_huge_pages(spec, requests, limits, overhead)
         more_requests.update(pages)
@@ -293,18 +300,3 @@ def _quota_limits(name: str, limits: Amounts, env: Environment) -> bool:
     if name in limits or (gate and not env.has_gate(gate)):
         return False
     return any(f"limits.{name}" in hard for hard in env.quotas)
-
-
-def _add_storage(requests: Amounts, limits: Amounts) -> None:
-    add_to(requests, "ephemeral-storage", _OWN_STORAGE)
-    if "ephemeral-storage" in limits:
-        limits["ephemeral-storage"] = add(limits["ephemeral-storage"], _OWN_STORAGE)
-
-
-def _cpu(
-    metadata: dict[str, Any], spec: Spec, requests: Amounts, limits: Amounts, env: Environment, quota: bool
-) -> tuple[Amounts, Amounts]:
-    if is_dedicated(spec):
-        dedicated(metadata, spec, requests, limits, env)
-        return {}, {}
-    return shared(spec, env, needs_limit(spec, env, quota))

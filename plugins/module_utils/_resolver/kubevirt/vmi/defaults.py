@@ -191,7 +191,8 @@ def set_vmi_defaults(
     architecture, domain = spec.get("architecture", ""), spec["domain"]
     domain.setdefault("firmware", {})
     _features(domain.setdefault("features", {}), architecture)
-    _timers(domain)
+    for timer in ((domain.get("clock") or {}).get("timer") or {}).values():
+        timer.setdefault("present", True)
     _devices(domain["devices"], architecture)
     _hyperv_needs(domain)
     if architecture == _ARM64:
@@ -258,11 +259,6 @@ def _hyperv_needs(domain: Spec) -> None:
             features.append({"name": "vmx", "policy": "require"})
         else:
             vmx["policy"] = "require"
-
-
-def _timers(domain: Spec) -> None:
-    for timer in ((domain.get("clock") or {}).get("timer") or {}).values():
-        timer.setdefault("present", True)
 
 
 def _devices(devices: Spec, architecture: str) -> None:

@@ -106,10 +106,13 @@ def _fixed(at_start: dict[Path, Any], now: dict[Path, Any], running: dict[Path, 
     lacks = [
         path
         for path in {**at_start, **now}
-        if _changed(at_start, now, path) and not _follows(running, at_start, now, path)
+        if path not in _LIVE
+        and not _same(at_start.get(path), now.get(path), path in at_start, path in now)
+        and not _follows(running, at_start, now, path)
     ]
-    # A VMI loses the drive at once, its guest does not.
-    return [*lacks, *(_drives(at_start) - {path[:4] for path in now})]
+    # A VMI loses a CD-ROM drive at once, its guest does not.
+    drives = {path[:4] for path in at_start if path[:3] == _DISKS and path[4:5] == ("cdrom",)}
+    return [*lacks, *(drives - {path[:4] for path in now})]
 
 
 def _field_names(lacks: list[Path]) -> tuple[str, ...]:
@@ -160,11 +163,6 @@ def _revised(vm: Manifest, started: Manifest | None) -> bool:
     return any(naming.referenced(vm, role).name != naming.referenced(at_start, role).name for role in ROLES)
 
 
-def _drives(leaves: dict[Path, Any]) -> set[Path]:
-    """The paths of the CD-ROM drives."""
-    return {path[:4] for path in leaves if path[:3] == _DISKS and path[4:5] == ("cdrom",)}
-
-
 def _by_default(
     spec: Manifest, declared: dict[Path, Any], config: Configuration | None, release: Release
 ) -> dict[Path, Any]:
@@ -185,10 +183,6 @@ def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
             yield from _leaves(entry, (*path, str(entry["name"])))
     else:
         yield path, value
-
-
-def _changed(at_start: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
-    return path not in _LIVE and not _same(at_start.get(path), now.get(path), path in at_start, path in now)
 
 
 def _follows(running: dict[Path, Any], at_start: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:

@@ -89,7 +89,9 @@ def attach(spec: Manifest, preference: Manifest | None, config: Configuration, r
     if preference is not None:
         apply_device_preferences(preference, spec, release)
     defaults.add_disks_for_volumes(spec)
-    _add_input(spec)
+    devices = spec["domain"]["devices"]
+    if devices.get("autoattachInputDevice") and not devices.get("inputs"):
+        devices["inputs"] = [{"name": "default-0", "type": ""}]
     return defaults.add_network_interface(spec, config)
 
 
@@ -109,12 +111,6 @@ def _starts_paused(vm: Manifest) -> bool:
     for request in vm["status"].get("stateChangeRequests", ())[:1]:
         return bool(request["action"] == "Start" and request.get("data", {}).get("paused") == "true")
     return False
-
-
-def _add_input(spec: Manifest) -> None:
-    devices = spec["domain"]["devices"]
-    if devices.get("autoattachInputDevice") and not devices.get("inputs"):
-        devices["inputs"] = [{"name": "default-0", "type": ""}]
 
 
 def _annotate(vm: Manifest, metadata: Manifest) -> None:

@@ -51,10 +51,10 @@ def _memory_causes(memory: Manifest) -> Iterator[Cause]:
 def preference(spec: Manifest, release: Release = NEWEST) -> Response:
     """The response to the canonical spec of a preference of either kind."""
     topology_name = spec.get("cpu", {}).get("preferredCPUTopology")
-    causes = [
-        *(_topology_causes(topology_name) if release.checks_topology_names else ()),
-        *(_spread_causes(spec, release) if release.checks_spread_options else ()),
-    ]
+    causes = list(_spread_causes(spec, release)) if release.checks_spread_options else []
+    if release.checks_topology_names and topology_name is not None and topology_name not in topology.NAMES:
+        message = f"unknown preferredCPUTopology {topology_name}"
+        causes.insert(0, Cause(INVALID, message, "spec.cpu.preferredCPUTopology"))
     if causes:
         return invalid(causes)
     short_name = topology.NAMES.get(topology_name)
@@ -62,11 +62,6 @@ def preference(spec: Manifest, release: Release = NEWEST) -> Response:
         deprecated = f"PreferredCPUTopology {topology_name} is deprecated for removal in a future release"
         return allowed([f"{deprecated}, please use {short_name} instead"])
     return allowed()
-
-
-def _topology_causes(topology_name: str | None) -> Iterator[Cause]:
-    if topology_name is not None and topology_name not in topology.NAMES:
-        yield Cause(INVALID, f"unknown preferredCPUTopology {topology_name}", "spec.cpu.preferredCPUTopology")
 
 
 def _spread_causes(spec: Manifest, release: Release) -> Iterator[Cause]:
