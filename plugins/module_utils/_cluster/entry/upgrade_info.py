@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import path_of
 from ..._resolver.api.matcher import ROLE_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
 from ..._resolver.catalog.upgrade import ObjectChange
@@ -15,7 +16,7 @@ from ..._resolver.kubevirt.vmi.cluster import KubeVirt, at_release
 from ..._resolver.refresh.drift import needs
 from ..._resolver.upgrade.steps import Step, settings, steps
 from ..._resolver.upgrade.templates import TemplateChange
-from ..._resolver.upgrade.vm import Admission, Admissions, VMChange, key_of
+from ..._resolver.upgrade.vm import Admission, Admissions, VMChange
 from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
@@ -92,7 +93,7 @@ def _result(impact: UpgradeImpact) -> Result:
         "kubevirt": {"before": _version(before), "after": _version(after)},
         "settings": settings(before, after),
         "steps": [_step(step) for step in planned_steps],
-        "virtual_machines": [_vm(vm, by_vm.get(key_of(vm.vm), Admission())) for vm in impact.vms],
+        "virtual_machines": [_vm(vm, by_vm.get(path_of(vm.vm), Admission())) for vm in impact.vms],
         "quotas": impact.admissions.quotas if impact.admissions else [],
         "templates": [_template(template) for template in impact.templates],
         "objects": [_object(item, users[item.object_key]) for item in impact.objects if item.affected],

@@ -27,6 +27,11 @@ def name_of(manifest: Mapping[str, Any]) -> str:
     return str(metadata_of(manifest).get("name") or "")
 
 
+def path_of(manifest: Mapping[str, Any]) -> tuple[str, str]:
+    """Namespace and name."""
+    return namespace_of(manifest), name_of(manifest)
+
+
 def label_of(manifest: Mapping[str, Any]) -> str:
     """``shop/web``"""
     return f"{namespace_of(manifest)}/{name_of(manifest)}"

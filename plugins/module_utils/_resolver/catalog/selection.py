@@ -49,7 +49,10 @@ class Selection:
         """
         objects = list(objects)
         chosen = [*self._instancetypes(objects), *self._preferences(objects)]
-        tests = [_selector(text) for text in self.labels]
+        try:
+            tests = [selector(text) for text in self.labels]
+        except SelectorError as error:
+            raise CatalogError(f"label_selectors: {error}") from error
         return [
             manifest
             for manifest in chosen
@@ -73,13 +76,6 @@ class Selection:
 
     def _is_current(self, manifest: Manifest) -> bool:
         return self.deprecated == "include" or is_active(manifest) == (self.deprecated == "exclude")
-
-
-def _selector(text: str) -> Callable[[dict[str, str]], bool]:
-    try:
-        return selector(text)
-    except SelectorError as error:
-        raise CatalogError(f"label_selectors: {error}") from error
 
 
 def select(

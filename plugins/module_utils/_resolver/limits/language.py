@@ -151,7 +151,9 @@ def _check(entry: Manifest) -> None:
     if reason := names.label(name):
         raise FieldError("name", f"{shown(name)} {reason}")
     for field in _LISTS:
-        _check_list(field, entry.get(field, []))
+        value = entry.get(field, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+            raise FieldError(field, f"expected a list of names, found {shown(value)}; write {field}: [name]")
     _check_labels(entry.get("namespace_labels", {}))
     for field in ("namespaces", "except_namespaces"):
         for value in entry.get(field, []):
@@ -166,11 +168,6 @@ def _check(entry: Manifest) -> None:
     _check_choice("action", entry.get("action", DENY), ACTIONS)
     if not any(entry.get(field) not in (None, True, []) for field in _LIMITING):
         raise FieldError("", f"limits nothing; write one of {', '.join(_LIMITING)}")
-
-
-def _check_list(field: str, value: Any) -> None:
-    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-        raise FieldError(field, f"expected a list of names, found {shown(value)}; write {field}: [name]")
 
 
 def _check_labels(value: Any) -> None:

@@ -198,7 +198,10 @@ def _admitted_issues(
     vm = admission.vm
     lost = [issue for role in ROLES for issue in _lost_revision(admitted, role, live, cluster)]
     if lost:
-        return _lost_revision_issues(lost, admitted, cluster)
+        # KubeVirt's errors for a VM without the object, such as that a preference requires more memory than none.
+        response = validate.virtual_machine(copy(admitted), cluster.objects, cluster.configuration, cluster.release)
+        refusal = response.as_json()
+        return lost if refusal["allowed"] else [Issue(_line(refusal, lost[0].text))]
     missing = [issue for role in ROLES for issue in _missing_object(admitted, role, cluster, lister)]
     missing += [Issue(text, missing=True) for text in missing_sources(vm, live, cluster.objects, lister)]
     if missing:
@@ -277,12 +280,6 @@ def _lost_revision(vm: Manifest, role: Role, live: Manifest | None, cluster: Clu
     text = f"spec.{role.matcher}: {_REVISION_LOST.format(name=name)}"
     due = _is_due(vm, live)
     return [Issue(text, certain=due, missing=due, starts=False)]
-
-
-def _lost_revision_issues(lost: list[Issue], vm: Manifest, cluster: Cluster) -> list[Issue]:
-    """KubeVirt's errors for a VM without a lost object, such as that a preference requires more memory than none."""
-    response = validate.virtual_machine(copy(vm), cluster.objects, cluster.configuration, cluster.release).as_json()
-    return lost if response["allowed"] else [Issue(_line(response, lost[0].text))]
 
 
 def _missing_object(vm: Manifest, role: Role, cluster: Cluster, lister: Lister) -> list[Issue]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from ..api.kinds import BY_NAME
@@ -34,7 +35,10 @@ def keys_for_admission(vm: Manifest, release: Release) -> list[ObjectKey]:
     vm: a plain manifest. There are none for a VM that does not match the schema, because it is rejected anyway.
     """
     try:
-        return [*_references(vm, release), *_data_sources(vm)]
+        specs = [template.get("spec") or {} for template in vm["spec"].get("dataVolumeTemplates") or ()]
+        # The DataSources of its disks name their architecture.
+        sources = [_sources({"sourceRef": spec.get("sourceRef")}, namespace_of(vm)) for spec in specs]
+        return [*_references(vm, release), *chain(*sources)]
     except (AttributeError, KeyError, TypeError):
         return []
 
@@ -82,12 +86,6 @@ def _references(vm: Manifest, release: Release) -> Iterator[ObjectKey]:
             yield ObjectKey("ControllerRevision", vm_namespace, reference.name, vm_namespace, fallback)
         else:
             yield from live
-
-
-def _data_sources(vm: Manifest) -> Iterator[ObjectKey]:
-    """The DataSources of a VM's disks, which name their architecture."""
-    for template in vm["spec"].get("dataVolumeTemplates") or ():
-        yield from _sources({"sourceRef": (template.get("spec") or {}).get("sourceRef")}, namespace_of(vm))
 
 
 def _volume(spec: Manifest, name: str, vm_namespace: str) -> Iterator[ObjectKey]:

@@ -249,8 +249,3 @@ def _check(vms: Sequence[Manifest], side: UpgradeSide, objects: QuotaObjects) ->
 def _problem(line: dict[str, Any]) -> str:
     """A VM without a pod has another problem, which its start names."""
     return str(line.get("problem", "")) if line["evaluated"] else ""
-
-
-def key_of(vm: Manifest) -> tuple[str, str]:
-    """The VM's key in Admissions."""
-    return namespace_of(vm), name_of(vm)

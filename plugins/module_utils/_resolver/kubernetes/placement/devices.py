@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .demand import Demand, DeviceRequest
-from .objects import Node, matches_term
+from .objects import Node, selects
 
 _TEXT: Final = r"\"[^\"\\\n]*\"|'[^'\\\n]*'"
 _DRIVER: Final = re.compile(rf"device\s*\.\s*driver\s*==\s*({_TEXT})")
@@ -105,7 +105,7 @@ class Allocator:
 
     def fits(self, node: Node, demand: Demand) -> bool | None:
         """Whether a node has devices for a pod; None if that is not known."""
-        if demand.missing or not all(_reaches(node, selector) for selector in demand.node_selectors):
+        if demand.missing or not all(selects(selector, node) for selector in demand.node_selectors):
             return False
         cached = self._cached_fits.setdefault(node.name, {})
         key = demand.requests, demand.doubt
@@ -221,10 +221,4 @@ def _generation(spec: Manifest) -> int:
 def _is_reachable(node: Node, location: Manifest) -> bool:
     if location.get("nodeName"):
         return bool(location["nodeName"] == node.name)
-    return bool(location.get("allNodes")) or (
-        bool(location.get("nodeSelector")) and _reaches(node, location["nodeSelector"])
-    )
-
-
-def _reaches(node: Node, selector: Manifest) -> bool:
-    return any(matches_term(term, node) for term in selector.get("nodeSelectorTerms") or ())
+    return bool(location.get("allNodes")) or selects(location.get("nodeSelector") or {}, node)

@@ -32,7 +32,7 @@ def rules(state: ClusterState, pod: PodInfo) -> list[Rule]:
         *_spread(state, pod),
         *_affinity(state, pod),
         *_anti_affinity(state, pod),
-        *_existing_anti_affinity(state, pod),
+        *(_avoiding(key, values, "pods that do not avoid it") for key, values in state.anti_affinity_domains(pod)),
     ]
 
 
@@ -68,21 +68,12 @@ def _anti_affinity(state: ClusterState, pod: PodInfo) -> Iterator[Rule]:
         yield _avoiding(topology, {value for value, amount in domains.items() if amount}, "distance from other pods")
 
 
-def _existing_anti_affinity(state: ClusterState, pod: PodInfo) -> Iterator[Rule]:
-    for topology, values in state.anti_affinity_domains(pod):
-        yield _avoiding(topology, values, "pods that do not avoid it")
-
-
 def _avoiding(topology: str, values: set[str], problem: str) -> Rule:
     return lambda node: problem if node.labels.get(topology) in values else ""
 
 
 def _spread(state: ClusterState, pod: PodInfo) -> Iterator[Rule]:
-    hard = [
-        constraint
-        for constraint in pod.spread
-        if (constraint.get("whenUnsatisfiable") or "DoNotSchedule") == "DoNotSchedule"
-    ]
+    hard = [entry for entry in pod.spread if (entry.get("whenUnsatisfiable") or "DoNotSchedule") == "DoNotSchedule"]
     keys = [constraint.get("topologyKey", "") for constraint in hard]
     for constraint in hard:
         yield _spread_rule(state, pod, constraint, keys)
@@ -104,9 +95,8 @@ def _spread_rule(state: ClusterState, pod: PodInfo, constraint: Mapping[str, Any
         value = node.labels.get(topology)
         if value is None:
             return f"the label {topology} of its topology spread"
-        return (
-            f"room to spread by {topology}" if counts_by_value.get(value, 0) + self_match - minimum > max_skew else ""
-        )
+        skew = counts_by_value.get(value, 0) + self_match - minimum
+        return f"room to spread by {topology}" if skew > max_skew else ""
 
     return rule
 
@@ -183,9 +173,7 @@ def insufficient_resources(state: ClusterState, pod: PodInfo, number: int) -> di
 
 def violated_rule(node: Node, pod_rules: list[Rule]) -> str:
     """What of other pods keeps a pod off a node, "" if nothing does."""
-    if not pod_rules:
-        return ""
-    return next((reason for reason in (rule(node) for rule in pod_rules) if reason), "")
+    return next(filter(None, (rule(node) for rule in pod_rules)), "")
 
 
 _SIZES: Final = ("memory", "ephemeral-storage")
@@ -203,9 +191,7 @@ def problem(state: ClusterState, pod: PodInfo) -> str:
     reasons = [*_missing_resources(state, pod), *_missing_claimed_devices(state, pod), *_excluded_nodes(state, pod)]
     numbers = eligible(state, pod)
     best = _nearest_node(state, pod, numbers) if numbers else ""
-    if best:
-        reasons.append(best)
-    return "; ".join(reasons)
+    return "; ".join([*reasons, *filter(None, [best])])
 
 
 def _missing_resources(state: ClusterState, pod: PodInfo) -> Iterator[str]:

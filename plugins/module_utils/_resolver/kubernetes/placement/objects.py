@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ...api.label_selector import matches_expression
@@ -119,6 +119,7 @@ def from_pod(pod: Pod, name: str, namespace: str) -> PodInfo:
 def from_manifest(manifest: Mapping[str, Any]) -> PodInfo:
     """Reads a Pod."""
     metadata, spec = (manifest.get(part) or {} for part in ("metadata", "spec"))
+    claims = ((volume.get("persistentVolumeClaim") or {}).get("claimName") for volume in spec.get("volumes") or ())
     return PodInfo(
         metadata.get("name", ""),
         metadata.get("namespace", ""),
@@ -130,16 +131,9 @@ def from_manifest(manifest: Mapping[str, Any]) -> PodInfo:
         tuple(spec.get("topologySpreadConstraints") or ()),
         bool(metadata.get("deletionTimestamp")),
         spec.get("nodeName") or "",
-        tuple(_claims(spec.get("volumes") or ())),
+        tuple(filter(None, claims)),
         resource_claims=tuple(spec.get("resourceClaims") or ()),
     )
-
-
-def _claims(volumes: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    for volume in volumes:
-        name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
-        if name:
-            yield name
 
 
 def is_over(manifest: Mapping[str, Any]) -> bool:
@@ -160,12 +154,13 @@ def _requests(spec: Mapping[str, Any]) -> Amounts:
 
 
 def _counts(amounts: Amounts) -> Counts:
-    counts = {name: count(name, amount) for name, amount in amounts.items() if name in _PLAIN or _is_scalar(name)}
+    scalars = ("hugepages-", "attachable-volumes-")
+    counts = {
+        name: count(name, amount)
+        for name, amount in amounts.items()
+        if name in _PLAIN or name.startswith(scalars) or _QUALIFIED.fullmatch(name)
+    }
     return {name: amount for name, amount in counts.items() if amount}
-
-
-def _is_scalar(name: str) -> bool:
-    return name.startswith(("hugepages-", "attachable-volumes-")) or _QUALIFIED.fullmatch(name) is not None
 
 
 def untolerated_taints(node: Node, pod: PodInfo) -> Iterator[Mapping[str, Any]]:
@@ -203,14 +198,18 @@ def matches_node_affinity(node: Node, pod: PodInfo) -> bool:
         return False
     affinity = pod.affinity.get("nodeAffinity") or {}
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
-    return required is None or any(matches_term(term, node) for term in required.get("nodeSelectorTerms") or ())
+    return required is None or selects(required, node)
 
 
 def unreachable_claims(node: Node, pod: PodInfo) -> Iterator[str]:
     """The claims of a pod that cannot be reached from a node."""
     for name, selector in pod.volume_affinity:
-        if not any(matches_term(term, node) for term in selector.get("nodeSelectorTerms") or ()):
+        if not selects(selector, node):
             yield name
+
+
+def selects(selector: Mapping[str, Any], node: Node) -> bool:
+    return any(matches_term(term, node) for term in selector.get("nodeSelectorTerms") or ())
 
 
 def matches_term(term: Mapping[str, Any], node: Node) -> bool:

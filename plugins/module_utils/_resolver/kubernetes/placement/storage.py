@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from ...api.manifest import name_of, path_of
 from .objects import PodInfo
 
 Manifest = Mapping[str, Any]
@@ -30,9 +31,9 @@ class Storage(NamedTuple):
 def storage(claims: Iterable[Manifest], volumes: Iterable[Manifest], classes: Iterable[Manifest]) -> Storage:
     """The storage of a cluster, from manifests."""
     return Storage(
-        {(claim["metadata"].get("namespace", ""), claim["metadata"]["name"]): claim for claim in claims},
-        {volume["metadata"]["name"]: volume for volume in volumes},
-        {storage_class["metadata"]["name"]: storage_class for storage_class in classes},
+        {path_of(claim): claim for claim in claims},
+        {name_of(volume): volume for volume in volumes},
+        {name_of(storage_class): storage_class for storage_class in classes},
     )
 
 
@@ -97,12 +98,6 @@ def _selected_node(annotations: Manifest) -> list[Manifest]:
 def _allowed_topologies(topologies: Sequence[Manifest]) -> list[Manifest]:
     if not topologies:
         return []
-    terms = [
-        {
-            "matchExpressions": [
-                {**expression, "operator": "In"} for expression in topology.get("matchLabelExpressions") or ()
-            ]
-        }
-        for topology in topologies
-    ]
+    labels = (topology.get("matchLabelExpressions") or () for topology in topologies)
+    terms = [{"matchExpressions": [{**label, "operator": "In"} for label in expressions]} for expressions in labels]
     return [{"nodeSelectorTerms": terms}]

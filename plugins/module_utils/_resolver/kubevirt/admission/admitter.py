@@ -115,15 +115,11 @@ def virtual_machine_causes(
     """
     causes: list[Cause] = []
     if before is None:
-        causes = _new_vm(stored["template"]["spec"], applied["template"]["spec"], config)
+        causes = list(_discontinued(stored["template"]["spec"], config))
+        causes = causes or list(interfaces.discontinued(applied["template"]["spec"], "spec", config))
     return (
         causes or list(_vm(applied, config)) or list(virtual_machine.data_volume_namespaces(stored, before, namespace))
     )
-
-
-def _new_vm(stored: Spec, applied: Spec, config: ClusterConfig) -> list[Cause]:
-    causes = list(_discontinued(stored, config))
-    return causes or list(interfaces.discontinued(applied, "spec", config))
 
 
 def _discontinued(spec: Spec, config: ClusterConfig) -> Iterator[Cause]:

@@ -86,22 +86,17 @@ def run_strategy(vm: Spec, config: ClusterConfig) -> Iterator[Cause]:
 
 def data_volume_templates(vm: Spec) -> Iterator[Cause]:
     """ValidateDataVolumeTemplate. vm: the VM's spec."""
+    sources = (("persistentVolumeClaim", "claimName"), ("dataVolume", "name"))
     volumes = vm["template"]["spec"].get("volumes", ())
+    used = {volume[source].get(key) for volume in volumes for source, key in sources if volume.get(source)}
     for index, template in enumerate(vm.get("dataVolumeTemplates", ())):
         field = f"spec.dataVolumeTemplate[{index}]"
         cause = _data_volume(template, field)
         if cause is not None:
             yield cause
-        elif not any(_refers_to(volume, template["metadata"].get("name", "")) for volume in volumes):
+        elif template["metadata"].get("name", "") not in used:
             message = f"DataVolumeTemplate entry {field} must be referenced in the VMI template's 'volumes' list"
             yield Cause(REQUIRED, message, field)
-
-
-def _refers_to(volume: Spec, name: str) -> bool:
-    claim, data_volume = volume.get("persistentVolumeClaim"), volume.get("dataVolume")
-    return (claim is not None and claim.get("claimName") == name) or (
-        data_volume is not None and data_volume.get("name") == name
-    )
 
 
 def _data_volume(template: Spec, field: str) -> Cause | None:
