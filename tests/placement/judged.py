@@ -18,9 +18,8 @@ sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "role
 from _resolver.kubernetes.placement.batch import Batch  # noqa: E402
 from _resolver.kubernetes.placement.demand import DeviceObjects, demand, device_objects  # noqa: E402
 from _resolver.kubernetes.placement.devices import Allocator, taken  # noqa: E402
-from _resolver.kubernetes.placement.objects import PodInfo, from_manifest, node  # noqa: E402
+from _resolver.kubernetes.placement.objects import PodInfo, from_manifest, node, storage, with_volume_affinity  # noqa: E402  # noqa: E402
 from _resolver.kubernetes.placement.state import ClusterState  # noqa: E402
-from _resolver.kubernetes.placement.storage import storage, with_volume_affinity  # noqa: E402
 
 Case = dict[str, Any]
 Verdicts = list[list[list[str]]]

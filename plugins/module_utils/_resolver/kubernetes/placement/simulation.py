@@ -22,9 +22,8 @@ from .batch import Batch
 from .demand import DeviceObjects, demand
 from .devices import Allocator, taken
 from .fit import problem
-from .objects import Node, PodInfo, from_manifest, from_pod, is_over, node
+from .objects import Node, PodInfo, claim_names, from_manifest, from_pod, is_over, node, storage, with_volume_affinity
 from .state import ClusterState
-from .storage import claim_names, storage, with_volume_affinity
 
 
 def guests(pods: Iterable[PodInfo], nodes: Iterable[str]) -> list[PodInfo]:

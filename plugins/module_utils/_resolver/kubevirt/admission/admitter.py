@@ -5,20 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from . import (
-    cpu,
-    devices,
-    disks,
-    firmware,
-    guest,
-    interfaces,
-    memory,
-    networks,
-    scheduling,
-    virtual_machine,
-    vmi_only,
-    volumes,
-)
+from . import cpu, devices, disks, firmware, guest, interfaces, networks, scheduling, virtual_machine, vmi_only, volumes
 from .cluster_config import ClusterConfig
 from .rule import NOT_SUPPORTED, Cause, Rule, Spec
 
@@ -40,10 +27,10 @@ _NETWORK_RULES: Final[tuple[Rule, ...]] = (
 SPEC_RULES: Final[tuple[Rule, ...]] = (
     guest.hostname,
     guest.subdomain,
-    memory.requests,
-    memory.limits,
-    memory.huge_pages,
-    memory.guest_within_limit,
+    cpu.memory_request,
+    cpu.memory_limit,
+    cpu.memory_in_huge_pages,
+    cpu.memory_within_limit,
     firmware.machine_type,
     firmware.acpi_tables,
     cpu.request_not_negative,
@@ -85,7 +72,7 @@ SPEC_RULES: Final[tuple[Rule, ...]] = (
     devices.video,
     devices.panic_devices,
     devices.reboot_policy,
-    memory.reserved_overhead,
+    cpu.reserved_memory_overhead,
     guest.service_account,
     firmware.persistent_state,
 )

@@ -10,7 +10,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     eligible,
     problem,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.storage import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.objects import (
     claim_names,
     storage,
     with_volume_affinity,
