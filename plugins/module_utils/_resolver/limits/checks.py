@@ -92,11 +92,7 @@ class Violation(NamedTuple):
 
 
 def violations(
-    limits: Iterable[Limit],
-    manifest: Manifest,
-    before: Manifest | None,
-    namespace: str,
-    labels: Mapping[str, str],
+    limits: Iterable[Limit], manifest: Manifest, before: Manifest | None, namespace: str, labels: Mapping[str, str]
 ) -> Iterator[Violation]:
     """What breaks the limits of a namespace: of a VM, a VMI that a user creates, or an instancetype of the namespace.
 

@@ -103,11 +103,7 @@ def pin(
 
 
 def _targets(
-    vm: Manifest,
-    roles: Iterable[Role],
-    requested: str | Mapping[str, str],
-    revisions: RevisionIndex,
-    release: Release,
+    vm: Manifest, roles: Iterable[Role], requested: str | Mapping[str, str], revisions: RevisionIndex, release: Release
 ) -> tuple[dict[Role, Manifest], RevisionChange | None]:
     """The revisions to pin, or the refusal."""
     targets: dict[Role, Manifest] = {}

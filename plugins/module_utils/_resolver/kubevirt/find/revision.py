@@ -12,16 +12,7 @@ from ...api.manifest import Manifest
 from ...api.matcher import ROLE_OF_KIND, Role
 from ...api.release import NEWEST, Release
 from . import decode
-from .naming import (
-    GENERATION_LABEL,
-    KIND_LABEL,
-    NAME_LABEL,
-    UID_LABEL,
-    VERSION,
-    VERSION_LABEL,
-    name,
-    owner_reference,
-)
+from .naming import GENERATION_LABEL, KIND_LABEL, NAME_LABEL, UID_LABEL, VERSION, VERSION_LABEL, name, owner_reference
 
 # A revision keeps the other metadata of its object.
 _DROPPED_METADATA: Final = ("labels", "annotations", "finalizers", "ownerReferences", "managedFields")

@@ -202,11 +202,7 @@ class Pod(NamedTuple):
 
 
 def pod(
-    metadata: Manifest,
-    spec: Spec,
-    env: Environment,
-    status: Mapping[str, Any] | None = None,
-    migrated: bool = False,
+    metadata: Manifest, spec: Spec, env: Environment, status: Mapping[str, Any] | None = None, migrated: bool = False
 ) -> Pod:
     """The pod of a VMI as stored, from its canonical spec, metadata and known status.
 
@@ -296,10 +292,7 @@ def target(
 
 
 def with_source_cpu(
-    selector: Mapping[str, str],
-    labels: Mapping[str, str],
-    present: Mapping[str, str] | None,
-    vendor: bool = True,
+    selector: Mapping[str, str], labels: Mapping[str, str], present: Mapping[str, str] | None, vendor: bool = True
 ) -> dict[str, str]:
     """A node selector that also requires a CPU like the source's.
 

@@ -85,11 +85,7 @@ def environment_of(
 
 
 def launch(
-    metadata: Manifest,
-    spec: Spec,
-    kubevirt: KubeVirt,
-    env: Environment,
-    source: Mapping[str, str] | None = None,
+    metadata: Manifest, spec: Spec, kubevirt: KubeVirt, env: Environment, source: Mapping[str, str] | None = None
 ) -> tuple[Spec, Pod]:
     """The spec of a new VMI as stored, and its pod.
 
@@ -105,11 +101,7 @@ def launch(
 
 
 def resources(
-    metadata: Manifest,
-    spec: Spec,
-    kubevirt: KubeVirt,
-    env: Environment,
-    source: Mapping[str, str] | None = None,
+    metadata: Manifest, spec: Spec, kubevirt: KubeVirt, env: Environment, source: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """{guest, pod} of an expanded template's canonical metadata and spec, without absent values.
 

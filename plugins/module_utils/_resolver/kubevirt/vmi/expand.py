@@ -97,9 +97,6 @@ def fill(
         return Expanded(error=Problem(str(panic), PANIC))
     if conflicts:
         message = release.expand_conflict or conflict.webhook_message(conflicts, release)
-        return Expanded(
-            error=Problem(message, "BadRequest", 400),
-            conflicts=tuple(conflict.paths(conflicts)),
-        )
+        return Expanded(error=Problem(message, "BadRequest", 400), conflicts=tuple(conflict.paths(conflicts)))
     problem = defaults.set_spec_defaults(spec, config, release) if release.expand_sets_defaults else None
     return None if problem is None else Expanded(error=problem)

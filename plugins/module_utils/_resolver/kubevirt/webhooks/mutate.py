@@ -27,11 +27,7 @@ class Mutated(NamedTuple):
 
 
 def mutate(
-    vm: Manifest,
-    objects: Lookup,
-    stored: Manifest | None = None,
-    operation: str = "CREATE",
-    release: Release = NEWEST,
+    vm: Manifest, objects: Lookup, stored: Manifest | None = None, operation: str = "CREATE", release: Release = NEWEST
 ) -> Mutated:
     """The VM after mutation: matchers checked and inferred; architecture, machine type and storage class set.
 
