@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from ..api.manifest import Manifest, annotations_of
+from ..api.manifest import Manifest, annotations_of, name_of
 from .image import ImageError, reference
 
 
@@ -71,7 +71,7 @@ def _volume(vm: Manifest, name: str) -> Manifest:
 def _templates(vm: Manifest) -> dict[str, Manifest]:
     """The specs of a VM's dataVolumeTemplates by name."""
     templates = vm["spec"].get("dataVolumeTemplates") or ()
-    return {str((template.get("metadata") or {}).get("name")): template.get("spec") or {} for template in templates}
+    return {name_of(template): template.get("spec") or {} for template in templates}
 
 
 IMAGE: Final = "boot-source.virtshape.dev/image"

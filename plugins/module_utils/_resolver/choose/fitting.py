@@ -172,8 +172,7 @@ def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
         try:
             release_schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"), release)
         except FieldError as error:
-            name = (manifest.get("metadata") or {}).get("name")
-            raise Rejected(f"[{index}] ({name}): {error.with_parent('spec')}") from None
+            raise Rejected(f"[{index}] ({name_of(manifest)}): {error.with_parent('spec')}") from None
         instancetypes.append(manifest)
     return instancetypes
 
@@ -185,7 +184,7 @@ def _preference(preference: Manifest | str, manifests: list[Any], release: Relea
             for manifest in manifests
             if isinstance(manifest, dict)
             and ROLE_OF_KIND.get(manifest.get("kind", "")) is PREFERENCE
-            and (manifest.get("metadata") or {}).get("name") == preference
+            and name_of(manifest) == preference
         ]
         if not matches:
             raise Rejected(

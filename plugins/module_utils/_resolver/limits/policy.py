@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from ..api.kinds import BY_NAME
-from ..api.manifest import Manifest
+from ..api.manifest import Manifest, annotations_of
 from ..api.matcher import INSTANCETYPE
 from ..catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
 from .checks import VARIABLES, VMI, checks
@@ -67,9 +67,8 @@ def policies(limit: Limit, catalog: str, controller: str) -> list[Manifest]:
 
 def limit_of(policy: Manifest) -> Limit | None:
     """The limit of a policy that `policies` made; None for any other."""
-    annotations = (policy.get("metadata") or {}).get("annotations") or {}
     try:
-        return limit_from_data(json.loads(annotations.get(LIMIT_ANNOTATION, "")))
+        return limit_from_data(json.loads(annotations_of(policy).get(LIMIT_ANNOTATION, "")))
     except ValueError:
         return None
 

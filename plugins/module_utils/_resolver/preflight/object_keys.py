@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
+from ..api.errors import FieldError
 from ..api.kinds import BY_NAME
-from ..api.manifest import Manifest, labels_of, namespace_of
+from ..api.manifest import Manifest, labels_of, name_of, namespace_of
 from ..api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..api.release import NEWEST, Release
 from ..kubevirt.find import naming
@@ -39,7 +40,7 @@ def keys_for_admission(vm: Manifest, release: Release) -> list[ObjectKey]:
         # The DataSources of its disks name their architecture.
         sources = [_sources({"sourceRef": spec.get("sourceRef")}, namespace_of(vm)) for spec in specs]
         return [*_references(vm, release), *chain(*sources)]
-    except (AttributeError, KeyError, TypeError):
+    except (AttributeError, FieldError, KeyError, TypeError):
         return []
 
 
@@ -49,7 +50,7 @@ def keys_for_expansion(vm: Manifest, release: Release) -> list[ObjectKey]:
     """
     try:
         return list(_references(vm, release))
-    except (AttributeError, KeyError, TypeError):
+    except (AttributeError, FieldError, KeyError, TypeError):
         return []
 
 
@@ -66,7 +67,7 @@ def further_keys(key: ObjectKey, manifest: Manifest | None) -> list[ObjectKey]:
         return []
     try:
         return list(_further_keys(key, manifest))
-    except (AttributeError, KeyError, TypeError):
+    except (AttributeError, FieldError, KeyError, TypeError):
         return []
 
 
@@ -99,7 +100,7 @@ def _volume(spec: Manifest, name: str, vm_namespace: str) -> Iterator[ObjectKey]
     if not data_volume:
         return
     for template in spec.get("dataVolumeTemplates") or ():
-        if (template.get("metadata") or {}).get("name") == data_volume:
+        if name_of(template) == data_volume:
             yield from _sources(template.get("spec") or {}, vm_namespace)
             return
     yield ObjectKey("DataVolume", vm_namespace, str(data_volume), vm_namespace)
@@ -137,7 +138,7 @@ def _further_keys(key: ObjectKey, manifest: Manifest | None) -> Iterator[ObjectK
         if key.kind == "DataVolume":
             yield key._replace(kind="PersistentVolumeClaim")
         return
-    labels = (manifest.get("metadata") or {}).get("labels") or {}
+    labels = labels_of(manifest)
     for role in ROLES:
         name = labels.get(role.volume_label)
         if name:

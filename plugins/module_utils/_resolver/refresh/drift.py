@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from ..api import managed_fields as ownership
 from ..api import release_schema, schema
 from ..api.errors import Panic
-from ..api.manifest import Manifest
+from ..api.manifest import Manifest, metadata_of
 from ..api.matcher import ROLES, Role
 from ..api.release import Release, parse_release
 from ..api.state import state_of
@@ -183,7 +183,7 @@ def _role_drift(
         current_generation=live_metadata.get("generation"),
         recreated=bool(metadata.get("uid") and live_metadata.get("uid") and metadata["uid"] != live_metadata["uid"]),
         changes=tuple(differences(captured, current)) if state == DRIFTED else (),
-        captured_at=str(((revision.manifest or {}).get("metadata") or {}).get("creationTimestamp") or ""),
+        captured_at=str(metadata_of(revision.manifest or {}).get("creationTimestamp") or ""),
         changed_at=ownership.changed_at(live.manifest or {}),
         problem=problem,
     )
