@@ -17,6 +17,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Release,
     parse_release,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release_schema import every_field
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import topology
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Configuration,
@@ -243,3 +244,13 @@ def test_notes_of_fields_are_versions() -> None:
 )
 def test_has_field_knows_backports(version: str, known: bool) -> None:
     assert release_schema.has_field("TPMDevice", "enabled", parse_release(version)) is known
+
+
+# The fields that an object sets.
+
+
+def test_unknown_fields_are_left_out() -> None:
+    spec = {"runStrategy": "Always", "nonsense": {"runStrategy": "Always"}}
+    assert list(every_field("VirtualMachineSpec", spec, "spec")) == [
+        ("VirtualMachineSpec", "runStrategy", "spec.runStrategy", "Always")
+    ]

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,6 +22,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     INSTANCETYPE,
     PREFERENCE,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.names import nearest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import version_of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
     adapt,
@@ -465,3 +467,23 @@ def test_list_entries_are_validated_individually() -> None:
     assert expand_catalog(size(spec={"gpus": gpus}))[0]["spec"]["gpus"] == gpus
     with pytest.raises(CatalogError, match=r"spec\.gpus\[1\]\.devicename: unknown field"):
         expand_catalog(size(spec={"gpus": [gpus[0], {"name": "b", "devicename": "x"}]}))
+
+
+# The end of a message about a name that a catalog does not know.
+
+
+TWENTY = [f"a{number}" for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("existing", "result"),
+    [
+        (["sizes", "size", "labels"], "; did you mean size or sizes?"),
+        (["labels", "spec"], "; choose from labels, spec"),
+        (TWENTY, f"; choose from {', '.join(TWENTY)}"),
+        ([*TWENTY, "b"], "; check the spelling"),
+        ([], "; check the spelling"),
+    ],
+)
+def test_nearest_suggests_a_similar_name(existing: Sequence[str], result: str) -> None:
+    assert nearest("siz", existing) == result

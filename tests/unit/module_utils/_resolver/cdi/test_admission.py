@@ -12,6 +12,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     data_import_cron_refusal,
     data_volume_refusal,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.data_volume import default_class
 
 STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
 SECRET = {"secretRef": "s"}
@@ -145,3 +146,28 @@ def test_data_import_crons_are_checked() -> None:
 def test_length_of_a_name_is_in_bytes() -> None:
     assert data_volume.too_long("é" * 31, 63) == []
     assert data_volume.too_long("é" * 32, 63) == [data_volume.Cause("Name cannot be longer than 63 characters")]
+
+
+# The default StorageClass.
+
+
+VIRT, PLAIN = "storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class"
+
+
+def storage_class(name: str, **annotations: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, **({"annotations": annotations} if annotations else {})}}
+
+
+def test_default_for_vms_comes_first() -> None:
+    classes = [
+        storage_class("slow"),
+        storage_class("plain", **{PLAIN: "true"}),
+        *(storage_class(name, **{VIRT: "true"}) for name in "ab"),
+    ]
+    assert default_class(classes) == classes[2]
+    assert default_class(classes[:2]) == classes[1]
+
+
+def test_no_default_class() -> None:
+    assert default_class([storage_class("slow"), storage_class("off", **{PLAIN: "false", VIRT: ""})]) is None
+    assert default_class([]) is None
