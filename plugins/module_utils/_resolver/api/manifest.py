@@ -8,6 +8,7 @@ from typing import Any
 from .errors import FieldError
 
 Manifest = dict[str, Any]
+Options = dict[str, Any]
 
 
 def metadata_of(manifest: Mapping[str, Any]) -> Manifest:

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from . import names
+from .manifest import Options
 from .names import shown
 from .unquoted import QUOTES
-
-Options = dict[str, Any]
 
 
 class Bounds(NamedTuple):

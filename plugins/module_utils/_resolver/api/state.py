@@ -21,10 +21,8 @@ from typing import Any, Final, NamedTuple
 
 from . import names
 from .errors import FieldError
-from .manifest import Manifest
+from .manifest import Manifest, Options
 from .names import shown
-
-Options = dict[str, Any]
 
 ACTIVE: Final = "active"
 DEPRECATED: Final = "deprecated"

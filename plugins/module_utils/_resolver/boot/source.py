@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import names
 from ..api.errors import FieldError, QuantityError
-from ..api.manifest import Manifest, condition_of, has_condition
+from ..api.manifest import Manifest, Options, condition_of, has_condition
 from ..api.matcher import LABEL_PREFIX, ROLES
 from ..api.names import label_value, subdomain
 from ..api.quantity import parse
@@ -20,8 +20,6 @@ from ..cdi.texts import ChecksumError, parse_checksum
 from .image import ImageError, reference
 from .image import labels as labels_of
 from .origin import IMAGE
-
-Options = dict[str, Any]
 
 _CDI: Final = "cdi.kubevirt.io/v1beta1"
 OWNER: Final = "boot-source.virtshape.dev/name"

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ..api.fields.domain import ENUMS
+from ..api.manifest import Options
 from ..api.matcher import ROLES
 from ..api.option_checks import own_name
 from ..api.schema import TYPES, field_notes, field_type
@@ -128,7 +129,6 @@ def _value(expression: str, value: Any) -> Any:
     return copy.deepcopy(value)
 
 
-Options = dict[str, Any]
 Spec = dict[str, Any]
 
 # Options that accept a text as shorthand → the suboption that the text sets.

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..api import formats, names, quantity, schema, state
 from ..api.errors import FieldError, QuantityError
-from ..api.manifest import Manifest
+from ..api.manifest import Manifest, Options
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Role
 from ..api.names import shown
 from ..api.tree import merge
@@ -68,9 +68,6 @@ def _option_path(path: str, options: Options) -> str:
     if interface and int(interface[1]) < len(options.get("networks") or ()):
         return f"networks[{interface[1]}]{interface[2]}".replace(".macAddress", ".mac_address")
     return path
-
-
-Options = dict[str, Any]
 
 
 def argument_spec(role: Role) -> dict[str, dict[str, Any]]:

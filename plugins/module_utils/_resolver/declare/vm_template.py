@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import formats
 from ..api.errors import FieldError
-from ..api.manifest import Manifest
+from ..api.manifest import Manifest, Options
 from ..api.matcher import ROLES
 from ..api.names import shown
 from ..api.release import NEWEST
@@ -18,7 +18,6 @@ from .argument_spec import options as typed_options
 from .argument_spec import to_manifest
 from .manifests import validated
 
-Options = dict[str, Any]
 _SPEC: Final = "VirtualMachineTemplateSpec"
 # A name, a number and a quantity.
 _ANY_VALUE: Final = "1"

@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any, Final
 
+from ...api.manifest import Options
 from ...api.tree import copy
 
-Options = dict[str, Any]
 Part = dict[str, Any]
 
 DISK: Final = "cloudinitdisk"

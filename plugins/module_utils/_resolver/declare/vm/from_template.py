@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...api.errors import FieldError
-from ...api.manifest import Manifest
+from ...api.manifest import Manifest, Options
 from ...api.matcher import ROLES
 from ...api.redaction import is_secret, secret_texts
 from ...api.release import NEWEST
@@ -15,7 +15,6 @@ from ...kubevirt.template.process import process, refusal
 from ...kubevirt.template.substitution import references
 from ..manifests import validated
 
-Options = dict[str, Any]
 OPTION: Final = "from_template"
 _NAMED: Final = ("name", "namespace")
 _FROM_OPTIONS: Final = ("generateName", *_NAMED)

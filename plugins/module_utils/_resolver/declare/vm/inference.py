@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api.errors import FieldError
-from ...api.manifest import Manifest, name_of
+from ...api.manifest import Manifest, Options, name_of
 from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
 from ...boot.origin import image_of
 from ...kubevirt.find.infer import IGNORE
 from .volumes import BOOT_VOLUME, lacks_labels
 
-Options = dict[str, Any]
 AUTO: Final = "auto"
 NONE: Final = "none"
 

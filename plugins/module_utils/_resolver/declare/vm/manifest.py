@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api.errors import FieldError
-from ...api.manifest import Manifest
+from ...api.manifest import Manifest, Options
 from ...api.matcher import ROLES
 from ...api.names import shown
 from ...api.tree import copy, merge
@@ -17,7 +17,6 @@ from ..manifests import canonical_quantity, check_name, validated
 from . import cloud_init, inference
 from .volumes import SYSPREP_DISK, Disks, boot_volume, has_image, lacks_labels, sysprep_source
 
-Options = dict[str, Any]
 Part = dict[str, Any]
 
 

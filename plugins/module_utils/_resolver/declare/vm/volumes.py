@@ -10,11 +10,10 @@ import re
 from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError
+from ...api.manifest import Options
 from ...api.names import shown, subdomain
 from ..manifests import canonical_quantity
 from . import cloud_init
-
-Options = dict[str, Any]
 
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _LONGEST_LABEL: Final = 63

@@ -7,14 +7,13 @@ becomes of the catalog and the boot sources.
 from __future__ import annotations
 
 import json
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...api.errors import FieldError
-from ...api.manifest import Manifest
+from ...api.manifest import Manifest, Options
 from ...api.matcher import ROLES
 from ...choose.workload import WorkloadRequest
 
-Options = dict[str, Any]
 ANNOTATION: Final = "instancetypes.virtshape.io/workload"
 _CHOSEN: Final = ("boot", *(role.matcher for role in ROLES))
 _WHY: Final = ("reasons", "others")
