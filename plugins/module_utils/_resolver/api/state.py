@@ -35,10 +35,7 @@ REPLACEMENT: Final = "instancetypes.virtshape.io/replacement"
 OBSOLETE_FROM: Final = "instancetypes.virtshape.io/obsolete-from"
 
 SPEC: Final[dict[str, dict[str, Any]]] = {
-    DEPRECATED: {
-        "type": "dict",
-        "options": {"replacement": {"type": "str"}, "obsolete_from": {"type": "str"}},
-    },
+    DEPRECATED: {"type": "dict", "options": {"replacement": {"type": "str"}, "obsolete_from": {"type": "str"}}},
     OBSOLETE: {"type": "dict", "options": {"replacement": {"type": "str"}}},
 }
 """The options that declare a state. An active object has neither."""

@@ -23,9 +23,7 @@ from ..kubevirt.vmi.vmi import guest
 _TEMPLATE: Final[Manifest] = {
     "metadata": {},
     "spec": {
-        "domain": {
-            "devices": {"disks": [{"name": "root", "disk": {}}], "interfaces": [{"name": "default"}]},
-        },
+        "domain": {"devices": {"disks": [{"name": "root", "disk": {}}], "interfaces": [{"name": "default"}]}},
         "networks": [{"name": "default", "pod": {}}],
         "volumes": [{"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}}],
     },

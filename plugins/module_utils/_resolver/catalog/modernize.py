@@ -188,10 +188,7 @@ def _supports(draft: Draft, spec: Manifest) -> bool:
 VM_API_VERSION: Final = "kubevirt.io/v1"
 VM_API_VERSIONS: Final = {"kubevirt.io/v1alpha3": VM_API_VERSION}
 
-OLD_KINDS: Final = {
-    "VirtualMachineFlavor": INSTANCETYPE.kind,
-    "VirtualMachineClusterFlavor": INSTANCETYPE.cluster_kind,
-}
+OLD_KINDS: Final = {"VirtualMachineFlavor": INSTANCETYPE.kind, "VirtualMachineClusterFlavor": INSTANCETYPE.cluster_kind}
 # Bindings of network interfaces that KubeVirt has removed.
 _BINDINGS: Final = ("slirp", "macvtap", "passt")
 

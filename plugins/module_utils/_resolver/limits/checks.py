@@ -214,11 +214,7 @@ def _cpu(most: int, end: str) -> Iterator[Check]:
 
 
 def _memory(most: str, end: str) -> Iterator[Check]:
-    for path in (
-        ("memory", "guest"),
-        ("resources", "requests", "memory"),
-        ("resources", "limits", "memory"),
-    ):
+    for path in (("memory", "guest"), ("resources", "requests", "memory"), ("resources", "limits", "memory")):
         yield _amount(("guest", "domain", *path), most, most, end)
     yield _amount(("type", "memory", "guest"), most, most, end)
 

@@ -22,11 +22,7 @@ from ..kubevirt.find.lookup import Lookup, Problem
 from .drift import READS_ALPHA
 
 # Annotations that the cluster or kubectl sets on a VM.
-_NOT_OWN: Final = (
-    LAST_APPLIED,
-    "kubevirt.io/latest-observed-api-version",
-    "kubevirt.io/storage-observed-api-version",
-)
+_NOT_OWN: Final = (LAST_APPLIED, "kubevirt.io/latest-observed-api-version", "kubevirt.io/storage-observed-api-version")
 _IDENTITY: Final = ("name", "namespace", "uid", "generation")
 
 

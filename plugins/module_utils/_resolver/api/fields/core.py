@@ -40,20 +40,13 @@ TYPES = {
         "fieldsV1": "any",
         "subresource": "string",
     },
-    "Affinity": {
-        "nodeAffinity": "*NodeAffinity",
-        "podAffinity": "*PodAffinity",
-        "podAntiAffinity": "*PodAntiAffinity",
-    },
+    "Affinity": {"nodeAffinity": "*NodeAffinity", "podAffinity": "*PodAffinity", "podAntiAffinity": "*PodAntiAffinity"},
     "NodeAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": "*NodeSelector",
         "preferredDuringSchedulingIgnoredDuringExecution": "[]PreferredSchedulingTerm",
     },
     "NodeSelector": {"nodeSelectorTerms": "[]NodeSelectorTerm!"},
-    "NodeSelectorTerm": {
-        "matchExpressions": "[]NodeSelectorRequirement",
-        "matchFields": "[]NodeSelectorRequirement",
-    },
+    "NodeSelectorTerm": {"matchExpressions": "[]NodeSelectorRequirement", "matchFields": "[]NodeSelectorRequirement"},
     "NodeSelectorRequirement": {"key": "string!", "operator": "string!", "values": "[]string"},
     "PreferredSchedulingTerm": {"weight": "int32!", "preference": "NodeSelectorTerm!"},
     "PodAffinity": _POD_AFFINITY,
@@ -65,10 +58,7 @@ TYPES = {
         "matchLabelKeys": "[]string",
         "mismatchLabelKeys": "[]string",
     },
-    "LabelSelector": {
-        "matchLabels": "map[string]string",
-        "matchExpressions": "[]LabelSelectorRequirement",
-    },
+    "LabelSelector": {"matchLabels": "map[string]string", "matchExpressions": "[]LabelSelectorRequirement"},
     "LabelSelectorRequirement": {"key": "string!", "operator": "string!", "values": "[]string"},
     "WeightedPodAffinityTerm": {"weight": "int32!", "podAffinityTerm": "PodAffinityTerm!"},
     "PodAntiAffinity": _POD_AFFINITY,
@@ -98,11 +88,7 @@ TYPES = {
         "mode": "*int32",
     },
     "ObjectFieldSelector": {"apiVersion": "string", "fieldPath": "string!"},
-    "ResourceFieldSelector": {
-        "containerName": "string",
-        "resource": "string!",
-        "divisor": "Quantity",
-    },
+    "ResourceFieldSelector": {"containerName": "string", "resource": "string!", "divisor": "Quantity"},
     "ExecAction": {"command": "[]string"},
     "HTTPGetAction": {
         "path": "string",
@@ -113,11 +99,7 @@ TYPES = {
     },
     "HTTPHeader": {"name": "string!", "value": "string!"},
     "TCPSocketAction": {"port": "IntOrString!", "host": "string"},
-    "PodDNSConfig": {
-        "nameservers": "[]string",
-        "searches": "[]string",
-        "options": "[]PodDNSConfigOption",
-    },
+    "PodDNSConfig": {"nameservers": "[]string", "searches": "[]string", "options": "[]PodDNSConfigOption"},
     "PodDNSConfigOption": {"name": "string", "value": "*string"},
     "PersistentVolumeClaimSpec": {
         "accessModes": "[]string",
@@ -130,17 +112,9 @@ TYPES = {
         "dataSourceRef": "*TypedObjectReference",
         "volumeAttributesClassName": "*string",
     },
-    "VolumeResourceRequirements": {
-        "limits": "map[string]Quantity",
-        "requests": "map[string]Quantity",
-    },
+    "VolumeResourceRequirements": {"limits": "map[string]Quantity", "requests": "map[string]Quantity"},
     "TypedLocalObjectReference": {"apiGroup": "*string!", "kind": "string!", "name": "string!"},
-    "TypedObjectReference": {
-        "apiGroup": "*string!",
-        "kind": "string!",
-        "name": "string!",
-        "namespace": "*string",
-    },
+    "TypedObjectReference": {"apiGroup": "*string!", "kind": "string!", "name": "string!", "namespace": "*string"},
     # Admission policies are compared as whole lists.
     "ValidatingAdmissionPolicy": _POLICY,
     "ValidatingAdmissionPolicyBinding": _POLICY,

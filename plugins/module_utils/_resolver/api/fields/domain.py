@@ -31,11 +31,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "tag": "string",
     },
     "DiskIOThreads": {"supplementalPoolThreadCount": "*uint32"},
-    "LaunchSecurity": {
-        "sev": "*SEV",
-        "snp": ("*SEVSNP", {"since": "1.7"}),
-        "tdx": ("*TDX", {"since": "1.7"}),
-    },
+    "LaunchSecurity": {"sev": "*SEV", "snp": ("*SEVSNP", {"since": "1.7"}), "tdx": ("*TDX", {"since": "1.7"})},
     "SEV": {
         "policy": "*SEVPolicy",
         "attestation": ("*SEVAttestation", {"since": "1.1"}),
@@ -68,10 +64,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "discardGranularity": ("*uint", {"since": "1.7"}),
     },
     "Rng": {},
-    "TPMDevice": {
-        "enabled": ("*bool", {"since": "1.6", "backported": "1.4.1 1.5.1"}),
-        "persistent": "*bool",
-    },
+    "TPMDevice": {"enabled": ("*bool", {"since": "1.6", "backported": "1.4.1 1.5.1"}), "persistent": "*bool"},
     "InterfaceMasquerade": {},
     "FeatureAPIC": {"enabled": "*bool", "endOfInterrupt": "bool"},
     "FeatureHyperv": {
@@ -263,13 +256,7 @@ TYPES: dict[str, dict[str, Any]] = {
     "ClientPassthroughDevices": {},
     "SoundDevice": {"name": "string!", "model": "string"},
     "VideoDevice": {"type": "string"},
-    "Chassis": {
-        "manufacturer": "string",
-        "version": "string",
-        "serial": "string",
-        "asset": "string",
-        "sku": "string",
-    },
+    "Chassis": {"manufacturer": "string", "version": "string", "serial": "string", "asset": "string", "sku": "string"},
 }
 
 # The values of fields with choices; a type expression names them like a type (`*DiskBus`). Only closed lists: a webhook

@@ -23,11 +23,7 @@ _CLOUD_INIT = {
     "networkDataBase64": "string",
     "networkData": "string",
 }
-_CLAIM = {
-    "claimName": "string!",
-    "readOnly": "bool",
-    "hotpluggable": "bool",
-}
+_CLAIM = {"claimName": "string!", "readOnly": "bool", "hotpluggable": "bool"}
 
 TYPES: dict[str, dict[str, Any]] = {
     "VirtualMachine": {
@@ -48,10 +44,7 @@ TYPES: dict[str, dict[str, Any]] = {
     },
     "InstancetypeMatcher": _MATCHER,
     "PreferenceMatcher": _MATCHER,
-    "VirtualMachineInstanceTemplateSpec": {
-        "metadata": "ObjectMeta",
-        "spec": "VirtualMachineInstanceSpec",
-    },
+    "VirtualMachineInstanceTemplateSpec": {"metadata": "ObjectMeta", "spec": "VirtualMachineInstanceSpec"},
     "VirtualMachineInstanceSpec": {
         "priorityClassName": "string",
         "domain": "DomainSpec!",
@@ -96,12 +89,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "memoryDump": "*MemoryDumpVolumeSource",
         "containerPath": ("*ContainerPathVolumeSource", {"since": "1.8"}),
     },
-    "HostDisk": {
-        "path": "string!",
-        "type": "string!",
-        "capacity": "Quantity",
-        "shared": "*bool",
-    },
+    "HostDisk": {"path": "string!", "type": "string!", "capacity": "Quantity", "shared": "*bool"},
     "PersistentVolumeClaimVolumeSource": _CLAIM,
     "CloudInitNoCloudSource": _CLOUD_INIT,
     "CloudInitConfigDriveSource": _CLOUD_INIT,
@@ -167,7 +155,7 @@ TYPES: dict[str, dict[str, Any]] = {
     },
     "UserPasswordAccessCredentialSource": {"secret": "*AccessCredentialSecretSource"},
     "UserPasswordAccessCredentialPropagationMethod": {
-        "qemuGuestAgent": "*QemuGuestAgentUserPasswordAccessCredentialPropagation",
+        "qemuGuestAgent": "*QemuGuestAgentUserPasswordAccessCredentialPropagation"
     },
     "QemuGuestAgentUserPasswordAccessCredentialPropagation": {},
     "VirtualMachineInstanceResourceClaim": {
@@ -175,12 +163,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "resourceClaimName": "*string",
         "resourceClaimTemplateName": "*string",
     },
-    "UtilityVolume": {
-        "name": "string!",
-        "claimName": "string!",
-        "readOnly": "bool",
-        "type": "*string",
-    },
+    "UtilityVolume": {"name": "string!", "claimName": "string!", "readOnly": "bool", "type": "*string"},
     "DataVolumeTemplateSpec": {
         "kind": "string",
         "apiVersion": "string",
@@ -217,11 +200,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "reason": "string",
         "message": "string",
     },
-    "VirtualMachineStateChangeRequest": {
-        "action": "string!",
-        "data": "map[string]string",
-        "uid": "*string",
-    },
+    "VirtualMachineStateChangeRequest": {"action": "string!", "data": "map[string]string", "uid": "*string"},
     "VirtualMachineVolumeRequest": {
         "addVolumeOptions": "*AddVolumeOptions",
         "removeVolumeOptions": "*RemoveVolumeOptions",
@@ -268,10 +247,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "preallocated": "bool",
         "filesystemOverhead": "*string",
     },
-    "ChangedBlockTrackingStatus": {
-        "state": "string!",
-        "backupStatus": "*VirtualMachineInstanceBackupStatus",
-    },
+    "ChangedBlockTrackingStatus": {"state": "string!", "backupStatus": "*VirtualMachineInstanceBackupStatus"},
     "VirtualMachineInstanceBackupStatus": {
         "backupName": "string",
         "startTimestamp": "*Time",
@@ -299,11 +275,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "spec": "VirtualMachineTemplateSpec!",
         "status": "any",
     },
-    "VirtualMachineTemplateSpec": {
-        "virtualMachine": "any!",
-        "parameters": "[]Parameter",
-        "message": "string",
-    },
+    "VirtualMachineTemplateSpec": {"virtualMachine": "any!", "parameters": "[]Parameter", "message": "string"},
     "Parameter": {
         "name": "string!",
         "displayName": "string",

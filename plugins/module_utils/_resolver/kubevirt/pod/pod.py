@@ -229,10 +229,7 @@ def pod(
             *(() if log_is_sidecar else logs),
             *hook_containers,
         ),
-        init_containers=(
-            *(logs if log_is_sidecar else ()),
-            *disk_init_containers(spec, env, migrated),
-        ),
+        init_containers=(*(logs if log_is_sidecar else ()), *disk_init_containers(spec, env, migrated)),
         overhead=extra,
         node_selector=node_selector(spec, status or {}, env),
         affinity=scheduling.affinity(spec, env),
