@@ -128,13 +128,8 @@ class _Discovery:
         labels = dict(own)
         for role in ROLES:
             if role.volume_label not in own:
-                labels.update(
-                    {
-                        label: target_labels[label]
-                        for label in (role.volume_label, role.volume_kind_label)
-                        if label in target_labels
-                    }
-                )
+                names = (role.volume_label, role.volume_kind_label)
+                labels.update({label: target_labels[label] for label in names if label in target_labels})
         cron = labels_of(manifest).get(CRON) or ""
         content = self._content(target, key)
         result = BootSource(

@@ -46,6 +46,7 @@ def impact(vm: Manifest, future: AdmissionResult, instance: Manifest | None, clu
                 guest_current = _lacks_nothing(after, running, cluster)
             elif live_update.remaining_condition(vm, cluster.release) is not None:
                 guest_current = not unrequested_restart
+        # The guest has what KubeVirt has hotplugged since its start.
         for part, field in (("cpu", "sockets"), ("memory", "guest")):
             hotplugged = (running["spec"]["domain"].get(part) or {}).get(field)
             if hotplugged is not None and before["domain"].get(part):
