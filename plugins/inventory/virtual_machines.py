@@ -156,11 +156,10 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 from ansible.utils.unsafe_proxy import wrap_var
 
-from ..module_utils._cluster.client.errors import ApiError, ConnectionFailed, explain
-from ..module_utils._cluster.client.libraries import MISSING
+from ..module_utils._cluster.client.errors import RequestFailed
 from ..module_utils._cluster.client.session import Session
-from ..module_utils._cluster.entry.argument_spec import AUTH, REQUESTS
-from ..module_utils._resolver.api.kinds import BY_NAME
+from ..module_utils._cluster.client.transport import MISSING
+from ..module_utils._cluster.entry.options import AUTH, REQUESTS
 from ..module_utils._resolver.api.names import nearest
 from ..plugin_utils._inventory import HostError, HostQuery, hosts
 
@@ -247,11 +246,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             inventory_hosts = hosts(Session(connection), query)
         except HostError as error:
             raise AnsibleParserError(str(error)) from None
-        except (ApiError, ConnectionFailed) as error:
-            text = explain(error, "LIST", BY_NAME["VirtualMachine"])
-            if isinstance(error, ApiError) and error.code == 403 and query.namespaces is None:
-                text += ", or set namespaces to those that you may read"
-            raise AnsibleParserError(text) from None
+        except RequestFailed as error:
+            more = ", or set namespaces to those that you may read"
+            raise AnsibleParserError(
+                f"{error}{more if error.code == 403 and query.namespaces is None else ''}"
+            ) from None
         for warning in inventory_hosts.warnings:
             self.display.warning(warning)
         return inventory_hosts.hosts

@@ -17,7 +17,7 @@ from typing import Any, Final
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from ..module_utils._cluster.entry.argument_spec import AUTH
+from ..module_utils._cluster.entry.options import AUTH
 from ..module_utils._resolver.api import unquoted
 from . import _direct
 

@@ -32,7 +32,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 from ansible.vars import clean
 
-from ..module_utils._cluster.client.display import displayed_by
+from ..module_utils._cluster.client.pool import display
 from ..module_utils._cluster.entry import adapter
 from ..module_utils._cluster.entry.outcome import Module
 
@@ -63,11 +63,10 @@ def execute(action: ActionBase, module: str, options: Mapping[str, Any], task_va
         return None
     action._display.vvvv(f"{module} is executed directly; {SWITCH}: false would send it to a process of its own")
     printed = io.StringIO()
-    display = _hidden if action._task.no_log else action._display.display
+    display.set(_hidden if action._task.no_log else action._display.display)
     with (
         _restored(_environment(action)),
         _as_in_a_module(arguments),
-        displayed_by(display),
         redirect_stdout(printed),
         suppress(SystemExit),
     ):

@@ -78,7 +78,7 @@ class Hosts:
 def hosts(session: Session, query: HostQuery) -> Hosts:
     """The hosts. One LIST of each kind for all namespaces if permitted, else one for each namespace.
 
-    Raises HostError if two VMs would be the same host, ApiError or ConnectionFailed if VMs cannot be listed.
+    Raises HostError if two VMs would be the same host, RequestFailed if VMs cannot be listed.
     """
     vms = _virtual_machines(session, query)
     if not vms:
@@ -109,7 +109,7 @@ def _virtual_machines(session: Session, query: HostQuery) -> list[Manifest]:
     parameters = {"labelSelector": query.selector} if query.selector else {}
     vms: list[Manifest] = []
     for namespace in [None] if query.namespaces is None else dict.fromkeys(query.namespaces):
-        vms += session.list(_VM, namespace, **parameters)[0]
+        vms += session.list(_VM, namespace, **parameters)
     if query.only_running:
         vms = [vm for vm in vms if (vm.get("status") or {}).get("printableStatus") in RUNNING]
     return sorted(vms, key=namespaced_name)

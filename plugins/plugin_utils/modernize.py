@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ..module_utils._cluster.client.libraries import yaml
+import yaml
+
 from ..module_utils._resolver.api import release as releases
 from ..module_utils._resolver.api import unquoted
 from ..module_utils._resolver.api.errors import FieldError, bug_report

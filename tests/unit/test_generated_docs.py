@@ -24,13 +24,13 @@ from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import (
     selection,
     wait,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.argument_spec import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.options import (
     AUTH,
     REQUESTS,
+    SELECTION,
     WAIT,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import ON_FAILURE
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.selection import SELECTION
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import argument_spec
 

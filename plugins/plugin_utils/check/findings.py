@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from ...module_utils._cluster.client.libraries import yaml
+import yaml
 
 ERROR: Final = "error"
 WARNING: Final = "warning"

@@ -232,9 +232,9 @@ def test_cron_polls_and_keeps_imports_to_keep(
     cron = until("DataImportCron", "poller", lambda live: condition(live, "UpToDate").get("status") == "True")
     assert cron["metadata"]["annotations"]["cdi.kubevirt.io/storage.import.sourceDesiredDigest"] == digest
     end = time.monotonic() + PATIENCE
-    while len(session.list(VOLUME, namespace)[0]) > 1 and time.monotonic() < end:
+    while len(session.list(VOLUME, namespace)) > 1 and time.monotonic() < end:
         time.sleep(0.1)
-    assert [item["metadata"]["name"] for item in session.list(VOLUME, namespace)[0]] == [name]
+    assert [item["metadata"]["name"] for item in session.list(VOLUME, namespace)] == [name]
 
 
 def _poll_now(session: Session, namespace: str) -> None:

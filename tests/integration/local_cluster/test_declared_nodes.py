@@ -136,7 +136,7 @@ def test_exceeded_quota_refuses_the_pod(api: Session, kubeconfig: str) -> None:
 
 
 def test_nodes_are_as_declared(api: Session) -> None:
-    nodes = {item["metadata"]["name"]: item for item in api.list(NODE, None)[0]}
+    nodes = {item["metadata"]["name"]: item for item in api.list(NODE, None)}
     assert set(nodes) == {"small", "reserved"}
     assert nodes["small"]["status"]["allocatable"]["cpu"] == "4"
     assert nodes["reserved"]["spec"]["taints"] == NODES[1]["taints"]

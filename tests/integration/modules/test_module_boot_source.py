@@ -12,7 +12,7 @@ import pytest
 from docker_registry import DockerRegistry
 from loopback_registry import LoopbackRegistry
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.display import displayed_by
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from modules_support import until
@@ -45,7 +45,7 @@ def image(registry: AnyRegistry, variables: tuple[str, ...] = (), **size: int) -
 
 
 def names(session: Session, namespace: str) -> set[str]:
-    return {item["metadata"]["name"] for item in session.list(VOLUME, namespace)[0]}
+    return {item["metadata"]["name"] for item in session.list(VOLUME, namespace)}
 
 
 DEFAULTS = {
@@ -66,7 +66,7 @@ def test_image_updates_move_the_data_source(boot: Run, any_registry: AnyRegistry
     options = {"image": first["image"], "wait": True, "keep": 2, **DEFAULTS}
     foreseen = boot(check=True, **options)
     assert foreseen["changed"] and not foreseen.get("failed"), foreseen
-    assert session.list(VOLUME, shop)[0] == []
+    assert session.list(VOLUME, shop) == []
 
     result = boot(**options)
     assert result["msg"] == "1 boot source: 1 created", result
@@ -136,7 +136,7 @@ def test_endlessly_retried_import_ends_the_wait(
         assert failed["failed"]
         assert "CDI cannot fill the volume: " in failed["msg"]
         assert message in failed["msg"]
-    assert session.list(SOURCE, shop)[0] == []
+    assert session.list(SOURCE, shop) == []
 
 
 def test_invalid_entries_are_refused_before_any_write(
@@ -166,7 +166,7 @@ def test_invalid_entries_are_refused_before_any_write(
     ):
         refused = boot(**options)
         assert refused["failed"] and message in refused["msg"], (options, refused["msg"])
-    assert session.list(VOLUME, shop)[0] == session.list(SOURCE, shop)[0] == session.list(CRON, shop)[0] == []
+    assert session.list(VOLUME, shop) == session.list(SOURCE, shop) == session.list(CRON, shop) == []
 
 
 def test_image_is_polled(boot: Run, registry: LoopbackRegistry, session: Session, shop: str) -> None:
@@ -231,7 +231,7 @@ def test_consumers_need_the_right_to_clone(boot: Run, session: Session, registry
     options = {"image": image(registry)["image"], "consumers": ["default"]}
     refused = boot(**options)
     assert f"may not create datavolumes/source of cdi.kubevirt.io in {shop}" in refused["msg"]
-    assert session.list(VOLUME, shop)[0] == []
+    assert session.list(VOLUME, shop) == []
     rbac = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{shop}"
     rules = [{"apiGroups": ["cdi.kubevirt.io"], "resources": ["datavolumes/source"], "verbs": ["create"]}]
     session.request("POST", f"{rbac}/roles", body={"metadata": {"name": "clone"}, "rules": rules})
@@ -278,7 +278,7 @@ def test_an_upload(run: Run, session: Session, shop: str, proxy: dict[str, Any],
     wrong = run("boot_source", **options, checksum=f"sha256:{'0' * 64}")
     assert f"its sha256 is {digest}" in wrong["msg"]
     assert "certificate verify failed" in run("boot_source", **unchecked)["msg"]
-    assert session.list(VOLUME, shop)[0] == []
+    assert session.list(VOLUME, shop) == []
     result = run("boot_source", **options, checksum=f"sha256:{digest}", wait=True)
     assert result["result"]["source"]["pvc"]["name"] == f"mine-{digest[:12]}", result
     assert result["result"]["ready"] and result["result"]["labels"] == LABELS
@@ -296,12 +296,13 @@ def test_upload_of_archive_and_oversized_file(
     options = {"namespace": shop, "upload_proxy": proxy, "wait": True}
     upload = {"path": str(path), "archive": True, "tries": 1}
     shown: list[str] = []
-    with displayed_by(shown.append):
-        result = run("boot_source", name="files", upload=upload, size="1Gi", **options)
+    token = display.set(shown.append)
+    result = run("boot_source", name="files", upload=upload, size="1Gi", **options)
+    display.reset(token)
     assert shown[-1].startswith("files-") and shown[-1].endswith(": 100 % of 3145728 bytes uploaded"), shown
     assert result["changed"] and not result.get("failed"), result
     # CDI removes the claim that it has filled in place of this one a moment later.
-    claims = session.list(BY_NAME["PersistentVolumeClaim"], shop)[0]
+    claims = session.list(BY_NAME["PersistentVolumeClaim"], shop)
     (claim,) = [item for item in claims if not item["metadata"]["name"].startswith("prime-")]
     assert claim["metadata"]["annotations"]["cdi.kubevirt.io/storage.contentType"] == "archive"
     small = run("boot_source", name="small", upload=upload, size="2Mi", **options)
@@ -323,12 +324,12 @@ def test_uploads_to_claims(run: Run, session: Session, shop: str, proxy: dict[st
         return run("boot_source", **{**options, "upload": upload, **more})
 
     def claims() -> set[str]:
-        return {item["metadata"]["name"] for item in session.list(claim, shop)[0]}
+        return {item["metadata"]["name"] for item in session.list(claim, shop)}
 
     first, second = (f"mine-{hashlib.sha256(data).hexdigest()[:12]}" for data in (b"one", b"two"))
     result = uploaded(b"one", size="1Gi", keep=1)
     assert result["result"]["source"]["pvc"]["name"] == first and result["result"]["ready"], result
-    assert LABELS.items() <= result["result"]["labels"].items() and session.list(VOLUME, shop)[0] == []
+    assert LABELS.items() <= result["result"]["labels"].items() and session.list(VOLUME, shop) == []
     assert not uploaded(b"one", size="1Gi", keep=1)["changed"]
     assert uploaded(b"two", size="1Gi", keep=1)["result"]["source"]["pvc"]["name"] == second
     assert claims() == {second}

@@ -64,7 +64,7 @@ def test_boot_source_problems_are_reported(
         session.request("POST", BY_NAME["PersistentVolumeClaim"].path(shop), body=body)
     created = run("boot_source", namespace=shop, boot_sources=entries, preflight="off", wait=True)
     assert created["msg"] == "5 boot sources: 5 created", created
-    volume = next(item["metadata"]["name"] for item in session.list(BY_NAME["DataVolume"], shop)[0])
+    volume = next(item["metadata"]["name"] for item in session.list(BY_NAME["DataVolume"], shop))
     large = {**good, "image": f"{registry.address}/disks/large:1", **defaults(instancetype="small", preference="linux")}
     assert run("boot_source", namespace=shop, name="large", **large)["changed"]
 

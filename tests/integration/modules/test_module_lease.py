@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.lease import release, take
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.lease import release, take
 
 Run = Callable[..., dict[str, Any]]
 

@@ -74,7 +74,7 @@ class Clusters:
     def names(self, cluster: str) -> set[str]:
         """The instancetypes of the catalog that the cluster has."""
         session = Session({"kubeconfig": self.started[cluster]["kubeconfig"], "retry_timeout": 30})
-        items, _version = session.list(KIND, None)
+        items = session.list(KIND, None)
         return {item["metadata"]["name"] for item in items if item["metadata"]["name"].startswith("web.")}
 
 

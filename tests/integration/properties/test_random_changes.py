@@ -212,7 +212,7 @@ class Fleet:
         return matches
 
     def _by_name(self, kind: Any) -> dict[str, Manifest]:
-        objects, _version = self._session.list(kind, self._namespace)
+        objects = self._session.list(kind, self._namespace)
         return {item["metadata"]["name"]: item for item in objects}
 
     def _judged(self, told: Result, before: Manifest | None, pending: Manifest, foreseen: Manifest) -> Iterator[str]:

@@ -228,7 +228,7 @@ def catalog(session: Session) -> Iterator[list[Manifest]]:
     gpu["metadata"]["labels"] = {"instancetype.kubevirt.io/class": "gpu.compute"}
     devices = {"gpus": [{"name": "a", "deviceName": "nvidia.com/A100"}]}
     create(session, {**gpu, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, **devices}})
-    yield [{**item, "kind": kind.kind} for kind in kinds for item in session.list(kind)[0]]
+    yield [{**item, "kind": kind.kind} for kind in kinds for item in session.list(kind)]
     session.request("DELETE", kinds[0].path(None, "gpu1.small"))
 
 

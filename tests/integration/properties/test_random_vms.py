@@ -123,7 +123,7 @@ def test_changed_vms(
         live = settled(
             session, session.request("POST", BY_NAME["VirtualMachine"].path(namespace), retry=True, body=before)
         )
-        revisions, _version = session.list(BY_NAME["ControllerRevision"], namespace)
+        revisions = session.list(BY_NAME["ControllerRevision"], namespace)
         for vm in map(named, changes):
             vm["metadata"]["name"] = before["metadata"]["name"]
             planned = plan.present(vm, live, None)

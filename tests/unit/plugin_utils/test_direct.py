@@ -13,7 +13,7 @@ import pytest
 from ansible.errors import AnsibleActionFail
 from ansible.module_utils import basic
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.display import display
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import (
     Mode,
     Module,
@@ -55,13 +55,13 @@ def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: An
     """What `_direct` answers for a module that tells its options and environment."""
 
     def answer(params: Params, mode: Mode) -> Outcome:
-        warnings = ["old", "old"]
-        display("half done")
+        mode.warnings += ["old", "old"]
+        display.get()("half done")
         os.environ["LEFT"] = "behind"
         if params["text"] == "fail":
-            return Outcome({"msg": f"failed with {params['key']}"}, failed=True, warnings=warnings)
+            return Outcome({"msg": f"failed with {params['key']}"}, failed=True)
         surroundings = {"text": params["text"], "check": mode.check, "flavour": os.environ.get("FLAVOUR")}
-        return Outcome({"changed": True, "pair": (1, 2), "key": params["key"], **surroundings}, warnings=warnings)
+        return Outcome({"changed": True, "pair": (1, 2), "key": params["key"], **surroundings})
 
     spec: dict[str, Any] = {"text": {"type": "str"}, "key": {"type": "str", "no_log": True}}
     module = Module({**spec, "kubeconfig": {"type": "raw"}}, answer)

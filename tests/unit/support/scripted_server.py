@@ -121,3 +121,13 @@ def status(code: int, message: str, reason: str = "") -> tuple[int, dict[str, An
 def forbidden(plural: str) -> tuple[int, dict[str, Any]]:
     """The refusal of what a user may not do."""
     return status(403, f"{plural} is forbidden", "Forbidden")
+
+
+class Lister:
+    """The lists of a session that has no server. Subclasses say what is listed to watch it."""
+
+    def list_to_watch(self, *_arguments: Any, **_query: str) -> tuple[list[Any], str]:
+        raise NotImplementedError
+
+    def list(self, *arguments: Any, **query: str) -> list[Any]:
+        return self.list_to_watch(*arguments, **query)[0]

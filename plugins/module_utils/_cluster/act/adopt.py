@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import partial
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
@@ -18,22 +17,18 @@ from ..._resolver.kubevirt.vmi.cluster import Cluster
 from ..._resolver.kubevirt.vmi.live_update import Impact
 from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
-from ..client.errors import ApiError, ConnectionFailed, is_outdated
+from ..client.errors import ApiError, TaskFailed, is_outdated, optional
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.revisions import namespaced_name
-from .engine import WriteOperation, WriteOutcome, WriteSettings, run_dry, run_operations, send
+from .engine import WriteOutcome, WriteSettings, run_dry, run_writes, send
 
 Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
 _CHANGED = "the VM changed while the task ran, so nothing was written; run the task again"
-
-
-class NoMatch(Exception):
-    """No instancetype or preference matches a pattern. The message is one line."""
 
 
 @dataclass(eq=False)
@@ -69,7 +64,7 @@ def adopt(
     """Chooses an instancetype and a preference for each VM; results in the order of `vms`.
 
     instancetypes, preferences: those to choose from, as shell patterns; None for all. accept: see `rules.adopt`.
-    Raises NoMatch if no candidate matches a pattern, ApiError or ConnectionFailed if the VMIs cannot be read.
+    Raises TaskFailed if no candidate matches a pattern, RequestFailed if the VMIs cannot be read.
     """
     results = [AdoptOutcome(vm) for vm in vms]
     todo = [result for result in results if not INSTANCETYPE.matcher_of(result.vm)]
@@ -78,10 +73,12 @@ def adopt(
     lookup = ClusterLookup(session)
     cluster = Cluster(lookup, kubevirt(session))
     assumption = [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
-    instances = _instances(session, todo)
+    namespaces = sorted({result.vm["metadata"]["namespace"] for result in todo})
+    live = [item for namespace in namespaces for item in session.list(_VMI, namespace)]
+    instances = {namespaced_name(item): item for item in live}
     running = [(result.vm, instances[result.key]) for result in todo if result.key in instances]
     lookup.gather(key for pair in running for key in keys_for_guest(*pair, cluster.release))
-    due: list[tuple[AdoptOutcome, Candidate]] = []
+    due: dict[AdoptOutcome, Candidate] = {}
     for result in todo:
         namespace = result.vm["metadata"]["namespace"]
         result.warnings += assumption
@@ -97,26 +94,12 @@ def adopt(
             result.failed = result.adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
             continue
         result.changed = True
-        due.append((result, chosen))
+        due[result] = chosen
         result.impact = impact(result.vm, admit(chosen.vm, result.vm, cluster), instances.get(result.key), cluster)
     if settings.server_dry_run or not settings.check_mode:
         send_patch = _dry_run if settings.check_mode else _write
-        run_operations(
-            (
-                WriteOperation(result, partial(send_patch, session, result, chosen), "PATCH", _VM)
-                for result, chosen in due
-            ),
-            settings,
-        )
+        run_writes(due, lambda result: send_patch(session, result, due[result]), settings)
     return results
-
-
-def _instances(session: Session, results: list[AdoptOutcome]) -> dict[tuple[str, str], Manifest]:
-    instances = {}
-    for namespace in sorted({result.vm["metadata"]["namespace"] for result in results}):
-        items, _version = session.list(_VMI, namespace)
-        instances.update({namespaced_name(item): item for item in items})
-    return instances
 
 
 def _candidates(
@@ -135,7 +118,7 @@ def _candidates(
     names = {manifest["metadata"]["name"] for manifest in candidates}
     for pattern in patterns or ():
         if not any(fnmatchcase(name, pattern) for name in names):
-            raise NoMatch(
+            raise TaskFailed(
                 f"{role.matcher}s: no {role.matcher} that the namespace {namespace} can use matches {pattern!r}"
             )
     if patterns is None:
@@ -162,7 +145,7 @@ def _write(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
 
 def _dry_run(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
     outcome = WriteOutcome()
-    run_dry(WriteOperation(outcome, lambda: send(session.dry_run_session(), _patch(result, chosen)), "PATCH", _VM))
+    run_dry(outcome, lambda _outcome: send(session.dry_run_session(), _patch(result, chosen)))
     result.failed, result.changed = outcome.failed, outcome.failed is None
     result.warnings += [f"{result.label}: {warning}" for warning in outcome.warnings]
 
@@ -174,8 +157,5 @@ def _patch(result: AdoptOutcome, chosen: Candidate) -> Write:
 
 def _is_written(session: Session, vm: Manifest, instancetype: Manifest) -> bool:
     """Whether the patch took effect although the response was lost."""
-    try:
-        live = session.get(_VM, *namespaced_name(vm))
-    except (ApiError, ConnectionFailed):
-        return False
+    live = optional(lambda: session.get(_VM, *namespaced_name(vm)), None)
     return live is not None and INSTANCETYPE.matcher_of(live) == instancetype

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Final
 
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import CatalogError, FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES, ObjectKey, key_of
 from ..._resolver.catalog import upgrade as catalog_upgrade
-from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, OPERATOR, VERSION_LABEL
+from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, OPERATOR, VERSION_LABEL
 from ..._resolver.catalog.lost_fields import LostFields
 from ..._resolver.catalog.upgrade import changes as changes_of
 from ..._resolver.catalog.upgrade import predicted
 from ..._resolver.declare import plan
 from ..._resolver.kubevirt.vmi.cluster import Cluster
+from ..._resolver.limits.language import limits
+from ..._resolver.limits.policy import BINDING, POLICY, SUFFIX, policies
 from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..._resolver.refresh.drift import Drift
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import RequestFailed
 from ..client.session import FIELD_MANAGER, Session
-from ..read.catalog_users import CatalogUsers, labels
+from ..read.catalog import CatalogUsers, labels
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from ..read.snapshot import Key, Unreadable
+from ..read.snapshot import Key
 from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
 from .engine import WriteSettings
-from .handlers.catalog import CatalogHandler, deletion_findings, deprecated, skip_reason
-from .kind_handler import DeclareOutcome, Entry, Finding, Planned
-from .limits import PolicyHandler, limit_entries
+from .handlers.catalog import DeclaredTypeHandler, skip_reason
+from .kind_handler import UNREAD, DeclareOutcome, Entry, KindHandler
 
 Manifest = dict[str, Any]
+
+_NOT_FOUND: Final = 404
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,12 @@ class CatalogRequest:
     manifests: list[Manifest]
     namespaces: tuple[str, ...]
     catalog: str
-    state: str = "present"
-    prune: str = "never"
-    existing: str = "apply"
-    force: bool = False
-    on_lost_fields: str = "fail"
-    limits: list[Any] | None = None
+    state: str
+    prune: str
+    existing: str
+    force: bool
+    on_lost_fields: str
+    limits: list[Any] | None
 
 
 @dataclass
@@ -76,18 +80,10 @@ class RemovedObject:
 
 
 @dataclass
-class Affected:
-    """A VM that refers to a changed or removed object, and its drift after the run."""
-
-    vm: Manifest
-    object_keys: list[ObjectKey]
-    drift: Drift
-
-
-@dataclass
 class CatalogOutcome:
     """The outcome of a request. results: for the requested objects. pruned: for the objects in `gone` that are
-    pruned. limits: for the policies of limits.
+    pruned. limits: for the policies of limits. affected: the VMs that refer to changed or removed objects, each with
+    these objects and its drift after the run.
     """
 
     results: list[DeclareOutcome] = field(default_factory=list)
@@ -96,7 +92,7 @@ class CatalogOutcome:
     new: list[ObjectKey] = field(default_factory=list)
     changed: list[ChangedObject] = field(default_factory=list)
     gone: list[RemovedObject] = field(default_factory=list)
-    affected: list[Affected] = field(default_factory=list)
+    affected: list[tuple[Manifest, list[ObjectKey], Drift]] = field(default_factory=list)
     lost_fields: list[tuple[ObjectKey, LostFields]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     versions_before: dict[str, int] = field(default_factory=dict)
@@ -109,15 +105,12 @@ def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -
     Raises CatalogError for limits that cannot be declared, before it writes anything.
     """
     deployed = CatalogOutcome()
-    snapshot = _Snapshot(session)
-    users = CatalogUsers(session)
+    handler = _CatalogObjects(session, request)
     entries = _entries(session, request, deployed)
-    desired = [(entry.key, entry.manifest) for entry in entries]
     if request.state == "present":
-        _predict_changes(session, snapshot, users, request, desired, deployed)
-    limits = _limits(session, snapshot, request, deployed)
-    handler = _CatalogObjectHandler(request, snapshot, users)
-    deployed.versions_before = _versions(_deployed(snapshot, request))
+        _predict_changes(session, handler, request, entries, deployed)
+    limits = _limits(session, handler, request, deployed)
+    deployed.versions_before = _versions(_deployed(handler, request))
     deployed.results = declare(session, handler, entries, settings)
     failed = sum(1 for result in deployed.results if result.failed)
     due = [gone for gone in deployed.gone if gone.keep_reason is None]
@@ -125,10 +118,10 @@ def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -
         for gone in due:
             gone.keep_reason = f"not pruned because {failed} of the catalog's objects failed"
     else:
-        deployed.pruned = declare(session, handler, [_absent(gone.live) for gone in due], settings)
+        deployed.pruned = declare(session, handler, [_entry(gone.live, "absent", gone.live) for gone in due], settings)
     if limits is not None:
         # Afterwards: a limit names what there is.
-        deployed.limits = declare(session, *limits, settings)
+        deployed.limits = declare(session, KindHandler(), limits, settings)
     after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
     pruned = {result.entry.key for result in deployed.pruned if result.changed}
     stay = [gone.live for gone in deployed.gone if _key(gone.live) not in pruned]
@@ -137,9 +130,13 @@ def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -
 
 
 def _limits(
-    session: Session, snapshot: _Snapshot, request: CatalogRequest, deployed: CatalogOutcome
-) -> tuple[PolicyHandler, list[Entry]] | None:
-    """The limits to declare, for what the cluster has after the run; None to leave them as they are."""
+    session: Session, handler: _CatalogObjects, request: CatalogRequest, deployed: CatalogOutcome
+) -> list[Entry] | None:
+    """The policies to declare, and to delete of limits that the catalog no longer has, for what the cluster has after
+    the run; None to leave them as they are.
+
+    Raises CatalogError for an invalid limit, for one whose name is taken, and if policies cannot be read.
+    """
     if request.limits is None:
         return None
     if any(request.namespaces):
@@ -147,44 +144,49 @@ def _limits(
             "limits: valid for cluster-wide objects only; remove namespaces, or write the limits in a task without"
         )
     try:
-        live = [
-            {**item, "kind": role.cluster_kind}
-            for role in ROLES
-            for item in snapshot.live_objects(role.cluster_kind, None)
-        ]
-    except Unreadable as error:
+        live = [item for role in ROLES for item in handler.list(role.cluster_kind, None)]
+    except RequestFailed as error:
         raise CatalogError(f"limits: {error}") from error
+    live_policies = _live_policies(session)
     objects = {key_of(manifest): manifest for manifest in (*live, *request.manifests)}
     for gone in deployed.gone:
         if gone.keep_reason is None:
             del objects[key_of(gone.live)]
     written = request.limits if request.state == "present" else []
-    return limit_entries(session, written, request.catalog, objects.values())
+    controller = kubevirt(session).controller
+    declared = {
+        _key(manifest): manifest
+        for limit in limits(written, objects.values())
+        for manifest in policies(limit, request.catalog, controller)
+    }
+    for key in declared:
+        if key in live_policies and not _belongs(live_policies[key], request.catalog):
+            raise CatalogError(
+                f"limits: the cluster has another {key.kind} {key.name}, which does not belong to the catalog"
+                f" {request.catalog}; rename the limit"
+            )
+    return [_entry(manifest, "present", live_policies.get(key)) for key, manifest in declared.items()] + [
+        _entry(manifest, "absent", manifest)
+        for key, manifest in live_policies.items()
+        if key not in declared and _belongs(manifest, request.catalog) and key.name.endswith(SUFFIX)
+    ]
 
 
-class _Snapshot:
-    """The live instancetypes and preferences, read with one LIST for each kind and namespace."""
+def _live_policies(session: Session) -> dict[Key, Manifest]:
+    live: dict[Key, Manifest] = {}
+    for kind in (POLICY, BINDING):
+        try:
+            live.update({_key(item): item for item in session.list(BY_NAME[kind])})
+        except RequestFailed as error:
+            if error.code == _NOT_FOUND:
+                raise CatalogError(f"limits: the cluster has no {kind}, which Kubernetes has since 1.30") from error
+            raise CatalogError(f"limits: {error}") from error
+    return live
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._lists: dict[tuple[str, str | None], list[Manifest]] = {}
 
-    def live_objects(self, kind: str, namespace: str | None) -> list[Manifest]:
-        """The live objects of a kind. Raises Unreadable."""
-        if (kind, namespace) not in self._lists:
-            try:
-                items, _version = self._session.list(BY_NAME[kind], namespace)
-            except (ApiError, ConnectionFailed) as error:
-                raise Unreadable(explain(error, "LIST", BY_NAME[kind])) from error
-            self._lists[kind, namespace] = items
-        return self._lists[kind, namespace]
-
-    def read(self, keys: Iterable[Key]) -> dict[Key, Manifest]:
-        """See snapshot.read."""
-        requested = set(keys)
-        object_keys = {(key.kind, key.namespace) for key in requested}
-        objects = {_key(live): live for kind, namespace in object_keys for live in self.live_objects(kind, namespace)}
-        return {key: live for key, live in objects.items() if key in requested}
+def _belongs(policy: Manifest, catalog: str) -> bool:
+    labels = policy["metadata"].get("labels") or {}
+    return labels.get(MANAGED_BY_LABEL) == MANAGER and labels.get(CATALOG_LABEL) == catalog
 
 
 def _entries(session: Session, request: CatalogRequest, deployed: CatalogOutcome) -> list[Entry]:
@@ -194,11 +196,8 @@ def _entries(session: Session, request: CatalogRequest, deployed: CatalogOutcome
     """
     manifests, refused = request.manifests, {}
     if request.state == "present":
-        compatibility = check_fields(session, manifests)
-        manifests = compatibility.manifests
-        deployed.warnings += compatibility.warnings
-        deployed.lost_fields = compatibility.lost_fields
-        lost = {object_key: item.text for object_key, item in compatibility.lost_fields}
+        manifests, deployed.lost_fields = check_fields(session, manifests, deployed.warnings)
+        lost = {object_key: item.text for object_key, item in deployed.lost_fields}
         if request.on_lost_fields == "fail" and lost:
             others = foreign_architectures(session, request.manifests)
             refused = {object_key: text for object_key, text in lost.items() if object_key not in others}
@@ -209,72 +208,55 @@ def _entries(session: Session, request: CatalogRequest, deployed: CatalogOutcome
             deployed.warnings += [
                 f"{object_key.kind} {_label(object_key)}: {text}" for object_key, text in lost.items()
             ]
-    return [
-        Entry(_label(object_key), _key(manifest), request.state, manifest, refused.get(object_key))
-        for manifest, object_key in zip(manifests, map(key_of, manifests))
-    ]
+    entries = [_entry(manifest, request.state) for manifest in manifests]
+    return [replace(entry, problem=refused.get(key_of(entry.manifest))) for entry in entries]
 
 
-class _CatalogObjectHandler(CatalogHandler):
-    """The objects of a request, and the objects to prune."""
+class _CatalogObjects(DeclaredTypeHandler):
+    """The objects of a request, and those to prune. list: (kind, namespace) → the live objects, listed once."""
 
-    def __init__(self, request: CatalogRequest, snapshot: _Snapshot, users: CatalogUsers) -> None:
-        super().__init__("objects")
-        self._request = request
-        self._snapshot = snapshot
-        self._users = users
+    def __init__(self, session: Session, request: CatalogRequest) -> None:
+        # _keep_reason decides what may be pruned.
+        force = request.force or request.state == "present"
+        super().__init__({"existing": request.existing, "force": force}, session, request.catalog)
+        self.list = cache(lambda kind, namespace: session.list(BY_NAME[kind], namespace))
 
-    def read(self, session: Session, keys: Iterable[Key]) -> dict[Key, Manifest]:
-        return self._snapshot.read(keys)
-
-    def skip_reason(self, live: Manifest) -> str | None:
-        owner = (live["metadata"].get("labels") or {}).get(CATALOG_LABEL)
-        if owner not in (None, self._request.catalog) and ownership.owned(live, FIELD_MANAGER) is not None:
-            return f"the object belongs to the catalog {owner}"
-        return skip_reason(live, self._request.existing)
-
-    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        release = kubevirt(session).release
-        return [deprecated(step.plan.manifest, release) for step in planned]
-
-    def deletion(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        # _keep_reason has already decided what may be pruned.
-        return deletion_findings(self._users, planned, self._request.force or self._request.state == "present")
+    def read(self, session: Session, keys: Collection[Key]) -> dict[Key, Manifest]:
+        places = {(key.kind, key.namespace) for key in keys}
+        objects = {_key(item): item for place in places for item in self.list(*place)}
+        return {key: objects[key] for key in keys if key in objects}
 
 
 def _predict_changes(
     session: Session,
-    snapshot: _Snapshot,
-    users: CatalogUsers,
+    handler: _CatalogObjects,
     request: CatalogRequest,
-    desired: list[tuple[Key, Manifest]],
+    entries: list[Entry],
     deployed: CatalogOutcome,
 ) -> None:
     """Records which objects are new, changed or gone, and the VMs that use them."""
     try:
-        live = snapshot.read([key for key, _manifest in desired])
-    except Unreadable:
+        live_by_key = handler.read(session, [entry.key for entry in entries])
+    except RequestFailed:
         return  # declare reports this for each object
-    handler = _CatalogObjectHandler(request, snapshot, users)
     after: dict[ObjectKey, Manifest | None] = {}
-    for key, manifest in desired:
-        object_key = key_of(manifest)
-        if key not in live:
+    for entry in entries:
+        object_key, live = key_of(entry.manifest), live_by_key.get(entry.key)
+        if live is None:
             deployed.new.append(object_key)
-        elif handler.skip_reason(live[key]) is None:
-            owner = ownership.owned(live[key], FIELD_MANAGER)
+        elif handler.skip_reason(live) is None:
             try:
-                spec = predicted(manifest, live[key], owner)
-                changes = changes_of(live[key], spec)
+                spec = predicted(entry.manifest, live, ownership.owned(live, FIELD_MANAGER))
+                changes = changes_of(live, spec)
             except FieldError:
                 continue  # the object comes from a newer KubeVirt: declare reports it
             if changes:
                 deployed.changed.append(ChangedObject(object_key, changes))
-                after[object_key] = {**manifest, "spec": spec}
-    object_keys = [key_of(manifest) for _key_, manifest in desired]
-    objects = _deployed(snapshot, request)
+                after[object_key] = {**entry.manifest, "spec": spec}
+    object_keys = [key_of(entry.manifest) for entry in entries]
+    objects = _deployed(handler, request)
     deployed.gone = [RemovedObject(live) for live in catalog_upgrade.obsolete(objects, object_keys, request.catalog)]
-    _find_users(session, users, deployed, after, request)
+    _find_users(session, handler.users, deployed, after, request)
 
 
 def _find_users(
@@ -290,8 +272,8 @@ def _find_users(
             change.used_by = users.vms_using(change.object_key)
         for gone in deployed.gone:
             gone.used_by = users.vms_using(key_of(gone.live))
-    except (ApiError, ConnectionFailed) as error:
-        unknown = explain(error, "LIST", BY_NAME["VirtualMachine"])
+    except RequestFailed as error:
+        unknown = str(error)
         deployed.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {unknown}")
     for gone in deployed.gone:
         gone.keep_reason = _keep_reason(gone, request.prune)
@@ -307,7 +289,7 @@ def _find_users(
         lookup.gather(key for vm in in_order for key in keys_for_expansion(vm, configured.release))
         cluster = Cluster(lookup, configured)
         deployed.warnings += [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
-        deployed.affected = [Affected(*drift) for drift in catalog_upgrade.affected(in_order, after, cluster)]
+        deployed.affected = catalog_upgrade.affected(in_order, after, cluster)
 
 
 def _keep_reason(gone: RemovedObject, prune: str) -> str | None:
@@ -324,15 +306,15 @@ def _keep_reason(gone: RemovedObject, prune: str) -> str | None:
     return None
 
 
-def _deployed(snapshot: _Snapshot, request: CatalogRequest) -> list[Manifest]:
+def _deployed(handler: _CatalogObjects, request: CatalogRequest) -> list[Manifest]:
     """The live objects of the catalog, in the namespaces that can be read."""
     live = []
     for namespace in request.namespaces:
         for role in ROLES:
             kind = role.kind if namespace else role.cluster_kind
             try:
-                live += snapshot.live_objects(kind, namespace or None)
-            except Unreadable:
+                live += handler.list(kind, namespace or None)
+            except RequestFailed:
                 continue
     return [item for item in live if (item["metadata"].get("labels") or {}).get(CATALOG_LABEL) == request.catalog]
 
@@ -355,8 +337,8 @@ def _afterwards(result: DeclareOutcome) -> Manifest | None:
     return result.entry.manifest if result.changed else result.live
 
 
-def _absent(live: Manifest) -> Entry:
-    return Entry(_label(key_of(live)), _key(live), "absent", live)
+def _entry(manifest: Manifest, state: str, live: Manifest | None = UNREAD) -> Entry:
+    return Entry(_label(key_of(manifest)), _key(manifest), state, manifest, live=live)
 
 
 def _key(manifest: Manifest) -> Key:

@@ -1,19 +1,23 @@
-"""Checks a catalog against the cluster: its version, and its fields by the CustomResourceDefinitions."""
+"""What the cluster takes of a catalog: its version, its fields, and the objects that virt-operator deploys itself."""
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ..._resolver.api import release
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES, ObjectKey, key_of
 from ..._resolver.api.release import Release
-from ..._resolver.catalog.labels import architecture_of
+from ..._resolver.api.write import merge_patch
+from ..._resolver.catalog.labels import MANAGED_BY_LABEL, architecture_of, is_deployed
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
 from ..._resolver.catalog.versions import fitting_version, version_names
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..._resolver.kubevirt.vmi.cluster import DEPLOYMENT, DEPLOYMENT_SINCE, deploys_instancetypes
+from ..client.errors import ApiError, RequestFailed, TaskFailed, optional
+from ..client.pool import Backoff
 from ..client.session import Session
-from ..read.kubevirt import kubevirt
+from ..read.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
+from .engine import NO_DRY_RUN, WriteSettings, send
 
 Manifest = dict[str, Any]
 
@@ -22,24 +26,25 @@ _DEFINITION = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "cu
 
 AUTO: Final = "auto"
 
+KEEP: Final = "keep"
+FAIL: Final = "fail"
+ENABLE: Final = "enable"
+DISABLE: Final = "disable"
+CHOICES: Final = (KEEP, FAIL, ENABLE, DISABLE)
+# virt-operator deletes within seconds; it may be restarting.
+_PATIENCE: Final = 120
+# HyperConverged reverts changes of the KubeVirt object, and has the same field.
+_HYPERCONVERGED: Final = "hco-operator"
 
-class Compatibility(NamedTuple):
-    """The manifests of a catalog, in order, without the fields that the cluster would drop, and these fields.
 
-    warnings: kinds that could not be checked.
+def check_fields(
+    session: Session, manifests: list[Manifest], warnings: list[str]
+) -> tuple[list[Manifest], list[tuple[ObjectKey, LostFields]]]:
+    """(the manifests, in order, without the fields that the cluster would drop; these fields). One GET for each kind.
+
+    Objects of a kind whose schema cannot be read count as compatible; the API server then rejects unknown fields. Each
+    such kind adds a warning.
     """
-
-    manifests: list[Manifest]
-    lost_fields: list[tuple[ObjectKey, LostFields]]
-    warnings: list[str]
-
-
-def check_fields(session: Session, manifests: list[Manifest]) -> Compatibility:
-    """Compares the manifests with the schemas of the cluster: one GET for each kind.
-
-    Objects of a kind whose schema cannot be read count as compatible; the API server then rejects unknown fields.
-    """
-    warnings: list[str] = []
     schemas = {}
     for kind in dict.fromkeys(manifest["kind"] for manifest in manifests):
         schema = _schema(session, BY_NAME[kind], warnings)
@@ -53,7 +58,7 @@ def check_fields(session: Session, manifests: list[Manifest]) -> Compatibility:
         if lost is not None:
             lost_fields.append((key_of(manifest), lost))
         fitting.append(manifest if lost is None else lost.manifest)
-    return Compatibility(fitting, lost_fields, warnings)
+    return fitting, lost_fields
 
 
 def foreign_architectures(session: Session, manifests: list[Manifest]) -> dict[ObjectKey, str]:
@@ -68,27 +73,18 @@ def foreign_architectures(session: Session, manifests: list[Manifest]) -> dict[O
     }
 
 
-class ChosenVersion(NamedTuple):
-    """The version of a catalog for a cluster.
+def choose_version(session: Session, documents: list[Any], requested: str) -> tuple[str, str]:
+    """(the version of a catalog, "" if it has none; why this one, "" if it was requested).
 
-    version: "" if the catalog has no versions. reason: why this version; "" if it was requested.
-    """
-
-    version: str = ""
-    reason: str = ""
-
-
-def choose_version(session: Session, documents: list[Any], requested: str) -> ChosenVersion:
-    """Chooses the version of a catalog. requested: a version, or `auto` for the version that fits the cluster.
-
-    Raises CatalogError if the list of versions is invalid, and ConnectionFailed.
+    requested: a version, or `auto` for the version that fits the cluster. Raises CatalogError if the list of versions
+    is invalid, and ConnectionFailed.
     """
     if requested != AUTO:
-        return ChosenVersion(requested)
+        return requested, ""
     if not version_names(documents):
-        return ChosenVersion()
+        return "", ""
     cluster_release, reason = _release(session)
-    return ChosenVersion(fitting_version(documents, cluster_release), reason)
+    return fitting_version(documents, cluster_release), reason
 
 
 def _release(session: Session) -> tuple[Release, str]:
@@ -116,25 +112,19 @@ def _release_by_fields(session: Session) -> Release | None:
 def _schema(session: Session, kind: Kind, warnings: list[str]) -> Manifest | None:
     try:
         definition = session.get(_DEFINITION, None, f"{kind.plural}.{kind.group}")
-    except ApiError as error:
+    except RequestFailed as error:
         # Everyone may read the OpenAPI description, but not the CustomResourceDefinitions from which it is made.
         schema = _openapi_schema(session, kind) if error.code == 403 else None
         if schema is None:
-            warnings.append(_unchecked_warning(kind, error))
+            warnings.append(f"cannot check which fields of {kind.kind} the cluster knows: {error}")
         return schema
-    except ConnectionFailed as error:
-        warnings.append(_unchecked_warning(kind, error))
-        return None
     # Without the definition the API does not exist; the first request for an object reports that more clearly.
     return None if definition is None else spec_schema(definition, kind.version)
 
 
 def _openapi_schema(session: Session, kind: Kind) -> Manifest | None:
     """The schema from the API server's OpenAPI description."""
-    try:
-        openapi = session.request("GET", f"/openapi/v3/apis/{kind.api_version}")
-    except (ApiError, ConnectionFailed):
-        return None
+    openapi: Manifest = optional(lambda: session.request("GET", f"/openapi/v3/apis/{kind.api_version}"), {})
     for schema in ((openapi.get("components") or {}).get("schemas") or {}).values():
         if any(gvk.get("kind") == kind.kind for gvk in schema.get("x-kubernetes-group-version-kind") or []):
             spec = (schema.get("properties") or {}).get("spec")
@@ -142,5 +132,79 @@ def _openapi_schema(session: Session, kind: Kind) -> Manifest | None:
     return None
 
 
-def _unchecked_warning(kind: Kind, error: ApiError | ConnectionFailed) -> str:
-    return f"cannot check which fields of {kind.kind} the cluster knows: {explain(error, 'GET', _DEFINITION)}"
+def apply_deployment_option(
+    session: Session, choice: str, settings: WriteSettings, warnings: list[str]
+) -> dict[str, bool | None]:
+    """Does what the option `common_instancetypes_deployment` says. Raises TaskFailed.
+
+    {enabled: whether virt-operator deploys the common instancetypes, None if unknown; changed: by the task}. After
+    `disable`, nothing that virt-operator deployed is left, outside of check mode.
+    """
+    installed = kubevirt(session)
+    enabled = deploys_instancetypes(installed)
+    if choice == KEEP:
+        return {"enabled": enabled, "changed": False}
+    if enabled is None:
+        raise _refusal(installed.assumption)
+    if choice == FAIL and enabled:
+        raise _refusal(
+            "virt-operator deploys the common instancetypes; set it to enable or keep to leave them to virt-operator,"
+            " or to disable to deploy them by this task"
+        )
+    enable = choice == ENABLE
+    if enabled != enable:
+        _set(session, enable, settings, warnings)
+    if choice == DISABLE:
+        _await_deletion(session, settings, warnings)
+    return {"enabled": enable, "changed": enabled != enable}
+
+
+def _refusal(reason: object) -> TaskFailed:
+    return TaskFailed(f"common_instancetypes_deployment: {reason}")
+
+
+def _set(session: Session, enabled: bool, settings: WriteSettings, warnings: list[str]) -> None:
+    """Sets the field of the KubeVirt object; in check mode by a dry run."""
+    live, release = kubevirt_object(session), kubevirt(session).release
+    if live is None or not release.has(DEPLOYMENT_SINCE):
+        raise _refusal(f"KubeVirt before {DEPLOYMENT_SINCE} has no spec.configuration.{DEPLOYMENT}; set it to keep")
+    metadata = live["metadata"]
+    if (metadata.get("labels") or {}).get(MANAGED_BY_LABEL) == _HYPERCONVERGED:
+        raise _refusal(
+            f"the HyperConverged operator reverts changes of the KubeVirt {metadata['name']}; set"
+            f" spec.{DEPLOYMENT}.enabled of the HyperConverged object to {'true' if enabled else 'false'}"
+        )
+    if settings.check_mode and not settings.server_dry_run:
+        return
+    path = KUBEVIRT.path(metadata["namespace"], metadata["name"])
+    patch = {"spec": {"configuration": {DEPLOYMENT: {"enabled": enabled}}}}
+    client = session.dry_run_session() if settings.check_mode else session
+    try:
+        send(client, merge_patch(path, patch, fieldManager=session.field_manager))
+    except ApiError as error:
+        if not (settings.check_mode and NO_DRY_RUN in error.message):
+            raise _refusal(error) from None
+        warnings.append(f"the dry run could not check the KubeVirt object: {error}")
+
+
+def _await_deletion(session: Session, settings: WriteSettings, warnings: list[str]) -> None:
+    """Waits until virt-operator has deleted its objects, which it would not let others change."""
+    pauses = Backoff()
+    while remaining := _deployed(session):
+        if settings.check_mode:
+            warnings.append(f"virt-operator deletes its {remaining} objects first; check mode shows them as left alone")
+            return
+        if not pauses.pause(_PATIENCE):
+            raise _refusal(
+                f"virt-operator has not deleted its {remaining} objects within {_PATIENCE} seconds; see whether it runs"
+                " (kubectl get deployment -A -l kubevirt.io=virt-operator), and run the task again"
+            )
+
+
+def _deployed(session: Session) -> int:
+    """The number of objects that virt-operator has deployed."""
+    try:
+        deployed = [manifest for role in ROLES for manifest in session.list(BY_NAME[role.cluster_kind])]
+    except ApiError as error:
+        raise _refusal(error) from None
+    return sum(map(is_deployed, deployed))

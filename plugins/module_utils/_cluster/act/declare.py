@@ -6,8 +6,7 @@ Check mode sends the writes as dry runs and stops there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
@@ -19,15 +18,13 @@ from ..._resolver.api.write import apply, delete, json_patch, merge_patch
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import patch as taking_over
-from ..._resolver.declare.take_over import take_nothing
-from ..client.errors import ApiError, Cause
+from ..client.errors import ApiError, Cause, RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
-from ..read.snapshot import Key, Unreadable
-from ..read.unmatched import missing_namespace
+from ..read.snapshot import Key, missing_namespace
 from ..read.watch import WATCHES, ProbeResult, wait_for, with_grace
-from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteOperation, WriteSettings, run_dry, run_operations, send
-from .kind_handler import UNREAD, DeclareOutcome, Entry, Finding, KindHandler, Planned
+from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteSettings, run_dry, run_writes, send
+from .kind_handler import NOT_PLANNED, UNREAD, DeclareOutcome, Entry, Finding, KindHandler
 
 Manifest = dict[str, Any]
 
@@ -49,31 +46,31 @@ def declare(
             result.skip_reason = None if result.failed else "not sent because other entries are invalid"
         return results
     planned = _plan(session, handler, results, settings)
-    _preflight(session, handler, planned, settings)
+    _preflight(handler, planned, settings)
     _check_namespaces(session, results, settings)
-    _name_retained(session, handler, results)
-    _predict_impacts(session, handler, planned, settings.check_mode)
+    handler.foretell([result for result in planned if not result.failed], settings.check_mode)
     if settings.check_mode:
         if settings.server_dry_run:
             # A dry run would change what is being deleted, instead of creating anything.
-            due = [(result, step) for result, step in planned if _is_due(result) and result.terminating is None]
-            _dry_run(session, due, settings)
+            _dry_run(
+                session, [result for result in results if _is_due(result) and result.terminating is None], settings
+            )
         for result in results:
             result.restart = result.restart and result.failed is None
         return results
-    _await_names(session, handler, planned, settings)
+    _await_names(session, handler, results, settings)
     if settings.fail_fast and _any_failed(results):
         for result in results:
             result.failed = NOT_SENT.format("object") if result.changed else result.failed
         return results
-    _write(session, [(result, step) for result, step in planned if _is_due(result)], settings)
+    _write(session, [result for result in results if _is_due(result)], settings)
     deadline = time.monotonic() + settings.wait_timeout
     for result in results:
         # Until here `restart` was a forecast; from here on it records what was done.
         result.restart = False
     if settings.fail_fast and _any_failed(results):
         return results
-    handler.restart(session, [result for result, _step in planned if not result.failed], deadline)
+    handler.restart([result for result in planned if not result.failed], deadline)
     if settings.wait:
         _wait(session, handler, [result for result in results if not (result.failed or result.skip_reason)], deadline)
     return results
@@ -87,80 +84,68 @@ def _any_failed(results: Iterable[DeclareOutcome]) -> bool:
     return any(result.failed for result in results)
 
 
+def _grouped(results: Iterable[DeclareOutcome]) -> dict[tuple[str, str | None], dict[str, DeclareOutcome]]:
+    """Results by kind and namespace, and there by name."""
+    groups: dict[tuple[str, str | None], dict[str, DeclareOutcome]] = {}
+    for result in results:
+        key = result.entry.key
+        groups.setdefault((key.kind, key.namespace), {})[key.name] = result
+    return groups
+
+
 def _plan(
     session: Session, handler: KindHandler, results: list[DeclareOutcome], settings: WriteSettings
-) -> list[tuple[DeclareOutcome, Planned]]:
-    """Plans all entries. If a namespace cannot be read, only its entries fail."""
-    groups: dict[tuple[str, str | None], list[DeclareOutcome]] = {}
-    for result in results:
-        groups.setdefault((result.entry.key.kind, result.entry.key.namespace), []).append(result)
-    to_plan = []
-    for group, live_objects in _read_groups(session, handler, list(groups.values()), settings.concurrency):
-        if isinstance(live_objects, Unreadable):
-            for result in group:
-                result.failed = str(live_objects)
-            continue
-        for result in group:
-            live = live_objects.get(result.entry.key)
-            if live is not None and live["metadata"].get("deletionTimestamp"):
-                # It goes, whatever is written to it.
-                result.terminating, live = live, None
-            result.live = result.live_before = live
-            result.skip_reason = handler.skip_reason(result.live) if result.live is not None else None
-            if result.skip_reason:
-                result.action = plan.KEEP
-                continue
-            to_plan.append(result)
-    _complete(session, handler, [result for result in to_plan if result.entry.state != "absent"])
-    steps = ((result, _planned(handler, result, settings)) for result in to_plan if not result.failed)
-    return [(result, step) for result, step in steps if step is not None]
+) -> list[DeclareOutcome]:
+    """Plans all entries, and returns those that have a plan. If a namespace cannot be read, only its entries fail."""
+    groups = [list(group.values()) for group in _grouped(results).values()]
+    map_concurrently(lambda group: _read(session, handler, group), groups, settings.concurrency)
+    read_results = [result for result in results if not (result.failed or result.skip_reason)]
+    handler.complete([result for result in read_results if result.entry.state != "absent"])
+    return [result for result in read_results if not result.failed and _plan_entry(handler, result, settings)]
 
 
-def _complete(session: Session, handler: KindHandler, results: list[DeclareOutcome]) -> None:
-    pairs = [(result.entry, result.live) for result in results]
-    completed = handler.complete_entries(session, pairs) if pairs else []
-    for result, (entry, warnings) in zip(results, completed):
-        result.entry, result.failed = entry, entry.problem
-        result.warnings += warnings
-
-
-def _planned(handler: KindHandler, result: DeclareOutcome, settings: WriteSettings) -> Planned | None:
-    """The plan of an entry. If the live object cannot be parsed, the entry fails and the result is None."""
+def _read(session: Session, handler: KindHandler, group: list[DeclareOutcome]) -> None:
+    """Sets the live objects of entries of a kind and namespace, unless their entries have them."""
     try:
-        step = _plan_entry(handler, result.entry, result.live, settings)
+        objects = handler.read(session, [result.entry.key for result in group if result.entry.live is UNREAD])
+    except RequestFailed as error:
+        for result in group:
+            result.failed = str(error)
+        return
+    for result in group:
+        live = objects.get(result.entry.key) if result.entry.live is UNREAD else result.entry.live
+        if live is not None and live["metadata"].get("deletionTimestamp"):
+            # It goes, whatever is written to it.
+            result.terminating, live = live, None
+        result.live = result.live_before = live
+        result.skip_reason = handler.skip_reason(live) if live is not None else None
+        result.action = plan.KEEP if result.skip_reason else result.action
+
+
+def _plan_entry(handler: KindHandler, result: DeclareOutcome, settings: WriteSettings) -> bool:
+    """Plans an entry. If the live object cannot be parsed, the entry fails."""
+    entry, live = result.entry, result.live
+    try:
+        if entry.state == "absent":
+            step = plan.absent(entry.manifest, live)
+        else:
+            desired, owner = handler.reconcile(entry.manifest, live)
+            step = plan.present(desired, live, owner, handler.manager, settings.force_conflicts, settings.take_over)
+            step = handler.adjust(step, live)
     except FieldError as error:
         result.failed = (
             f"cannot read the object in the cluster: {error}; if the cluster's KubeVirt is"
             " newer than this collection, upgrade the collection"
         )
-        return None
+        return False
     # The result hides sensitive values; the plan keeps them.
-    result.action, result.taken_from = step.action, step.taken_from
+    result.planned, result.action, result.taken_from = step, step.action, step.taken_from
     result.before, result.after = redact(step.before, step.after)
     result.failed = step.refusal
     result.warnings += [_retained_warning(field, managers) for field, managers in step.retained]
     if warning := argo_cd_warning(step.taken_from):
         result.warn(warning)
-    return Planned(result.entry, step, result.live)
-
-
-def _read_groups(
-    session: Session, handler: KindHandler, groups: list[list[DeclareOutcome]], concurrency: int
-) -> Iterator[tuple[list[DeclareOutcome], dict[Key, Manifest] | Unreadable]]:
-    """The live objects of each group, or why they cannot be read."""
-
-    def read(group: list[DeclareOutcome]) -> dict[Key, Manifest] | Unreadable:
-        entries = [result.entry for result in group]
-        read_before = {
-            entry.key: entry.live for entry in entries if entry.live is not None and entry.live is not UNREAD
-        }
-        unread = [entry.key for entry in entries if entry.live is UNREAD]
-        try:
-            return {**read_before, **handler.read(session, unread)} if unread else read_before
-        except Unreadable as error:
-            return error
-
-    return zip(groups, map_concurrently(read, groups, concurrency))
+    return True
 
 
 def _retained_warning(field: Field, managers: tuple[str, ...]) -> str:
@@ -172,26 +157,13 @@ def _retained_warning(field: Field, managers: tuple[str, ...]) -> str:
     )
 
 
-def _plan_entry(handler: KindHandler, entry: Entry, live: Manifest | None, settings: WriteSettings) -> Plan:
-    if entry.state == "absent":
-        return plan.absent(entry.manifest, live)
-    desired, owner = handler.reconcile(entry.manifest, live)
-    step = plan.present(
-        desired, live, owner, handler.manager, settings.force_conflicts, settings.take_over or take_nothing
-    )
-    return handler.adjust(step, live)
-
-
-def _preflight(
-    session: Session, handler: KindHandler, planned: list[tuple[DeclareOutcome, Planned]], settings: WriteSettings
-) -> None:
+def _preflight(handler: KindHandler, planned: list[DeclareOutcome], settings: WriteSettings) -> None:
     if settings.preflight == "off":
         return
     for check, actions in ((handler.preflight, (plan.CREATE, plan.APPLY)), (handler.deletion, (plan.DELETE,))):
-        checked = [(result, step) for result, step in planned if step.plan.action in actions]
-        findings_of_each = check(session, [step for _result, step in checked]) if checked else []
-        for (result, step), findings in zip(checked, findings_of_each):
-            conflict = [] if step.plan.conflict is None else [Finding(step.plan.conflict)]
+        checked = [result for result in planned if result.planned.action in actions]
+        for result, findings in zip(checked, check(checked) if checked else []):
+            conflict = [] if result.planned.conflict is None else [Finding(result.planned.conflict)]
             apply_findings(result, [*conflict, *findings], settings)
 
 
@@ -216,7 +188,11 @@ def _check_namespaces(session: Session, results: list[DeclareOutcome], settings:
 def apply_findings(result: DeclareOutcome, findings: list[Finding], settings: WriteSettings) -> None:
     """Fails a result because of its findings or turns them into warnings, depending on the option `preflight`."""
     if settings.check_mode:
-        findings = [_in_check_mode(finding) for finding in findings]
+        # An earlier task of the play might create a missing object.
+        findings = [
+            Finding(f"{finding.text}; {UNKNOWN_IN_CHECK_MODE}", note=True) if finding.missing else finding
+            for finding in findings
+        ]
     refused = [finding.text for finding in findings if not finding.note and settings.preflight == "strict"]
     if refused:
         result.failed = "; ".join(refused)
@@ -224,20 +200,11 @@ def apply_findings(result: DeclareOutcome, findings: list[Finding], settings: Wr
         result.warnings += [finding.text for finding in findings]
 
 
-def _in_check_mode(finding: Finding) -> Finding:
-    """Turns a finding about a missing object into a note: an earlier task of the play might create that object."""
-    return Finding(f"{finding.text}; {UNKNOWN_IN_CHECK_MODE}", note=True) if finding.missing else finding
-
-
 def _await_names(
-    session: Session, handler: KindHandler, planned: list[tuple[DeclareOutcome, Planned]], settings: WriteSettings
+    session: Session, handler: KindHandler, results: list[DeclareOutcome], settings: WriteSettings
 ) -> None:
     """Waits for the objects whose names the objects to create have, and for the dependents of such objects."""
-    created: dict[tuple[str, str | None], dict[str, DeclareOutcome]] = {}
-    for result, step in planned:
-        if step.plan.action == plan.CREATE and _is_due(result):
-            key = result.entry.key
-            created.setdefault((key.kind, key.namespace), {})[key.name] = result
+    created = _grouped(result for result in results if result.action == plan.CREATE and _is_due(result))
     deadline = time.monotonic() + settings.wait_timeout
 
     def wait(group: tuple[str, str | None]) -> None:
@@ -246,7 +213,7 @@ def _await_names(
         _wait_for_ends(session, BY_NAME[kind], namespace, members, deadline)
         manifests = [result.entry.manifest for result in members.values() if not result.failed]
         seconds = max(0.0, deadline - time.monotonic())
-        for name, failure in handler.await_old_dependents(session, namespace, manifests, seconds).items():
+        for name, failure in handler.await_old_dependents(namespace, manifests, seconds).items():
             members[name].failed = failure
 
     map_concurrently(wait, created, settings.concurrency)
@@ -256,15 +223,10 @@ def _wait_for_ends(
     session: Session, kind: Kind, namespace: str | None, members: dict[str, DeclareOutcome], deadline: float
 ) -> None:
     """Waits until the objects that are being deleted are gone: a VM stays until its guest has shut down."""
-    ending = {
-        name: result.terminating["metadata"]["uid"]
-        for name, result in members.items()
-        if result.terminating is not None
-    }
+    ending = {name: result for name, result in members.items() if result.terminating is not None}
 
     def probe(name: str, live: Manifest | None) -> ProbeResult:
-        gone = live is None or live["metadata"]["uid"] != ending[name]
-        return ProbeResult(done=gone, pending="the deletion of the existing object")
+        return ProbeResult(done=_is_gone(ending[name], live), pending="the deletion of the existing object")
 
     if ending:
         seconds = max(0.0, deadline - time.monotonic())
@@ -272,30 +234,18 @@ def _wait_for_ends(
             members[name].failed = ended.failure
 
 
-def _operations(
-    send_plan: Callable[[DeclareOutcome, Plan], None], steps: list[tuple[DeclareOutcome, Planned]]
-) -> Iterator[WriteOperation]:
-    for result, step in steps:
-        run = partial(send_plan, result, step.plan)
-        verb = "DELETE" if step.plan.action == plan.DELETE else "PATCH"
-        yield WriteOperation(result, run, verb, BY_NAME[result.entry.key.kind])
-
-
-def _write(session: Session, steps: list[tuple[DeclareOutcome, Planned]], settings: WriteSettings) -> None:
-    def write(result: DeclareOutcome, step: Plan) -> None:
-        for live in _send_plan(session, result.entry.key, step, result.live_before, settings.force_conflicts):
+def _write(session: Session, results: list[DeclareOutcome], settings: WriteSettings) -> None:
+    def write(result: DeclareOutcome) -> None:
+        for live in _send_plan(session, result, settings.force_conflicts):
             result.live, result.written = live, True
-        if step.taken_from and result.live is not None:
+        if result.taken_from and result.live is not None:
             result.owners = _owners(result.live, session.field_manager)
-        _drop_managed_fields(result)
+        # Only the plan needs these: half of the memory of each of thousands of objects.
+        result.planned = NOT_PLANNED
+        for manifest in (result.live_before or {}, result.live or {}):
+            manifest.get("metadata", {}).pop("managedFields", None)
 
-    run_operations(_operations(write, steps), settings)
-
-
-def _drop_managed_fields(result: DeclareOutcome) -> None:
-    """Frees what only the plan needs of the object before and after a write: a third of each of thousands."""
-    for manifest in (result.live_before or {}, result.live or {}):
-        manifest.get("metadata", {}).pop("managedFields", None)
+    run_writes(results, write, settings)
 
 
 def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
@@ -306,85 +256,74 @@ def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
     return owners
 
 
-def _dry_run(session: Session, steps: list[tuple[DeclareOutcome, Planned]], settings: WriteSettings) -> None:
+def _dry_run(session: Session, results: list[DeclareOutcome], settings: WriteSettings) -> None:
     """Sends the planned writes as dry runs and records what the API server rejects."""
     dry_run_only = session.dry_run_session()
 
-    def dry_run(result: DeclareOutcome, step: Plan) -> None:
-        for _live in _send_plan(dry_run_only, result.entry.key, step, result.live_before, settings.force_conflicts):
+    def dry_run(result: DeclareOutcome) -> None:
+        for _live in _send_plan(dry_run_only, result, settings.force_conflicts):
             pass
 
-    map_concurrently(run_dry, _operations(dry_run, steps), settings.concurrency)
+    map_concurrently(lambda result: run_dry(result, dry_run), results, settings.concurrency)
 
 
-def _send_plan(session: Session, key: Key, step: Plan, live: Manifest | None, force: bool) -> Iterator[Manifest | None]:
+def _send_plan(session: Session, result: DeclareOutcome, force: bool) -> Iterator[Manifest | None]:
     """Sends the writes of a plan; after each one, the object as far as the task knows it, None if it is deleted.
 
-    live: the object before. Raises ApiError or ConnectionFailed.
+    Raises RequestFailed.
     """
-    kind = BY_NAME[key.kind]
+    key, step, live = result.entry.key, result.planned, result.live_before
+    uid = live["metadata"].get("uid") if live is not None else None
     if step.action == plan.DELETE:
-        uid = live["metadata"].get("uid") if live is not None else None
-        send(session, delete(kind.path(key.namespace, key.name), uid))
+        send(session, delete(key.path, uid))
         yield None
         return
     if step.taken_from and live is not None:
-        _take_over(session, kind, key, step, live)
+        _take_over(session, key, step, live)
         yield live
     if step.merge_patch:
-        _patch_first(session, kind, key, step)
+        patch: Manifest = {}
+        for path, value in step.merge_patch.items():
+            node = patch
+            for part in path[:-1]:
+                node = node.setdefault(part, {})
+            node[path[-1]] = value
+        send(session, merge_patch(key.path, patch, fieldManager=session.field_manager))
         yield live
     if session.is_dry_run and (step.taken_from or step.merge_patch):
         # The apply depends on these patches, which a dry run does not store.
         return
-    metadata = _apply(session, _with_uid(step.manifest, live), force)["metadata"]
+    # For the live object and for no other: an apply would create anew what has been deleted meanwhile, while its
+    # revisions still wait for the garbage collector.
+    own = {"metadata": {**step.manifest["metadata"], "uid": uid}} if uid else {}
+    metadata = _apply(session, key, {**step.manifest, **own}, force)["metadata"]
     yield {**plan.merged(step, live), "metadata": metadata}
 
 
-def _with_uid(manifest: Manifest, live: Manifest | None) -> Manifest:
-    """The manifest for the live object, and for no other: an apply would create anew what has been deleted
-    meanwhile, while its revisions still wait for the garbage collector."""
-    uid = live["metadata"].get("uid") if live is not None else None
-    return {**manifest, "metadata": {**manifest["metadata"], "uid": uid}} if uid else manifest
-
-
-def _take_over(session: Session, kind: Kind, key: Key, step: Plan, live: Manifest) -> None:
+def _take_over(session: Session, key: Key, step: Plan, live: Manifest) -> None:
     """Transfers the fields of other managers to this field manager. A conflict is retried with the current object."""
     for retries in reversed(range(_ATTEMPTS)):
-        steps = taking_over(
-            {**live, "apiVersion": kind.api_version}, step.fields, session.field_manager, step.taken_from
-        )
+        typed = {**live, "apiVersion": BY_NAME[key.kind].api_version}
+        steps = taking_over(typed, step.fields, session.field_manager, step.taken_from)
         try:
-            send(session, json_patch(kind.path(key.namespace, key.name), steps, fieldManager=session.field_manager))
+            send(session, json_patch(key.path, steps, fieldManager=session.field_manager))
             return
         except ApiError as error:
             if error.code != 409 or not retries:
                 raise
-        current = session.get(kind, key.namespace, key.name)
+        current = session.get(BY_NAME[key.kind], key.namespace, key.name)
         if current is None:
             return
         live = current
 
 
-def _patch_first(session: Session, kind: Kind, key: Key, step: Plan) -> None:
-    patch: Manifest = {}
-    for path, value in step.merge_patch.items():
-        node = patch
-        for part in path[:-1]:
-            node = node.setdefault(part, {})
-        node[path[-1]] = value
-    send(session, merge_patch(kind.path(key.namespace, key.name), patch, fieldManager=session.field_manager))
-
-
-def _apply(session: Session, manifest: Manifest, force: bool) -> Manifest:
-    metadata = manifest["metadata"]
-    path = BY_NAME[manifest["kind"]].path(metadata.get("namespace"), metadata["name"])
+def _apply(session: Session, key: Key, manifest: Manifest, force: bool) -> Manifest:
     try:
-        return send(session, apply(path, manifest, session.field_manager, force)) or {}
+        return send(session, apply(key.path, manifest, session.field_manager, force)) or {}
     except ApiError as error:
         conflict = error.code == 409 and bool(error.causes)
         if conflict and all(_is_taken(cause, session.field_manager) for cause in error.causes):
-            return send(session, apply(path, manifest, session.field_manager, force=True)) or {}
+            return send(session, apply(key.path, manifest, session.field_manager, force=True)) or {}
         raise
 
 
@@ -399,29 +338,8 @@ def _is_taken(cause: Cause, own: str) -> bool:
     return powered or f'conflict with "{own}"' in cause.message
 
 
-def _predict_impacts(
-    session: Session, handler: KindHandler, planned: list[tuple[DeclareOutcome, Planned]], check_mode: bool
-) -> None:
-    members = [(result, step) for result, step in planned if result.failed is None]
-    for (result, _step), warnings in zip(members, handler.warnings(session, [step for _result, step in members])):
-        result.warnings += warnings
-    for (result, _step), impact in zip(members, handler.impacts(session, [step for _result, step in members])):
-        result.impact = impact
-        handler.predict_restart(result, check_mode)
-
-
-def _name_retained(session: Session, handler: KindHandler, results: list[DeclareOutcome]) -> None:
-    deleted = [result for result in results if result.action == plan.DELETE and _is_due(result)]
-    live = [result.live_before for result in deleted if result.live_before is not None]
-    for result, retained in zip(deleted, handler.retained(session, live) if live else []):
-        result.retained = retained
-
-
 def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome], deadline: float) -> None:
-    groups: dict[tuple[str, str | None], dict[str, DeclareOutcome]] = {}
-    for result in results:
-        groups.setdefault((result.entry.key.kind, result.entry.key.namespace), {})[result.entry.key.name] = result
-
+    groups = _grouped(results)
     seconds = max(0.0, deadline - time.monotonic())
 
     def wait(group: tuple[str, str | None]) -> None:
@@ -440,7 +358,11 @@ def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome],
         for name, ended in wait_for(session, kind, namespace, members, probe, seconds, deadline).items():
             members[name].live = ended.object
             members[name].failed = ended.failure
-        _await_dependents(session, handler, namespace, list(members.values()), deadline)
+        gone = {name: result for name, result in members.items() if result.action == plan.DELETE and not result.failed}
+        deleted = [result.live_before for result in gone.values() if result.live_before is not None]
+        left = max(0.0, deadline - time.monotonic())
+        for name, failure in (handler.await_dependents(namespace, deleted, left) if deleted else {}).items():
+            members[name].failed = failure
 
     map_concurrently(wait, groups, WATCHES)
 
@@ -449,16 +371,3 @@ def _is_gone(result: DeclareOutcome, live: Manifest | None) -> bool:
     """Whether the object that was to be deleted no longer exists; somebody may have created another of its name."""
     before = result.live_before or result.terminating
     return live is None or before is None or live["metadata"].get("uid") != before["metadata"].get("uid")
-
-
-def _await_dependents(
-    session: Session, handler: KindHandler, namespace: str | None, results: list[DeclareOutcome], deadline: float
-) -> None:
-    """Waits for the dependents of the objects that were deleted in a namespace."""
-    gone = {
-        result.entry.key.name: result for result in results if result.action == plan.DELETE and result.failed is None
-    }
-    deleted = [result.live_before for result in gone.values() if result.live_before is not None]
-    seconds = max(0.0, deadline - time.monotonic())
-    for name, failure in (handler.await_dependents(session, namespace, deleted, seconds) if deleted else {}).items():
-        gone[name].failed = failure

@@ -10,10 +10,10 @@ from ..._resolver.api.matcher import ROLES
 from ..._resolver.kubevirt.find import naming
 from ..._resolver.kubevirt.find.lookup import Problem
 from ..._resolver.preflight.references import claim_names, created_volumes, sole_owner
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..read.lookup import ClusterLookup
-from ..read.snapshot import Key, Unreadable, read
+from ..read.snapshot import Key, read
 from ..read.watch import ProbeResult, wait_for
 
 Manifest = dict[str, Any]
@@ -67,9 +67,9 @@ def await_dependents(
     failures: dict[str, str] = {}
     for kind in (_VMI, _REVISION):
         try:
-            items, _version = session.list(kind, namespace, True)
-        except (ApiError, ConnectionFailed) as error:
-            return {**dict.fromkeys(names.values(), explain(error, "LIST", kind)), **failures}
+            items = session.list(kind, namespace, True)
+        except RequestFailed as error:
+            return {**dict.fromkeys(names.values(), str(error)), **failures}
         owners = {item["metadata"]["name"]: uid for item in items if (uid := sole_owner(item)) in names}
         for name, failure in _gone(session, kind, namespace, owners, deadline).items():
             failures.setdefault(names[owners[name]], f"{kind.kind} {name}: {failure}")
@@ -101,16 +101,12 @@ def _without_owner(
 ) -> dict[str, str]:
     """Waits for the dependents of VMs with these names that do not exist. Returns the failures by VM name."""
     try:
-        items, _version = session.list(kind, namespace, True)
+        items = session.list(kind, namespace, True)
         owners = {item["metadata"]["name"]: owner for item in items if (owner := _owner(item))["name"] in names}
         # Another client may have created the VM since this task looked.
         live = read(session, [Key(_VM.kind, namespace, owner["name"]) for owner in owners.values()])
-    except (ApiError, ConnectionFailed) as error:
-        if isinstance(error, ApiError) and error.code in (403, 404):
-            return {}
-        return dict.fromkeys(names, explain(error, "LIST", kind))
-    except Unreadable as error:
-        return dict.fromkeys(names, str(error))
+    except RequestFailed as error:
+        return {} if error.code in (403, 404) else dict.fromkeys(names, str(error))
     uids = {vm["metadata"]["uid"] for vm in live.values()}
     remaining = {name: owner["uid"] for name, owner in owners.items() if owner["uid"] not in uids}
     return {

@@ -7,15 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from threading import Event
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeVar
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.write import JSON_PATCH, Repeat, Write, create
-from ..client.backoff import Backoff
-from ..client.errors import ApiError, ConnectionFailed, explain, is_other_object, is_outdated, lacks_permission
-from ..client.pool import map_concurrently
+from ..._resolver.declare.take_over import TakeOver, parse_take_over, take_nothing
+from ..client.errors import (
+    ApiError,
+    ConnectionFailed,
+    RequestFailed,
+    TaskFailed,
+    is_other_object,
+    is_outdated,
+    lacks_permission,
+)
+from ..client.pool import Backoff, map_concurrently
 from ..client.session import Session
 
 Manifest = dict[str, Any]
@@ -36,7 +44,7 @@ NO_DRY_RUN: Final = "does not support dry run"
 class WriteSettings:
     """The options for writes of a task: those of the doc fragments `wait` and `dry_run`.
 
-    take_over: see `declare.take_over`; None for nobody.
+    take_over: see `declare.take_over`.
     """
 
     check_mode: bool = False
@@ -47,7 +55,16 @@ class WriteSettings:
     preflight: str = "strict"
     fail_fast: bool = False
     force_conflicts: bool = False
-    take_over: Callable[[str], bool] | None = None
+    take_over: TakeOver = take_nothing
+
+    @classmethod
+    def of(cls, options: dict[str, Any], check_mode: bool) -> WriteSettings:
+        """The settings of a task. Raises TaskFailed for an invalid `take_over`."""
+        given = {setting.name: options[setting.name] for setting in fields(cls) if setting.name in options}
+        try:
+            return cls(**{**given, "check_mode": check_mode, "take_over": parse_take_over(options.get("take_over"))})
+        except ValueError as error:
+            raise TaskFailed(str(error)) from error
 
 
 @dataclass(eq=False)
@@ -68,65 +85,59 @@ class WriteOutcome:
             self.warnings.append(text)
 
 
-class WriteOperation(NamedTuple):
-    """Writes to one object. run: sends them. verb, kind: of the request, see `explain`."""
-
-    outcome: WriteOutcome
-    run: Callable[[], Any]
-    verb: str
-    kind: Kind
+_Outcome = TypeVar("_Outcome", bound=WriteOutcome)
 
 
-def run_operations(operations: Iterable[WriteOperation], settings: WriteSettings, noun: str = "object") -> None:
-    """Runs operations, `concurrency` at a time. With fail_fast, none begins after one has failed."""
+def run_writes(
+    outcomes: Iterable[_Outcome], write: Callable[[_Outcome], Any], settings: WriteSettings, noun: str = "object"
+) -> None:
+    """Calls `write` for outcomes, `concurrency` at a time. With fail_fast, none begins after one has failed."""
     stopped = Event()
 
-    def run(operation: WriteOperation) -> None:
+    def run(outcome: _Outcome) -> None:
         if stopped.is_set():
-            operation.outcome.failed = NOT_SENT.format(noun)
+            outcome.failed = NOT_SENT.format(noun)
             return
         try:
-            operation.run()
-        except (ApiError, ConnectionFailed) as error:
-            operation.outcome.failed = operation.outcome.failed or explain(error, operation.verb, operation.kind)
-        if settings.fail_fast and operation.outcome.failed:
+            write(outcome)
+        except RequestFailed as error:
+            outcome.failed = outcome.failed or str(error)
+        if settings.fail_fast and outcome.failed:
             stopped.set()
 
-    map_concurrently(run, operations, settings.concurrency)
+    map_concurrently(run, outcomes, settings.concurrency)
 
 
-def run_dry(operation: WriteOperation) -> None:
-    """Runs an operation that sends dry runs: schemas, policies, quotas and webhooks apply, but nothing is stored.
+def run_dry(outcome: _Outcome, write: Callable[[_Outcome], Any]) -> None:
+    """Calls `write`, which sends dry runs: schemas, policies, quotas and webhooks apply, but nothing is stored.
 
     What the API server would reject is a failure, and what a dry run cannot tell a warning.
     """
-    outcome = operation.outcome
     try:
-        operation.run()
+        write(outcome)
     except ConnectionFailed as error:
         outcome.failed = str(error)
     except ApiError as error:
-        reason = explain(error, operation.verb, operation.kind)
         if absent := _NOT_FOUND.search(error.message):
             if not _is_named(absent[1], outcome.warnings):
-                outcome.warnings.append(f"{reason}; {UNKNOWN_IN_CHECK_MODE}")
+                outcome.warnings.append(f"{error}; {UNKNOWN_IN_CHECK_MODE}")
         elif lacks_permission(error) or NO_DRY_RUN in error.message:
-            outcome.warnings.append(f"the dry run could not check the object: {reason}")
+            outcome.warnings.append(f"the dry run could not check the object: {error}")
         else:
-            outcome.failed = reason
+            outcome.failed = str(error)
 
 
 def send(session: Session, write: Write, took_effect: Callable[[], bool] | None = None) -> Manifest | None:
     """Sends a write. Returns the response, {} if it was lost; None if another client has written the same.
 
     took_effect: reads whether a write whose response was lost, or with which another client interfered, took effect;
-    None if it does not matter. Raises ApiError or ConnectionFailed if the write had no effect.
+    None if it does not matter. Raises RequestFailed if the write had no effect.
     """
     pauses, lost = Backoff(), False
     while True:
         try:
             return session.write(write)
-        except (ApiError, ConnectionFailed) as error:
+        except RequestFailed as error:
             if write.method == "DELETE" and _is_absent(error):
                 return None
             lost = lost or _is_lost(error)
@@ -144,23 +155,21 @@ def send_create(session: Session, kind: Kind, namespace: str | None, manifest: M
     send(session, write, lambda: session.get(kind, namespace, manifest["metadata"]["name"]) is not None)
 
 
-def _is_absent(error: ApiError | ConnectionFailed) -> bool:
+def _is_absent(error: RequestFailed) -> bool:
     return isinstance(error, ApiError) and (
         (error.code == 404 and error.reason == "NotFound") or is_other_object(error)
     )
 
 
-def _is_conflict(error: ApiError | ConnectionFailed, write: Write) -> bool:
+def _is_conflict(error: RequestFailed, write: Write) -> bool:
     """Whether another client has written the object since it was read. One that exists already is another client's."""
-    if isinstance(error, ConnectionFailed):
-        return False
-    outdated = write.content_type == JSON_PATCH and is_outdated(error)
+    outdated = write.content_type == JSON_PATCH and isinstance(error, ApiError) and is_outdated(error)
     return outdated or (error.code == 409 and error.reason != "AlreadyExists")
 
 
-def _is_lost(error: ApiError | ConnectionFailed) -> bool:
+def _is_lost(error: RequestFailed) -> bool:
     """Whether the response to this or an earlier attempt of the session was lost."""
-    if isinstance(error, ConnectionFailed) or error.after_lost:
+    if not isinstance(error, ApiError) or error.after_lost:
         return True
     unknown = error.code in _UNKNOWN_OUTCOME and error.reason in _NO_REASONS
     return unknown and _DENIED not in error.message

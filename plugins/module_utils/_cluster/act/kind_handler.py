@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -28,7 +28,8 @@ class Entry:
 
     label: its name in messages. problem: why it cannot be declared at all, or None. options: the source of the
     manifest. choice: what was chosen for the options, and why, for the result. from_template: the template that the
-    manifest was made of, for the result. live: the object in the cluster, None if there is none, or UNREAD.
+    manifest was made of, for the result. will_run: whether the VM fits into its quotas and on a node, {evaluated, fits,
+    problem}, for the result. live: the object in the cluster, None if there is none, or UNREAD.
     """
 
     label: str
@@ -39,11 +40,12 @@ class Entry:
     options: dict[str, Any] = field(default_factory=dict)
     choice: dict[str, Any] | None = None
     from_template: dict[str, Any] | None = None
+    will_run: dict[str, Any] | None = None
     live: Manifest | None = field(default_factory=lambda: UNREAD)
 
 
 def with_live(session: Session, entries: list[Entry], due: list[Entry]) -> list[Entry]:
-    """The entries with the live objects of those that are due, which are then not read again. Raises Unreadable.
+    """The entries with the live objects of those that are due, which are then not read again. Raises RequestFailed.
 
     Those of the others in their namespaces come with them, which costs no more requests.
     """
@@ -69,25 +71,18 @@ class Finding(NamedTuple):
     missing: bool = False
 
 
-# The reason of each failure, by object name.
-Failures = dict[str, str]
-
-
-class Planned(NamedTuple):
-    entry: Entry
-    plan: Plan
-    live: Manifest | None
+NOT_PLANNED: Final = Plan(plan.NONE, {}, {}, {})
 
 
 @dataclass(eq=False)
 class DeclareOutcome(WriteOutcome):
     """The outcome for one entry, which fails if the entry has a problem.
 
-    skip_reason: why the object was left unchanged. live: the object as last seen. live_before: the object before.
-    terminating: the object that is being deleted, which counts as absent. retained: what the cluster keeps of a deleted
-    object. impact: see `KindHandler.impacts`. restart: the object needs a restart, or was restarted. taken_from: the
-    managers whose share of the declared fields was, or would be, taken over. owners: the fields that other managers own
-    afterwards, by manager.
+    planned: what to write. skip_reason: why the object was left unchanged. live: the object as last seen.
+    live_before: the object before. terminating: the object that is being deleted, which counts as absent.
+    retained: what the cluster keeps of a deleted object. impact: of the change on the running guest.
+    restart: the object needs a restart, or was restarted. taken_from: the managers whose share of the declared fields
+    was, or would be, taken over. owners: the fields that other managers own afterwards, by manager.
     """
 
     entry: Entry
@@ -103,6 +98,7 @@ class DeclareOutcome(WriteOutcome):
     restart: bool = False
     taken_from: tuple[str, ...] = ()
     owners: dict[str, list[str]] = field(default_factory=dict)
+    planned: Plan = NOT_PLANNED
 
     def __post_init__(self) -> None:
         self.failed = self.entry.problem
@@ -116,25 +112,17 @@ class DeclareOutcome(WriteOutcome):
 class KindHandler:
     """Hooks for the kinds of objects; a kind overrides those that it needs. Lists in and out have the same order.
 
-    plural: the objects' name in messages. manager: the field manager of the declared fields.
+    manager: the field manager of the declared fields.
     """
 
-    def __init__(self, plural: str, manager: str = FIELD_MANAGER) -> None:
-        self.plural = plural
-        self.manager = manager
+    manager = FIELD_MANAGER
 
-    def read(self, session: Session, keys: Iterable[Key]) -> dict[Key, Manifest]:
-        """The live objects with these keys. Raises Unreadable."""
+    def read(self, session: Session, keys: Collection[Key]) -> dict[Key, Manifest]:
+        """The live objects with these keys. Raises RequestFailed."""
         return read(session, keys)
 
-    def complete_entries(
-        self, session: Session, entries: list[tuple[Entry, Manifest | None]]
-    ) -> list[tuple[Entry, list[str]]]:
-        """The entries with facts that are read elsewhere, each with its warnings. An entry that fails gets a problem.
-
-        entries: those whose objects are to be present, with the live objects.
-        """
-        return [(entry, []) for entry, _live in entries]
+    def complete(self, results: list[DeclareOutcome]) -> None:
+        """Completes the entries of objects that are to be present by facts that are read elsewhere."""
 
     def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
         """The desired manifest, adapted to the live object, and the fields that this manager owns."""
@@ -148,26 +136,19 @@ class KindHandler:
         """Why a live object is left unchanged, whatever its entry declares; or None."""
         return None
 
-    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
         """Findings for the objects to be written."""
-        return [[] for _step in planned]
+        return [[] for _result in planned]
 
-    def deletion(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
+    def deletion(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
         """Findings for the objects to be deleted."""
-        return [[] for _step in planned]
+        return [[] for _result in planned]
 
-    def warnings(self, session: Session, planned: list[Planned]) -> list[list[str]]:
-        """Warnings about planned objects, changed or not."""
-        return [[] for _step in planned]
+    def foretell(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+        """Sets the impact of planned changes, whether the task will restart the objects, and what outlives deleted
+        ones; and adds warnings."""
 
-    def impacts(self, session: Session, planned: list[Planned]) -> list[Impact | None]:
-        """The impact of each planned change."""
-        return [None for _step in planned]
-
-    def predict_restart(self, result: DeclareOutcome, check_mode: bool) -> None:
-        """Sets whether the task will restart a planned object, and warns in check mode as the run will."""
-
-    def restart(self, session: Session, results: list[DeclareOutcome], deadline: float) -> None:
+    def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline."""
 
     def probe(self, live: Manifest | None) -> ProbeResult:
@@ -178,26 +159,14 @@ class KindHandler:
         """Whether the object reports the same as before a write, so that its controller may not have seen the write."""
         return False
 
-    def describe(self, live: Manifest) -> dict[str, Any]:
+    def describe(self, result: DeclareOutcome) -> dict[str, Any]:
         """Facts of the live object for its result."""
         return {}
 
-    def report(self, result: DeclareOutcome) -> dict[str, Any]:
-        """The restart fields of the result."""
+    def await_dependents(self, namespace: str | None, deleted: list[Manifest], seconds: float) -> dict[str, str]:
+        """Waits for the dependents of objects that were deleted in a namespace. Returns the failures by object name."""
         return {}
 
-    def retained(self, session: Session, deleted: list[Manifest]) -> list[list[dict[str, str]]]:
-        """The objects that outlive each deleted object."""
-        return [[] for _object in deleted]
-
-    def await_dependents(
-        self, session: Session, namespace: str | None, deleted: list[Manifest], seconds: float
-    ) -> Failures:
-        """Waits for the dependents of objects that were deleted in a namespace."""
-        return {}
-
-    def await_old_dependents(
-        self, session: Session, namespace: str | None, created: list[Manifest], seconds: float
-    ) -> Failures:
+    def await_old_dependents(self, namespace: str | None, created: list[Manifest], seconds: float) -> dict[str, str]:
         """Waits for the dependents of deleted objects whose names the objects to create in a namespace have."""
         return {}

@@ -6,20 +6,20 @@ A request whose outcome is unknown is sent again only after a read has shown tha
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.declare import power as rules
 from ..._resolver.declare.power import PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import same_status
-from ..client.errors import ApiError, ConnectionFailed
+from ..client.errors import RequestFailed
 from ..client.session import Session
-from ..read.snapshot import Key, Unreadable, read
+from ..read.snapshot import Key, read
 from ..read.watch import ProbeResult, wait_in_namespaces, with_grace
-from .engine import WriteOperation, WriteOutcome, WriteSettings, run_operations, send
+from .engine import WriteOutcome, WriteSettings, run_writes, send
 
 Manifest = dict[str, Any]
 
@@ -28,32 +28,28 @@ _VMI = BY_NAME["VirtualMachineInstance"]
 _IN_FLIGHT = "in-flight migration detected"
 
 
-class PowerEntry(NamedTuple):
-    """A VM and its desired state. guest: the UID of the VMI to restart; None for any. A newer VMI is not restarted."""
+@dataclass(eq=False)
+class PowerOutcome(WriteOutcome):
+    """A VM with its desired state, and what becomes of it.
+
+    guest: the UID of the VMI to restart; None for any. A newer VMI is not restarted. vm, instance: as last seen.
+    vm_before, instance_before: the VM and the VMI before. verb: the request that was sent (check mode: would be sent),
+    "" for none.
+    """
 
     namespace: str
     name: str
     request: PowerRequest
     guest: str | None = None
-
-    @property
-    def label(self) -> str:
-        return f"{self.namespace}/{self.name}"
-
-
-@dataclass(eq=False)
-class PowerOutcome(WriteOutcome):
-    """The outcome for one VM. vm, instance: as last seen. vm_before, instance_before: the VM and the VMI before.
-
-    verb: the request that was sent (check mode: would be sent), "" for none.
-    """
-
-    entry: PowerEntry
     vm: Manifest | None = None
     instance: Manifest | None = None
     vm_before: Manifest | None = None
     instance_before: Manifest | None = None
     verb: str = ""
+
+    @property
+    def label(self) -> str:
+        return f"{self.namespace}/{self.name}"
 
     @property
     def changed(self) -> bool:
@@ -62,21 +58,14 @@ class PowerOutcome(WriteOutcome):
     @property
     def renewed(self) -> bool:
         """Whether another guest runs than the one to restart, whoever restarted it."""
-        return self.failed is None and uid_of(self.instance) not in ("", self.entry.guest)
+        return self.failed is None and uid_of(self.instance) not in ("", self.guest)
 
 
-def power(session: Session, entries: list[PowerEntry], settings: WriteSettings) -> list[PowerOutcome]:
-    """Takes VMs to their desired states; results in the order of the entries.
+def power(session: Session, results: list[PowerOutcome], settings: WriteSettings) -> list[PowerOutcome]:
+    """Takes VMs to their desired states, and returns them.
 
-    An entry that fails does not stop the others, unless fail_fast is set.
+    One that fails does not stop the others, unless fail_fast is set.
     """
-    results = [PowerOutcome(entry) for entry in entries]
-    apply_power(session, results, settings)
-    return results
-
-
-def apply_power(session: Session, results: list[PowerOutcome], settings: WriteSettings) -> None:
-    """Takes VMs to the desired states of their entries."""
     _read(session, results)
     for result in results:
         if result.failed is None:
@@ -85,42 +74,39 @@ def apply_power(session: Session, results: list[PowerOutcome], settings: WriteSe
                 result.failed = "the virtual machine does not exist"
     _PowerRun(session, settings).run([result for result in results if result.failed is None])
     if not settings.check_mode:
-        _read(session, [result for result in results if result.changed or _moved(result)])
+        # Some VMs have moved during the wait.
+        _read(session, [item for item in results if item.changed or _version(item.vm) != _version(item.vm_before)])
+    return results
 
 
 def _read(session: Session, results: list[PowerOutcome]) -> None:
     """Reads the VMs and VMIs: one LIST of each kind for a namespace."""
     namespaces: dict[str, list[PowerOutcome]] = {}
     for result in results:
-        namespaces.setdefault(result.entry.namespace, []).append(result)
+        namespaces.setdefault(result.namespace, []).append(result)
     for namespace, members in namespaces.items():
-        names = {result.entry.name for result in members}
+        names = {result.name for result in members}
         try:
             objects = read(session, [Key(kind.kind, namespace, name) for kind in (_VM, _VMI) for name in names])
-        except Unreadable as error:
+        except RequestFailed as error:
             for result in members:
                 result.failed = result.failed or str(error)
             continue
         for result in members:
-            result.vm = objects.get(Key(_VM.kind, namespace, result.entry.name))
-            result.instance = objects.get(Key(_VMI.kind, namespace, result.entry.name))
-
-
-def _is_migrating(result: PowerOutcome, error: ApiError | ConnectionFailed) -> bool:
-    """Whether KubeVirt rejects a migration because another is pending. The task then waits for that migration."""
-    return result.entry.request.state == rules.MIGRATED and _IN_FLIGHT in str(error)
+            result.vm = objects.get(Key(_VM.kind, namespace, result.name))
+            result.instance = objects.get(Key(_VMI.kind, namespace, result.name))
 
 
 def _took_effect(session: Session, result: PowerOutcome) -> bool:
     """Whether a VM is, or will be, in the requested state, whoever asked for it."""
-    now = PowerOutcome(result.entry)
+    now = PowerOutcome(result.namespace, result.name, result.request)
     _read(session, [now])
     if now.failed or now.vm is None:
         return False
-    restarted = result.entry.request.state == rules.RESTARTED and (
+    restarted = result.request.state == rules.RESTARTED and (
         uid_of(now.instance) != uid_of(result.instance) or (_ends(now.instance) and not _ends(result.instance))
     )
-    return restarted or not rules.decide(result.entry.request, now.vm, now.instance).needed
+    return restarted or not rules.decide(result.request, now.vm, now.instance).needed
 
 
 class _PowerRun:
@@ -135,9 +121,7 @@ class _PowerRun:
     def run(self, results: list[PowerOutcome]) -> None:
         early = self._decide(results)
         if early:
-            self._wait(
-                _VM, list(early), lambda result: lambda vm: ProbeResult(*rules.reached(PowerRequest(early[result]), vm))
-            )
+            self._wait(_VM, early, lambda result, vm: ProbeResult(*rules.reached(PowerRequest(early[result]), vm)))
             _read(self._session, list(early))
             for result in self._decide([result for result in early if result.failed is None]):
                 result.failed = "another client changed the VM at the same time; run the task again"
@@ -156,68 +140,59 @@ class _PowerRun:
                 continue
             if _is_replaced(result) or _is_gone(result):
                 continue
-            decision = rules.decide(result.entry.request, result.vm, result.instance)
+            decision = rules.decide(result.request, result.vm, result.instance)
             result.failed = decision.refusal
             if decision.needed and not decision.wait_for:
                 due.append(result)
             elif decision.needed and self._settings.check_mode:
                 # KubeVirt would reject the dry run because it is too early.
-                result.verb = rules.subresource_request(result.entry.request).subresource
+                result.verb = rules.subresource_request(result.request).subresource
             elif decision.needed and self._settings.wait:
                 early[result] = decision.wait_for
             elif decision.needed:
                 doing = "starting" if decision.wait_for == rules.STARTED else "stopping"
                 result.failed = f"the VM is still {doing}; set wait, or run the task again later"
-        kinds = [rules.subresource_request(result.entry.request).kind for result in due]
-        operations = [
-            WriteOperation(result, partial(self._send, result), "PUT", kind) for result, kind in zip(due, kinds)
-        ]
-        run_operations(operations, self._settings, "virtual machine")
+        run_writes(due, self._send, self._settings, "virtual machine")
         return early
 
     def _send(self, result: PowerOutcome) -> None:
-        entry, check_mode = result.entry, self._settings.check_mode
-        request = rules.subresource_request(entry.request)
+        check_mode = self._settings.check_mode
+        request = rules.subresource_request(result.request)
         response: Manifest | None = {}
         if request.supports_dry_run or not check_mode:
-            write = request.write(entry.namespace, entry.name, check_mode)
+            write = request.write(result.namespace, result.name, check_mode)
             took_effect = None if check_mode else partial(_took_effect, self._session, result)
             try:
                 response = send(self._session, write, took_effect)
-            except (ApiError, ConnectionFailed) as error:
-                if _is_migrating(result, error):
+            except RequestFailed as error:
+                # Another migration is pending, for which the task then waits.
+                if result.request.state == rules.MIGRATED and _IN_FLIGHT in str(error):
                     return
                 raise
             result.written = response is not None and not check_mode
         result.verb = request.subresource if response is not None else ""
 
     def _await_reached(self, results: list[PowerOutcome]) -> None:
-        migrated = [result for result in results if result.entry.request.state == rules.MIGRATED]
-        self._wait(
-            _VMI,
-            migrated,
-            lambda result: lambda instance: ProbeResult(*rules.migrated(result.instance_before, instance)),
-        )
+        migrated = [result for result in results if result.request.state == rules.MIGRATED]
+        self._wait(_VMI, migrated, lambda result, vmi: ProbeResult(*rules.migrated(result.instance_before, vmi)))
         others = [result for result in results if result not in migrated]
         unreached = [result for result in others if result.changed or not _is_over(result)]
-        self._wait(_VM, unreached, lambda result: lambda vm: _reached(result, vm))
+        self._wait(_VM, unreached, _reached)
         # The status of a VM may be that of its old guest.
         ended = [result for result in unreached if result.failed is None and result.vm is not None]
-        self._wait(_VMI, [result for result in ended if _has_end(result)], lambda result: lambda vmi: _end(result, vmi))
-        restarted = [
-            result for result in ended if result.failed is None and result.entry.request.state == rules.RESTARTED
-        ]
-        self._wait(_VM, restarted, lambda result: lambda vm: _reached(result, vm))
+        self._wait(_VMI, [result for result in ended if _has_end(result)], _end)
+        restarted = [result for result in ended if result.failed is None and result.request.state == rules.RESTARTED]
+        self._wait(_VM, restarted, _reached)
 
     def _wait(
         self,
         kind: Kind,
-        results: list[PowerOutcome],
-        probe: Callable[[PowerOutcome], Callable[[Manifest | None], ProbeResult]],
+        results: Iterable[PowerOutcome],
+        probe: Callable[[PowerOutcome, Manifest | None], ProbeResult],
     ) -> None:
         """Watches the kind in each namespace. Failures and the objects last seen go into the results."""
-        members = {(result.entry.namespace, result.entry.name): result for result in results}
-        probes = {key: probe(result) for key, result in members.items()}
+        members = {(result.namespace, result.name): result for result in results}
+        probes = {key: partial(probe, result) for key, result in members.items()}
         began = time.monotonic()
         for key, waited in wait_in_namespaces(self._session, kind, probes, self._seconds).items():
             members[key].failed = waited.failure
@@ -229,20 +204,21 @@ class _PowerRun:
 
 
 def _reached(result: PowerOutcome, vm: Manifest | None) -> ProbeResult:
-    state = ProbeResult(*rules.reached(result.entry.request, vm))
+    state = ProbeResult(*rules.reached(result.request, vm))
     return with_grace(state) if result.changed and vm is not None and same_status(vm, result.vm_before or {}) else state
 
 
 def _has_end(result: PowerOutcome) -> bool:
     """Whether the requested state ends a guest."""
-    return result.entry.request.state in (rules.RESTARTED, rules.STOPPED)
+    return result.request.state in (rules.RESTARTED, rules.STOPPED)
 
 
 def _end(result: PowerOutcome, instance: Manifest | None) -> ProbeResult:
     """Whether the guest that the requested state ends is gone."""
-    if result.entry.request.state == rules.STOPPED:
+    if result.request.state == rules.STOPPED:
         return ProbeResult(rules.guest_ended(instance), pending="the old VMI to disappear")
-    return ProbeResult(instance is not None and uid_of(instance) != _old(result), pending="the new VMI")
+    old = uid_of(result.instance_before) if result.guest is None else result.guest
+    return ProbeResult(instance is not None and uid_of(instance) != old, pending="the new VMI")
 
 
 def _is_over(result: PowerOutcome) -> bool:
@@ -251,27 +227,20 @@ def _is_over(result: PowerOutcome) -> bool:
     return reached or _is_gone(result)
 
 
-def _old(result: PowerOutcome) -> str:
-    """The UID of the VMI that a restart ends."""
-    return uid_of(result.instance_before) if result.entry.guest is None else result.entry.guest
-
-
 def _is_replaced(result: PowerOutcome) -> bool:
     """Whether the VMI to restart has been replaced since."""
-    return result.entry.guest is not None and uid_of(result.instance) not in ("", result.entry.guest)
+    return result.guest is not None and uid_of(result.instance) not in ("", result.guest)
 
 
 def _is_gone(result: PowerOutcome) -> bool:
     """Whether the VMI to restart has ended, and nothing starts another."""
     vm = result.vm
-    ended = result.entry.guest is not None and result.instance is None and vm is not None
-    return ended and rules.decide(result.entry.request, vm or {}, None).needed
+    ended = result.guest is not None and result.instance is None and vm is not None
+    return ended and rules.decide(result.request, vm or {}, None).needed
 
 
-def _moved(result: PowerOutcome) -> bool:
-    """Whether the VM changed during the wait."""
-    versions = [(vm or {"metadata": {}})["metadata"].get("resourceVersion") for vm in (result.vm_before, result.vm)]
-    return bool(versions[0] != versions[1])
+def _version(vm: Manifest | None) -> Any:
+    return vm["metadata"].get("resourceVersion") if vm is not None else None
 
 
 def _ends(instance: Manifest | None) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from ..._resolver.api import release
@@ -18,11 +17,10 @@ from ..._resolver.kubevirt.find import naming
 from ..._resolver.kubevirt.revision import upgrade
 from ..._resolver.kubevirt.revision.store import Create, Delete, PatchSpec, PatchStatus
 from ..._resolver.refresh.controller_revisions import unreferenced
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import ApiError, RequestFailed
 from ..client.session import Session
 from ..read.revisions import InspectedVM
-from ..read.snapshot import Unreadable
-from .engine import WriteOperation, WriteOutcome, WriteSettings, run_operations, send, send_create
+from .engine import WriteOutcome, WriteSettings, run_writes, send, send_create
 
 Manifest = dict[str, Any]
 
@@ -41,6 +39,11 @@ class PruneOutcome(WriteOutcome):
     name: str
     uid: str = ""
 
+    @property
+    def changed(self) -> bool:
+        """Whether it is, or would be, deleted."""
+        return not self.failed
+
 
 @dataclass(eq=False)
 class UpgradeOutcome(WriteOutcome):
@@ -54,10 +57,10 @@ def prunable(session: Session, namespace: str, keep: int) -> list[PruneOutcome]:
     """The revisions of instancetypes and preferences that no VM, snapshot or restore of the namespace refers to.
 
     keep: the number of newest unreferenced revisions to keep for each VM and object.
-    Raises Unreadable if a kind cannot be listed, because a hidden object might refer to a revision.
+    Raises RequestFailed if a kind cannot be listed, because a hidden object might refer to a revision.
     """
     # List the revisions first: a VM that starts to refer to one of them meanwhile is then in a later list.
-    revisions, vms = _list(session, _REVISION, namespace), _list(session, _VM, namespace)
+    revisions, vms = (session.list(kind, namespace) for kind in (_REVISION, _VM))
     contents = _snapshots(session, "VirtualMachineSnapshotContent", namespace)
     restores = _snapshots(session, "VirtualMachineRestore", namespace)
     unused = unreferenced(vms, revisions, _names([*contents, *restores]))
@@ -84,27 +87,18 @@ def prune(session: Session, revisions: list[PruneOutcome], settings: WriteSettin
         # A VM that was deleted and created anew gets revisions of the same names.
         send(session, delete(_REVISION.path(pruned.namespace, pruned.name), pruned.uid))
 
-    run_operations(
-        (WriteOperation(pruned, partial(delete_revision, pruned), "DELETE", _REVISION) for pruned in revisions),
-        settings,
-    )
-
-
-def _list(session: Session, kind: Kind, namespace: str, absent: list[Manifest] | None = None) -> list[Manifest]:
-    """Lists a kind. absent: what to return if the cluster does not have the kind; None to raise Unreadable."""
-    try:
-        items, _version = session.list(kind, namespace)
-    except (ApiError, ConnectionFailed) as error:
-        if absent is not None and isinstance(error, ApiError) and error.code == 404:
-            return absent
-        raise Unreadable(explain(error, "LIST", kind)) from error
-    return items
+    run_writes(revisions, delete_revision, settings)
 
 
 def _snapshots(session: Session, name: str, namespace: str) -> list[Manifest]:
     """The objects of a snapshot kind; none if the cluster has no VM snapshots."""
-    kinds = [Kind(name, "snapshot.kubevirt.io", version, f"{name.lower()}s", True) for version in _SNAPSHOT_VERSIONS]
-    return next(filter(None, (_list(session, kind, namespace, absent=[]) for kind in kinds)), [])
+    for version in _SNAPSHOT_VERSIONS:
+        try:
+            return session.list(Kind(name, "snapshot.kubevirt.io", version, f"{name.lower()}s", True), namespace)
+        except ApiError as error:
+            if error.code != 404:
+                raise
+    return []
 
 
 def _names(objects: list[Manifest]) -> set[str]:
@@ -123,11 +117,7 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
 def upgrade_revisions(session: Session, vms: list[InspectedVM], settings: WriteSettings) -> list[UpgradeOutcome]:
     """Rewrites revisions of an older version, as virt-controller does when it next reconciles their VMs."""
     results = [UpgradeOutcome(vm) for vm in vms]
-    operations = (
-        WriteOperation(result, partial(_upgrade, session, result, settings.check_mode), "PATCH", _VM)
-        for result in results
-    )
-    run_operations(operations, settings)
+    run_writes(results, lambda result: _upgrade(session, result, settings.check_mode), settings)
     return results
 
 
@@ -141,7 +131,7 @@ def _upgrade(session: Session, result: UpgradeOutcome, check_mode: bool) -> None
         for action in () if check_mode else writes.actions:
             _write(session, action)
             result.changed = True
-    except (ApiError, ConnectionFailed):
+    except RequestFailed:
         if not _is_done(session, before):
             raise
     result.changed = bool(writes.actions)
@@ -159,7 +149,7 @@ def _is_done(session: Session, before: InspectedVM) -> bool:
     try:
         live = session.get(_VM, before.namespace, before.name)
         writes = upgrade.upgrade(live, _RevisionLookup(session), _storing_release(live)) if live is not None else None
-    except (ApiError, ConnectionFailed):
+    except RequestFailed:
         return False
     return writes is not None and writes.error is None and not writes.actions
 
@@ -171,7 +161,7 @@ class _RevisionLookup:
         self._session = session
 
     def get(self, _kind: str, namespace: str, name: str) -> Manifest | None:
-        """See find.Lookup. Raises ApiError or ConnectionFailed."""
+        """See find.Lookup. Raises RequestFailed."""
         return self._session.get(_REVISION, namespace, name)
 
 

@@ -32,18 +32,16 @@ from ..._resolver.kubevirt.vmi.readiness import (
 )
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..._resolver.refresh import recapture
-from ..client.backoff import Backoff
-from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.pool import map_concurrently
+from ..client.errors import ApiError, ConnectionFailed, RequestFailed
+from ..client.pool import Backoff, map_concurrently
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup, ListLookup
-from ..read.revisions import InspectedVM
-from ..read.snapshot import Key, Unreadable, read
+from ..read.snapshot import Key, read
 from ..read.watch import ProbeResult, state_until, wait_in_namespaces
-from .engine import WriteOperation, WriteOutcome, WriteSettings, run_operations, send
+from .engine import WriteOutcome, WriteSettings, run_writes, send
 from .kind_handler import DeclareOutcome
-from .power import PowerEntry, PowerOutcome, apply_power, uid_of
+from .power import PowerOutcome, power, uid_of
 from .revision_outcome import RevisionOutcome
 
 Manifest = dict[str, Any]
@@ -66,7 +64,7 @@ _READS: Final = 5
 def bump_generation(session: Session, vm: Manifest, outcome: WriteOutcome) -> bool:
     """Bumps the VM's generation without changing its spec. False if the user may not patch the VM.
 
-    That is a warning only, because the condition RestartRequired harms no guest. Raises ApiError or ConnectionFailed
+    That is a warning only, because the condition RestartRequired harms no guest. Raises RequestFailed
     for all else.
     """
     metadata = vm["metadata"]
@@ -77,7 +75,7 @@ def bump_generation(session: Session, vm: Manifest, outcome: WriteOutcome) -> bo
     except ApiError as error:
         if error.code != 403:
             raise
-        outcome.warn(_DENIED.format(explain(error, "PATCH", _VM)))
+        outcome.warn(_DENIED.format(str(error)))
         return False
     outcome.written = True
     return True
@@ -102,18 +100,16 @@ def _restart(
     guests: VMs with their VMIs; a newer VMI is not restarted. lookup: of ControllerRevisions.
     """
     settings = WriteSettings(wait=True, wait_timeout=seconds, concurrency=concurrency)
-    outcomes = [PowerOutcome(_power_entry(vm, instance), vm=vm) for vm, instance in guests]
-    bumps = [partial(_bump_if_unclean, session, vm, lookup, outcome) for (vm, _vmi), outcome in zip(guests, outcomes)]
-    run_operations((WriteOperation(outcome, bump, "PATCH", _VM) for outcome, bump in zip(outcomes, bumps)), settings)
-    apply_power(session, [outcome for outcome in outcomes if outcome.failed is None], settings)
-    for (vm, _instance), outcome in zip(guests, outcomes):
+    outcomes = {}
+    for vm, instance in guests:
+        metadata = vm["metadata"]
+        request = PowerRequest(RESTARTED)
+        outcomes[PowerOutcome(metadata["namespace"], metadata["name"], request, uid_of(instance), vm)] = vm
+    run_writes(outcomes, lambda outcome: _bump_if_unclean(session, outcomes[outcome], lookup, outcome), settings)
+    power(session, [outcome for outcome in outcomes if outcome.failed is None], settings)
+    for outcome, vm in outcomes.items():
         outcome.vm = outcome.vm or vm
-    return outcomes
-
-
-def _power_entry(vm: Manifest, instance: Manifest | None) -> PowerEntry:
-    metadata = vm["metadata"]
-    return PowerEntry(metadata["namespace"], metadata["name"], PowerRequest(RESTARTED), uid_of(instance))
+    return list(outcomes)
 
 
 def _warn_of_condition(outcome: WriteOutcome, vm: Manifest) -> None:
@@ -133,7 +129,7 @@ def stale_conditions(session: Session, vms: list[Manifest], instances: dict[Key,
     try:
         cluster = kubevirt(session)
         instances = read(session, list(candidates)) if instances is None else instances
-    except (Unreadable, ConnectionFailed):
+    except RequestFailed:
         return [False for _vm in vms]
     lookup = ClusterLookup(session)
     running = {key: (vm, instances[key]) for key, vm in candidates.items() if key in instances}
@@ -201,7 +197,7 @@ class DeclaredRestarts:
         candidates = [result for result in live if self.needs_restart(result) or _keeps_condition(result)]
         try:
             instances = read(session, [_instance_key(result.live or {}) for result in candidates])
-        except (Unreadable, ConnectionFailed) as error:
+        except RequestFailed as error:
             for result in candidates:
                 result.failed = f"the restart failed: {error}"
             return
@@ -272,41 +268,6 @@ def _await_decisions(session: Session, results: list[DeclareOutcome], deadline: 
         members[key].failed = None if _NOT_ASKED in (waited.failure or "") else waited.failure
 
 
-def plan_restart(result: RevisionOutcome, option: str) -> None:
-    """Decides whether the VM needs a restart, as far as known before its change.
-
-    option: `never`, `if_required` or `always`.
-    """
-    before, change = result.before, result.change
-    if not has_guest(before.vm) or is_terminating(before):
-        return
-    result.may_restart, result.always = option != "never", option == "always"
-    if change.due:
-        live = change.effect is None or change.effect.live
-        result.restart = result.may_restart and (result.always or not live or before.restart_required)
-    elif before.has_restart_condition and before.guest_current:
-        result.guest_current = True
-        start = before.revisions.by_name.get(start_revision_name(before.vm))
-        result.bumps_generation = result.may_restart and recapture.keeps_restart_required(before.vm, start)
-        if not result.bumps_generation:
-            result.warn(stale_restart_warning(before.vm))
-    else:
-        result.restart = result.may_restart and before.restart_required
-
-
-def is_terminating(before: InspectedVM) -> bool:
-    return bool(before.vm["metadata"].get("deletionTimestamp"))
-
-
-def _may_need_update(result: RevisionOutcome) -> bool:
-    """Whether the guest may lack something that the task may give it, or wait for."""
-    if result.failed is not None:
-        return False
-    return (
-        result.restart or result.bumps_generation or (result.change.due and (result.may_restart or result.may_be_live))
-    )
-
-
 class RevisionRestarts:
     """The restarts of VMs that got other revisions, and the waits for live updates."""
 
@@ -318,17 +279,14 @@ class RevisionRestarts:
 
     def run(self, results: list[RevisionOutcome]) -> None:
         """Brings the guests of VMs up to date. Failures go into the results; the timeout applies to each VM."""
-        results = [result for result in results if _may_need_update(result)]
+        results = [result for result in results if result.may_need_update]
         if not results:
             return
         lookup = ListLookup(self._session, everywhere=False)
         for namespace in {result.before.namespace for result in results}:
             # One LIST for the namespace instead of one GET for each revision.
             lookup.list(_REVISION.kind, namespace)
-        operations = [
-            WriteOperation(result, partial(self._update_guest, result, lookup), "PATCH", _VM) for result in results
-        ]
-        run_operations(operations, self._settings)
+        run_writes(results, lambda result: self._update_guest(result, lookup), self._settings)
         self._await_conditions([result for result in self._renewed if result.failed is None])
 
     def _update_guest(self, result: RevisionOutcome, lookup: ListLookup) -> None:
@@ -420,7 +378,7 @@ class RevisionRestarts:
         before, last = result.before, result.vm
         try:
             result.vm = self._session.get(_VM, before.namespace, before.name) or last
-        except (ApiError, ConnectionFailed):
+        except RequestFailed:
             # The restart succeeded; a failed extra read does not matter.
             return False
         return _version_of(result.vm) != _version_of(last) or not observed(result.vm or {})

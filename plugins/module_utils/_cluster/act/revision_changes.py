@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.api.matcher import Role
+from ..._resolver.api.matcher import ROLES, Role
 from ..._resolver.api.write import merge_patch
 from ..._resolver.refresh import recapture
 from ..._resolver.refresh.controller_revisions import is_captured
 from ..._resolver.refresh.revision_change import RevisionChange
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import Session
 from ..read.revisions import InspectedVM
-from ..read.watch import ProbeResult, WaitResult, state_until, wait_in_namespaces
-from .engine import WriteOperation, WriteSettings, run_dry, run_operations, send
-from .restarts import RevisionRestarts, bump_generation, is_terminating, plan_restart
-from .revision_outcome import RevisionOutcome
+from ..read.watch import ProbeResult, state_until, wait_in_namespaces
+from .engine import WriteSettings, run_dry, run_writes, send
+from .restarts import RevisionRestarts, bump_generation
+from .revision_outcome import RevisionOutcome, is_terminating
 
 Manifest = dict[str, Any]
 
@@ -65,7 +64,7 @@ def _planned(before: InspectedVM, decided: RevisionChange, restart: str) -> Revi
     if decided.refusal is not None:
         result.failed = f"{decided.refusal}; nothing was changed"
     else:
-        plan_restart(result, restart)
+        result.plan_restart(restart)
     return result
 
 
@@ -91,16 +90,23 @@ class Recapture:
         """
         self._choose_methods(results)
         self._each(results, self._write)
-        self._await([result for result in _not_failed(results) if result.method != _KIND], self._captured)
+        self._await([result for result in _not_failed(results) if result.method != _KIND], _captured)
         self._restore_kinds([result for result in _not_failed(results) if result.method == _KIND])
         self._repeat_stale(_not_failed(results))
-        self._each([result for result in _not_failed(results) if result.change.afterwards], self._write_afterwards)
+        self._each(
+            [result for result in _not_failed(results) if result.change.afterwards],
+            lambda result: _patch(self._session, result.before, result.change.afterwards or {}),
+        )
         self._each([result for result in _not_failed(results) if not result.change.expected], self._check_start)
-        self._await([result for result in results if result.rolled_back], self._is_rolled_back)
-        self._each([result for result in results if result.rolled_back], self._unpin)
+        self._await([result for result in results if result.rolled_back], _is_rolled_back)
+        self._each(
+            [result for result in results if result.rolled_back and result.pins_to_remove],
+            lambda result: _patch(self._session, result.before, recapture.unpin_patch(result.pins_to_remove)),
+        )
         for result in results:
-            if result.vm is not None and not result.rolled_back:
-                result.revisions = _revisions(result)
+            if (vm := result.vm) is not None and not result.rolled_back:
+                roles = [role for role in result.change.roles if role.matcher_of(vm)]
+                result.revisions = {role.matcher: recapture.captured_name(vm, role) for role in roles}
 
     def dry_run(self, results: list[RevisionOutcome]) -> None:
         """Sends the first writes as dry runs. A refusal is a failure; an unknown outcome is a warning.
@@ -109,16 +115,14 @@ class Recapture:
         """
 
         def dry_run(result: RevisionOutcome) -> None:
-            run_dry(WriteOperation(result, partial(self._write, result), "PATCH", _VM))
+            run_dry(result, self._write)
             result.written = False
 
         self._choose_methods(results)
         self._each(results, dry_run)
 
     def _each(self, results: list[RevisionOutcome], work: Callable[[RevisionOutcome], None]) -> None:
-        run_operations(
-            (WriteOperation(result, partial(work, result), "PATCH", _VM) for result in results), self._settings
-        )
+        run_writes(results, work, self._settings)
 
     def _choose_methods(self, results: list[RevisionOutcome]) -> None:
         for result in results:
@@ -151,9 +155,6 @@ class Recapture:
         if result.method == _STATUS and recapture.must_bump_generation(before.vm, before.revisions):
             self._bump(result)
         self._recapture(result, before.vm)
-
-    def _write_afterwards(self, result: RevisionOutcome) -> None:
-        _patch(self._session, result.before, result.change.afterwards or {})
 
     def _bump(self, result: RevisionOutcome) -> None:
         try:
@@ -193,10 +194,11 @@ class Recapture:
         """Gives the matchers their previous kind, whether or not virt-controller captured in time."""
         if not results:
             return
-        self._await(results, self._captured)
+        self._await(results, _captured)
 
         def restore(result: RevisionOutcome) -> None:
-            if result.kind_patches is None or (result.vm is not None and not _has_matchers(result)):
+            vm, roles = result.vm, _recaptured_roles(result)
+            if result.kind_patches is None or (vm is not None and not all(role.matcher_of(vm) for role in roles)):
                 return
             try:
                 _patch(self._session, result.before, result.kind_patches.restore)
@@ -206,7 +208,7 @@ class Recapture:
                 self._roll_back(result, error)
 
         self._each(results, restore)
-        self._await(_not_failed(results), self._captured)
+        self._await(_not_failed(results), _captured)
 
     def _repeat_stale(self, results: list[RevisionOutcome]) -> None:
         """Captures again if virt-controller captured an older generation than the current one."""
@@ -218,7 +220,7 @@ class Recapture:
                 break
             time.sleep(_LAG)
             self._each(stale, lambda result: self._recapture(result, result.vm or result.before.vm))
-            self._await([result for result in _not_failed(stale) if result.method != _KIND], self._captured)
+            self._await([result for result in _not_failed(stale) if result.method != _KIND], _captured)
             self._restore_kinds([result for result in _not_failed(stale) if result.method == _KIND])
         for result in stale:
             result.failed = (
@@ -236,42 +238,19 @@ class Recapture:
                 raise
 
     def _roll_back(self, result: RevisionOutcome, refusal: ApiError) -> None:
-        result.failed = f"KubeVirt could not start the VM after the change: {explain(refusal, 'PATCH', _VM)}"
+        result.failed = f"KubeVirt could not start the VM after the change: {refusal}"
         former = recapture.former(result.before.vm, result.before.drift, result.change.roles, result.change.spec)
         if former is None:
             result.failed += "; the VM has lost its previous revisions, so the task could not restore them"
             return
         try:
             _patch(self._session, result.before, recapture.rollback_patch(former))
-        except (ApiError, ConnectionFailed) as error:
-            result.failed += f"; restoring the previous revisions failed: {explain(error, 'PATCH', _VM)}"
+        except RequestFailed as error:
+            result.failed += f"; restoring the previous revisions failed: {error}"
             return
         result.rolled_back = True
         result.pins_to_remove = recapture.pins_to_remove(result.before.vm, former)
         result.failed += "; the task restored the previous revisions"
-
-    def _unpin(self, result: RevisionOutcome) -> None:
-        if result.pins_to_remove:
-            _patch(self._session, result.before, recapture.unpin_patch(result.pins_to_remove))
-
-    def _captured(self, live: Manifest, result: RevisionOutcome) -> bool:
-        expected = result.change.expected or {}
-        for role in result.change.roles:
-            name = recapture.captured_name(live, role)
-            if not role.matcher_of(live):
-                continue  # the cluster's reference policy has expanded the VM
-            if name != expected[role.matcher] if role.matcher in expected else not is_captured(live, role):
-                return False
-        return True
-
-    def _is_rolled_back(self, live: Manifest, result: RevisionOutcome) -> bool:
-        parts = dict(
-            zip(("instancetype", "preference"), (result.before.drift.instancetype, result.before.drift.preference))
-        )
-        return all(
-            (part := parts[role.matcher]) is None or recapture.captured_name(live, role) == part.revision
-            for role in result.change.roles
-        )
 
     def _await(self, results: list[RevisionOutcome], done: Callable[[Manifest, RevisionOutcome], bool]) -> None:
         """Waits with one watch for each namespace."""
@@ -283,13 +262,10 @@ class Recapture:
         probes = {key: probe(result) for key, result in members.items()}
         seconds = max(0.0, self._deadline - time.monotonic())
         for key, waited in wait_in_namespaces(self._session, _VM, probes, seconds).items():
-            _take(members[key], waited)
-
-
-def _take(result: RevisionOutcome, waited: WaitResult) -> None:
-    result.vm = waited.object or result.vm
-    if waited.failure is not None or waited.object is None:
-        result.failed = result.failed or waited.failure or "the VM no longer exists"
+            result = members[key]
+            result.vm = waited.object or result.vm
+            if waited.failure is not None or waited.object is None:
+                result.failed = result.failed or waited.failure or "the VM no longer exists"
 
 
 def _not_failed(results: list[RevisionOutcome]) -> list[RevisionOutcome]:
@@ -305,10 +281,20 @@ def _stale(result: RevisionOutcome) -> bool:
     return bool(recapture.stale_roles(result.vm or {}, result.before.drift, _recaptured_roles(result)))
 
 
-def _has_matchers(result: RevisionOutcome) -> bool:
-    return all(role.matcher_of(result.vm or {}) for role in _recaptured_roles(result))
+def _captured(live: Manifest, result: RevisionOutcome) -> bool:
+    expected = result.change.expected or {}
+    for role in result.change.roles:
+        name = recapture.captured_name(live, role)
+        if not role.matcher_of(live):
+            continue  # the cluster's reference policy has expanded the VM
+        if name != expected[role.matcher] if role.matcher in expected else not is_captured(live, role):
+            return False
+    return True
 
 
-def _revisions(result: RevisionOutcome) -> dict[str, str]:
-    vm = result.vm or {}
-    return {role.matcher: recapture.captured_name(vm, role) for role in result.change.roles if role.matcher_of(vm)}
+def _is_rolled_back(live: Manifest, result: RevisionOutcome) -> bool:
+    drift = result.before.drift
+    return all(
+        part is None or role not in result.change.roles or recapture.captured_name(live, role) == part.revision
+        for role, part in zip(ROLES, (drift.instancetype, drift.preference))
+    )

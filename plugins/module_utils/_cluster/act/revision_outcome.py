@@ -7,8 +7,9 @@ from typing import Any
 
 from ..._resolver.api.matcher import Role
 from ..._resolver.kubevirt.vmi.live_update import LIVE, NOTHING, RESTART
-from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
-from ..._resolver.refresh.recapture import RespellPatches
+from ..._resolver.kubevirt.vmi.outstanding import start_revision_name
+from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required, stale_restart_warning
+from ..._resolver.refresh.recapture import RespellPatches, keeps_restart_required
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..read.revisions import InspectedVM
 from .engine import WriteOutcome
@@ -87,3 +88,34 @@ class RevisionOutcome(WriteOutcome):
         """Whether the VM has a guest that can probably take the change without a restart. KubeVirt decides."""
         effect = self.change.effect
         return effect is not None and bool(effect.changes) and effect.live and has_guest(self.before.vm)
+
+    @property
+    def may_need_update(self) -> bool:
+        """Whether the guest may lack something that the task may give it, or wait for."""
+        wanted = self.change.due and (self.may_restart or self.may_be_live)
+        return self.failed is None and (self.restart or self.bumps_generation or wanted)
+
+    def plan_restart(self, option: str) -> None:
+        """Decides whether the VM needs a restart, as far as known before its change.
+
+        option: `never`, `if_required` or `always`.
+        """
+        before, change = self.before, self.change
+        if not has_guest(before.vm) or is_terminating(before):
+            return
+        self.may_restart, self.always = option != "never", option == "always"
+        if change.due:
+            live = change.effect is None or change.effect.live
+            self.restart = self.may_restart and (self.always or not live or before.restart_required)
+        elif before.has_restart_condition and before.guest_current:
+            self.guest_current = True
+            start = before.revisions.by_name.get(start_revision_name(before.vm))
+            self.bumps_generation = self.may_restart and keeps_restart_required(before.vm, start)
+            if not self.bumps_generation:
+                self.warn(stale_restart_warning(before.vm))
+        else:
+            self.restart = self.may_restart and before.restart_required
+
+
+def is_terminating(before: InspectedVM) -> bool:
+    return bool(before.vm["metadata"].get("deletionTimestamp"))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ..._resolver.api.errors import field_conflict
-from ..._resolver.api.kinds import Kind
 from ..._resolver.api.label_selector import SelectorError, selector
+
+_T = TypeVar("_T")
+_D = TypeVar("_D")
 
 TOO_LARGE: Final = ("etcdserver: request is too large", "trying to send message larger than max", "limit is 3145728")
 """The API server's messages for an object that is too large for etcd."""
@@ -21,16 +24,28 @@ class Cause(NamedTuple):
     message: str
 
 
-class ApiError(Exception):
+class RequestFailed(Exception):
+    """A request without the answer that it is for. As text one line: the reason and, if known, the remedy.
+
+    code: HTTP status. reason: the Status' reason, "" if it has none.
+    """
+
+    code = 503
+    reason = "ServiceUnavailable"
+
+
+class ApiError(RequestFailed):
     """An unsuccessful response.
 
-    code: HTTP status. reason: the Status' reason, "" if it has none. message: its message. causes: its details.causes.
-    retry_after: the seconds that the server asks to wait, or None.
+    message: the server's. causes: its details.causes. retry_after: the seconds that the server asks to wait, or None.
+    verb: the HTTP method, or WATCH. path: of the request.
     selector: the label selector of a list whose first page the server rejects, else "".
     after_lost: the answer to an earlier attempt was lost, which may have taken effect.
     """
 
-    def __init__(self, code: int, body: Any, retry_after: float | None = None) -> None:
+    def __init__(
+        self, code: int, body: Any, retry_after: float | None = None, *, verb: str = "", path: str = ""
+    ) -> None:
         status = body if isinstance(body, dict) else {}
         self.code = code
         self.reason = str(status.get("reason") or "")
@@ -43,13 +58,37 @@ class ApiError(Exception):
             if isinstance(c, dict)
         ]
         self.retry_after = retry_after
+        self.verb, self.path = verb, path
         self.selector = ""
         self.after_lost = False
-        super().__init__(f"{code} {self.reason}: {self.message}")
+        super().__init__(code, self.message)
+
+    def __str__(self) -> str:
+        message = " ".join(self.message.split())
+        if self.code == 400 and self.selector:
+            return f"label_selectors: {_malformed(self.selector)} ({message})"
+        if self.code == 401:
+            return (
+                f"the API server rejected the credentials ({message}); log in again, or set another token or kubeconfig"
+            )
+        if any(words in message for words in TOO_LARGE):
+            return f"{message}; move large data such as cloud-init user data into a Secret or ConfigMap"
+        if self.code == 403:
+            return f"{message}{_permission(self, message)}"
+        resource = _RESOURCE.match(self.path)
+        if self.code == 404 and resource is not None and any(words in message for words in _NO_SUCH_API):
+            group, version, plural = resource["group"] or "", resource["version"], resource["plural"]
+            remedy = _WITHOUT_API.get(group, "check that KubeVirt is installed")
+            return f"the cluster has no {plural}.{group} ({group}/{version}); {remedy}"
+        if is_other_object(self):
+            return "the object was deleted while the task ran; run the task again"
+        if self.code == 409 and self.causes:
+            return _conflict(self)
+        return message
 
 
-class ConnectionFailed(Exception):
-    """The API server is unreachable, or its response is unreadable; the text is one line.
+class ConnectionFailed(RequestFailed):
+    """The API server is unreachable, or its response is unreadable.
 
     sent: the request may have reached the server. final: a retry would fail in the same way.
     """
@@ -58,6 +97,17 @@ class ConnectionFailed(Exception):
         super().__init__(text)
         self.sent = sent
         self.final = final
+
+
+class TaskFailed(Exception):
+    """Ends a task before it does anything: invalid options, or a cluster that cannot be read.
+
+    result: what the task returns beside the message.
+    """
+
+    def __init__(self, message: str, **result: Any) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 # urllib3 begins with the request, which the message names already.
@@ -85,33 +135,19 @@ _OTHER_UID = (
     (422, "metadata.uid: Invalid value"),
 )
 
-_VERBS = {"GET": "get", "LIST": "list", "WATCH": "watch", "POST": "create", "PATCH": "patch", "PUT": "update"}
+_VERBS = {"WATCH": "watch", "POST": "create", "PATCH": "patch", "PUT": "update", "DELETE": "delete"}
+_RESOURCE = re.compile(
+    r"/(?:api|apis/(?P<group>[^/]+))/(?P<version>[^/]+)(?:/namespaces/[^/]+)?"
+    r"/(?P<plural>[^/]+)(?P<name>/[^/]+)?(?P<subresource>/.+)?$"
+)
 
 
-def explain(error: ApiError | ConnectionFailed, verb: str, kind: Kind | None = None) -> str:
-    """One line for the user: the server's message and, if known, the remedy.
-
-    verb: an HTTP method, LIST or WATCH. kind: the kind of the request, to name a missing permission.
-    """
-    if isinstance(error, ConnectionFailed):
-        return str(error)
-    message = " ".join(error.message.split())
-    if error.code == 400 and error.selector:
-        return f"label_selectors: {_malformed(error.selector)} ({message})"
-    if error.code == 401:
-        return f"the API server rejected the credentials ({message}); log in again, or set another token or kubeconfig"
-    if any(words in message for words in TOO_LARGE):
-        return f"{message}; move large data such as cloud-init user data into a Secret or ConfigMap"
-    if error.code == 403:
-        return f"{message}{_permission(error, message, verb, kind)}"
-    if error.code == 404 and kind is not None and any(words in message for words in _NO_SUCH_API):
-        remedy = _WITHOUT_API.get(kind.group, "check that KubeVirt is installed")
-        return f"the cluster has no {kind.plural}.{kind.group} ({kind.api_version}); {remedy}"
-    if is_other_object(error):
-        return "the object was deleted while the task ran; run the task again"
-    if error.code == 409 and error.causes:
-        return _conflict(error)
-    return message
+def optional(request: Callable[[], _T], default: _D) -> _T | _D:
+    """What a request returns, or the default if it fails: for what a task can do without."""
+    try:
+        return request()
+    except RequestFailed:
+        return default
 
 
 def reason_of(error: Exception) -> str:
@@ -151,7 +187,7 @@ def _malformed(text: str) -> str:
     return f"{text!r} is not a label selector"
 
 
-def _permission(error: ApiError, message: str, verb: str, kind: Kind | None) -> str:
+def _permission(error: ApiError, message: str) -> str:
     """The remedy for a 403. Admission plugins also respond with 403; then no permission is missing."""
     if _ENDING in message or any(cause.type == "NamespaceTerminating" for cause in error.causes):
         return "; wait until the namespace is deleted, then create it again"
@@ -160,20 +196,27 @@ def _permission(error: ApiError, message: str, verb: str, kind: Kind | None) -> 
     reason = message.partition(" is forbidden: ")[2]
     if reason and not reason.startswith("User ") and _FORBIDDEN.search(message) is None:
         return ""
-    rule = _missing(message, verb, kind)
+    rule = _missing(error, message)
     return f". To permit the request, grant {rule}" if rule else ""
 
 
-def _missing(message: str, verb: str, kind: Kind | None) -> str:
+def _missing(error: ApiError, message: str) -> str:
     """The missing RBAC rule, from the server's message: it may concern a subresource or another object."""
-    forbidden = _FORBIDDEN.search(message)
+    requested, forbidden = _RESOURCE.match(error.path), _FORBIDDEN.search(message)
     if forbidden is not None:
-        verbs, resource, group = [forbidden["verb"]], forbidden["resource"], forbidden["group"]
-    elif kind is not None:
-        verbs, resource, group = [_VERBS.get(verb, verb.lower())], kind.plural, kind.group
+        verb, resource, group = forbidden["verb"], forbidden["resource"], forbidden["group"]
+    elif requested is not None:
+        verb = _VERBS.get(error.verb) or ("get" if requested["name"] else "list")
+        resource, group = requested["plural"] + (requested["subresource"] or ""), requested["group"] or ""
     else:
         return ""
-    if verb == "PATCH" and kind is not None and kind.plural == resource and verbs[0] in ("create", "patch"):
+    verbs = [verb]
+    if (
+        error.verb == "PATCH"
+        and requested is not None
+        and requested["plural"] == resource
+        and verb in ("create", "patch")
+    ):
         # Server-side apply of a new object needs both.
         verbs = ["create", "patch"]
     quoted = ", ".join(f'"{name}"' for name in verbs)

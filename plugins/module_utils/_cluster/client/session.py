@@ -8,7 +8,6 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from itertools import count
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
@@ -16,12 +15,9 @@ from urllib.parse import urlencode
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.names import shown
 from ..._resolver.api.write import APPLY, Repeat, Write
-from .backoff import Backoff, TokenBucket
-from .configuration import configure
-from .errors import TOO_LARGE, ApiError, ConnectionFailed, is_other_object, reason_of
-from .libraries import HTTPHeaderDict, urllib3
-from .pool import raise_if_stopped
-from .transport import USER_AGENT, connections, deadline, opener
+from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
+from .pool import Backoff, TokenBucket, raise_if_stopped
+from .transport import USER_AGENT, HTTPHeaderDict, configure, connections, deadline, opener, urllib3
 
 FIELD_MANAGER: Final = "virtshape"
 # Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too
@@ -39,6 +35,7 @@ _ENDLESS: Final = (
     "{} does not end the list of {}: page {} still has a continue token; check the API server, and a proxy in front of"
     " it"
 )
+_CONNECTIONS: Final = 16
 _CONNECT_TIMEOUT: Final = 10
 # Seconds without data. A stuck request leaves time for another attempt; a watch gets a bookmark every minute.
 _READ_TIMEOUT: Final = 30
@@ -87,14 +84,13 @@ class Session:
 
     options: the authentication options (see `configuration`), impersonate_user, impersonate_groups,
     retry_timeout: seconds for the retries of one request (default 30),
-    qps: requests per second, retries included (default: no limit), and
+    qps: requests per second, retries included (default: no limit), concurrency: so many connections (default 16), and
     field_manager: the manager for server-side apply (default FIELD_MANAGER).
     """
 
-    def __init__(self, options: dict[str, Any], connections: int = 16) -> None:
+    def __init__(self, options: dict[str, Any]) -> None:
         self.field_manager = str(options.get("field_manager") or FIELD_MANAGER)
         self._options = options
-        self._connections = connections
         self._connect()
         self._headers = _headers(options)
         timeout = options.get("retry_timeout")
@@ -111,7 +107,7 @@ class Session:
 
     def _connect(self) -> None:
         self._configuration = configure(self._options)
-        self._configuration.connection_pool_maxsize = self._connections
+        self._configuration.connection_pool_maxsize = self._options.get("concurrency") or _CONNECTIONS
         self._configuration.retries = False
         # The client's hook for new tokens sets the configuration's host again, to the kubeconfig's.
         self.host = str(self._configuration.host)
@@ -140,13 +136,14 @@ class Session:
             raise
         return self._object(result)
 
-    def list(
+    def list(self, kind: Kind, namespace: str | None = None, metadata_only: bool = False, /, **query: str) -> _Items:
+        """All objects, in pages of 500. metadata_only: return only the metadata."""
+        return self.list_to_watch(kind, namespace, metadata_only, **query)[0]
+
+    def list_to_watch(
         self, kind: Kind, namespace: str | None = None, metadata_only: bool = False, /, **query: str
     ) -> tuple[_Items, str]:
-        """All objects (in pages of 500) and the resourceVersion of the list, from which a watch can start.
-
-        metadata_only: return only the metadata.
-        """
+        """As `list`, and the resourceVersion of the list, from which a watch can start."""
         pauses = Backoff()
         while True:
             try:
@@ -164,7 +161,7 @@ class Session:
         items: _Items = []
         field_sets: dict[str, dict[str, Any]] = {}
         accept = _METADATA.format("List") if metadata_only else _JSON
-        firsts: set[tuple[str, str]] = set()
+        firsts = set()
         pauses = Backoff()
         for number in count(1):
             try:
@@ -180,7 +177,8 @@ class Session:
             token = page["metadata"].get("continue")
             if not token:
                 break
-            first = _place(page_items[0]) if page_items else None
+            metadata = page_items[0]["metadata"] if page_items else {}
+            first = (metadata.get("namespace"), metadata["name"]) if page_items else None
             if first is None or first in firsts:
                 # A page may be empty, but a server that gets no further sends one after the other.
                 endless = not pauses.pause(self.retry_timeout)
@@ -258,7 +256,8 @@ class Session:
                 if not _is_event(event):
                     return
                 if event["type"] == "ERROR":
-                    raise ApiError(int(event["object"].get("code") or 500), event["object"])
+                    code = int(event["object"].get("code") or 500)
+                    raise ApiError(code, event["object"], verb="WATCH", path=kind.path(namespace))
                 yield event
         except (urllib3.exceptions.HTTPError, OSError, ValueError):
             return
@@ -421,7 +420,7 @@ class Session:
             raise_if_stopped()
         if self.is_dry_run and method != "GET":
             query = {**(query or {}), "dryRun": "All"}
-        path = f"{path}?{_encoded_query(tuple(query.items()))}" if query else path
+        target = f"{path}?{urlencode(query)}" if query else path
         timeout = urllib3.Timeout(connect=_CONNECT_TIMEOUT, read=_READ_TIMEOUT if watched is None else _WATCH_TIMEOUT)
         headers = self._headers.copy()
         headers["Accept"] = accept
@@ -434,7 +433,7 @@ class Session:
         # The server ends a watch by its timeout; the deadline is for a watch that hangs beyond it.
         deadline.set(time.monotonic() + (_DEADLINE if watched is None else watched + _WATCH_TIMEOUT))
         try:
-            response = send(method, path, body=body, headers=headers, timeout=timeout)
+            response = send(method, target, body=body, headers=headers, timeout=timeout)
         except (urllib3.exceptions.HTTPError, OSError) as error:
             if isinstance(error, urllib3.exceptions.ReadTimeoutError):
                 # Somebody took the connection: the address is right, and another server behind it may answer.
@@ -443,12 +442,12 @@ class Session:
         self._reached.set()
         self._outage.end()
         if response.status >= 300:
-            raise self._refusal(response)
+            raise self._refusal(response, method if watched is None else "WATCH", path)
         self._accepted.set()
         self._renewal_useless = False
         return response
 
-    def _refusal(self, response: Any) -> ApiError | ConnectionFailed:
+    def _refusal(self, response: Any, verb: str, path: str) -> RequestFailed:
         data = self._read(response)
         if response.status < 400:
             where = response.headers.get("Location", "")
@@ -464,7 +463,7 @@ class Session:
                 return ConnectionFailed(f"{self.host} answered {response.status} with invalid JSON: {reason_of(error)}")
             body = _plain(data)
         after = response.headers.get("Retry-After", "")
-        return ApiError(response.status, body, float(after) if after.isdigit() else None)
+        return ApiError(response.status, body, float(after) if after.isdigit() else None, verb=verb, path=path)
 
     def _unreachable(self, error: Exception) -> ConnectionFailed:
         cause = error.args[0] if error.args else None
@@ -494,12 +493,6 @@ def _headers(options: dict[str, Any]) -> Any:
     return headers
 
 
-@lru_cache(maxsize=64)
-def _encoded_query(query: tuple[tuple[str, str], ...]) -> str:
-    """A URL's query."""
-    return urlencode(query)
-
-
 def _may_retry(error: ApiError, safe: bool) -> bool:
     """Whether a retry may succeed and is safe."""
     if error.code == 429:
@@ -527,11 +520,6 @@ def _share(managed: Any, field_sets: dict[str, dict[str, Any]]) -> None:
 def _is_object(item: Any) -> bool:
     metadata = item.get("metadata") if isinstance(item, dict) else None
     return isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
-
-
-def _place(item: dict[str, Any]) -> tuple[str, str]:
-    metadata = item["metadata"]
-    return str(metadata.get("namespace", "")), str(metadata["name"])
 
 
 def _is_event(event: Any) -> bool:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from .errors import reason_of
-from .libraries import urllib3
 from .pool import raise_if_stopped
-from .transport import tls_context
+from .transport import tls_context, urllib3
 
 _TIMEOUT: Final = 60
 # The proxy waits for CDI's upload server; on its synchronous path also for the processing.

@@ -30,7 +30,7 @@ from ..._resolver.api.errors import bug_report
 from ..._resolver.api.names import shown
 from ..._resolver.api.option_checks import shape_problem
 from ..._resolver.api.redaction import mask_secrets
-from ..client.libraries import MISSING
+from ..client.transport import MISSING
 from .outcome import Mode, Module
 
 # The secret fields of a kubeconfig's user, and of the configuration of its auth-provider.
@@ -134,7 +134,7 @@ def _run_task(ansible: _AnsibleModule, module: Module, provided: dict[str, Any])
     )
     outcome = module.run(ansible.params, mode)
     ansible.hide(mode.secrets)
-    for warning in outcome.warnings:
+    for warning in mode.warnings:
         ansible.warn(warning)
     if outcome.failed:
         ansible.fail_json(**outcome.result)

@@ -62,7 +62,7 @@ MODULE = ObjectModule(
     plural="boot_sources",
     spec=_SPEC,
     manifest=representative,
-    handler=BootSourceHandler,
+    handler=lambda _options, _session: BootSourceHandler(),
     rules={"mutually_exclusive": [ORIGINS]},
     declare=declare_sources,
 ).module

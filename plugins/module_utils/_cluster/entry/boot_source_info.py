@@ -7,12 +7,11 @@ from typing import Any
 
 from ..._resolver.boot.discovery import BootSource
 from ..._resolver.boot.source import matchers
-from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
 from ..read.boot_sources import boot_sources
-from ..read.unmatched import unmatched
-from .argument_spec import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params, TaskFailed, amount
+from ..read.snapshot import unmatched
+from .options import AUTH, REQUESTS
+from .outcome import Mode, Module, Outcome, Params, amount
 
 _SPEC: dict[str, dict[str, Any]] = {
     "namespace": {"type": "str"},
@@ -23,18 +22,14 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, _mode: Mode) -> Outcome:
-    namespace, names = params["namespace"], params["names"]
-    try:
-        session = Session(params)
-        sources, warnings = boot_sources(
-            session, namespace, names, params["check_registry"], params["insecure_registry"]
-        )
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(explain(error, "LIST")) from error
+def _run(params: Params, mode: Mode) -> Outcome:
+    namespace, names, session = params["namespace"], params["names"], Session(params)
+    sources = boot_sources(
+        session, namespace, names, params["check_registry"], params["insecure_registry"], mode.warnings
+    )
     missing = [name for name in names or [] if name not in {source.name for source in sources}]
     if missing or not sources:
-        warnings += filter(None, [unmatched(session, namespace, "boot source", missing)])
+        mode.warnings += filter(None, [unmatched(session, namespace, "boot source", missing)])
     if params["with_findings"] is not None:
         sources = [source for source in sources if bool(source.findings) == params["with_findings"]]
     now = datetime.now(timezone.utc)
@@ -44,7 +39,7 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         "msg": f"{amount(len(sources), 'boot sources')}, {faulty} with findings",
         "boot_sources": [_rendered(source, now) for source in sources],
     }
-    return Outcome(result, warnings=warnings)
+    return Outcome(result)
 
 
 MODULE = Module({**AUTH, **REQUESTS, **_SPEC}, _run)

@@ -8,17 +8,16 @@ from typing import Any, Final
 from ..._resolver.api import formats
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.matcher import ROLES, Role
+from ..._resolver.declare.plan import KEEP
 from ..._resolver.kubevirt.find.naming import without_revisions
-from ..._resolver.kubevirt.pod.manifests import KEEP, MIGRATE, RESTART, verdict
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..._resolver.kubevirt.pod.manifests import MIGRATE, verdict
+from ..._resolver.kubevirt.vmi.live_update import RESTART
+from ..client.errors import TaskFailed
 from ..client.session import Session
+from ..read.capacity import read_placement, read_quota_effects
 from ..read.kubevirt import kubevirt
-from ..read.placement import read_placement
-from ..read.quota import read_quota_effects
-from ..read.snapshot import Unreadable
-from .argument_spec import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params, TaskFailed
-from .selection import SELECTION, check_selection, selected
+from .options import AUTH, REQUESTS, SELECTION, check_selection, selected
+from .outcome import Mode, Module, Outcome, Params
 
 Result = dict[str, Any]
 
@@ -36,26 +35,18 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, _mode: Mode) -> Outcome:
+def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
     if not params["checks"]:
         raise TaskFailed("checks: is empty; name quota, placement or both")
-    warnings: list[str] = []
-    try:
-        session = Session(params)
-        vms = selected(params, session, warnings) if params["manifests"] is None else _declared(params)
-        evaluated, check_warnings = _evaluated(
-            session, [without_revisions(vm, _ROLES[params["refreshed"]]) for vm in vms], params
-        )
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(explain(error, "LIST")) from error
-    except (FieldError, Unreadable) as error:
-        raise TaskFailed(str(error)) from error
-    warnings = [
-        warning for warning in dict.fromkeys((*warnings, *check_warnings, kubevirt(session).assumption)) if warning
-    ]
+    session, warnings = Session(params), mode.warnings
+    vms = selected(params, session, warnings) if params["manifests"] is None else _declared(params)
+    evaluated, check_warnings = _evaluated(
+        session, [without_revisions(vm, _ROLES[params["refreshed"]]) for vm in vms], params
+    )
+    warnings += filter(None, dict.fromkeys((*check_warnings, kubevirt(session).assumption)))
     fits = all(verdict["fits"] for verdict in (*evaluated["virtual_machines"], *evaluated["drained"]))
-    return Outcome({"changed": False, "fits": fits, **evaluated}, warnings=warnings)
+    return Outcome({"changed": False, "fits": fits, **evaluated})
 
 
 MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run, {"mutually_exclusive": [("manifests", "names")]})

@@ -13,22 +13,21 @@ from ..._resolver.catalog.replacement import as_facts, replacements, unknown_rep
 from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan
 from ..._resolver.limits.language import ACTIONS, DENY
-from ..._resolver.refresh.drift import needs
-from ..act.catalog import Affected, CatalogOutcome, CatalogRequest, deploy
-from ..act.catalog_compatibility import AUTO, ChosenVersion, choose_version
-from ..act.common_instancetypes import CHOICES, ENABLE, KEEP, Deployment, DeploymentRefused, apply_deployment_option
+from ..._resolver.refresh.drift import Drift, needs
+from ..act.catalog import CatalogOutcome, CatalogRequest, deploy
+from ..act.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
 from ..act.engine import WriteSettings
 from ..act.handlers.catalog import CatalogHandler
 from ..act.kind_handler import DeclareOutcome
-from ..client.errors import ConnectionFailed
+from ..client.errors import TaskFailed
 from ..client.session import Session
-from ..read.catalog_source import SourceError, documents_of
-from ..read.catalog_users import label
+from ..read.catalog import label
+from ..read.catalog_source import documents_of
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
-from .objects import diff, is_taken_over, output_of, take_over_of
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, combined, failed_outcome, several
+from .objects import diff, is_taken_over, output_of
+from .options import AUTH, DRY_RUN, REQUESTS, WAIT
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, amount, combined, failed_outcome, several
 
 Manifest = dict[str, Any]
 Output = dict[str, Any]
@@ -91,37 +90,38 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-# Options for the writes.
-_WRITE_OPTIONS = ("concurrency", "preflight", "fail_fast", "force_conflicts", "server_dry_run")
-
-
 def _run(params: Params, mode: Mode) -> Outcome:
-    try:
-        catalog = _catalog(params)
-        documents, checksums = documents_of(params)
-        session = Session(params, params["concurrency"])
-        version = _chosen_version(session, params, documents)
-        available = bundle(documents, params["other_kinds"], version.version)
-        selected = _selection(params).select(available.objects)
-        if params["common_instancetypes_deployment"] == ENABLE and params["state"] == "present":
-            # virt-operator deploys them.
-            selected = []
-        recorded = params["catalog_version"] or _version(params, available.objects) or version.version
-        namespaces = tuple(dict.fromkeys(params["namespaces"])) or ("",)
-        manifests = [
-            manifest
-            for namespace in namespaces
-            for manifest in with_catalog_labels(
-                selected,
-                catalog=catalog,
-                version=recorded,
-                namespace=namespace,
-                labels=params["labels"],
-                name_prefix=params["name_prefix"],
-            )
-        ]
-    except (CatalogError, SourceError, ConnectionFailed) as error:
-        raise TaskFailed(str(error)) from error
+    catalog = _catalog(params)
+    documents, checksums = documents_of(params)
+    session = Session(params)
+    # A fetched release has only one version.
+    fetched = params["source"] == "url"
+    version, reason = ("", "") if fetched else choose_version(session, documents, params["version"] or AUTO)
+    available = bundle(documents, params["other_kinds"], version)
+    names = [name for name in _SELECTION if name not in ("label_selectors", "deprecated")]
+    selection = Selection(
+        **{name: tuple(params[name]) for name in names},
+        labels=tuple(params["label_selectors"]),
+        deprecated=params["deprecated"],
+    )
+    selected = selection.select(available.objects)
+    if params["common_instancetypes_deployment"] == ENABLE and params["state"] == "present":
+        # virt-operator deploys them.
+        selected = []
+    recorded = params["catalog_version"] or (fetched and params["version"]) or version_of(available.objects) or version
+    namespaces = tuple(dict.fromkeys(params["namespaces"])) or ("",)
+    manifests = [
+        manifest
+        for namespace in namespaces
+        for manifest in with_catalog_labels(
+            selected,
+            catalog=catalog,
+            version=recorded,
+            namespace=namespace,
+            labels=params["labels"],
+            name_prefix=params["name_prefix"],
+        )
+    ]
     kubevirt_version = kubevirt(session).version
     if session.give_up_reason:
         # Not once for each object.
@@ -132,17 +132,17 @@ def _run(params: Params, mode: Mode) -> Outcome:
         catalog,
         **{name: params[name] for name in ("state", "prune", "existing", "force", "on_lost_fields", "limits")},
     )
-    settings = WriteSettings(
-        check_mode=mode.check,
-        **{name: params[name] for name in _WRITE_OPTIONS},
-        take_over=take_over_of(params),
-    )
-    try:
-        deployment = apply_deployment_option(session, params["common_instancetypes_deployment"], settings)
-        deployed = deploy(session, request, settings)
-    except (CatalogError, ConnectionFailed, DeploymentRefused) as error:
-        raise TaskFailed(str(error)) from error
-    states = _states(session, manifests) if params["state"] == "present" else []
+    settings = WriteSettings.of(params, mode.check)
+    choice = params["common_instancetypes_deployment"]
+    deployment = apply_deployment_option(session, choice, settings, mode.warnings)
+    deployed = deploy(session, request, settings)
+    states = []
+    if params["state"] == "present":
+        # Those of objects that are not active. Their replacements may be objects of the cluster.
+        lookup = ClusterLookup(session)
+        successors = [lookup.get(*key) for key in unknown_replacements(manifests)]
+        others = [manifest for manifest in successors if isinstance(manifest, dict)]
+        states = [as_facts(state) for state in replacements(manifests, others, kubevirt(session).release)]
     notes = available.notes + [
         f"no instancetype of the catalog satisfies the preference {name}"
         for name in unsatisfied(compatibility_matrix(available.objects))
@@ -155,7 +155,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
     source = {
         "catalog": catalog,
         "catalog_version": recorded,
-        "version_reason": version.reason,
+        "version_reason": reason,
         "kubevirt_version": kubevirt_version,
         "checksums": checksums,
         "notes": notes,
@@ -180,46 +180,18 @@ def _catalog(params: Params) -> str:
     return "common" if published else "custom"
 
 
-def _chosen_version(session: Session, params: Params, documents: list[Any]) -> ChosenVersion:
-    """The version of a catalog that has versions; a fetched release has only one."""
-    if params["source"] == "url":
-        return ChosenVersion()
-    return choose_version(session, documents, params["version"] or AUTO)
-
-
-def _states(session: Session, manifests: list[Manifest]) -> list[Output]:
-    """The objects that are not active. Their replacements may be objects of the cluster."""
-    lookup = ClusterLookup(session)
-    successors = [lookup.get(*key) for key in unknown_replacements(manifests)]
-    others = [manifest for manifest in successors if isinstance(manifest, dict)]
-    return [as_facts(state) for state in replacements(manifests, others, kubevirt(session).release)]
-
-
-def _version(params: Params, objects: list[Manifest]) -> str:
-    return (params["source"] == "url" and params["version"]) or version_of(objects)
-
-
-def _selection(params: Params) -> Selection:
-    names = [name for name in _SELECTION if name not in ("label_selectors", "deprecated")]
-    return Selection(
-        **{name: tuple(params[name]) for name in names},
-        labels=tuple(params["label_selectors"]),
-        deprecated=params["deprecated"],
-    )
-
-
-def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcome, deployment: Deployment) -> Outcome:
+def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcome, deployment: Output) -> Outcome:
     results = [*deployed.results, *deployed.pruned]
     counts = _counts(deployed, results)
     output: Output = {
         **source,
-        "changed": deployment.changed or any(result.changed for result in (*results, *deployed.limits)),
-        "common_instancetypes_deployment": deployment.as_data(),
+        "changed": deployment["changed"] or any(result.changed for result in (*results, *deployed.limits)),
+        "common_instancetypes_deployment": deployment,
         "counts": counts,
-        "limits": [output_of(_WORDS, result) for result in deployed.limits],
-        "results": [output_of(_WORDS, result) for result in results],
+        "limits": [output_of(_HANDLER, result) for result in deployed.limits],
+        "results": [output_of(_HANDLER, result) for result in results],
         "upgrade": _upgrade(deployed),
-        "virtual_machines": [_affected(affected, deployed) for affected in deployed.affected],
+        "virtual_machines": [_affected(*affected, deployed) for affected in deployed.affected],
         "lost_fields": [
             {**_key_fields(object_key), "fields": list(lost.lost), "effects": list(lost.effects), "text": lost.text}
             for object_key, lost in deployed.lost_fields
@@ -228,29 +200,22 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
     }
     if mode.diff:
         output["diff"] = [diff(result) for result in (*results, *deployed.limits) if result.changed]
-    warnings = [
-        *source["notes"],
-        *deployment.warnings,
-        *deployed.warnings,
-        *combined((result.entry.label, text) for result in (*results, *deployed.limits) for text in result.warnings),
-    ]
-    failures = [(result.entry.label, result.failed) for result in (*results, *deployed.limits) if result.failed]
-    if failures:
+    mode.warnings += [*source["notes"], *deployed.warnings]
+    mode.warnings += combined(
+        (result.entry.label, text) for result in (*results, *deployed.limits) for text in result.warnings
+    )
+    if any(result.failed for result in (*results, *deployed.limits)):
         done = several({word.replace("_", " "): counts[word] for word in _WRITES})
         nothing = "nothing was deleted" if params["state"] == "absent" else "nothing was written"
         would = "would be " if mode.check else ""
         unfinished = f"{would}{done}; the next run continues from there" if done else nothing
         if deployed.lost_fields and params["on_lost_fields"] == "fail":
             unfinished += "; set on_lost_fields to warn to deploy without these fields"
-        return failed_outcome(params, _WORDS.plural, failures, output, warnings, unfinished)
-    return Outcome(
-        {**output, "msg": _message(source, deployed, counts, mode.check) + _operator(deployment, mode)},
-        warnings=warnings,
-    )
+        return failed_outcome(params, "objects", output, unfinished, ("results", "limits"))
+    return Outcome({**output, "msg": _message(source, deployed, counts, mode.check) + _operator(deployment, mode)})
 
 
-# Names the objects in messages and describes them in results.
-_WORDS = CatalogHandler("objects")
+_HANDLER = CatalogHandler()
 
 _ACTIONS = {
     "created": plan.CREATE,
@@ -307,10 +272,10 @@ def _limits(deployed: CatalogOutcome, check_mode: bool) -> str:
     return f"{amount(len(limits), 'limits')}: {would}{done}"
 
 
-def _operator(deployment: Deployment, mode: Mode) -> str:
-    if not deployment.changed:
+def _operator(deployment: Output, mode: Mode) -> str:
+    if not deployment["changed"]:
         return ""
-    deploys = "deploys" if deployment.enabled else "no longer deploys"
+    deploys = "deploys" if deployment["enabled"] else "no longer deploys"
     return f"; virt-operator {'would ' if mode.check else ''}{deploys} the common instancetypes"
 
 
@@ -337,19 +302,19 @@ def _names(vms: list[Manifest] | None) -> list[str] | None:
     return None if vms is None else [label(vm) for vm in vms]
 
 
-def _affected(affected: Affected, deployed: CatalogOutcome) -> Output:
-    effect = affected.drift.effect
+def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed: CatalogOutcome) -> Output:
+    effect = drift.effect
     removed = {key_of(gone.live) for gone in deployed.gone}
     return {
-        "name": affected.vm["metadata"]["name"],
-        "namespace": affected.vm["metadata"]["namespace"],
+        "name": vm["metadata"]["name"],
+        "namespace": vm["metadata"]["namespace"],
         "uses": [
             {**_key_fields(object_key), "what": "gone" if object_key in removed else "changed"}
-            for object_key in affected.object_keys
+            for object_key in object_keys
         ],
         "states": {
             role.matcher: part.state
-            for role, part in zip(ROLES, (affected.drift.instancetype, affected.drift.preference))
+            for role, part in zip(ROLES, (drift.instancetype, drift.preference))
             if part is not None
         },
         "guest_before": effect.guest_before,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..._resolver.api.errors import CatalogError, FieldError
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES, ObjectKey
 from ..._resolver.catalog.facts import facts
@@ -13,14 +13,13 @@ from ..._resolver.catalog.labels import CATALOG_LABEL, check_name, is_deployed
 from ..._resolver.catalog.matrix import as_data, compatibility_matrix
 from ..._resolver.kubevirt.vmi.cluster import deploys_instancetypes
 from ..._resolver.limits.language import as_data as data_of
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
-from ..read.catalog_users import CatalogUsers, label
+from ..read.catalog import CatalogUsers, label, limits_of
 from ..read.kubevirt import kubevirt
-from ..read.limits import limits_of
-from ..read.unmatched import missing_namespace, unmatched
-from .argument_spec import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params, TaskFailed
+from ..read.snapshot import missing_namespace, unmatched
+from .options import AUTH, REQUESTS
+from .outcome import Mode, Module, Outcome, Params
 
 Manifest = dict[str, Any]
 Facts = dict[str, Any]
@@ -43,17 +42,13 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, _mode: Mode) -> Outcome:
-    try:
-        session = Session(params)
-    except ConnectionFailed as error:
-        raise TaskFailed(str(error)) from error
-    warnings: list[str] = []
+def _run(params: Params, mode: Mode) -> Outcome:
+    session, warnings = Session(params), mode.warnings
     manifests = _selected(params, session, warnings)
     data = as_data(compatibility_matrix(_readable(manifests, warnings)))
     objects = [*data["instancetypes"], *data["preferences"]]
     if params["used_by"]:
-        _add_users(session, objects, warnings)
+        _add_users(session, objects)
     limits = limits_of(session)
     result = {
         "changed": False,
@@ -65,7 +60,7 @@ def _run(params: Params, _mode: Mode) -> Outcome:
         },
         "limits": None if limits is None else [data_of(limit) for limit in limits],
     }
-    return Outcome(result, warnings=warnings)
+    return Outcome(result)
 
 
 MODULE = Module(_SPEC, _run)
@@ -75,20 +70,13 @@ def _selected(params: Params, session: Session, warnings: list[str]) -> list[Man
     """The selected objects, with one LIST for each kind. Options that select nothing add a warning."""
     selectors = [*params["label_selectors"]]
     if params["catalog"]:
-        try:
-            check_name(params["catalog"])
-        except CatalogError as error:
-            raise TaskFailed(str(error)) from error
+        check_name(params["catalog"])
         selectors.append(f"{CATALOG_LABEL}={params['catalog']}")
     query = {"labelSelector": ",".join(selectors)} if selectors else {}
     manifests: list[Manifest] = []
     for name in _KINDS[params["scope"]]:
         kind = BY_NAME[name]
-        try:
-            items, _version = session.list(kind, params["namespace"] if kind.namespaced else None, **query)
-        except (ApiError, ConnectionFailed) as error:
-            raise TaskFailed(explain(error, "LIST", kind)) from error
-        manifests += items
+        manifests += session.list(kind, params["namespace"] if kind.namespaced else None, **query)
     names = params["names"]
     missing = set(names or ()) - {manifest["metadata"]["name"] for manifest in manifests}
     if (
@@ -117,7 +105,7 @@ def _readable(manifests: Iterable[Manifest], warnings: list[str]) -> Iterator[Ma
             yield manifest
 
 
-def _add_users(session: Session, objects: list[Facts], warnings: list[str]) -> None:
+def _add_users(session: Session, objects: list[Facts]) -> None:
     users = CatalogUsers(session)
     try:
         # Cluster-wide objects first: their VMs are those of all namespaces, which the others then need not list.
@@ -125,8 +113,8 @@ def _add_users(session: Session, objects: list[Facts], warnings: list[str]) -> N
             item["used_by"] = [
                 label(vm) for vm in users.vms_using(ObjectKey(item["kind"], item["namespace"], item["name"]))
             ]
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(f"used_by: {explain(error, 'LIST', BY_NAME['VirtualMachine'])}", warnings) from error
+    except RequestFailed as error:
+        raise TaskFailed(f"used_by: {error}") from error
 
 
 def _catalogs(objects: list[Facts]) -> list[Facts]:

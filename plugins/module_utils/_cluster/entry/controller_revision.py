@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.names import shown
 from ..._resolver.refresh import move, revision_change
 from ..act.engine import WriteSettings
-from ..act.pruning import prunable, prune, upgrade_revisions
+from ..act.pruning import PruneOutcome, UpgradeOutcome, prunable, prune, upgrade_revisions
 from ..act.revision_changes import change
 from ..act.revision_outcome import RevisionOutcome
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..read.revisions import InspectedVM, inspect, roles_of
-from ..read.snapshot import Unreadable
-from ..read.unmatched import missing_namespace
-from .argument_spec import AUTH, DRY_RUN, REQUESTS
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, combined, failed_outcome, several
-from .selection import SELECTION, check_selection, selector, unselected
+from ..read.snapshot import missing_namespace
+from .options import AUTH, DRY_RUN, REQUESTS, SELECTION, WAIT, check_selection, selector, unselected
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, changed_outcome, combined
 from .vm_results import printable_status, refresh_result
 
 Result = dict[str, Any]
-Failures = list[tuple[str, "str | None"]]
 
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,
@@ -44,8 +40,8 @@ _SPEC: dict[str, dict[str, Any]] = {
     "former": {"type": "dict"},
     "keep": {"type": "int", "default": 0},
     "restart": {"type": "str", "choices": ["never", "if_required", "always"], "default": "never"},
-    "wait_timeout": {"type": "int", "default": 120},
-    "concurrency": {"type": "int", "default": 16},
+    "wait_timeout": WAIT["wait_timeout"],
+    "concurrency": WAIT["concurrency"],
     **ON_FAILURE,
 }
 
@@ -55,19 +51,20 @@ def _run(params: Params, mode: Mode) -> Outcome:
     if params["state"] == "pruned":
         return _prune(params, mode)
     if params["state"] == "restored" and not params["former"]:
-        return _outcome(params, mode, {"results": []}, [], "virtual machines", [])
-    session, vms, warnings = _selected_vms(params)
+        return changed_outcome(params, mode, "virtual machines", params["state"], {"results": []})
+    session, vms = _selected_vms(params, mode)
     if params["state"] == "upgraded":
-        return _upgrade(params, mode, session, vms, warnings)
+        upgrades = upgrade_revisions(session, vms, WriteSettings.of(params, mode.check))
+        results = [{**refresh_result(upgrade.before), **_change(upgrade)} for upgrade in upgrades]
+        return changed_outcome(params, mode, "virtual machines", params["state"], {"results": results})
     if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].kubevirt.release)):
-        raise TaskFailed(f"patch: {problem}", warnings)
-    outcomes = change(session, vms, _decision(params), params["restart"], _settings(params, mode))
-    warnings += combined((outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings)
+        raise TaskFailed(f"patch: {problem}")
+    outcomes = change(session, vms, _decision(params), params["restart"], WriteSettings.of(params, mode.check))
+    mode.warnings += combined((outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings)
     result: Result = {"results": [_rendered(outcome) for outcome in outcomes]}
     if mode.diff:
         result["diff"] = [_diff(outcome) for outcome in outcomes if outcome.changed]
-    failures: Failures = [(outcome.before.label, outcome.failed) for outcome in outcomes]
-    return _outcome(params, mode, result, failures, "virtual machines", warnings)
+    return changed_outcome(params, mode, "virtual machines", params["state"], result)
 
 
 MODULE = Module(
@@ -85,11 +82,6 @@ MODULE = Module(
 )
 
 
-def _settings(params: Params, mode: Mode) -> WriteSettings:
-    names = ("server_dry_run", "wait_timeout", "concurrency")
-    return WriteSettings(check_mode=mode.check, **{name: params[name] for name in names})
-
-
 def _with_names(params: Params) -> Params:
     """The checked options, with `revisions` or `former` naming the VMs if `names` does not."""
     replace = params["replace"]
@@ -101,44 +93,30 @@ def _with_names(params: Params) -> Params:
         )
     matchers = [role.matcher for role in ROLES]
     for option, keys, complete in (("revisions", matchers, False), ("former", ["revisions", "spec"], True)):
-        if params[option] is not None:
-            _check_entries(option, params[option], keys, complete)
-            return _with_names_of(params, option)
+        by_vm = params[option]
+        for name, entry in (by_vm or {}).items():
+            unknown = not isinstance(entry, dict) or not entry or set(entry) - set(keys)
+            if unknown or (complete and set(entry) != set(keys)):
+                end = "" if complete else ", or one of them"
+                raise TaskFailed(f"{option}: {name}: expected a dictionary with the keys {' and '.join(keys)}{end}")
+        if by_vm is not None and params["names"] is None:
+            return {**params, "names": list(by_vm)}
+        missing = [] if by_vm is None else [name for name in params["names"] if name not in by_vm]
+        if missing:
+            raise TaskFailed(f"{option}: no entry for {', '.join(missing)}; give every VM of names an entry")
     return params
 
 
-def _check_entries(option: str, entries: dict[str, Any], keys: list[str], complete: bool) -> None:
-    for name, entry in entries.items():
-        unknown = not isinstance(entry, dict) or not entry or set(entry) - set(keys)
-        if unknown or (complete and set(entry) != set(keys)):
-            end = "" if complete else ", or one of them"
-            raise TaskFailed(f"{option}: {name}: expected a dictionary with the keys {' and '.join(keys)}{end}")
-
-
-def _with_names_of(params: Params, option: str) -> Params:
-    """The options, with the VMs of an option by VM as `names`. Checks that it has an entry for each VM."""
-    if params["names"] is None:
-        return {**params, "names": list(params[option])}
-    missing = [name for name in params["names"] if name not in params[option]]
-    if missing:
-        raise TaskFailed(f"{option}: no entry for {', '.join(missing)}; give every VM of names an entry")
-    return params
-
-
-def _selected_vms(params: Params) -> tuple[Session, list[InspectedVM], list[str]]:
-    """The session, the selected VMs, and warnings."""
+def _selected_vms(params: Params, mode: Mode) -> tuple[Session, list[InspectedVM]]:
     check_selection(params)
-    try:
-        session = Session(params, params["concurrency"])
-        vms = inspect(session, params["namespace"], params["names"], selector(params))
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
-    warnings = [vms[0].kubevirt.assumption] if vms and vms[0].kubevirt.assumption else []
+    session = Session(params)
+    vms = inspect(session, params["namespace"], params["names"], selector(params))
+    mode.warnings += [vms[0].kubevirt.assumption] if vms and vms[0].kubevirt.assumption else []
     if problem := unselected(params, session, {vm.name for vm in vms}, every_name=True):
         if params["names"] or params["restart"] != "never":
-            raise TaskFailed(problem, warnings)
-        warnings.append(problem)
-    return session, vms, warnings
+            raise TaskFailed(problem)
+        mode.warnings.append(problem)
+    return session, vms
 
 
 def _decision(params: Params) -> Callable[[InspectedVM], revision_change.RevisionChange]:
@@ -158,68 +136,31 @@ def _decision(params: Params) -> Callable[[InspectedVM], revision_change.Revisio
     )
 
 
-def _upgrade(params: Params, mode: Mode, session: Session, vms: list[InspectedVM], warnings: list[str]) -> Outcome:
-    upgrades = upgrade_revisions(session, vms, _settings(params, mode))
-    results = [
-        {
-            **refresh_result(upgrade.before),
-            "changed": upgrade.changed,
-            "failed": bool(upgrade.failed),
-            **({"msg": upgrade.failed} if upgrade.failed else {}),
-        }
-        for upgrade in upgrades
-    ]
-    failures: Failures = [(upgrade.before.label, upgrade.failed) for upgrade in upgrades]
-    return _outcome(params, mode, {"results": results}, failures, "virtual machines", warnings)
-
-
 def _prune(params: Params, mode: Mode) -> Outcome:
     # Only all VMs of a namespace show which revisions are referenced.
     if params["names"] or params["label_selectors"]:
         raise TaskFailed("state: pruned applies to a whole namespace; remove names and label_selectors")
+    session = Session(params)
     try:
-        session = Session(params, params["concurrency"])
         revisions = prunable(session, params["namespace"], params["keep"])
-    except ConnectionFailed as error:
-        raise TaskFailed(str(error)) from error
-    except Unreadable as error:
+    except RequestFailed as error:
         message = f"{error}; nothing was pruned, because a VM that the task cannot see may use a revision"
         raise TaskFailed(message) from error
     if not revisions and (problem := missing_namespace(session, params["namespace"])):
         raise TaskFailed(problem)
     if not mode.check:
-        prune(session, revisions, _settings(params, mode))
-    results = [
-        {
-            "name": revision.name,
-            "namespace": revision.namespace,
-            "changed": not revision.failed,
-            "failed": bool(revision.failed),
-        }
-        for revision in revisions
-    ]
-    failures: Failures = [(f"{revision.namespace}/{revision.name}", revision.failed) for revision in revisions]
-    return _outcome(params, mode, {"results": results}, failures, "revisions", [])
+        prune(session, revisions, WriteSettings.of(params, mode.check))
+    results = [{"name": revision.name, "namespace": revision.namespace, **_change(revision)} for revision in revisions]
+    return changed_outcome(params, mode, "revisions", params["state"], {"results": results})
 
 
-def _outcome(params: Params, mode: Mode, result: Result, failures: Failures, noun: str, warnings: list[str]) -> Outcome:
-    """failures: label and reason of each object; None for one that has not failed."""
-    results = result["results"]
-    result["changed"] = any(entry["changed"] for entry in results)
-    failed = [(label, reason) for label, reason in failures if reason]
-    count = sum(entry["changed"] and not entry["failed"] for entry in results)
-    would = "would be " if mode.check and count else ""
-    changed, unchanged = f"{would}{params['state']}", len(results) - count - len(failed)
-    if failed:
-        counts = several({changed: count, "unchanged": unchanged})
-        return failed_outcome(params, noun, failed, result, warnings, counts)
-    message = f"{amount(len(results), noun)}: {count} {changed}, {unchanged} unchanged"
-    return Outcome({**result, "msg": message}, warnings=warnings)
+def _change(outcome: RevisionOutcome | UpgradeOutcome | PruneOutcome) -> Result:
+    failed = {"msg": outcome.failed} if outcome.failed else {}
+    return {"changed": outcome.changed, "failed": bool(outcome.failed), **failed}
 
 
 def _rendered(outcome: RevisionOutcome) -> Result:
-    result = refresh_result(outcome.before)
-    result.update(changed=outcome.changed, failed=bool(outcome.failed))
+    result = {**refresh_result(outcome.before), **_change(outcome)}
     result.update(restarted=outcome.restart, revisions=outcome.revisions, needs=outcome.needs)
     effect = outcome.change.effect
     if outcome.change.former is not None:
@@ -232,8 +173,6 @@ def _rendered(outcome: RevisionOutcome) -> Result:
         result["expanded"] = [role.matcher for role in outcome.change.roles if not role.matcher_of(outcome.vm)]
     if outcome.method:
         result["method"] = outcome.method
-    if outcome.failed:
-        result["msg"] = outcome.failed
     if outcome.vm is not None:
         result["status"] = printable_status(outcome.vm)
     if outcome.before.outstanding is not None or outcome.written:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Final
 
 from ..._resolver.api import state
@@ -22,7 +21,7 @@ MODULE = ObjectModule(
     spec=manifests.argument_spec(INSTANCETYPE),
     manifest=manifests.instancetype,
     namespaced=manifests.is_namespaced,
-    handler=partial(DeclaredTypeHandler, "instancetypes"),
+    handler=DeclaredTypeHandler,
     settings=SETTINGS,
     rules=RULES,
 ).module

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import random
+import time
+from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import Any
 
-from ..act.lease import LEASE, LeaseOutcome, release, take
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..._resolver.api.kinds import Kind
+from ..._resolver.api.write import create, replace
+from ..act.engine import send
+from ..client.errors import ApiError, RequestFailed, TaskFailed
 from ..client.session import Session
-from .argument_spec import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params, TaskFailed
+from .options import AUTH, REQUESTS
+from .outcome import Mode, Module, Outcome, Params
 
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,
@@ -21,6 +27,12 @@ _SPEC: dict[str, dict[str, Any]] = {
     "wait_timeout": {"type": "int", "default": 3600},
 }
 
+Manifest = dict[str, Any]
+LEASE = Kind("Lease", "coordination.k8s.io", "v1", "leases", True)
+# Seconds between two reads, shortened at random so that waiting runs do not read at the same moment.
+_INTERVAL = 2.0
+_CONFLICT = 409
+
 
 def _run(params: Params, mode: Mode) -> Outcome:
     if not params["holder"]:
@@ -28,8 +40,8 @@ def _run(params: Params, mode: Mode) -> Outcome:
     label = f"{params['namespace']}/{params['name']}"
     try:
         held = _held(params, mode, Session(params))
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(f"Lease {label}: {explain(error, 'PUT', LEASE)}") from error
+    except RequestFailed as error:
+        raise TaskFailed(f"Lease {label}: {error}") from error
     result = {"changed": held.changed, "holder": held.holder, "waited": round(held.waited)}
     if params["state"] == "held" and held.holder != params["holder"]:
         message = f"Lease {label}: {held.holder} still holds the Lease after {round(held.waited)} s"
@@ -50,3 +62,88 @@ def _held(params: Params, mode: Mode, session: Session) -> LeaseOutcome:
 
 
 MODULE = Module(_SPEC, _run)
+
+
+@dataclass(frozen=True)
+class LeaseOutcome:
+    """The outcome of taking or releasing a Lease.
+
+    changed: the Lease has changed hands. holder: the current holder, "" for nobody. waited: seconds.
+    """
+
+    changed: bool
+    holder: str
+    waited: float = 0.0
+
+
+def take(session: Session, namespace: str, name: str, holder: str, duration: int, seconds: float) -> LeaseOutcome:
+    """Takes or renews a Lease, after waiting until another holder has released it or the Lease has expired.
+
+    duration: seconds after which an unrenewed Lease expires. seconds: the longest wait.
+    If the wait was too short, the result names the other holder. Raises RequestFailed.
+    """
+    began = time.monotonic()
+    # Clocks differ, so only the local clock counts: a Lease has expired if it stayed unchanged for its own duration.
+    last_version, since = "", began
+    first, sent = "", _spec(holder, duration)
+    while True:
+        live = session.get(LEASE, namespace, name)
+        spec = (live or {}).get("spec") or {}
+        other = str(spec.get("holderIdentity") or "")
+        version = str(((live or {}).get("metadata") or {}).get("resourceVersion") or "")
+        if version != last_version:
+            last_version, since = version, time.monotonic()
+        if other == holder and spec.get("renewTime") == sent["renewTime"]:
+            # The previous write took effect, but its response was lost.
+            return LeaseOutcome(first != holder, holder, time.monotonic() - began)
+        expired = time.monotonic() - since >= (spec.get("leaseDurationSeconds") or 0)
+        if other in ("", holder) or expired:
+            first, sent = other, _spec(holder, duration)
+            if _write(session, namespace, name, live, sent):
+                return LeaseOutcome(other != holder, holder, time.monotonic() - began)
+            continue
+        pause = random.uniform(_INTERVAL / 2, _INTERVAL)
+        waited = time.monotonic() - began
+        if waited + pause > seconds:
+            return LeaseOutcome(False, other, waited)
+        time.sleep(pause)
+
+
+def release(session: Session, namespace: str, name: str, holder: str) -> LeaseOutcome:
+    """Releases a Lease that `holder` has; leaves another holder's Lease alone. Raises RequestFailed."""
+    sent: Manifest = {}
+    while True:
+        live = session.get(LEASE, namespace, name)
+        spec = (live or {}).get("spec") or {}
+        other = str(spec.get("holderIdentity") or "")
+        if other != holder:
+            # The previous write may have taken effect, although its response was lost.
+            return LeaseOutcome(bool(sent) and spec.get("renewTime") == sent["renewTime"], other)
+        sent = _spec("", 1)
+        if _write(session, namespace, name, live, sent):
+            return LeaseOutcome(True, "")
+
+
+def _spec(holder: str, duration: int) -> Manifest:
+    now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return {"holderIdentity": holder, "leaseDurationSeconds": duration, "renewTime": now}
+
+
+def _write(session: Session, namespace: str, name: str, live: Manifest | None, spec: Manifest) -> bool:
+    """Writes the Lease, and leaves what else an existing one has. False if another client wrote it first, or the
+    response to an earlier attempt was lost."""
+    before = live or {"metadata": {"name": name, "namespace": namespace}}
+    manifest: Manifest = {
+        **before,
+        "apiVersion": LEASE.api_version,
+        "kind": LEASE.kind,
+        "spec": {**(before.get("spec") or {}), **spec},
+    }
+    path = LEASE.path(namespace, None if live is None else name)
+    try:
+        send(session, (create if live is None else replace)(path, manifest))
+    except ApiError as error:
+        if error.code == _CONFLICT or (error.code == 404 and live is not None):
+            return False
+        raise
+    return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,29 +11,27 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.names import shown
 from ..._resolver.api.option_checks import NOT_FINITE, not_finite, shape_problem
 from ..._resolver.api.redaction import mask_secrets, secret_texts
 from ..._resolver.declare import plan
 from ..._resolver.declare.argument_spec import expand_shorthand, merge_options
-from ..._resolver.declare.take_over import TakeOver, parse_take_over
 from ..act.declare import declare
 from ..act.engine import WriteSettings
 from ..act.kind_handler import DeclareOutcome, Entry, KindHandler
-from ..client.errors import ConnectionFailed
+from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..read.snapshot import Key
-from .argument_spec import AUTH, DRY_RUN, REQUESTS, WAIT
+from .options import AUTH, DRY_RUN, REQUESTS, WAIT
 from .outcome import (
     ON_FAILURE,
     Mode,
     Module,
     Outcome,
     Params,
-    TaskFailed,
     amount,
     combined,
     failed_outcome,
+    label,
     need,
     restart_warning,
     several,
@@ -46,41 +44,8 @@ Output = dict[str, Any]
 _SHOWN = 5
 # The longest text of an option's error.
 _LONGEST = 500
-_LONG_NAME = 100
 
-# Namespace and name.
-VmKey = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class Capacity:
-    """The capacity for a task's VMs.
-
-    verdicts: {evaluated, fits, problem} of each VM that is to run, by namespace and name.
-
-    refusals: why the task must not send anything. refused: the VMs for which it must not.
-    """
-
-    verdicts: dict[VmKey, Output] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
-    refused: frozenset[VmKey] = frozenset()
-
-    def unsent(self) -> list[Output]:
-        """The results of the VMs of a task that is refused."""
-        return [
-            {
-                "namespace": key[0],
-                "name": key[1],
-                "will_run": will_run,
-                "kind": "VirtualMachine",
-                "action": "none",
-                "changed": False,
-                "failed": key in self.refused,
-                **({"msg": will_run["problem"]} if key in self.refused else {}),
-            }
-            for key, will_run in self.verdicts.items()
-        ]
+EntryHook = Callable[[Params, Mode, Session, list[Entry]], list[Entry]]
 
 
 @dataclass(frozen=True)
@@ -90,13 +55,13 @@ class ObjectModule:
     plural: the option with the list, and the objects' name in messages.
     spec: the argument spec of an object, with `name`, `namespace` and `state`.
     manifest: options → manifest; raises schema.FieldError.
-    handler: makes the KindHandler (see `declare`) from the task's options.
+    handler: makes the KindHandler (see `declare`) of the task.
     namespaced: whether the object needs a namespace.
     settings: options of the task, not of an object.
     rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
     complete: the entries with what the cluster decides before they are declared; may add warnings.
-    capacity: what quotas and nodes say of the objects before they are declared.
+    check: the entries with what quotas and nodes say of them before they are declared; may raise TaskFailed.
     declare: declares the objects; replaceable for objects that consist of several.
     selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
     the task's options and may add warnings.
@@ -105,15 +70,13 @@ class ObjectModule:
     plural: str
     spec: dict[str, Any]
     manifest: Callable[[Options], dict[str, Any]]
-    handler: Callable[[Options], KindHandler]
+    handler: Callable[[Options, Session], KindHandler]
     namespaced: Callable[[Options], bool] = lambda _options: True
     settings: dict[str, Any] = field(default_factory=dict)
     rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
-    complete: Callable[[Params, Mode, Session, list[Entry], list[str]], list[Entry]] = (
-        lambda _params, _mode, _session, entries, _warnings: entries
-    )
-    capacity: Callable[[Params, Session, list[Entry]], Capacity] = lambda _params, _session, _entries: Capacity()
+    complete: EntryHook = lambda _params, _mode, _session, entries: entries
+    check: EntryHook = lambda _params, _mode, _session, entries: entries
     declare: Callable[[Session, KindHandler, list[Entry], WriteSettings], list[DeclareOutcome]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
     select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
@@ -148,34 +111,25 @@ class ObjectModule:
         )
 
     @property
+    def _nouns(self) -> str:
+        return self.plural.replace("_", " ")
+
+    @property
     def _entry_spec(self) -> dict[str, Any]:
         return {**self.spec, "name": {**self.spec["name"], "required": True}}
 
     def _run(self, params: Params, mode: Mode) -> Outcome:
         # Ansible cannot know the secrets in free-form options such as `template`.
         mode.secrets.update(secret_texts(params))
-        warnings: list[str] = []
-        params = self.select(params, warnings)
+        params = self.select(params, mode.warnings)
         entries = self._entries(params, mode)
-        settings = WriteSettings(
-            check_mode=mode.check,
-            **{name: params[name] for name in (*WAIT, *DRY_RUN) if name != "take_over"},
-            take_over=take_over_of(params, warnings),
-        )
-        handler = self.handler(params)
-        try:
-            session = Session(params, settings.concurrency)
-            entries = self.complete(params, mode, session, entries, warnings)
-            warnings += combined(self._option_warnings(entries))
-            capacity = self.capacity(params, session, entries)
-            warnings += capacity.warnings
-            if capacity.refusals:
-                message = f"{'; '.join(capacity.refusals)}. Nothing was sent"
-                return Outcome({"msg": message, "changed": False, "results": capacity.unsent()}, True, warnings)
-            results = self.declare(session, handler, entries, settings)
-        except ConnectionFailed as error:
-            raise TaskFailed(str(error), warnings) from error
-        return self._outcome(params, mode, handler, results, warnings, capacity.verdicts)
+        settings = WriteSettings.of(params, mode.check)
+        session = Session(params)
+        handler = self.handler(params, session)
+        entries = self.complete(params, mode, session, entries)
+        mode.warnings += combined(self._option_warnings(entries))
+        entries = self.check(params, mode, session, entries)
+        return self._outcome(params, mode, handler, self.declare(session, handler, entries, settings))
 
     def _entries(self, params: Params, mode: Mode) -> list[Entry]:
         if params["name"] is not None:
@@ -221,8 +175,8 @@ class ObjectModule:
                 continue
             # The entry's own value counts, then the shared value, then the default.
             own = merge_options(shared, expand_shorthand(options, self.spec), self.spec, exclusive)
-            label = _label(own)
-            where = f"{self.plural}[{index}]{label and f' ({label})'}"
+            name = label(own)
+            where = f"{self.plural}[{index}]{name and f' ({name})'}"
             if problem := shape_problem(own, spec):
                 problems.append(f"{where}: {problem}")
                 continue
@@ -253,56 +207,35 @@ class ObjectModule:
         return merge_options(defaults, _without_none(provided), self.spec, self.rules.get("mutually_exclusive", []))
 
     def _entry(self, options: Options) -> Entry:
-        label = _label(options)
-        state = options["state"]
+        name, state = label(options), options["state"]
         no_key = Key("", options.get("namespace"), options["name"])
         if self.namespaced(options) and not options.get("namespace"):
-            return Entry(label, no_key, state, {}, "namespace: required; set the namespace of the object")
+            return Entry(name, no_key, state, {}, "namespace: required; set the namespace of the object")
         try:
             manifest = self.manifest(options)
         except FieldError as error:
-            return Entry(label, no_key, state, {}, str(error))
+            return Entry(name, no_key, state, {}, str(error))
         key = Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"])
-        return Entry(label, key, state, manifest, options=options)
+        return Entry(name, key, state, manifest, options=options)
 
-    def _outcome(
-        self,
-        params: Params,
-        mode: Mode,
-        handler: KindHandler,
-        results: list[DeclareOutcome],
-        warnings: list[str],
-        verdicts: Mapping[VmKey, Output],
-    ) -> Outcome:
+    def _outcome(self, params: Params, mode: Mode, handler: KindHandler, results: list[DeclareOutcome]) -> Outcome:
         outputs = [output_of(handler, result) for result in results]
-        for entry in outputs:
-            if will_run := verdicts.get((entry.get("namespace", ""), entry["name"])):
-                entry["will_run"] = will_run
         output: Output = {"changed": any(result.changed for result in results), "results": outputs}
         if params["name"] is not None:
             output["result"] = outputs[0]
         if mode.diff:
             output["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
-        warnings = warnings + combined((result.entry.label, text) for result in results for text in result.warnings)
+        mode.warnings += combined((result.entry.label, text) for result in results for text in result.warnings)
         if params.get("restart") == "never":
             pairs = zip(results, outputs)
             waiting = [
                 result.entry.label for result, entry in pairs if entry.get("restart_required") and not result.failed
             ]
-            warnings += restart_warning(waiting, mode.check, "set restart: if_required")
-        failures = [(result.entry.label, result.failed) for result in results if result.failed]
-        if failures:
+            mode.warnings += restart_warning(waiting, mode.check, "set restart: if_required")
+        if any(result.failed for result in results):
             done = several(_counts([result for result in results if not result.failed]))
-            return failed_outcome(params, handler.plural, failures, output, warnings, done)
-        return Outcome({**output, "msg": _message(handler, results, outputs, mode.check)}, warnings=warnings)
-
-
-def take_over_of(params: Params, warnings: list[str] | None = None) -> TakeOver:
-    """The option `take_over`; fails the task if it is invalid."""
-    try:
-        return parse_take_over(params["take_over"])
-    except ValueError as error:
-        raise TaskFailed(str(error), warnings or ()) from error
+            return failed_outcome(params, self._nouns, output, done)
+        return Outcome({**output, "msg": _message(self._nouns, results, outputs, mode.check)})
 
 
 def _all_but_name(options: Options) -> str | None:
@@ -362,11 +295,11 @@ def _counts(results: list[DeclareOutcome]) -> dict[str, int]:
     return {word: words.count(word) for word in (*_WORDS.values(), _TAKEN_OVER)}
 
 
-def _message(handler: KindHandler, results: list[DeclareOutcome], outputs: list[Output], check_mode: bool) -> str:
+def _message(nouns: str, results: list[DeclareOutcome], outputs: list[Output], check_mode: bool) -> str:
     """`3 virtual machines: 1 created, 2 unchanged; 1 needs a restart`."""
     would = "would be " if check_mode and any(result.changed for result in results) else ""
     done = several(_counts(results))
-    return amount(len(results), handler.plural) + (f": {would}{done}" if done else "") + _restarts(outputs, check_mode)
+    return amount(len(results), nouns) + (f": {would}{done}" if done else "") + _restarts(outputs, check_mode)
 
 
 def _restarts(outputs: list[Output], check_mode: bool) -> str:
@@ -377,11 +310,6 @@ def _restarts(outputs: list[Output], check_mode: bool) -> str:
     needs = need(waiting, check_mode)
     parts = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} {needs} a restart")
     return "".join(part for part in parts if part)
-
-
-def _label(options: Options) -> str:
-    parts = [str(options[part]) for part in ("namespace", "name") if options.get(part)]
-    return "/".join(part if len(part) < _LONG_NAME and part.isprintable() else shown(part) for part in parts)
 
 
 def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
@@ -397,24 +325,22 @@ def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
     output.update({field: value for field, value in (("kind", key.kind), ("namespace", key.namespace)) if value})
     if result.failed:
         output["msg"] = result.failed
-    if result.entry.choice is not None:
-        output["choice"] = result.entry.choice
-    if result.entry.from_template is not None:
-        output["from_template"] = result.entry.from_template
-    if result.skip_reason:
-        output["skip_reason"] = result.skip_reason
-    if result.retained:
-        output["retained"] = result.retained
     if is_taken_over(result):
         output["taken_over"] = True
     if result.taken_from:
         output["taken_over_from"] = list(result.taken_from)
         output["owned_by_others"] = result.owners
-    if result.warnings:
-        output["warnings"] = result.warnings
+    facts = {
+        "choice": result.entry.choice,
+        "from_template": result.entry.from_template,
+        "will_run": result.entry.will_run,
+        "skip_reason": result.skip_reason,
+        "retained": result.retained,
+        "warnings": result.warnings,
+    }
+    output.update({name: value for name, value in facts.items() if value})
     if result.live is not None:
-        output.update(handler.describe(result.live))
-        output.update(handler.report(result))
+        output.update(handler.describe(result))
     return output
 
 

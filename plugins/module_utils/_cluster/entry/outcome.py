@@ -10,6 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ..._resolver.api.errors import CatalogError, FieldError
+from ..._resolver.api.names import shown
+from ..client.errors import RequestFailed, TaskFailed
+
 Params = dict[str, Any]
 
 ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
@@ -21,23 +25,26 @@ ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
 _SHOWN = 5
 # The length of each; the results have the full text.
 _LONGEST = 400
+_LONG_NAME = 100
 # What remains of a failed object, so that the results fit on a screen.
 _BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg", "will_run")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Mode:
     """The mode of a task.
 
     check: whether it only foretells what it would do. diff: whether its result has diffs.
     provided: the options that the user set; the others have their defaults.
     secrets: texts to keep out of the result, to which a module adds those in options that Ansible cannot know.
+    warnings: of the task, to which a module adds its own.
     """
 
     check: bool = False
     diff: bool = False
     provided: frozenset[str] = frozenset()
     secrets: set[str] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -49,15 +56,6 @@ class Outcome:
 
     result: dict[str, Any]
     failed: bool = False
-    warnings: list[str] = field(default_factory=list)
-
-
-class TaskFailed(Exception):
-    """Ends a task that has no results to return: invalid options, or a cluster that cannot be read."""
-
-    def __init__(self, message: str, warnings: Iterable[str] = ()) -> None:
-        super().__init__(message)
-        self.warnings = list(warnings)
 
 
 @dataclass(frozen=True)
@@ -80,34 +78,40 @@ class Module:
         """The outcome of a task. params: valid options."""
         try:
             return self.execute(params, mode)
-        except TaskFailed as error:
-            return Outcome({"msg": str(error)}, failed=True, warnings=error.warnings)
+        except (TaskFailed, RequestFailed, FieldError, CatalogError) as error:
+            return Outcome({**getattr(error, "result", {}), "msg": str(error)}, failed=True)
+
+
+def changed_outcome(params: Params, mode: Mode, noun: str, word: str, result: dict[str, Any]) -> Outcome:
+    """The outcome of a task that changes objects. noun: these, in the plural. word: what becomes of them."""
+    results = result["results"]
+    result["changed"] = any(entry["changed"] for entry in results)
+    failed = sum(entry["failed"] for entry in results)
+    count = sum(entry["changed"] and not entry["failed"] for entry in results)
+    word, unchanged = f"would be {word}" if mode.check and count else word, len(results) - count - failed
+    if failed:
+        return failed_outcome(params, noun, result, several({word: count, "unchanged": unchanged}))
+    return Outcome({**result, "msg": f"{amount(len(results), noun)}: {count} {word}, {unchanged} unchanged"})
 
 
 def failed_outcome(
-    params: Params,
-    noun: str,
-    failures: Iterable[tuple[str, str]],
-    result: Mapping[str, Any],
-    warnings: list[str],
-    others: str = "",
+    params: Params, noun: str, result: Mapping[str, Any], others: str = "", parts: Iterable[str] = ("results",)
 ) -> Outcome:
     """The outcome of a task some of whose objects failed.
 
-    noun: the objects, in the plural. failures: label and reason of each failed object. result: unless the option asks
-    for all, its `results` keep only the failed objects, and no reason that the message has. others: what became of the
-    others.
+    noun: the objects, in the plural. result: unless the option asks for all, its `results` keep only the failed
+    objects, and no reason that the message has. others: what became of the others. parts: the lists of objects.
     """
-    every, total = list(failures), len(result["results"])
+    every = [(label(entry), entry["msg"]) for part in parts for entry in result[part] if entry["failed"]]
     message, in_message = reasons(every)
-    if total != 1:
+    if (total := len(result["results"])) != 1:
         message = f"{len(every)} of {total} {noun} failed: {message}"
-    shown = dict(result)
+    returned = dict(result)
     if params["results_on_failure"] == "failed":
-        shown["results"] = [_brief(entry, in_message) for entry in result["results"] if entry["failed"]]
-        if "result" in shown:
-            shown["result"] = _brief(shown["result"], in_message)
-    return Outcome({**shown, "msg": message + (f"; {others}" if others else "")}, failed=True, warnings=warnings)
+        returned["results"] = [_brief(entry, in_message) for entry in result["results"] if entry["failed"]]
+        if "result" in returned:
+            returned["result"] = _brief(returned["result"], in_message)
+    return Outcome({**returned, "msg": message + (f"; {others}" if others else "")}, failed=True)
 
 
 def reasons(failures: Sequence[tuple[str, str]]) -> tuple[str, set[str]]:
@@ -115,12 +119,18 @@ def reasons(failures: Sequence[tuple[str, str]]) -> tuple[str, set[str]]:
     labels_by_reason: dict[str, list[str]] = {}
     for label, reason in failures:
         labels_by_reason.setdefault(reason, []).append(label)
-    shown = dict(list(labels_by_reason.items())[:_SHOWN])
+    first = dict(list(labels_by_reason.items())[:_SHOWN])
     longest = _LONGEST if len(failures) > 1 else None
-    message = "; ".join(f"{_some(labels)}: {_cut(reason, longest)}" for reason, labels in shown.items())
-    if hidden := len(failures) - sum(map(len, shown.values())):
+    message = "; ".join(f"{_some(labels)}: {_cut(reason, longest)}" for reason, labels in first.items())
+    if hidden := len(failures) - sum(map(len, first.values())):
         message += f"; and {hidden} more, see results"
-    return message, {reason for reason in shown if _cut(reason, longest) == reason}
+    return message, {reason for reason in first if _cut(reason, longest) == reason}
+
+
+def label(entry: Mapping[str, Any]) -> str:
+    """The name of an object in messages. entry: its options or its result."""
+    parts = [str(entry[part]) for part in ("namespace", "name") if entry.get(part)]
+    return "/".join(part if len(part) < _LONG_NAME and part.isprintable() else shown(part) for part in parts)
 
 
 def combined(warnings: Iterable[tuple[str, str]]) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from ..._resolver.api.matcher import PREFERENCE
 from ..._resolver.declare import manifests
 from ..act.handlers.catalog import DeclaredTypeHandler
@@ -15,7 +13,7 @@ MODULE = ObjectModule(
     spec=manifests.argument_spec(PREFERENCE),
     manifest=manifests.preference,
     namespaced=manifests.is_namespaced,
-    handler=partial(DeclaredTypeHandler, "preferences"),
+    handler=DeclaredTypeHandler,
     settings=SETTINGS,
     rules=RULES,
 ).module

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.manifest import path_of
 from ..._resolver.api.matcher import ROLE_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
-from ..._resolver.catalog.upgrade import ObjectChange
-from ..._resolver.kubevirt.admission.cluster_config import config_of
-from ..._resolver.kubevirt.vmi.cluster import KubeVirt, at_release
+from ..._resolver.catalog.upgrade import ObjectChange, PlannedLookup, deployed, objects
+from ..._resolver.kubevirt.admission import cluster_config
+from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt, at_release
+from ..._resolver.kubevirt.vmi.readiness import has_guest
 from ..._resolver.refresh.drift import needs
-from ..._resolver.upgrade.steps import Step, settings, steps
-from ..._resolver.upgrade.templates import TemplateChange
-from ..._resolver.upgrade.vm import Admission, Admissions, VMChange
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..._resolver.upgrade.steps import settings, steps
+from ..._resolver.upgrade.templates import TemplateChange, template_change
+from ..._resolver.upgrade.vm import Admission, VMChange, admissions, upgrade_side, vm_change
+from ..client.errors import TaskFailed
 from ..client.session import Session
+from ..read.capacity import read_limits
 from ..read.kubevirt import kubevirt
-from ..read.upgrade import UpgradeImpact, upgrade_impact
-from .argument_spec import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params, TaskFailed
-from .selection import SELECTION, check_selection, selected
+from ..read.lookup import ListLookup
+from ..read.revisions import instances, namespaced_name
+from ..read.snapshot import list_if_permitted
+from .options import AUTH, REQUESTS, SELECTION, check_selection, selected
+from .outcome import Mode, Module, Outcome, Params
 
+Manifest = dict[str, Any]
 Result = dict[str, Any]
+
+# Of the API of templates, the newest first.
+_VERSIONS = ("v1beta1", "v1alpha1")
+
 
 _SPEC: dict[str, dict[str, Any]] = {
     "kubevirt_version": {"type": "str"},
@@ -34,20 +43,14 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, _mode: Mode) -> Outcome:
+def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
-    warnings: list[str] = []
-    try:
-        catalog = [_checked(index, manifest) for index, manifest in enumerate(params["catalog"])]
-        session = Session(params)
-        after = _after(kubevirt(session), params)
-        impact = upgrade_impact(session, selected(params, session, warnings), params["namespace"], after, catalog)
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
-    except FieldError as error:
-        raise TaskFailed(str(error)) from error
-    warnings += [warning for warning in (*impact.warnings, impact.before.assumption) if warning]
-    return Outcome({"changed": False, **_result(impact)}, warnings=warnings)
+    catalog = [_checked(index, manifest) for index, manifest in enumerate(params["catalog"])]
+    session = Session(params)
+    after = _after(kubevirt(session), params)
+    vms = selected(params, session, mode.warnings)
+    result = _impact(session, vms, params["namespace"], after, catalog, mode.warnings)
+    return Outcome({"changed": False, **result})
 
 
 MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run)
@@ -56,7 +59,7 @@ MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run)
 def _after(before: KubeVirt, params: Params) -> KubeVirt:
     try:
         after = at_release(before, params["kubevirt_version"] or "", params["kubevirt_configuration"])
-        config_of(after)
+        cluster_config.read(dict(after.settings), after.configuration.architecture, after.release)
         return after
     except UnknownRelease as error:
         raise TaskFailed(f"kubevirt_version: {error}") from error
@@ -65,7 +68,7 @@ def _after(before: KubeVirt, params: Params) -> KubeVirt:
         raise TaskFailed(message) from error
 
 
-def _checked(index: int, manifest: Result) -> Result:
+def _checked(index: int, manifest: Manifest) -> Manifest:
     """A manifest of the option `catalog`. Raises FieldError."""
     metadata = manifest.get("metadata")
     if (
@@ -81,31 +84,68 @@ def _checked(index: int, manifest: Result) -> Result:
     return manifest
 
 
-def _result(impact: UpgradeImpact) -> Result:
+def _impact(
+    session: Session,
+    vms: Sequence[Manifest],
+    namespace: str | None,
+    after: KubeVirt,
+    catalog: Sequence[Manifest],
+    warnings: list[str],
+) -> Result:
+    """Reads a cluster and computes the effects of an upgrade. What cannot be read adds a warning.
+
+    vms: those to look at, all of the namespace unless that is None. catalog: the objects of the new catalog.
+    """
+    before = kubevirt(session)
+    lookup = ListLookup(session, everywhere=namespace is None)
+    namespaces = sorted({vm["metadata"]["namespace"] for vm in vms} | ({namespace} if namespace else set()))
+    kinds = [(kind, name) for kind in ROLE_OF_KIND for name in (namespaces if BY_NAME[kind].namespaced else [""])]
+    lookup.gather([*kinds, *(("ControllerRevision", name) for name in namespaces)])
+    live = [item for kind, name in kinds for item in lookup.list(kind, name)]
+    replaced = deployed(live, catalog)
+    room = read_limits(session, vms, namespace, warnings)
+    sides = (
+        upgrade_side(Cluster(lookup, before), vms, room),
+        upgrade_side(Cluster(PlannedLookup(replaced, lookup), after), vms, room),
+    )
+    running = instances(session, namespace) if any(has_guest(vm) for vm in vms) else {}
+    vm_changes = [vm_change(vm, running.get(namespaced_name(vm)), *sides) for vm in vms]
+    templates = [template_change(item, *sides) for item in _templates(session, namespace, warnings)]
+    object_changes = objects(live, replaced, before.release, after.release)
+    admitted = admissions(vms, *sides, room) if room is not None else None
+    warnings += [f"{kind}: {problem.message}" for kind, problem in sorted(lookup.problems.items())]
+    warnings += filter(None, [before.assumption])
     users: dict[Any, list[str]] = defaultdict(list)
-    for vm in impact.vms:
+    for vm in vm_changes:
         for object_key in references(vm.vm):
             users[object_key].append(vm.label)
-    before, after = impact.before, impact.after
-    planned_steps = steps(impact.vms, impact.objects, before, after, impact.templates, impact.admissions)
-    by_vm = (impact.admissions or Admissions({}, [])).vms
+    by_vm = admitted.vms if admitted else {}
     return {
         "kubevirt": {"before": _version(before), "after": _version(after)},
         "settings": settings(before, after),
-        "steps": [_step(step) for step in planned_steps],
-        "virtual_machines": [_vm(vm, by_vm.get(path_of(vm.vm), Admission())) for vm in impact.vms],
-        "quotas": impact.admissions.quotas if impact.admissions else [],
-        "templates": [_template(template) for template in impact.templates],
-        "objects": [_object(item, users[item.object_key]) for item in impact.objects if item.affected],
+        "steps": [
+            {**step._asdict(), "virtual_machines": list(step.virtual_machines), "templates": list(step.templates)}
+            for step in steps(vm_changes, object_changes, before, after, templates, admitted)
+        ],
+        "virtual_machines": [_vm(vm, by_vm.get(path_of(vm.vm), Admission())) for vm in vm_changes],
+        "quotas": admitted.quotas if admitted else [],
+        "templates": [_template(template) for template in templates],
+        "objects": [_object(item, users[item.object_key]) for item in object_changes if item.affected],
     }
+
+
+def _templates(session: Session, namespace: str | None, warnings: list[str]) -> list[Manifest]:
+    for version in _VERSIONS:
+        kind = Kind("VirtualMachineTemplate", "template.kubevirt.io", version, "virtualmachinetemplates", True)
+        before = len(warnings)
+        live = list_if_permitted(session, kind, warnings, namespace)
+        if live is not None or len(warnings) > before:
+            return live or []
+    return []
 
 
 def _version(side: KubeVirt) -> str:
     return side.version.removeprefix("v") or ".".join(map(str, side.release.version))
-
-
-def _step(step: Step) -> Result:
-    return {**step._asdict(), "virtual_machines": list(step.virtual_machines), "templates": list(step.templates)}
 
 
 def _start_fields(change: VMChange | TemplateChange, manifest: Result) -> Result:

@@ -11,18 +11,16 @@ from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
 from ..._resolver.declare.adopt import Candidate
 from ..._resolver.kubevirt.vmi.live_update import RESTART
-from ..act.adopt import AdoptOutcome, NoMatch, adopt
+from ..act.adopt import AdoptOutcome, adopt
 from ..act.engine import WriteSettings
-from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from .argument_spec import AUTH, DRY_RUN, REQUESTS
+from .options import AUTH, DRY_RUN, REQUESTS, SELECTION, WAIT, check_selection, selected
 from .outcome import (
     ON_FAILURE,
     Mode,
     Module,
     Outcome,
     Params,
-    TaskFailed,
     amount,
     combined,
     failed_outcome,
@@ -30,7 +28,6 @@ from .outcome import (
     restart_warning,
     several,
 )
-from .selection import SELECTION, check_selection, selected
 
 Result = dict[str, Any]
 
@@ -41,7 +38,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     "instancetypes": {"type": "list", "elements": "str"},
     "preferences": {"type": "list", "elements": "str"},
     "accept": {"type": "list", "elements": "str", "default": []},
-    "concurrency": {"type": "int", "default": 16},
+    "concurrency": WAIT["concurrency"],
     **REQUESTS,
     **DRY_RUN,
     **ON_FAILURE,
@@ -50,23 +47,16 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
-    settings = WriteSettings(mode.check, params["server_dry_run"], concurrency=params["concurrency"])
-    warnings: list[str] = []
-    try:
-        session = Session(params, params["concurrency"])
-        vms = selected(params, session, warnings)
-        adopted = adopt(session, vms, settings, params["instancetypes"], params["preferences"], params["accept"])
-    except NoMatch as error:
-        raise TaskFailed(str(error)) from error
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachineInstance"])) from error
-    return _outcome(params, mode, adopted, warnings)
+    session, settings = Session(params), WriteSettings.of(params, mode.check)
+    vms = selected(params, session, mode.warnings)
+    adopted = adopt(session, vms, settings, params["instancetypes"], params["preferences"], params["accept"])
+    return _outcome(params, mode, adopted)
 
 
 MODULE = Module(_SPEC, _run)
 
 
-def _outcome(params: Params, mode: Mode, vms: list[AdoptOutcome], warnings: list[str]) -> Outcome:
+def _outcome(params: Params, mode: Mode, vms: list[AdoptOutcome]) -> Outcome:
     refusals = [_is_refused(vm, mode.check) for vm in vms]
     refused = [vm for vm, is_refused in zip(vms, refusals) if is_refused]
     result: Result = {
@@ -75,14 +65,14 @@ def _outcome(params: Params, mode: Mode, vms: list[AdoptOutcome], warnings: list
     }
     if mode.diff:
         result["diff"] = [_diff(vm) for vm in vms if vm.changed]
-    warnings = [*warnings, *dict.fromkeys(warning for vm in vms for warning in vm.warnings)]
+    mode.warnings += dict.fromkeys(warning for vm in vms for warning in vm.warnings)
     changed = ((vm.label, argo_cd_warning(name for name, _fields in others(vm.vm, ""))) for vm in vms if vm.changed)
-    warnings += combined((label, warning) for label, warning in changed if warning)
+    mode.warnings += combined((label, warning) for label, warning in changed if warning)
     waiting = [vm.label for vm in vms if vm.changed and vm.impact is not None and vm.impact.needs == RESTART]
-    warnings += restart_warning(waiting, mode.check, "use virtual_machine_power with state: restarted")
+    mode.warnings += restart_warning(waiting, mode.check, "use virtual_machine_power with state: restarted")
     unfit = [(vm.label, _failure(vm)) for vm, is_refused in zip(vms, refusals) if vm.failed and not is_refused]
     if unfit:
-        warnings.append(f"{amount(len(unfit), 'virtual machines')} cannot be adopted: {reasons(unfit)[0]}")
+        mode.warnings.append(f"{amount(len(unfit), 'virtual machines')} cannot be adopted: {reasons(unfit)[0]}")
     if refused:
         done = sum(vm.changed for vm, is_refused in zip(vms, refusals) if not is_refused)
         counts = several(
@@ -91,9 +81,8 @@ def _outcome(params: Params, mode: Mode, vms: list[AdoptOutcome], warnings: list
                 "unchanged": len(vms) - done - len(refused),
             }
         )
-        failures = [(vm.label, _failure(vm)) for vm in refused]
-        return failed_outcome(params, "virtual machines", failures, result, warnings, counts)
-    return Outcome({**result, "msg": _message(mode, vms)}, warnings=warnings)
+        return failed_outcome(params, "virtual machines", result, counts)
+    return Outcome({**result, "msg": _message(mode, vms)})
 
 
 def _message(mode: Mode, vms: list[AdoptOutcome]) -> str:

@@ -5,27 +5,37 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any, Final
 
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api import release_schema
+from ..._resolver.api.kinds import Kind
 from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.redaction import redact
+from ..._resolver.api.release import NEWEST
+from ..._resolver.api.tree import differences
+from ..._resolver.kubevirt.vmi import expand as resolver
+from ..._resolver.kubevirt.vmi.cluster import KubeVirt
+from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..._resolver.refresh.controller_revisions import unreferenced
 from ..._resolver.refresh.export import VMExport, export_vms, manifests
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import ApiError, TaskFailed
+from ..client.pool import map_concurrently
 from ..client.session import Session
-from ..read.expansion import Expansion, expand_vms
 from ..read.kubevirt import kubevirt
+from ..read.lookup import ClusterLookup
 from ..read.revisions import InspectedVM, inspect
-from .argument_spec import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params, TaskFailed, amount, reasons
-from .selection import SELECTION, check_selection, selector, unselected
+from .options import AUTH, REQUESTS, SELECTION, WAIT, check_selection, selector, unselected
+from .outcome import Mode, Module, Outcome, Params, amount, reasons
 from .vm_results import refresh_result, vm_result
+
+Manifest = dict[str, Any]
 
 Result = dict[str, Any]
 
+_STORED: Final = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines", True)
+_DENIED: Final = (401, 403)
 RESOURCES: Final = "resources"
 REFRESH: Final = "refresh"
 EXPANSION: Final = "expansion"
 
-_EXPAND: Final = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines/expand-spec", True)
 _FILTERS: dict[str, dict[str, Any]] = {
     "instancetype": {"type": "str"},
     "preference": {"type": "str"},
@@ -51,43 +61,37 @@ _SPEC: dict[str, dict[str, Any]] = {
     **_FILTERS,
     "include": _INCLUDE,
     "export": _EXPORT,
-    "concurrency": {"type": "int", "default": 16},
+    "concurrency": WAIT["concurrency"],
     **REQUESTS,
 }
 
 
-def _run(params: Params, _mode: Mode) -> Outcome:
+def _run(params: Params, mode: Mode) -> Outcome:
     check_selection(params)
-    try:
-        session = Session(params, params["concurrency"])
-        inspected = inspect(session, params["namespace"], params["names"], selector(params))
-        problem = unselected(params, session, {vm.name for vm in inspected})
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
+    session = Session(params)
+    inspected = inspect(session, params["namespace"], params["names"], selector(params))
+    problem = unselected(params, session, {vm.name for vm in inspected})
     if problem and params["names"] and params["export"] is not None:
         raise TaskFailed(problem)
     vms = [vm for vm in inspected if _is_requested(params, vm)]
     results = [_result(vm, params["include"]) for vm in vms]
     if EXPANSION in params["include"]:
-        try:
-            expansions = expand_vms(session, [vm.vm for vm in vms], params["concurrency"])
-        except (ApiError, ConnectionFailed) as error:
-            raise TaskFailed(explain(error, "GET", _EXPAND)) from error
-        results = [{**vm, EXPANSION: _expansion(expansion)} for vm, expansion in zip(results, expansions)]
+        expanded = expansions(session, [vm.vm for vm in vms], params["concurrency"])
+        results = [{**vm, EXPANSION: expansion} for vm, expansion in zip(results, expanded)]
     exports = _exports(params["export"], vms)
     results = [{**vm, "export": _export(export)} for vm, export in zip(results, exports)] if exports else results
     assumption = vms[0].kubevirt.assumption if vms else ""
     more = {"unreferenced": _unreferenced(params, inspected)} if REFRESH in params["include"] else {}
     version = kubevirt(session).version
     result = {"changed": False, "kubevirt_version": version, "virtual_machines": results, "unmatched": problem, **more}
-    warnings = [text for text in (assumption, problem) if text]
+    mode.warnings += filter(None, (assumption, problem))
     if params["export"] is not None:
         failures = [(vm.label, export.problem) for vm, export in zip(vms, exports) if export.problem]
         result["manifests"] = [] if failures else manifests(exports)
         if failures:
             count = f"{len(failures)} of {amount(len(vms), 'virtual machines')} cannot be exported"
-            return Outcome({**result, "msg": f"{count}: {reasons(failures)[0]}"}, failed=True, warnings=warnings)
-    return Outcome(result, warnings=warnings)
+            return Outcome({**result, "msg": f"{count}: {reasons(failures)[0]}"}, failed=True)
+    return Outcome(result)
 
 
 MODULE = Module(_SPEC, _run)
@@ -119,10 +123,54 @@ def _export(export: VMExport) -> Result:
     return {"revisions": {role: revision["metadata"]["name"] for role, revision in export.revisions.items()}}
 
 
-def _expansion(expansion: Expansion) -> Result:
-    parts = ("server", "server_error", "resolver", "resolver_error")
-    present = {part: value for part in parts if (value := getattr(expansion, part)) is not None}
-    return {"equal": expansion.equal, "differences": expansion.differences, **present}
+def expansions(session: Session, vms: list[Manifest], concurrency: int) -> list[Result]:
+    """VMs of the cluster as virt-api and as the resolver expands them, in order, without secrets.
+
+    {equal, differences: [{field, server, resolver}]} and of either side the spec or the error. Equal errors are equal.
+    Raises ApiError if the user may not, and ConnectionFailed.
+    """
+    if not vms:
+        return []
+    cluster, lookup = kubevirt(session), ClusterLookup(session)
+    lookup.gather(key for vm in vms for key in keys_for_expansion(vm, cluster.release))
+    expanded = map_concurrently(lambda vm: _server_expansion(session, vm), vms, concurrency)
+    return [_compared(vm, by_server, lookup, cluster) for vm, by_server in zip(vms, expanded)]
+
+
+def _server_expansion(session: Session, vm: Manifest) -> Manifest | str:
+    """The VM as virt-api expands it, or the error."""
+    path = _STORED.path(vm["metadata"]["namespace"], vm["metadata"]["name"], "expand-spec")
+    try:
+        # virt-api responds with 500 if it cannot expand a VM; a retry does not help.
+        expanded: Manifest = session.request("GET", path, final=(500,))
+    except ApiError as error:
+        if error.code in _DENIED:
+            raise
+        return str(error)
+    return expanded
+
+
+def _compared(vm: Manifest, expanded: Manifest | str, lookup: ClusterLookup, cluster: KubeVirt) -> Result:
+    own = resolver.expand(vm, lookup, cluster.configuration, cluster.release)
+    own_error = own.error.message if own.error is not None else "the VM cannot be expanded" if own.vm is None else ""
+    server = None
+    if not isinstance(expanded, str):
+        server = release_schema.canonical("VirtualMachine", expanded, cluster.release)["spec"]
+    server, resolved = redact(server, None if own_error or own.vm is None else own.vm["spec"])
+    server_part = {"server_error": expanded} if isinstance(expanded, str) else {"server": server}
+    parts: Result = {**server_part, **({"resolver_error": own_error} if own_error else {"resolver": resolved})}
+    if isinstance(expanded, str) or own_error:
+        # The server's message has a prefix.
+        equal = isinstance(expanded, str) and bool(own_error) and expanded.endswith(own_error)
+        return {"equal": equal, "differences": [], **parts}
+    found = [
+        {"field": difference["field"], "server": difference["before"], "resolver": difference["after"]}
+        for difference in differences(server, resolved)
+    ]
+    # Fields that the resolver does not know are also differences.
+    unknown = release_schema.unknown("VirtualMachineSpec", expanded.get("spec"), NEWEST)
+    found += [{"field": field.path, "server": field.value, "resolver": None} for field in unknown]
+    return {"equal": not found, "differences": found, **parts}
 
 
 def _unreferenced(params: Params, vms: list[InspectedVM]) -> list[dict[str, str]]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._resolver.api import option_checks
-from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.names import shown
 from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
 from ..act.engine import WriteSettings
-from ..act.power import PowerEntry, PowerOutcome, power
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..act.power import PowerOutcome, power
+from ..client.errors import TaskFailed
 from ..client.session import Session
-from .argument_spec import AUTH, REQUESTS
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, TaskFailed, amount, failed_outcome, several
-from .selection import SELECTION, check_selector, selected, selector
+from .options import AUTH, REQUESTS, SELECTION, WAIT, check_selector, selected, selector
+from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, changed_outcome
 from .vm_results import instance_result, printable_status
 
 Output = dict[str, Any]
@@ -28,13 +26,6 @@ _ENTRY: dict[str, dict[str, Any]] = {
     "force": {"type": "bool"},
     "grace_period": {"type": "int"},
 }
-_WAIT: dict[str, dict[str, Any]] = {
-    "wait": {"type": "bool", "default": False},
-    "wait_timeout": {"type": "int", "default": 120},
-    "concurrency": {"type": "int", "default": 16},
-    "fail_fast": {"type": "bool", "default": False},
-}
-
 # The status of a VM in a state that a task requests, if it is not Running.
 _STATUS: Final = {STOPPED: "Stopped", PAUSED: "Paused"}
 _SPEC: dict[str, dict[str, Any]] = {
@@ -48,21 +39,20 @@ _SPEC: dict[str, dict[str, Any]] = {
         "elements": "dict",
         "options": {**_ENTRY, "name": {"type": "str", "required": True}},
     },
-    **_WAIT,
+    **{name: WAIT[name] for name in ("wait", "wait_timeout", "concurrency", "fail_fast")},
     **REQUESTS,
     **ON_FAILURE,
 }
 
 
 def _run(params: Params, mode: Mode) -> Outcome:
-    settings = WriteSettings(check_mode=mode.check, **{name: params[name] for name in _WAIT})
-    try:
-        session = Session(params, settings.concurrency)
-        entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
-        results = power(session, entries, settings)
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
-    return _outcome(params, mode, results)
+    session, settings = Session(params), WriteSettings.of(params, mode.check)
+    entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
+    results = power(session, entries, settings)
+    output: Output = {"results": [_output(result) for result in results]}
+    if mode.diff:
+        output["diff"] = [_diff(result, mode.check) for result in results if result.changed]
+    return changed_outcome(params, mode, "virtual machines", "changed", output)
 
 
 MODULE = Module(
@@ -75,7 +65,7 @@ MODULE = Module(
 )
 
 
-def _selected(params: Params, session: Session) -> list[PowerEntry]:
+def _selected(params: Params, session: Session) -> list[PowerOutcome]:
     """The VMs selected by names, by labels, or by both."""
     requested = _requested(params, "")
     names, labels = params["names"], selector(params)
@@ -83,17 +73,17 @@ def _selected(params: Params, session: Session) -> list[PowerEntry]:
         raise TaskFailed("namespace: required with names")
     check_selector(params)
     if labels is None:
-        return [PowerEntry(params["namespace"], name, requested) for name in dict.fromkeys(names)]
+        return [PowerOutcome(params["namespace"], name, requested) for name in dict.fromkeys(names)]
     problems: list[str] = []
     vms = selected(params, session, problems)
     if problems:
         raise TaskFailed("; ".join(problems))
-    return [PowerEntry(vm["metadata"]["namespace"], vm["metadata"]["name"], requested) for vm in vms]
+    return [PowerOutcome(vm["metadata"]["namespace"], vm["metadata"]["name"], requested) for vm in vms]
 
 
-def _listed(params: Params) -> list[PowerEntry]:
+def _listed(params: Params) -> list[PowerOutcome]:
     """The VMs of the option `virtual_machines`."""
-    entries: dict[tuple[str, str], PowerEntry] = {}
+    entries: dict[tuple[str, str], PowerOutcome] = {}
     for index, options in enumerate(params["virtual_machines"]):
         own = {name: options[name] if options[name] is not None else params[name] for name in _ENTRY}
         where = f"virtual_machines[{index}] ({shown(options['name'])[1:-1]})"
@@ -102,10 +92,11 @@ def _listed(params: Params) -> list[PowerEntry]:
             raise TaskFailed(f"{where}: {problem}")
         if not own["namespace"]:
             raise TaskFailed(f"{where}: namespace: required; set the namespace of the VM")
-        entry = PowerEntry(own["namespace"], options["name"], _requested(own, f"{where}: "))
-        if entry[:2] in entries:
+        entry = PowerOutcome(own["namespace"], options["name"], _requested(own, f"{where}: "))
+        key = (entry.namespace, entry.name)
+        if key in entries:
             raise TaskFailed(f"{where}: name: another entry names {entry.label} too; remove one of them")
-        entries[entry[:2]] = entry
+        entries[key] = entry
     return list(entries.values())
 
 
@@ -126,28 +117,11 @@ def _requested(options: Params, where: str) -> PowerRequest:
     return PowerRequest(state, bool(options["paused"]), (grace or 0) if options["force"] else None)
 
 
-def _outcome(params: Params, mode: Mode, results: list[PowerOutcome]) -> Outcome:
-    changed = [result for result in results if result.changed]
-    output: Output = {"changed": bool(changed), "results": [_output(result) for result in results]}
-    if mode.diff:
-        output["diff"] = [_diff(result, mode.check) for result in changed]
-    failures = [(result.entry.label, result.failed) for result in results if result.failed]
-    count = sum(not result.failed for result in changed)
-    would = "would be " if mode.check and count else ""
-    unchanged = len(results) - count - len(failures)
-    if failures:
-        rest = several({f"{would}changed": count, "unchanged": unchanged})
-        return failed_outcome(params, "virtual machines", failures, output, [], rest)
-    counts = f"{count} {would}changed, {unchanged} unchanged"
-    return Outcome({**output, "msg": f"{amount(len(results), 'virtual machines')}: {counts}"})
-
-
 def _output(result: PowerOutcome) -> Output:
-    entry = result.entry
     output: Output = {
-        "name": entry.name,
-        "namespace": entry.namespace,
-        "state": entry.request.state,
+        "name": result.name,
+        "namespace": result.namespace,
+        "state": result.request.state,
         "verb": result.verb,
         "changed": result.changed,
         "failed": bool(result.failed),
@@ -165,7 +139,7 @@ def _output(result: PowerOutcome) -> Output:
 
 
 def _diff(result: PowerOutcome, check_mode: bool) -> Output:
-    header = f"VirtualMachine {result.entry.label}"
+    header = f"VirtualMachine {result.label}"
     after = _predicted(result) if check_mode else _power_of(result.vm, result.instance)
     return {
         "before_header": header,
@@ -177,7 +151,7 @@ def _diff(result: PowerOutcome, check_mode: bool) -> Output:
 
 def _predicted(result: PowerOutcome) -> Output:
     """The power state that the request would lead to."""
-    requested = result.entry.request
+    requested = result.request
     status = {"status": "Paused" if requested.paused else _STATUS.get(requested.state, "Running")}
     if requested.state == STOPPED:
         return status

@@ -7,11 +7,10 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.redaction import redact
 from ..._resolver.declare.vm_template import findings
-from ..client.errors import ApiError, ConnectionFailed, explain
 from ..client.session import Session
-from ..read.unmatched import unmatched
-from .argument_spec import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params, TaskFailed, amount
+from ..read.snapshot import unmatched
+from .options import AUTH, REQUESTS
+from .outcome import Mode, Module, Outcome, Params, amount
 
 _SPEC: dict[str, dict[str, Any]] = {
     "namespace": {"type": "str"},
@@ -19,21 +18,16 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, _mode: Mode) -> Outcome:
-    kind, names = BY_NAME["VirtualMachineTemplate"], params["names"]
-    try:
-        session = Session(params)
-        live, _version = session.list(kind, params["namespace"])
-    except (ApiError, ConnectionFailed) as error:
-        raise TaskFailed(explain(error, "LIST", kind)) from error
+def _run(params: Params, mode: Mode) -> Outcome:
+    names, session = params["names"], Session(params)
+    live = session.list(BY_NAME["VirtualMachineTemplate"], params["namespace"])
     templates = sorted(map(_rendered, live), key=lambda template: (template["namespace"], template["name"]))
     templates = [template for template in templates if names is None or template["name"] in names]
     missing = sorted(set(names or ()) - {template["name"] for template in templates})
-    warnings: list[str] = []
     if missing or not templates:
-        warnings += filter(None, [unmatched(session, params["namespace"], "virtual machine template", missing)])
+        mode.warnings += filter(None, [unmatched(session, params["namespace"], "virtual machine template", missing)])
     message = amount(len(templates), "virtual machine templates")
-    return Outcome({"changed": False, "msg": message, "virtual_machine_templates": templates}, warnings=warnings)
+    return Outcome({"changed": False, "msg": message, "virtual_machine_templates": templates})
 
 
 def _rendered(live: dict[str, Any]) -> dict[str, Any]:

@@ -12,9 +12,10 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from ..client.errors import reason_of
-from ..client.libraries import urllib3
-from .catalog_text import LARGEST, TextError, documents
+from ..client.errors import TaskFailed, reason_of
+from ..client.pool import Backoff
+from ..client.transport import urllib3
+from .catalog_text import LARGEST, documents
 
 RELEASES: Final = "https://github.com/kubevirt/common-instancetypes/releases/download"
 _CHECKSUMS: Final = "CHECKSUMS.sha256"
@@ -26,10 +27,6 @@ _DIGEST: Final = re.compile(r"(?:sha256:)?([0-9a-fA-F]{64})")
 _CONNECT_TIMEOUT: Final = 10
 _READ_TIMEOUT: Final = 60
 _RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})
-
-
-class SourceError(Exception):
-    """A bundle is unavailable or invalid; one line with the remedy."""
 
 
 class Sources(NamedTuple):
@@ -53,7 +50,7 @@ def release_files(base: str, version: str, kinds: tuple[str, ...]) -> list[str]:
 def documents_of(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
     """The documents of the source that the options of `catalog` name, and the SHA-256 of each fetched file by address.
 
-    Raises SourceError.
+    Raises TaskFailed.
     """
     if options["source"] == "url":
         return _fetched(options)
@@ -63,7 +60,7 @@ def documents_of(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
             if options["source"] != "definitions"
             else ""
         )
-        raise SourceError(f"definitions: required; {read or 'set it to catalogs or manifests'}")
+        raise TaskFailed(f"definitions: required; {read or 'set it to catalogs or manifests'}")
     return options["definitions"], {}
 
 
@@ -75,28 +72,28 @@ def _fetched(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
         options["download_timeout"],
     )
     if options["version"] == "auto":
-        raise SourceError(
+        raise TaskFailed(
             "version: auto needs a catalog that lists its versions; set the release to fetch, such as v1.7.0"
         )
     if options["version"]:
         kinds = tuple(kind for kind in _BUNDLES if kind in options["kinds"])
         if options["checksum"] and len(kinds) > 1:
-            raise SourceError("checksum: only valid for a single file; the published checksums already cover a release")
+            raise TaskFailed("checksum: only valid for a single file; the published checksums already cover a release")
         addresses = release_files(options["url"] or RELEASES, options["version"], kinds)
     elif options["url"]:
         addresses = [options["url"]]
     else:
-        raise SourceError("version: required; set the version of a release, or url to the address of a bundle")
+        raise TaskFailed("version: required; set the version of a release, or url to the address of a bundle")
     fetched = fetch(addresses, options["checksum"] or "", sources)
-    documents = [item for address, (text, _digest) in zip(addresses, fetched) for item in parse(text, address)]
-    return documents, {address: digest for address, (_text, digest) in zip(addresses, fetched)}
+    found = [item for address, (text, _digest) in zip(addresses, fetched) for item in documents(text, address)]
+    return found, {address: digest for address, (_text, digest) in zip(addresses, fetched)}
 
 
 def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[str, str]]:
     """(text, SHA-256) of each file.
 
     checksum: the SHA-256 of a single file; "" to verify with the CHECKSUMS.sha256 published beside it. Files in the
-    cache are not fetched again, nor is a release's list of checksums, which never changes. Raises SourceError.
+    cache are not fetched again, nor is a release's list of checksums, which never changes. Raises TaskFailed.
     """
     declared = _digest(checksum)
     listed: dict[str, dict[str, str]] = {}
@@ -107,18 +104,10 @@ def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[s
             if folder not in listed:
                 listed[folder] = _checksums(f"{folder}/{_CHECKSUMS}", name, sources)
             if name not in listed[folder]:
-                raise SourceError(f"{folder}/{_CHECKSUMS} does not list {name}; set checksum, or another url")
+                raise TaskFailed(f"{folder}/{_CHECKSUMS} does not list {name}; set checksum, or another url")
             digest = listed[folder][name]
         fetched.append((_file(url, digest, sources), digest))
     return fetched
-
-
-def parse(text: str, where: str) -> list[Any]:
-    """The YAML documents of a text. Raises SourceError for invalid YAML, such as a truncated file."""
-    try:
-        return documents(text, where)
-    except TextError as error:
-        raise SourceError(str(error)) from error
 
 
 def _digest(checksum: str) -> str:
@@ -126,7 +115,7 @@ def _digest(checksum: str) -> str:
         return ""
     match = _DIGEST.fullmatch(checksum.strip())
     if match is None:
-        raise SourceError(f"checksum: {checksum!r} is not a SHA-256; write sha256: and 64 hexadecimal digits")
+        raise TaskFailed(f"checksum: {checksum!r} is not a SHA-256; write sha256: and 64 hexadecimal digits")
     return match.group(1).lower()
 
 
@@ -138,7 +127,7 @@ def _checksums(url: str, name: str, sources: Sources) -> dict[str, str]:
         content = _download(url, sources)
         checksums = _parse_checksums(content)
         if not checksums:
-            raise SourceError(f"{url} contains no checksums; set checksum, or another url")
+            raise TaskFailed(f"{url} contains no checksums; set checksum, or another url")
         _write(cached, content)
     return checksums
 
@@ -160,7 +149,7 @@ def _file(url: str, digest: str, sources: Sources) -> str:
         content = _download(url, sources)
         actual = hashlib.sha256(content).hexdigest()
         if actual != digest:
-            raise SourceError(
+            raise TaskFailed(
                 f"{url}: expected the checksum {digest}, found {actual}; the file was changed or truncated, so"
                 " nothing was deployed"
             )
@@ -168,13 +157,12 @@ def _file(url: str, digest: str, sources: Sources) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        raise SourceError(f"{url} is not a text file: {error}") from error
+        raise TaskFailed(f"{url} is not a text file: {error}") from error
 
 
 def _download(url: str, sources: Sources) -> bytes:
     pool = _pool(url, sources)
-    deadline = time.monotonic() + sources.seconds
-    delay = 0.5
+    deadline, pauses = time.monotonic() + sources.seconds, Backoff()
     while True:
         try:
             # urllib3 also reports a body that is shorter than announced.
@@ -190,14 +178,12 @@ def _download(url: str, sources: Sources) -> bytes:
             problem, retryable = reason_of(error), True
             if isinstance(getattr(error, "reason", None), urllib3.exceptions.SSLError) and "verify failed" in problem:
                 # A retry would fail in the same way.
-                raise SourceError(
+                raise TaskFailed(
                     f"cannot fetch {url}: {problem}; set download_ca_cert to the CA that signed the server's"
                     " certificate"
                 ) from error
-        if not retryable or time.monotonic() + delay > deadline:
-            raise SourceError(f"cannot fetch {url}: {problem}; check url, version and download_proxy")
-        time.sleep(delay)
-        delay = min(delay * 2, 10.0)
+        if not retryable or not pauses.pause(sources.seconds):
+            raise TaskFailed(f"cannot fetch {url}: {problem}; check url, version and download_proxy")
 
 
 def _content(response: Any, url: str, deadline: float) -> bytes:
@@ -207,18 +193,18 @@ def _content(response: Any, url: str, deadline: float) -> bytes:
         for part in response.stream(2**16):
             content += part
             if len(content) > LARGEST:
-                raise SourceError(f"{url} is larger than {LARGEST >> 20} MiB; check that the file is a bundle")
+                raise TaskFailed(f"{url} is larger than {LARGEST >> 20} MiB; check that the file is a bundle")
             if time.monotonic() > deadline:
-                raise SourceError(f"cannot fetch {url}: the download did not finish in time; raise download_timeout")
+                raise TaskFailed(f"cannot fetch {url}: the download did not finish in time; raise download_timeout")
     return content
 
 
 def _pool(url: str, sources: Sources) -> Any:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SourceError(f"url: {url!r} is not a web address; write one that begins with https://")
+        raise TaskFailed(f"url: {url!r} is not a web address; write one that begins with https://")
     if sources.ca_cert and not os.access(sources.ca_cert, os.R_OK):
-        raise SourceError(f"download_ca_cert: cannot read the file {sources.ca_cert}")
+        raise TaskFailed(f"download_ca_cert: cannot read the file {sources.ca_cert}")
     options: dict[str, Any] = {"ca_certs": sources.ca_cert} if sources.ca_cert else {}
     proxy = sources.proxy
     if not proxy and not proxy_bypass(parts.hostname):
@@ -226,7 +212,7 @@ def _pool(url: str, sources: Sources) -> Any:
     try:
         return urllib3.ProxyManager(proxy, **options) if proxy else urllib3.PoolManager(**options)
     except (urllib3.exceptions.HTTPError, OSError) as error:
-        raise SourceError(f"download_proxy: {proxy!r} cannot be used: {reason_of(error)}") from error
+        raise TaskFailed(f"download_proxy: {proxy!r} cannot be used: {reason_of(error)}") from error
 
 
 def _read(path: Path) -> bytes | None:

@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.names import shown
 from ..._resolver.api.unquoted import UnquotedKey, UnquotedNumber, key_problem, number_problem
-from ..client.libraries import yaml
+from ..client.errors import TaskFailed
+from ..client.transport import yaml
 
 LARGEST: Final = 16 * 2**20
 """The largest file in bytes; the published catalogs have 0.15 MB."""
@@ -24,7 +25,7 @@ _TAGS: Final = frozenset(
 )
 
 
-class TextError(Exception):
+class TextError(TaskFailed):
     """An invalid catalog; one line with file, line, column and remedy."""
 
 

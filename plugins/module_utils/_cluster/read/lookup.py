@@ -10,18 +10,16 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME, EXISTING, Kind
 from ..._resolver.kubevirt.find.lookup import Problem
 from ..._resolver.preflight.object_keys import ObjectKey, further_keys
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import ApiError, RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
 
 Manifest = dict[str, Any]
 
 
-def problem(error: ApiError | ConnectionFailed, verb: str, kind: Kind) -> Problem:
+def _problem(error: RequestFailed) -> Problem:
     """The Problem to return instead of an object that cannot be read."""
-    code = error.code if isinstance(error, ApiError) else 503
-    reason = error.reason if isinstance(error, ApiError) else "ServiceUnavailable"
-    return Problem(explain(error, verb, kind), reason, code)
+    return Problem(str(error), error.reason, error.code)
 
 
 # Few objects that many questions need: list them at once.
@@ -57,8 +55,8 @@ class ClusterLookup:
             return listed if isinstance(listed, Problem) else listed.get(name)
         try:
             single[name] = self._session.get(BY_NAME[kind], namespace or None, name, kind in EXISTING)
-        except (ApiError, ConnectionFailed) as error:
-            return problem(error, "GET", BY_NAME[kind])
+        except RequestFailed as error:
+            return _problem(error)
         return single[name]
 
     def gather(self, keys: Iterable[ObjectKey]) -> None:
@@ -111,11 +109,10 @@ class ClusterLookup:
 
     def _list_or_problem(self, kind: Kind, namespace: str) -> dict[str, Manifest] | Problem:
         try:
-            items, _version = self._session.list(kind, namespace or None, kind.kind in EXISTING)
-        except (ApiError, ConnectionFailed) as error:
+            items = self._session.list(kind, namespace or None, kind.kind in EXISTING)
+        except RequestFailed as error:
             # If the API does not exist, for example without CDI, there are no such objects.
-            missing = isinstance(error, ApiError) and error.code == 404
-            return {} if missing else problem(error, "LIST", kind)
+            return {} if error.code == 404 else _problem(error)
         return {item["metadata"]["name"]: item for item in items}
 
 
@@ -123,7 +120,7 @@ class ListLookup:
     """A find.Lookup over many namespaces: one LIST for each kind.
 
     If the user may not list a kind in all namespaces, it is listed in each requested namespace. A missing permission is
-    a Problem; other errors raise ApiError or ConnectionFailed.
+    a Problem; other errors raise RequestFailed.
     """
 
     def __init__(self, session: Session, *, everywhere: bool) -> None:
@@ -168,12 +165,12 @@ class ListLookup:
         collection = (kind, namespace)
         if collection not in self._answers:
             try:
-                items, _version = self._session.list(BY_NAME[kind], namespace)
+                items = self._session.list(BY_NAME[kind], namespace)
             except ApiError as error:
                 if error.code not in (403, 404):
                     raise
                 # If the API does not exist, for example without CDI, there are no such objects.
-                self._answers[collection] = {} if error.code == 404 else problem(error, "LIST", BY_NAME[kind])
+                self._answers[collection] = {} if error.code == 404 else _problem(error)
             else:
                 objects: dict[str, dict[str, Manifest]] = {}
                 for item in items:

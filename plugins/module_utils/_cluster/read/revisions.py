@@ -104,10 +104,10 @@ def inspect(
     unknown if the user may not list VMIs.
 
     namespace: None for all. names: None for all. selector: a label selector.
-    Raises ApiError or ConnectionFailed if VMs or revisions cannot be listed.
+    Raises RequestFailed if VMs or revisions cannot be listed.
     """
     query = {"labelSelector": selector} if selector else {}
-    vms, _version = session.list(_VM, namespace, **query)
+    vms = session.list(_VM, namespace, **query)
     if names is not None:
         requested = set(names)
         vms = [vm for vm in vms if vm["metadata"]["name"] in requested]
@@ -159,7 +159,7 @@ def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:
 def instances(session: Session, namespace: str | None) -> dict[tuple[str, str], Manifest]:
     """All VMIs by namespace and name; empty if the user may not list them."""
     try:
-        items, _version = session.list(_VMI, namespace)
+        items = session.list(_VMI, namespace)
     except ApiError as error:
         if error.code != 403:
             raise

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.preflight.references import claim_names
-from ..client.backoff import Backoff
-from ..client.errors import ApiError, ConnectionFailed, explain
-from ..client.pool import map_concurrently
+from ..client.errors import ApiError, ConnectionFailed, RequestFailed, optional
+from ..client.pool import Backoff, map_concurrently
 from ..client.session import PASSING, Session
 from .snapshot import EVENT, POD
 
@@ -118,8 +117,8 @@ def wait_for(
             _list_and_watch(session, kind, namespace, wait, metadata_only)
             if wait.over:
                 break
-    except (ApiError, ConnectionFailed) as error:
-        failure = explain(error, "WATCH", kind)
+    except RequestFailed as error:
+        failure = str(error)
         wait.end_all(lambda _name: failure)
     late = wait.open
     events = newest_events(session, namespace, late) if late and namespace else {}
@@ -201,7 +200,7 @@ class _Wait:
 def _list_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _Wait, metadata_only: bool) -> None:
     """One LIST and the watches from it, until the wait is over or the watch cannot continue."""
     query = {"fieldSelector": f"metadata.name={next(iter(wait.open))}"} if len(wait.open) == 1 else {}
-    items, version = session.list(kind, namespace, metadata_only, **query)
+    items, version = session.list_to_watch(kind, namespace, metadata_only, **query)
     by_name = {item["metadata"]["name"]: item for item in items}
     for name in list(wait.open):
         wait.observe(name, by_name.get(name))
@@ -319,11 +318,7 @@ def _container(status: Manifest) -> str:
 
 
 def _listed(session: Session, kind: Kind, namespace: str, **query: str) -> dict[str, Manifest]:
-    try:
-        items, _version = session.list(kind, namespace, **query)
-    except (ApiError, ConnectionFailed):
-        return {}
-    return {item["metadata"]["name"]: item for item in items}
+    return {item["metadata"]["name"]: item for item in optional(lambda: session.list(kind, namespace, **query), [])}
 
 
 def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dict[str, list[str]]:
@@ -331,13 +326,8 @@ def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dic
 
     One LIST. Empty if the user may not list events or the request fails.
     """
-    try:
-        items, _version = session.list(EVENT, namespace)
-    except (ApiError, ConnectionFailed):
-        return {}
-    items.sort(key=_last_time)
     by_name: dict[str, list[Manifest]] = {name: [] for name in names}
-    for event in items:
+    for event in sorted(optional(lambda: session.list(EVENT, namespace), []), key=_last_time):
         for name in _names_of(event):
             if name in by_name:
                 by_name[name].append(event)

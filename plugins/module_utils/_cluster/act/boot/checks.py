@@ -8,14 +8,14 @@ from typing import Any, Final
 from ...._resolver.api.errors import FieldError
 from ...._resolver.api.kinds import BY_NAME, Kind
 from ...._resolver.boot import preflight, source
+from ...._resolver.boot import source as consumers
 from ...._resolver.boot import upload as rules
 from ...client import upload_proxy
-from ...client.errors import ApiError, ConnectionFailed, explain
+from ...client.errors import RequestFailed, optional
 from ...client.pool import map_concurrently
 from ...client.session import Session
-from ...read.boot_sources import Defaults
-from ...read.cdi import CDI_CONFIG, Cdi, cdi
-from ...read.image import CONFIG_MAP, SECRET, file_of, image_of
+from ...read.boot_sources import CONFIG_MAP, SECRET, Defaults, file_of, image_of
+from ...read.kubevirt import CDI_CONFIG, Cdi, cdi
 from ..declare import apply_findings
 from ..engine import WriteSettings
 from ..kind_handler import Finding
@@ -69,29 +69,26 @@ class _Checks:
             if cluster.release is not None:
                 notes = preflight.release_notes(options, boot_source.labels, cluster.release)
                 yield from (Finding(note, note=True) for note in notes)
-        if boot_source.uploads and not self._is_filled(boot_source):
+        if boot_source.uploads and not optional(lambda: is_filled(self._session, boot_source), False):
             yield from self._proxy(boot_source)
 
     def _owner(self, boot_source: BootSourceState) -> Iterator[Finding]:
-        try:
-            live = self._session.get(BY_NAME[_SOURCE], boot_source.options["namespace"], boot_source.options["name"])
-        except (ApiError, ConnectionFailed):
-            return
+        live = optional(lambda: self._session.get(BY_NAME[_SOURCE], *boot_source.name), None)
         problem = preflight.redirect_problem(boot_source.options, live) if live is not None else ""
         if problem:
             yield Finding(problem)
 
     def _consumers(self, boot_source: BootSourceState) -> Iterator[Finding]:
         (namespace, name), snapshot = boot_source.target, bool(boot_source.options.get("snapshot"))
-        for consumer in map(source.parse_consumer, boot_source.options.get("consumers") or ()):
-            alternatives = source.reviews(consumer, namespace, name, snapshot)
+        for consumer in map(consumers.parse_consumer, boot_source.options.get("consumers") or ()):
+            alternatives = consumers.reviews(consumer, namespace, name, snapshot)
             try:
                 if consumer.namespace != namespace and not any(
                     all(map(self._allows, rights)) for rights in alternatives
                 ):
-                    yield Finding(source.refusal(consumer, namespace))
-            except (ApiError, ConnectionFailed) as error:
-                yield Finding(f"consumers: not checked: {explain(error, 'POST', _REVIEW)}", note=True)
+                    yield Finding(consumers.refusal(consumer, namespace))
+            except RequestFailed as error:
+                yield Finding(f"consumers: not checked: {error}", note=True)
 
     def _allows(self, review: dict[str, Any]) -> bool:
         body = {"apiVersion": _REVIEW.api_version, "kind": _REVIEW.kind, "spec": review}
@@ -127,14 +124,8 @@ class _Checks:
             yield Finding(f"storage_class: there is no StorageClass {name}", missing=True)
         gates = (cluster.config or {}).get("featureGates")
         problem = "" if boot_source.polls else preflight.unbound(boot_source.options, storage_class, gates)
-        if problem and not self._is_filled(boot_source):
+        if problem and not optional(lambda: is_filled(self._session, boot_source), False):
             yield Finding(problem)
-
-    def _is_filled(self, boot_source: BootSourceState) -> bool:
-        try:
-            return is_filled(self._session, boot_source)
-        except (ApiError, ConnectionFailed):
-            return False
 
     def _proxy(self, boot_source: BootSourceState) -> Iterator[Finding]:
         proxy = boot_source.options.get("upload_proxy") or {}
@@ -142,7 +133,7 @@ class _Checks:
         try:
             url = url or rules.proxy_url(self._session.request("GET", CDI_CONFIG.path(name="config")))
             pool = upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
-        except (ApiError, ConnectionFailed):
+        except RequestFailed:
             return
         except OSError as error:
             yield Finding(f"upload_proxy.ca_cert: {error}")

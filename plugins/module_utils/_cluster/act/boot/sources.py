@@ -6,7 +6,6 @@ A DataSource moves when its new volume is filled; until then VMs are made of the
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -18,22 +17,26 @@ from ...._resolver.boot.upload import upload_target
 from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
 from ...client import upload_proxy
-from ...client.errors import ApiError, ConnectionFailed, explain
+from ...client.errors import ApiError, RequestFailed, optional
 from ...client.session import Session
-from ...read.watch import ProbeResult, wait_for
-from ..engine import NO_DRY_RUN, WriteOperation, WriteSettings, run_dry, send
-from ..handlers.boot_source import (
+from ...read.watch import ProbeResult, wait_in_namespaces
+from ..engine import NO_DRY_RUN, WriteSettings, run_dry, send
+from ..kind_handler import DeclareOutcome, Entry, KindHandler
+from .checks import identify
+from .state import (
+    LABELED,
+    BootSourceState,
     ClaimHandler,
     CronHandler,
     DataSourceHandler,
     LabelHandler,
+    Pair,
     VolumeHandler,
     cron_refused,
+    declare_objects,
+    is_filled,
+    not_failed,
 )
-from ..kind_handler import DeclareOutcome, Entry, KindHandler
-from .checks import identify
-from .removal import delete_boot_sources, delete_old_volumes
-from .state import LABELED, BootSourceState, Pair, declare_objects, is_filled, not_failed
 from .upload import Progress, UploadFailed, UploadSettings, upload
 
 Manifest = dict[str, Any]
@@ -49,10 +52,8 @@ _SNAPSHOT: Final = "VolumeSnapshot"
 class BootSourceHandler(KindHandler):
     """Describes boot sources: the DataSource as last read, or the labelled object."""
 
-    def __init__(self, _options: Options) -> None:
-        super().__init__("boot sources")
-
-    def describe(self, live: Manifest) -> dict[str, Any]:
+    def describe(self, result: DeclareOutcome) -> dict[str, Any]:
+        live = result.live or {}
         labels = {"labels": live["metadata"].get("labels") or {}}
         if live.get("kind") not in (None, _DATA_SOURCE):
             return labels
@@ -71,28 +72,24 @@ def declare_sources(
         return results
     boot_sources = [BootSourceState(result) for result in results]
     present = [boot_source for boot_source in boot_sources if boot_source.state != "absent"]
-    identify(session, present, settings)
-    _label(session, not_failed(present, lambda boot_source: boot_source.state == LABELED), settings)
     managed = [boot_source for boot_source in present if boot_source.state != LABELED]
+    identify(session, present, settings)
+    _label(session, [boot_source for boot_source in present if boot_source.state == LABELED], settings)
     _import(session, not_failed(managed, lambda boot_source: boot_source.imports), settings)
     _upload(session, not_failed(managed, lambda boot_source: boot_source.uploads), settings)
     _poll(session, not_failed(managed, lambda boot_source: boot_source.polls), settings)
     _declare_data_sources(session, not_failed(managed, lambda boot_source: not boot_source.polls), settings)
-    delete_old_volumes(
-        session, not_failed(managed, lambda boot_source: bool(boot_source.volume) and boot_source.filled), settings
-    )
-    delete_boot_sources(
-        session, [boot_source for boot_source in boot_sources if boot_source.state == "absent"], settings
-    )
+    filled = not_failed(managed, lambda boot_source: bool(boot_source.volume) and boot_source.filled)
+    _delete_old_volumes(session, filled, settings)
+    _delete_boot_sources(session, [item for item in boot_sources if item.state == "absent"], settings)
     return results
 
 
 def _label(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     """Declares the labels of one existing object for each boot source."""
-    pairs = [(boot_source, _labeled(boot_source)) for boot_source in boot_sources]
-    for (boot_source, _manifest), result in zip(
-        pairs, declare_objects(session, LabelHandler(settings.check_mode), pairs, settings)
-    ):
+    keys = ((boot_source, boot_source.result.entry.key) for boot_source in boot_sources)
+    pairs = [(item, _labeled(key.kind, str(key.namespace), key.name, item.labels)) for item, key in keys]
+    for boot_source, result in declare_objects(session, LabelHandler(settings.check_mode), pairs, settings):
         boot_source.result.live = result.live
         if result.live is not None and boot_source.result.entry.key.kind == _DATA_SOURCE:
             boot_source.result.warnings += preflight.overwritten(
@@ -100,10 +97,9 @@ def _label(session: Session, boot_sources: list[BootSourceState], settings: Writ
             )
 
 
-def _labeled(boot_source: BootSourceState) -> Manifest:
-    key = boot_source.result.entry.key
-    metadata = {"name": key.name, "namespace": key.namespace, "labels": boot_source.labels}
-    return {"apiVersion": BY_NAME[key.kind].api_version, "kind": key.kind, "metadata": metadata}
+def _labeled(kind: str, namespace: str, name: str, labels: dict[str, str]) -> Manifest:
+    metadata = {"name": name, "namespace": namespace, "labels": labels}
+    return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata}
 
 
 def _content(session: Session, live: Manifest) -> Manifest | None:
@@ -112,18 +108,12 @@ def _content(session: Session, live: Manifest) -> Manifest | None:
     if key is None:
         return None
     kind, namespace, name = key
-    try:
-        return session.get(BY_NAME[kind], namespace, name)
-    except (ApiError, ConnectionFailed):
-        return None
+    return optional(lambda: session.get(BY_NAME[kind], namespace, name), None)
 
 
 def _import(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
-    pairs = [
-        (boot_source, source.volume(boot_source.options, boot_source.content.digest, boot_source.labels))
-        for boot_source in boot_sources
-    ]
-    for (boot_source, _manifest), result in zip(pairs, declare_objects(session, VolumeHandler(), pairs, settings)):
+    pairs = [(item, source.volume(item.options, item.content.digest, item.labels)) for item in boot_sources]
+    for boot_source, result in declare_objects(session, VolumeHandler(), pairs, settings):
         done = result.live is not None and source.import_status(result.live).done
         # In check mode, a task that waits would find the volume filled.
         boot_source.filled = done or (settings.check_mode and settings.wait)
@@ -145,10 +135,8 @@ def _upload(session: Session, boot_sources: list[BootSourceState], settings: Wri
                 _send(session, boot_source, settings)
                 boot_source.result.written = True
             boot_source.filled = settings.wait
-        except (UploadFailed, ConnectionFailed, OSError) as error:
+        except (UploadFailed, RequestFailed, OSError) as error:
             boot_source.result.failed = str(error)
-        except ApiError as error:
-            boot_source.result.failed = explain(error, "POST", BY_NAME[boot_source.volume_kind])
 
 
 def _send(session: Session, boot_source: BootSourceState, settings: WriteSettings) -> None:
@@ -183,9 +171,9 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Write
     for boot_source in boot_sources:
         manifest = source.cron(boot_source.options, boot_source.labels)
         try:
-            live = session.get(BY_NAME[_CRON], boot_source.options["namespace"], boot_source.options["name"])
-        except (ApiError, ConnectionFailed) as error:
-            boot_source.result.failed = explain(error, "GET", BY_NAME[_CRON])
+            live = session.get(BY_NAME[_CRON], *boot_source.name)
+        except RequestFailed as error:
+            boot_source.result.failed = str(error)
             continue
         # CDI rejects every change of a DataImportCron.
         if live is not None and admission.data_import_cron_refusal({**live, "spec": manifest["spec"]}, live):
@@ -194,7 +182,7 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Write
         else:
             unchanged.append((boot_source, manifest))
     declare_objects(session, CronHandler(), unchanged, replace(settings, wait=False))
-    _replace(session, [pair for pair in changed if not pair[0].result.failed], settings)
+    _replace(session, changed, settings)
     if settings.wait and not settings.check_mode:
         _await_cron(session, not_failed(boot_sources), settings)
 
@@ -203,22 +191,24 @@ def _replace(session: Session, pairs: list[Pair], settings: WriteSettings) -> No
     """Makes DataImportCrons anew. None is deleted before CDI's rules and the API server accept the new one: without
     either, nothing would poll the registry."""
     for boot_source, manifest in pairs:
-        _check_new(session, boot_source, manifest, settings)
-    accepted = [pair for pair in pairs if not pair[0].result.failed]
+        if not boot_source.result.failed:
+            _check_new(session, boot_source, manifest, settings)
     if not settings.check_mode:
-        declare_objects(session, KindHandler("crons"), accepted, replace(settings, wait=True), "absent")
-    accepted = [pair for pair in accepted if not pair[0].result.failed]
+        declare_objects(session, KindHandler(), pairs, replace(settings, wait=True), "absent")
     # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
-    declare_objects(session, CronHandler(), accepted, replace(settings, server_dry_run=False, wait=False))
-    for boot_source, _manifest in accepted:
-        if boot_source.result.failed and not settings.check_mode:
-            boot_source.result.failed += "; the old DataImportCron is deleted, so run the task again"
+    for boot_source, result in declare_objects(
+        session, CronHandler(), pairs, replace(settings, server_dry_run=False, wait=False)
+    ):
+        if result.failed and not settings.check_mode:
+            boot_source.result.failed = (
+                f"{boot_source.result.failed}; the old DataImportCron is deleted, so run the task again"
+            )
 
 
 def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, settings: WriteSettings) -> None:
     kind = BY_NAME[_CRON]
 
-    def dry_run() -> None:
+    def dry_run(_result: DeclareOutcome) -> None:
         try:
             send(session.dry_run_session(), create(kind.path(boot_source.options["namespace"]), manifest))
         except ApiError as error:
@@ -229,64 +219,101 @@ def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifes
     problem = "; ".join(finding.text for finding in cron_refused(manifest))
     if not problem and not settings.check_mode:
         try:
-            dry_run()
-        except (ApiError, ConnectionFailed) as error:
-            problem = "" if NO_DRY_RUN in str(error) else explain(error, "POST", kind)
+            dry_run(boot_source.result)
+        except RequestFailed as error:
+            problem = "" if NO_DRY_RUN in str(error) else str(error)
     elif not problem and settings.server_dry_run:
-        run_dry(WriteOperation(boot_source.result, dry_run, "POST", kind))
+        run_dry(boot_source.result, dry_run)
         problem = boot_source.result.failed or ""
     boot_source.result.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
 
 
 def _await_cron(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
-    deadline = time.monotonic() + settings.wait_timeout
-    for namespace in sorted({boot_source.options["namespace"] for boot_source in boot_sources}):
-        by_name = {
-            boot_source.options["name"]: boot_source
-            for boot_source in boot_sources
-            if boot_source.options["namespace"] == namespace
-        }
+    def probe(live: Manifest | None) -> ProbeResult:
+        return ProbeResult(live is not None and source.is_ready(live), pending="CDI to import the image")
 
-        def probe(_name: str, live: Manifest | None) -> ProbeResult:
-            return ProbeResult(live is not None and source.is_ready(live), pending="CDI to import the image")
-
-        seconds = max(0.0, deadline - time.monotonic())
-        for name, result in wait_for(session, BY_NAME[_DATA_SOURCE], namespace, by_name, probe, seconds).items():
-            by_name[name].result.live = result.object
-            by_name[name].result.failed = result.failure
+    by_name = {boot_source.name: boot_source for boot_source in boot_sources}
+    probes = dict.fromkeys(by_name, probe)
+    for name, waited in wait_in_namespaces(session, BY_NAME[_DATA_SOURCE], probes, settings.wait_timeout).items():
+        by_name[name].result.live, by_name[name].result.failed = waited
 
 
 def _declare_data_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
-    unfilled = {
-        (boot_source.options["namespace"], boot_source.options["name"])
-        for boot_source in boot_sources
-        if not boot_source.filled
-    }
+    unfilled = {boot_source.name for boot_source in boot_sources if not boot_source.filled}
     pairs = [
-        (boot_source, source.data_source(boot_source.options, boot_source.volume, boot_source.labels))
-        for boot_source in boot_sources
-        if boot_source.has_data_source
+        (item, source.data_source(item.options, item.volume, item.labels))
+        for item in boot_sources
+        if item.has_data_source
     ]
-    for (boot_source, _manifest), result in zip(
-        pairs, declare_objects(session, DataSourceHandler(unfilled), pairs, settings)
-    ):
+    for boot_source, result in declare_objects(session, DataSourceHandler(unfilled), pairs, settings):
         boot_source.result.live = result.live
-        if result.live is not None and (boot_source.options["namespace"], boot_source.options["name"]) in unfilled:
+        if result.live is not None and not boot_source.filled:
             boot_source.result.warnings.append(
                 f"the DataSource will refer to {boot_source.volume} when that is filled; run the task again"
             )
+    # The claim or snapshot of the DataSource, because CDI copies its labels over those of the DataSource.
     claims = [
-        (boot_source, _claim(boot_source)) for boot_source in boot_sources if boot_source.labels and boot_source.filled
+        (item, _labeled(_SNAPSHOT if item.options.get("snapshot") else _CLAIM, *item.target, item.labels))
+        for item in boot_sources
+        if item.labels and item.filled
     ]
-    declare_objects(
-        session, ClaimHandler(), [pair for pair in claims if not pair[0].result.failed], replace(settings, wait=False)
-    )
+    declare_objects(session, ClaimHandler(), claims, replace(settings, wait=False))
 
 
-def _claim(boot_source: BootSourceState) -> Manifest:
-    """The claim or snapshot of the DataSource with the labels, because CDI copies its labels over those of the
-    DataSource."""
-    kind = _SNAPSHOT if boot_source.options.get("snapshot") else _CLAIM
-    namespace, name = boot_source.target
-    metadata = {"name": name, "namespace": namespace, "labels": boot_source.labels}
-    return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata}
+def _delete_old_volumes(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+    """Deletes the volumes of boot sources beyond `keep`, the oldest first."""
+    pairs = [
+        (item, volume)
+        for item in boot_sources
+        for volume in source.outdated(_owned(session, item), item.volume, item.options["keep"])
+    ]
+    _delete(session, pairs, settings)
+
+
+def _delete_boot_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+    """Deletes boot sources and the volumes created for them."""
+    # The DataImportCron first, because it would create the other objects again.
+    for kind in (_CRON, _DATA_SOURCE):
+        pairs = [(boot_source, _labeled(kind, *boot_source.name, {})) for boot_source in boot_sources]
+        declare_objects(session, KindHandler(), pairs, settings, "absent")
+    volumes = [(item, volume) for item in not_failed(boot_sources) for volume in _owned(session, item)]
+    _delete(session, volumes, settings)
+
+
+def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
+    """The volumes that a task or the DataImportCron created for a boot source."""
+    volumes: dict[tuple[str, str], Manifest] = {}
+    kinds = [(_VOLUME, source.OWNER), (_VOLUME, source.CRON)]
+    if boot_source.uploads or boot_source.state == "absent":
+        kinds.append((_CLAIM, source.OWNER))
+    for name, label in kinds:
+        query = {"labelSelector": f"{label}={boot_source.options['name']}"}
+        try:
+            items = session.list(BY_NAME[name], boot_source.options["namespace"], **query)
+        except RequestFailed as error:
+            boot_source.result.warnings.append(f"old volumes stay: {error}")
+            return []
+        for item in items:
+            # CDI deletes the claim of a DataVolume with it.
+            if name == _VOLUME or not item["metadata"].get("ownerReferences"):
+                volumes[name, item["metadata"]["name"]] = item
+    return list(volumes.values())
+
+
+def _delete(session: Session, pairs: list[Pair], settings: WriteSettings) -> None:
+    if not pairs:
+        return
+    try:
+        clones = session.list(BY_NAME[_VOLUME])
+    except RequestFailed as error:
+        for boot_source, _volume in pairs:
+            boot_source.result.warnings.append(f"old volumes stay, since it is not known who clones them: {error}")
+        return
+    due = []
+    for boot_source, volume in pairs:
+        name = volume["metadata"]["name"]
+        if clone := source.clones_by_claim(clones, volume["metadata"]["namespace"]).get(name):
+            boot_source.result.warnings.append(f"the volume {name} stays, since {clone} is cloned from it")
+        else:
+            due.append((boot_source, volume))
+    declare_objects(session, KindHandler(), due, settings, "absent")

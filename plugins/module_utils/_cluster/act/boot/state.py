@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
+from zoneinfo import available_timezones
 
+from ...._resolver.api.errors import Panic
 from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.boot import source
 from ...._resolver.boot.source import import_status
 from ...._resolver.boot.upload import holds
+from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
+from ...._resolver.declare.plan import Plan
 from ...client.session import Session
-from ...read.image import Content
+from ...read.boot_sources import Content
 from ...read.snapshot import Key
+from ...read.watch import ProbeResult
 from ..declare import declare
-from ..engine import WriteSettings
-from ..kind_handler import DeclareOutcome, Entry, KindHandler
+from ..engine import UNKNOWN_IN_CHECK_MODE, WriteSettings
+from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -28,7 +34,7 @@ _UNKNOWN: Final = Content()
 _DESCRIBED: Final = ("DataSource", "DataImportCron")
 
 
-@dataclass
+@dataclass(eq=False)
 class BootSourceState:
     """The state of one boot source. filled: whether CDI has filled its volume, or would have."""
 
@@ -41,6 +47,11 @@ class BootSourceState:
     @property
     def options(self) -> Options:
         return self.result.entry.options
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Namespace and name."""
+        return self.options["namespace"], self.options["name"]
 
     @property
     def state(self) -> str:
@@ -111,17 +122,105 @@ def is_filled(session: Session, boot_source: BootSourceState) -> bool:
 
 
 def declare_objects(
-    session: Session, handler: KindHandler, pairs: list[Pair], settings: WriteSettings, state: str = "present"
-) -> list[DeclareOutcome]:
-    """Declares one object for each boot source, or deletes it."""
-    entries = [_entry(boot_source, manifest, state) for boot_source, manifest in pairs]
+    session: Session, handler: KindHandler, pairs: Iterable[Pair], settings: WriteSettings, state: str = "present"
+) -> list[tuple[BootSourceState, DeclareOutcome]]:
+    """Declares one object for each boot source that has not failed, or deletes it."""
+    due = [(boot_source, manifest) for boot_source, manifest in pairs if not boot_source.result.failed]
+    entries = []
+    for boot_source, manifest in due:
+        metadata = manifest["metadata"]
+        key = Key(manifest["kind"], metadata["namespace"], metadata["name"])
+        entries.append(Entry(boot_source.result.entry.label, key, state, manifest))
     results = declare(session, handler, entries, settings) if entries else []
-    for (boot_source, _manifest), result in zip(pairs, results):
+    done = [(boot_source, result) for (boot_source, _manifest), result in zip(due, results)]
+    for boot_source, result in done:
         boot_source.add(result)
-    return results
+    return done
 
 
-def _entry(boot_source: BootSourceState, manifest: Manifest, state: str) -> Entry:
+class VolumeHandler(KindHandler):
+    """DataVolumes: checked by CDI's rules, and ready once CDI has filled them."""
+
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        return [_refused(admission.data_volume_refusal(_after(result), result.live)) for result in planned]
+
+    def probe(self, live: Manifest | None) -> ProbeResult:
+        if live is None:
+            return ProbeResult(failed="the volume was deleted while the task waited for it")
+        status = source.import_status(live)
+        return ProbeResult(status.done, status.failed or None, status.pending)
+
+
+class CronHandler(KindHandler):
+    """DataImportCrons: checked by CDI's rules."""
+
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        return [cron_refused(result.planned.manifest) for result in planned]
+
+
+class DataSourceHandler(KindHandler):
+    """DataSources. unready: the names of those whose volume is not filled: these keep their source."""
+
+    def __init__(self, unready: set[tuple[str, str]]) -> None:
+        self._unready = unready
+
+    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
+        metadata = step.manifest["metadata"]
+        if live is not None and (metadata["namespace"], metadata["name"]) in self._unready:
+            return Plan(plan.NONE, step.manifest, {}, {})
+        return step
+
+    def probe(self, live: Manifest | None) -> ProbeResult:
+        if live is None:
+            return ProbeResult(failed="the DataSource was deleted while the task waited for it")
+        return ProbeResult(source.is_ready(live), pending="CDI to find what the DataSource refers to")
+
+
+class LabelHandler(KindHandler):
+    """The handler of objects of which only labels are declared."""
+
+    def __init__(self, check_mode: bool) -> None:
+        self._check_mode = check_mode
+
+    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
+        if live is not None:
+            return step
+        # An apply would create an object that has only labels.
+        nothing = Plan(plan.NONE, step.manifest, {}, {})
+        return nothing if self._check_mode else nothing._replace(refusal=_missing_text(step.manifest))
+
+    def foretell(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+        for result in planned:
+            if result.live is None:
+                result.warnings.append(f"{_missing_text(result.planned.manifest)}; {UNKNOWN_IN_CHECK_MODE}")
+
+
+class ClaimHandler(KindHandler):
+    """The labels of claims. Claims that CDI has not created yet get their labels from CDI."""
+
+    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
+        return Plan(plan.NONE, step.manifest, {}, {}) if live is None else step
+
+
+def cron_refused(manifest: Manifest) -> list[Finding]:
+    """The reason why CDI would reject a new DataImportCron."""
+    try:
+        return _refused(admission.data_import_cron_refusal(manifest, None, available_timezones()))
+    except Panic as error:
+        return [Finding(f"schedule: {error}")]
+
+
+def _refused(refusal: Any) -> list[Finding]:
+    return [] if refusal is None else [Finding(f"CDI refuses the object: {refusal.message.strip()}")]
+
+
+def _missing_text(manifest: Manifest) -> str:
     metadata = manifest["metadata"]
-    key = Key(manifest["kind"], metadata["namespace"], metadata["name"])
-    return Entry(boot_source.result.entry.label, key, state, manifest)
+    return f"there is no {manifest['kind']} {metadata['namespace']}/{metadata['name']}"
+
+
+def _after(result: DeclareOutcome) -> Manifest:
+    """The object after the apply, which changes only the labels of a volume."""
+    if result.live is None:
+        return result.planned.manifest
+    return {**result.live, "spec": {**result.live["spec"], **result.planned.manifest["spec"]}}

@@ -12,10 +12,10 @@ from ...._resolver.api.write import json_patch, merge_patch, replace
 from ...._resolver.boot import upload as rules
 from ...._resolver.boot.upload import UploadTarget
 from ...client import upload_proxy
-from ...client.display import display
 from ...client.errors import ApiError
+from ...client.pool import display
 from ...client.session import Session
-from ...read.cdi import CDI_CONFIG
+from ...read.kubevirt import CDI_CONFIG
 from ...read.snapshot import EVENT, STORAGE_CLASS
 from ..engine import send, send_create
 
@@ -54,7 +54,7 @@ class Progress:
         step = _STEPS * count // self._length if self._length else _STEPS
         if step != self._step:
             self._step = step
-            display(f"{self._name}: {100 * step // _STEPS} % of {self._length} bytes uploaded")
+            display.get()(f"{self._name}: {100 * step // _STEPS} % of {self._length} bytes uploaded")
 
 
 class Clock(NamedTuple):
@@ -186,7 +186,7 @@ def _volume_is_ready(session: Session, target: UploadTarget) -> bool:
 
 
 def _check_events(session: Session, target: UploadTarget, claim: str) -> None:
-    events, _version = session.list(EVENT, target.namespace)
+    events = session.list(EVENT, target.namespace)
     uids = {}
     for kind, name in ((_CLAIM, claim), (_DATA_VOLUME, target.name)):
         live = session.get(kind, target.namespace, name) if name else None

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from ...._resolver.api import managed_fields as ownership
-from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.matcher import key_of
 from ...._resolver.api.release import Release
-from ...._resolver.catalog.labels import OPERATOR, is_deployed
+from ...._resolver.catalog.labels import CATALOG_LABEL, OPERATOR, is_deployed
 from ...._resolver.catalog.modernize import without_deprecated
 from ...._resolver.catalog.upgrade import changes, predicted
-from ...client.errors import ApiError, ConnectionFailed, explain
+from ...client.errors import RequestFailed
 from ...client.session import FIELD_MANAGER, Session
-from ...read.catalog_users import CatalogUsers, labels
+from ...read.catalog import CatalogUsers, labels
 from ...read.kubevirt import kubevirt
-from ..kind_handler import Finding, KindHandler, Planned
+from ..kind_handler import DeclareOutcome, Finding, KindHandler
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -24,31 +23,61 @@ Options = dict[str, Any]
 class CatalogHandler(KindHandler):
     """Any instancetype or preference."""
 
-    def describe(self, live: Manifest) -> dict[str, Any]:
-        return {"generation": live["metadata"].get("generation")}
+    def describe(self, result: DeclareOutcome) -> dict[str, Any]:
+        return {"generation": (result.live or {})["metadata"].get("generation")}
 
 
 class DeclaredTypeHandler(CatalogHandler):
     """The instancetypes or preferences of a task.
 
-    options: of the task: `existing`, `keep` or `apply`; `force`: delete objects that VMs use.
+    options: of the task: `existing`, `keep` or `apply`; `force`: delete objects that VMs use. catalog: to which they
+    belong; "" for those that a task declares one by one.
     """
 
-    def __init__(self, plural: str, options: Options) -> None:
-        super().__init__(plural)
+    def __init__(self, options: Options, session: Session, catalog: str = "") -> None:
+        self.users = CatalogUsers(session)
+        self._session = session
+        self._catalog = catalog
         self._existing = options["existing"]
         self._force = bool(options.get("force"))
 
     def skip_reason(self, live: Manifest) -> str | None:
+        owner = (live["metadata"].get("labels") or {}).get(CATALOG_LABEL)
+        if self._catalog and owner not in (None, self._catalog) and ownership.owned(live, FIELD_MANAGER) is not None:
+            return f"the object belongs to the catalog {owner}"
         return skip_reason(live, self._existing)
 
-    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        users = CatalogUsers(session)
-        release = kubevirt(session).release
-        return [[*deprecated(step.plan.manifest, release), *_drift(users, step)] for step in planned]
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        release = kubevirt(self._session).release
+        findings = [_deprecated(result.planned.manifest, release) for result in planned]
+        # What becomes of the users of a catalog is told for all its objects together.
+        drifts = [[] if self._catalog else self._drift(result) for result in planned]
+        return [[*one, *other] for one, other in zip(findings, drifts)]
 
-    def deletion(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        return deletion_findings(CatalogUsers(session), planned, self._force)
+    def deletion(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        return [[] if self._force else self._use(result) for result in planned]
+
+    def _drift(self, result: DeclareOutcome) -> list[Finding]:
+        live = result.live
+        if live is None or not changes(
+            live, predicted(result.planned.manifest, live, ownership.owned(live, FIELD_MANAGER))
+        ):
+            return []
+        try:
+            vms = self.users.drifting(key_of(live))
+        except RequestFailed as error:
+            return [Finding(f"cannot tell which virtual machines use the object: {error}", note=True)]
+        text = f"{labels(vms)} will drift: they keep their captured revision until they are refreshed"
+        return [Finding(text, note=True)] if vms else []
+
+    def _use(self, result: DeclareOutcome) -> list[Finding]:
+        try:
+            vms = self.users.vms_using(key_of(result.live)) if result.live is not None else []
+        except RequestFailed as error:
+            text = f"cannot tell whether virtual machines use the object: {error}; set force to delete it anyway"
+            return [Finding(text)]
+        remedy = "move these virtual machines to another object first, or set force to delete the object anyway"
+        return [Finding(f"in use by {labels(vms)}; {remedy}")] if vms else []
 
 
 def skip_reason(live: Manifest, existing: str) -> str | None:
@@ -60,12 +89,7 @@ def skip_reason(live: Manifest, existing: str) -> str | None:
     return None
 
 
-def deletion_findings(users: CatalogUsers, planned: list[Planned], force: bool) -> list[list[Finding]]:
-    """Findings for objects that VMs use; none with `force`."""
-    return [[] if force else _use(users, step) for step in planned]
-
-
-def deprecated(manifest: Manifest, release: Release) -> list[Finding]:
+def _deprecated(manifest: Manifest, release: Release) -> list[Finding]:
     """A note for each deprecated field of an object, with its replacement in a release of KubeVirt."""
     modern = without_deprecated(manifest, release)
     lines = [
@@ -75,46 +99,6 @@ def deprecated(manifest: Manifest, release: Release) -> list[Finding]:
     ]
     lines += [f"{field.path}: {field.note}" for field in modern.remaining]
     return [Finding(line, note=True) for line in lines]
-
-
-def _drift(users: CatalogUsers, step: Planned) -> list[Finding]:
-    if step.live is None:
-        return []
-    spec = predicted(step.plan.manifest, step.live, ownership.owned(step.live, FIELD_MANAGER))
-    if not changes(step.live, spec):
-        return []
-    try:
-        vms = users.drifting(key_of(step.live))
-    except (ApiError, ConnectionFailed) as error:
-        return [Finding(f"cannot tell which virtual machines use the object: {_reason(error)}", note=True)]
-    if not vms:
-        return []
-    return [Finding(f"{labels(vms)} will drift: they keep their captured revision until they are refreshed", note=True)]
-
-
-def _use(users: CatalogUsers, step: Planned) -> list[Finding]:
-    if step.live is None:
-        return []
-    try:
-        vms = users.vms_using(key_of(step.live))
-    except (ApiError, ConnectionFailed) as error:
-        return [
-            Finding(
-                f"cannot tell whether virtual machines use the object: {_reason(error)}; set force to delete it anyway"
-            )
-        ]
-    if not vms:
-        return []
-    return [
-        Finding(
-            f"in use by {labels(vms)}; move these virtual machines to another object first, or set force to delete the"
-            " object anyway"
-        )
-    ]
-
-
-def _reason(error: ApiError | ConnectionFailed) -> str:
-    return explain(error, "LIST", BY_NAME["VirtualMachine"])
 
 
 def _words(value: Any) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import functools
+from dataclasses import replace
 from typing import Any
 
+from ...._resolver.api.errors import FieldError
 from ...._resolver.api.managed_fields import Field
 from ...._resolver.api.matcher import ROLES
+from ...._resolver.boot.origin import Image
 from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.impact import impact, size_mismatch
 from ...._resolver.declare.plan import Plan
+from ...._resolver.declare.vm import from_image
+from ...._resolver.declare.vm.from_image import ImageContents, ImageInference
 from ...._resolver.declare.vm_template import checkable
 from ...._resolver.kubevirt.find import naming
 from ...._resolver.kubevirt.vmi.cluster import Cluster
@@ -18,18 +22,18 @@ from ...._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets, readi
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
 from ...._resolver.limits.language import WARN
 from ...._resolver.preflight import issues as rules
-from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
+from ...._resolver.preflight.object_keys import ObjectKey, keys_for_admission, keys_for_guest
 from ...._resolver.preflight.references import keys_for_start
-from ...client.errors import ConnectionFailed
+from ...client.errors import RequestFailed
 from ...client.session import Session
+from ...read.boot_sources import contents_of
+from ...read.catalog import ClusterLimits
 from ...read.kubevirt import kubevirt
-from ...read.limits import ClusterLimits
 from ...read.lookup import ClusterLookup
-from ...read.snapshot import Key, Unreadable, read
+from ...read.snapshot import Key, read
 from ...read.watch import ProbeResult
 from ..deletion import await_dependents, await_old_dependents, retained_claims
-from ..from_image import complete_entries
-from ..kind_handler import DeclareOutcome, Entry, Failures, Finding, KindHandler, Planned
+from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
 from ..restarts import DeclaredRestarts, stale_conditions, waits_for_restart
 
 Manifest = dict[str, Any]
@@ -41,20 +45,27 @@ _VMI = "VirtualMachineInstance"
 class VirtualMachineHandler(KindHandler):
     """The handler of VirtualMachines: checks, impacts, restarts and waits.
 
-    options: of the task: `field_manager`, `force_conflicts`, `restart`, `concurrency`.
+    The checks share one lookup, which reads the cluster only when one of them needs it.
+    options: of the task: `field_manager`, `force_conflicts`, `restart`, `concurrency`, `wait`.
     """
 
-    def __init__(self, options: Options) -> None:
-        super().__init__("virtual machines", options["field_manager"])
+    def __init__(self, options: Options, session: Session) -> None:
+        self.manager = options["field_manager"]
         self._force = options["force_conflicts"]
         permitted = options["restart"] == "if_required"
         self._restarts = DeclaredRestarts(permitted, options["concurrency"], options["wait"])
-        self._checks = functools.cache(_Checks)
+        self._session = session
+        self._lookup = ClusterLookup(session)
+        self._limits = ClusterLimits(session)
+        # Admission of changed VMs, until their impact is known.
+        self._admissions: dict[Key, AdmissionResult] = {}
 
-    def complete_entries(
-        self, session: Session, entries: list[tuple[Entry, Manifest | None]]
-    ) -> list[tuple[Entry, list[str]]]:
-        return complete_entries(session, entries)
+    @property
+    def _cluster(self) -> Cluster:
+        return Cluster(self._lookup, kubevirt(self._session))
+
+    def complete(self, results: list[DeclareOutcome]) -> None:
+        infer_from_images(self._session, results)
 
     def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
         return virtual_machine.reconcile(manifest, live, self.manager)
@@ -62,20 +73,95 @@ class VirtualMachineHandler(KindHandler):
     def adjust(self, step: Plan, live: Manifest | None) -> Plan:
         return virtual_machine.with_merge_patch(step, live, self.manager, self._force)
 
-    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
-        return self._checks(session).preflight(planned)
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        cluster = self._cluster
+        vms = [plan.merged(result.planned, result.live) for result in planned]
+        keys = (key for vm in vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm)))
+        self._lookup.gather(dict.fromkeys(keys))
+        assumption = [Finding(cluster.kubevirt.assumption, note=True)] if cluster.kubevirt.assumption else []
+        findings_by_key: dict[str, list[Finding]] = {}
+        found = []
+        for result, vm in zip(planned, vms):
+            # The impact of a change of the spec needs the admission of each VM.
+            cache_key = None if _changes_spec(result) else admission_cache_key(vm, result.live, cluster)
+            findings = findings_by_key.get(cache_key) if cache_key is not None else None
+            if findings is None:
+                findings = self._findings(result, vm, cluster)
+                # A finding may name the revision that this VM has captured.
+                if cache_key is not None and (result.live is None or not findings):
+                    findings_by_key[cache_key] = findings
+            found.append([*findings, *assumption])
+        return found
 
-    def warnings(self, session: Session, planned: list[Planned]) -> list[list[str]]:
-        return self._checks(session).warnings(planned)
+    def _findings(self, result: DeclareOutcome, vm: Manifest, cluster: Cluster) -> list[Finding]:
+        future = admit(vm, result.live, cluster)
+        if _changes_spec(result):
+            self._admissions[result.entry.key] = future
+        issues = rules.issues(future, result.live, cluster, self._lookup.list)
+        violations = [] if future.admitted is None else self._limits.violations(future.admitted, result.live)
+        return [
+            *(Finding(violation.text, note=violation.action == WARN) for violation in violations),
+            *(Finding(issue.text, note=not issue.certain, missing=issue.missing) for issue in issues),
+        ]
 
-    def impacts(self, session: Session, planned: list[Planned]) -> list[Impact | None]:
-        return self._checks(session).impacts(planned)
+    def foretell(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+        self._warn_of_sizes(planned)
+        self._set_impacts(planned)
+        deleted = {result: result.live for result in planned if result.action == plan.DELETE and result.live}
+        for result, retained in zip(deleted, retained_claims(self._session, list(deleted.values()))):
+            result.retained = retained
+        for result in planned:
+            self._restarts.predict(result, check_mode)
 
-    def predict_restart(self, result: DeclareOutcome, check_mode: bool) -> None:
-        self._restarts.predict(result, check_mode)
+    def _warn_of_sizes(self, planned: list[DeclareOutcome]) -> None:
+        """Warns of VMs whose matchers the cluster has replaced, and that have another size than is declared."""
+        expanded = [result for result in planned if _is_expanded(result)]
+        if not expanded:
+            return
+        cluster = self._cluster
+        vms = (vm for result in expanded for vm in (result.entry.manifest, result.live or {}))
+        self._lookup.gather(key for vm in vms for key in keys_for_admission(vm, cluster.release))
+        for result in expanded:
+            result.warnings += filter(None, [size_mismatch(result.entry.manifest, result.live or {}, cluster)])
 
-    def restart(self, session: Session, results: list[DeclareOutcome], deadline: float) -> None:
-        self._restarts.run(session, results, deadline)
+    def _set_impacts(self, planned: list[DeclareOutcome]) -> None:
+        """Sets the impact of each planned change; None for a VM that is created, deleted or unchanged.
+
+        A change outside the spec needs nothing, unless a hot-plug of CPUs holds up an earlier change.
+        """
+        # Ordered, and quick to look up in.
+        changed = dict.fromkeys(result for result in planned if _changes_spec(result) or _is_held_up(result))
+        unchanged = [result for result in planned if result.live is not None and result not in changed]
+        for result in planned:
+            result.impact = Impact(NOTHING) if result.action == plan.APPLY else None
+        for result, done in zip(unchanged, stale_conditions(self._session, [vm.live or {} for vm in unchanged])):
+            result.impact = Impact(NOTHING, guest_current=True) if done else result.impact
+        if not changed:
+            return
+        try:
+            instances = read(self._session, map(_instance, changed))
+        except RequestFailed:
+            for result in changed:
+                result.impact = Impact(UNKNOWN)
+            return
+        cluster = self._cluster
+        self._lookup.gather(
+            key
+            for result in changed
+            if result.live is not None and (instance := instances.get(_instance(result))) is not None
+            for key in keys_for_guest(result.live, instance, cluster.release)
+        )
+        for result in changed:
+            live = result.live
+            future = self._admissions.pop(result.entry.key, None) or admit(
+                plan.merged(result.planned, live), live, cluster
+            )
+            change = impact(live or {}, future, instances.get(_instance(result)), cluster)
+            if _changes_spec(result) or change.needs == RESTART:
+                result.impact = change
+
+    def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
+        self._restarts.run(self._session, results, deadline)
 
     def probe(self, live: Manifest | None) -> ProbeResult:
         return ProbeResult(*readiness(live))
@@ -83,9 +169,17 @@ class VirtualMachineHandler(KindHandler):
     def same_status(self, live: Manifest, before: Manifest) -> bool:
         return same_status(live, before)
 
-    def report(self, result: DeclareOutcome) -> dict[str, Any]:
-        facts: dict[str, Any] = {"restart_required": waits_for_restart(result), "restarted": result.restart}
-        impact = result.impact
+    def describe(self, result: DeclareOutcome) -> dict[str, Any]:
+        live, impact = result.live or {}, result.impact
+        facts: dict[str, Any] = {
+            "status": (live.get("status") or {}).get("printableStatus", ""),
+            "run_strategy": run_strategy(live),
+        }
+        for role in ROLES:
+            captured = naming.referenced(live, role).name if role.matcher_of(live) else ""
+            if captured:
+                facts[f"{role.matcher}_revision"] = captured
+        facts.update(restart_required=waits_for_restart(result), restarted=result.restart)
         if impact is not None:
             facts.update(needs=impact.needs, changes=list(impact.changes))
             figures = {
@@ -96,38 +190,22 @@ class VirtualMachineHandler(KindHandler):
             facts.update({name: value for name, value in figures.items() if value is not None})
         return facts
 
-    def describe(self, live: Manifest) -> dict[str, Any]:
-        status = live.get("status") or {}
-        facts = {"status": status.get("printableStatus", ""), "run_strategy": run_strategy(live)}
-        for role in ROLES:
-            captured = naming.referenced(live, role).name if role.matcher_of(live) else ""
-            if captured:
-                facts[f"{role.matcher}_revision"] = captured
-        return facts
+    def await_dependents(self, namespace: str | None, deleted: list[Manifest], seconds: float) -> dict[str, str]:
+        return await_dependents(self._session, namespace, deleted, seconds)
 
-    def retained(self, session: Session, deleted: list[Manifest]) -> list[list[dict[str, str]]]:
-        return retained_claims(session, deleted)
-
-    def await_dependents(
-        self, session: Session, namespace: str | None, deleted: list[Manifest], seconds: float
-    ) -> Failures:
-        return await_dependents(session, namespace, deleted, seconds)
-
-    def await_old_dependents(
-        self, session: Session, namespace: str | None, created: list[Manifest], seconds: float
-    ) -> Failures:
-        return await_old_dependents(session, namespace, created, seconds)
+    def await_old_dependents(self, namespace: str | None, created: list[Manifest], seconds: float) -> dict[str, str]:
+        return await_old_dependents(self._session, namespace, created, seconds)
 
 
 class TemplateHandler(KindHandler):
-    def __init__(self, _options: dict[str, Any]) -> None:
-        super().__init__("virtual machine templates")
+    def __init__(self, _options: Options, session: Session) -> None:
+        self._session = session
 
-    def preflight(self, session: Session, planned: list[Planned]) -> list[list[Finding]]:
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
         """Findings about a VM of each template, as warnings, because parameters may have other values."""
-        lookup = ClusterLookup(session)
-        cluster = Cluster(lookup, kubevirt(session))
-        vms = [checkable(step.plan.manifest) for step in planned]
+        lookup = ClusterLookup(self._session)
+        cluster = Cluster(lookup, kubevirt(self._session))
+        vms = [checkable(result.planned.manifest) for result in planned]
         checkable_vms = [vm for vm in vms if vm is not None]
         lookup.gather(
             dict.fromkeys(
@@ -143,116 +221,78 @@ class TemplateHandler(KindHandler):
         ]
 
 
-class _Checks:
-    """Checks planned VMs. They share one lookup, which reads the cluster only when a check needs it."""
+def _is_expanded(result: DeclareOutcome) -> bool:
+    """Whether the cluster has replaced the matchers of a VM that stays."""
+    return (
+        result.live is not None
+        and result.action != plan.DELETE
+        and virtual_machine.expanded(result.entry.manifest, result.live)
+    )
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._lookup = ClusterLookup(session)
-        self._limits = ClusterLimits(session)
-        # Admission of changed VMs, until their impact is known.
-        self._admissions: dict[Key, AdmissionResult] = {}
 
-    @property
-    def _cluster(self) -> Cluster:
-        return Cluster(self._lookup, kubevirt(self._session))
+def _changes_spec(result: DeclareOutcome) -> bool:
+    step = result.planned
+    return step.action == plan.APPLY and bool(step.before.get("spec") or step.after.get("spec"))
 
-    def preflight(self, planned: list[Planned]) -> list[list[Finding]]:
-        """Findings for each planned VM, in order."""
-        cluster = self._cluster
-        vms = [plan.merged(step.plan, step.live) for step in planned]
-        keys = (key for vm in vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm)))
-        self._lookup.gather(dict.fromkeys(keys))
-        assumption = [Finding(cluster.kubevirt.assumption, note=True)] if cluster.kubevirt.assumption else []
-        findings_by_key: dict[str, list[Finding]] = {}
-        result = []
-        for step, vm in zip(planned, vms):
-            # The impact of a change of the spec needs the admission of each VM.
-            cache_key = None if _changes_spec(step) else admission_cache_key(vm, step.live, cluster)
-            findings = findings_by_key.get(cache_key) if cache_key is not None else None
-            if findings is None:
-                findings = self._findings(step, vm, cluster)
-                # A finding may name the revision that this VM has captured.
-                if cache_key is not None and (step.live is None or not findings):
-                    findings_by_key[cache_key] = findings
-            result.append([*findings, *assumption])
-        return result
 
-    def _findings(self, step: Planned, vm: Manifest, cluster: Cluster) -> list[Finding]:
-        future = admit(vm, step.live, cluster)
-        if _changes_spec(step):
-            self._admissions[step.entry.key] = future
-        issues = rules.issues(future, step.live, cluster, self._lookup.list)
-        violations = [] if future.admitted is None else self._limits.violations(future.admitted, step.live)
-        return [
-            *(Finding(violation.text, note=violation.action == WARN) for violation in violations),
-            *(Finding(issue.text, note=not issue.certain, missing=issue.missing) for issue in issues),
-        ]
+def _is_held_up(result: DeclareOutcome) -> bool:
+    live = result.live
+    return result.action != plan.DELETE and live is not None and has_guest(live) and plugs_sockets(live)
 
-    def warnings(self, planned: list[Planned]) -> list[list[str]]:
-        """Warnings for each planned VM, changed or not, in order."""
-        grown = {step.entry.key: pair for step in planned if (pair := _expanded(step)) is not None}
-        if not grown:
-            return [[] for _step in planned]
-        cluster = self._cluster
-        self._lookup.gather(
-            key for pair in grown.values() for vm in pair for key in keys_for_admission(vm, cluster.release)
-        )
-        warnings = {key: size_mismatch(*pair, cluster) for key, pair in grown.items()}
-        return [[note] if (note := warnings.get(step.entry.key)) else [] for step in planned]
 
-    def impacts(self, planned: list[Planned]) -> list[Impact | None]:
-        """The impact of each planned change, in order; None for a VM that is created, deleted or unchanged.
+def _instance(result: DeclareOutcome) -> Key:
+    return Key(_VMI, result.entry.key.namespace, result.entry.key.name)
 
-        A change outside the spec needs nothing, unless a hot-plug of CPUs holds up an earlier change.
-        """
-        impacts: list[Impact | None] = [Impact(NOTHING) if step.plan.action == plan.APPLY else None for step in planned]
-        # Ordered, and quick to look up in.
-        changed = dict.fromkeys(index for index, step in enumerate(planned) if _changes_spec(step) or _is_held_up(step))
-        unchanged = [index for index, step in enumerate(planned) if step.live is not None and index not in changed]
-        for index, done in zip(
-            unchanged, stale_conditions(self._session, [planned[index].live or {} for index in unchanged])
-        ):
-            impacts[index] = Impact(NOTHING, guest_current=True) if done else impacts[index]
-        if not changed:
-            return impacts
+
+def infer_from_images(session: Session, results: list[DeclareOutcome]) -> None:
+    """Asks registries which instancetype and preference VMs need that have the option `infer_from_registry`."""
+    due = [result for result in results if result.entry.options.get("infer_from_registry")]
+    if not due:
+        return
+    existing = _existing_volumes(session, due)
+    images: dict[DeclareOutcome, dict[ImageInference, tuple[Image, bool]]] = {}
+    for result in due:
+        entry = result.entry
+        volumes = existing.get(entry.key.namespace or "", {})
+        questions = from_image.image_inferences(entry.manifest, result.live, volumes)
+        if questions:
+            images[result] = {question: _image_key(session, entry, question.image) for question in questions}
+    contents = contents_of(session, (key for of_vm in images.values() for key in of_vm.values()))
+    for result, of_vm in images.items():
+        answers = {
+            question.image: ImageContents(contents[key].environment, contents[key].problem)
+            for question, key in of_vm.items()
+        }
         try:
-            instances = read(self._session, [_instance(planned[index]) for index in changed])
-        except (Unreadable, ConnectionFailed):
-            return [Impact(UNKNOWN) if index in changed else other for index, other in enumerate(impacts)]
-        cluster = self._cluster
-        pairs = [(planned[index], instances.get(_instance(planned[index]))) for index in changed]
-        self._lookup.gather(
-            key
-            for step, instance in pairs
-            if step.live is not None and instance is not None
-            for key in keys_for_guest(step.live, instance, cluster.release)
-        )
-        for index, (step, instance) in zip(changed, pairs):
-            future = self._admissions.pop(step.entry.key, None) or admit(
-                plan.merged(step.plan, step.live), step.live, cluster
-            )
-            change = impact(step.live or {}, future, instance, cluster)
-            if _changes_spec(step) or change.needs == RESTART:
-                impacts[index] = change
-        return impacts
+            inferred = from_image.infer_from_images(result.entry.manifest, list(of_vm), answers)
+        except FieldError as error:
+            result.failed = str(error)
+        else:
+            result.entry = replace(result.entry, manifest=inferred.vm)
+            result.warnings += inferred.warnings
 
 
-def _expanded(step: Planned) -> tuple[Manifest, Manifest] | None:
-    """The declared and the live VM, if the cluster has replaced the matchers of a VM that stays; else None."""
-    if step.live is None or step.plan.action == plan.DELETE:
-        return None
-    return (step.entry.manifest, step.live) if virtual_machine.expanded(step.entry.manifest, step.live) else None
+def _image_key(session: Session, entry: Entry, image: Image) -> tuple[Image, bool]:
+    """An argument for contents_of. For an image index, the image for the VM's architecture counts."""
+    if not image.architecture:
+        template = entry.manifest["spec"]["template"].get("spec") or {}
+        own = template.get("architecture") or kubevirt(session).configuration.architecture
+        image = image._replace(architecture=own)
+    return image, bool(entry.options.get("insecure_registry"))
 
 
-def _changes_spec(step: Planned) -> bool:
-    return step.plan.action == plan.APPLY and bool(step.plan.before.get("spec") or step.plan.after.get("spec"))
-
-
-def _is_held_up(step: Planned) -> bool:
-    live = step.live
-    return step.plan.action != plan.DELETE and live is not None and has_guest(live) and plugs_sockets(live)
-
-
-def _instance(step: Planned) -> Key:
-    return Key(_VMI, step.entry.key.namespace, step.entry.key.name)
+def _existing_volumes(session: Session, due: list[DeclareOutcome]) -> dict[str, dict[str, Manifest]]:
+    """The DataVolumes that the inference needs, by namespace and name."""
+    volumes = {
+        (result.entry.key.namespace or "", name)
+        for result in due
+        for name in from_image.existing_volumes(result.entry.manifest, result.live)
+    }
+    lookup = ClusterLookup(session)
+    lookup.gather(ObjectKey("DataVolume", namespace, name, namespace) for namespace, name in sorted(volumes))
+    existing: dict[str, dict[str, Manifest]] = {}
+    for namespace, name in volumes:
+        volume = lookup.get("DataVolume", namespace, name)
+        if isinstance(volume, dict):
+            existing.setdefault(namespace, {})[name] = volume
+    return existing

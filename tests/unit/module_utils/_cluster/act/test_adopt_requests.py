@@ -9,10 +9,10 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.adopt import (
     AdoptOutcome,
-    NoMatch,
     adopt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import TaskFailed
 from scripted_server import KUBEVIRT, KUBEVIRTS, listed, session_with, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
@@ -122,6 +122,6 @@ def test_adopt_skips_kinds_that_may_not_be_listed() -> None:
 def test_pattern_without_a_match_is_an_error() -> None:
     assert Server().adopt(["sm*"], write=False).changed
     with pytest.raises(
-        NoMatch, match=r"^instancetypes: no instancetype that the namespace shop can use matches 'smal'$"
+        TaskFailed, match=r"^instancetypes: no instancetype that the namespace shop can use matches 'smal'$"
     ):
         Server().adopt(["smal"], write=False)

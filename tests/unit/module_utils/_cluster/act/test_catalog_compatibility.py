@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.catalog_compatibility import (
-    Compatibility,
     check_fields,
     foreign_architectures,
 )
@@ -39,30 +38,30 @@ def described(kind: str, **schema: Any) -> Manifest:
     return {"components": {"schemas": {"other": {}, "this": named}}}
 
 
-def compared(store: Store) -> Compatibility:
+def compared(store: Store) -> tuple[list[Manifest], list[Any], list[str]]:
+    """(the manifests without their lost fields, these fields, warnings)."""
+    warnings: list[str] = []
     with session_with(store) as session:
-        return check_fields(session, [SIZE])
+        return *check_fields(session, [SIZE], warnings), warnings
 
 
 def test_fields_missing_from_the_definition_are_lost() -> None:
-    result = compared(Store({DEFINITIONS: [definition()]}))
-    [(object_key, lost)] = result.lost_fields
-    assert (object_key.name, lost.lost, result.warnings) == ("small", ("spec.annotations",), [])
-    assert result.manifests == [{**SIZE, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}}]
+    manifests, [(object_key, lost)], warnings = compared(Store({DEFINITIONS: [definition()]}))
+    assert (object_key.name, lost.lost, warnings) == ("small", ("spec.annotations",), [])
+    assert manifests == [{**SIZE, "spec": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}}]
 
 
 def test_unknown_schemas_count_as_fitting() -> None:
     for store in (Store({DEFINITIONS: [definition(served=False)]}), Store({DEFINITIONS: []})):
-        result = compared(store)
-        assert (result.manifests, result.lost_fields, result.warnings) == ([SIZE], [], [])
+        assert compared(store) == ([SIZE], [], [])
 
 
 def test_fits_falls_back_to_the_openapi_description() -> None:
     answer = described("VirtualMachineInstancetype", properties={"spec": SPEC})
     store = Store({}, {("GET", SIZE["kind"].lower() + "s.instancetype.kubevirt.io"): forbidden("definitions")})
     store.answers["GET", OPENAPI] = (200, answer)
-    result = compared(store)
-    assert ([item.lost for _key_fields, item in result.lost_fields], result.warnings) == ([("spec.annotations",)], [])
+    _manifests, lost_fields, warnings = compared(store)
+    assert ([item.lost for _key_fields, item in lost_fields], warnings) == ([("spec.annotations",)], [])
 
 
 @pytest.mark.parametrize(
@@ -76,9 +75,10 @@ def test_fits_falls_back_to_the_openapi_description() -> None:
     ],
 )
 def test_without_crd_and_openapi_fit_is_unknown(published: Any) -> None:
-    result = compared(Store({}, {("GET", "instancetype.kubevirt.io"): forbidden("x"), ("GET", OPENAPI): published}))
-    assert (result.manifests, result.lost_fields) == ([SIZE], [])
-    assert result.warnings == [
+    store = Store({}, {("GET", "instancetype.kubevirt.io"): forbidden("x"), ("GET", OPENAPI): published})
+    manifests, lost_fields, warnings = compared(store)
+    assert (manifests, lost_fields) == ([SIZE], [])
+    assert warnings == [
         "cannot check which fields of VirtualMachineInstancetype the cluster knows: x is forbidden. To permit"
         " the request, grant "
         '{apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: ["get"]}'
@@ -86,8 +86,7 @@ def test_without_crd_and_openapi_fit_is_unknown(published: Any) -> None:
 
 
 def test_lost_connection_is_reported_once_per_kind() -> None:
-    fit = compared(Store({}, {("GET", "instancetype.kubevirt.io"): None}))
-    [warning] = fit.warnings
+    _manifests, _lost_fields, [warning] = compared(Store({}, {("GET", "instancetype.kubevirt.io"): None}))
     assert warning.startswith(
         "cannot check which fields of VirtualMachineInstancetype the cluster knows: cannot reach "
     )

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.catalog_compatibility import (
-    ChosenVersion,
     choose_version,
 )
 from crd_schemas import definitions
@@ -19,7 +18,7 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CATALOG: list[Any] = [{"versions": {"v3": {"kubevirt": "1.9"}, "v2": {"kubevirt": "1.6"}, "v1": {"kubevirt": "1.4"}}}]
 
 
-def chosen(store: Store, documents: list[Any] | None = None, wanted: str = "auto") -> ChosenVersion:
+def chosen(store: Store, documents: list[Any] | None = None, wanted: str = "auto") -> tuple[str, str]:
     with session_with(store) as session:
         return choose_version(session, documents or CATALOG, wanted)
 
@@ -33,7 +32,7 @@ def kubevirt(version: str | None) -> dict[str, Any]:
 )
 def test_reported_release_chooses_the_version(release: str, version: str) -> None:
     store = Store({KUBEVIRTS: [kubevirt(release)]})
-    assert chosen(store) == ChosenVersion(version, f"the cluster runs KubeVirt {release}")
+    assert chosen(store) == (version, f"the cluster runs KubeVirt {release}")
     assert store.asked == [("GET", KUBEVIRTS)]
 
 
@@ -46,16 +45,16 @@ def test_unknown_release_is_derived_from_crd_fields(kubevirt_object: Any) -> Non
     store = Store({KUBEVIRTS: [kubevirt_object] if kubevirt_object else [], DEFINITIONS: changed})
     if kubevirt_object is None:
         store.answers["GET", KUBEVIRTS] = forbidden("kubevirts")
-    assert chosen(store) == ChosenVersion("v2", "the cluster's API has all fields of KubeVirt 1.6")
+    assert chosen(store) == ("v2", "the cluster's API has all fields of KubeVirt 1.6")
 
 
 def test_unreported_release_gives_the_newest_version() -> None:
     result = chosen(Store({KUBEVIRTS: [], DEFINITIONS: []}))
-    assert result == ChosenVersion("v3", "the newest version, because the cluster does not report its KubeVirt release")
+    assert result == ("v3", "the newest version, because the cluster does not report its KubeVirt release")
 
 
 def test_requested_version_needs_no_request() -> None:
     store = Store({})
-    assert chosen(store, wanted="v2") == ChosenVersion("v2")
-    assert chosen(store, [{"series": {}}]) == ChosenVersion()
+    assert chosen(store, wanted="v2") == ("v2", "")
+    assert chosen(store, [{"series": {}}]) == ("", "")
     assert store.asked == []

@@ -25,14 +25,12 @@ Answer = Callable[[str, str, "dict[str, str]"], Any]
 KIND = "VirtualMachineInstancetype"
 PLACE = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachineinstancetypes"
 UNKNOWN = "check mode cannot tell whether an earlier task of the play creates it"
-SIZES = KindHandler("instancetypes")
+SIZES = KindHandler()
 
 
 def handler_with(**methods: Callable[..., Any]) -> KindHandler:
     """One with other methods."""
-    return type("Other", (KindHandler,), {name: staticmethod(method) for name, method in methods.items()})(
-        "instancetypes"
-    )
+    return type("Other", (KindHandler,), {name: staticmethod(method) for name, method in methods.items()})()
 
 
 def manifest(name: str) -> Manifest:
@@ -91,11 +89,12 @@ def test_rejected_dry_run_is_never_reported_as_created(answer: Any) -> None:
 
 
 def test_object_refused_by_dry_run_is_not_restarted() -> None:
-    def restarts(result: Any, _check_mode: bool) -> None:
-        result.restart = True
+    def restarts(planned: list[Any], _check_mode: bool) -> None:
+        for result in planned:
+            result.restart = True
 
     store = empty(bad=status(422, "no", "Invalid"))
-    refused, fine = check(store, "bad", "good", handler=handler_with(predict_restart=restarts))
+    refused, fine = check(store, "bad", "good", handler=handler_with(foretell=restarts))
     assert (refused.failed is not None, refused.restart, fine.restart) == (True, False, True)
 
 
@@ -158,8 +157,9 @@ def test_dry_run_sends_merge_patch_without_apply() -> None:
 
 def test_missing_objects_are_warnings_in_check_mode_only() -> None:
     finds = handler_with(
-        preflight=lambda _session, planned: [
-            [Finding(f"{step.entry.key.name} is not there", missing=step.entry.key.name == "gone")] for step in planned
+        preflight=lambda planned: [
+            [Finding(f"{result.entry.key.name} is not there", missing=result.entry.key.name == "gone")]
+            for result in planned
         ],
     )
     gone, wrong = check(empty(), "gone", "wrong", handler=finds)

@@ -26,14 +26,12 @@ from scripted_server import Store, forbidden, session_with, status
 Manifest = dict[str, Any]
 KIND = "VirtualMachineInstancetype"
 PATH = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/{}/virtualmachineinstancetypes"
-SIZES = KindHandler("instancetypes")
+SIZES = KindHandler()
 
 
 def handler_with(**methods: Callable[..., Any]) -> KindHandler:
     """One with other methods."""
-    return type("Other", (KindHandler,), {name: staticmethod(method) for name, method in methods.items()})(
-        "instancetypes"
-    )
+    return type("Other", (KindHandler,), {name: staticmethod(method) for name, method in methods.items()})()
 
 
 def manifest(name: str, namespace: str = "shop", guest: int = 1) -> Manifest:
@@ -81,8 +79,8 @@ def test_unreadable_namespace_fails_only_its_entries() -> None:
 
 def test_fail_fast_sends_nothing_after_preflight_refusal() -> None:
     picky = handler_with(
-        preflight=lambda _session, planned: [
-            [Finding("too small")] if step.entry.key.name == "a" else [] for step in planned
+        preflight=lambda planned: [
+            [Finding("too small")] if result.entry.key.name == "a" else [] for result in planned
         ],
     )
     store = empty("shop")
@@ -193,9 +191,7 @@ def test_deletion_waits_for_dependents_which_may_fail() -> None:
     store = Store({PATH.format("shop"): [{**manifest("a"), "metadata": {**manifest("a")["metadata"], "uid": "1"}}]})
     requests: list[tuple[str | None, list[str]]] = []
 
-    def await_dependents(
-        _session: Any, namespace: str | None, deleted: list[Manifest], _seconds: float
-    ) -> dict[str, str]:
+    def await_dependents(namespace: str | None, deleted: list[Manifest], _seconds: float) -> dict[str, str]:
         requests.append((namespace, [item["metadata"]["name"] for item in deleted]))
         return {"a": "its guest still runs"}
 
@@ -215,9 +211,7 @@ def test_leftovers_delay_only_the_object_of_that_name() -> None:
     store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
     requests: list[tuple[str | None, list[str]]] = []
 
-    def await_old_dependents(
-        _session: Any, namespace: str | None, created: list[Manifest], _seconds: float
-    ) -> dict[str, str]:
+    def await_old_dependents(namespace: str | None, created: list[Manifest], _seconds: float) -> dict[str, str]:
         requests.append((namespace, [item["metadata"]["name"] for item in created]))
         return {"b": "its revision is still there"}
 

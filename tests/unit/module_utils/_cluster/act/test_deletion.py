@@ -13,7 +13,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     retained_claims,
 )
 from growth import growth
-from scripted_server import listed, session_with, status
+from scripted_server import Lister, listed, session_with, status
 
 CLAIMS = "/api/v1/namespaces/shop/persistentvolumeclaims"
 VOLUMES = "/apis/cdi.kubevirt.io/v1beta1/namespaces/shop/datavolumes"
@@ -178,14 +178,14 @@ def test_unreachable_cluster_fails_the_new_vm(revisions: Any, vm: Any) -> None:
     assert list(left("a", revisions, {"a": vm})) == ["a"]
 
 
-class Going:
+class Going(Lister):
     """A session in which the garbage collector first touches and then deletes a revision of each VM."""
 
     def __init__(self, count: int) -> None:
         self.items = [of_vm(f"vm-{number}", f"uid-{number}") for number in range(count)]
         self.vms = [{"metadata": item["metadata"]["ownerReferences"][0]} for item in self.items]
 
-    def list(self, kind: Any, *_arguments: Any, **_query: str) -> tuple[list[dict[str, Any]], str]:
+    def list_to_watch(self, kind: Any, *_arguments: Any, **_query: str) -> tuple[list[dict[str, Any]], str]:
         return (self.items if kind.kind == "ControllerRevision" else []), "1"
 
     def watch(self, *_arguments: Any, **_query: str) -> Iterator[dict[str, Any]]:

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import (
-    WriteOperation,
     WriteOutcome,
     WriteSettings,
-    run_operations,
+    run_writes,
     send,
     send_create,
 )
@@ -168,15 +167,14 @@ class Numbered(WriteOutcome):
 
     def do(self) -> None:
         if self.number == 1:
-            raise ApiError(403, {"message": "no"})
+            raise ApiError(403, {"message": "no"}, verb="PATCH", path=PATH)
         self.done = True
 
 
 @pytest.mark.parametrize("fail_fast", [False, True])
 def test_fail_fast_stops_after_the_first_failure(fail_fast: bool) -> None:
     outcomes = [Numbered(number) for number in range(3)]
-    operations = (WriteOperation(outcome, outcome.do, "PATCH", BY_NAME["VirtualMachine"]) for outcome in outcomes)
-    run_operations(operations, WriteSettings(fail_fast=fail_fast, concurrency=1), "virtual machine")
+    run_writes(outcomes, Numbered.do, WriteSettings(fail_fast=fail_fast, concurrency=1), "virtual machine")
     assert [outcome.done for outcome in outcomes] == [True, False, not fail_fast]
     assert str(outcomes[1].failed).startswith("no. To permit the request, grant")
     last = "not sent because another virtual machine of the task failed and fail_fast is set" if fail_fast else None

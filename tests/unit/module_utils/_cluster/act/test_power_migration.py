@@ -8,7 +8,6 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
-    PowerEntry,
     PowerOutcome,
     power,
 )
@@ -56,7 +55,7 @@ def run(cluster: Cluster, state: str, names: str = "a", **options: Any) -> list[
     with session_with(cluster) as session:
         return power(
             session,
-            [PowerEntry("shop", name, PowerRequest(state)) for name in names],
+            [PowerOutcome("shop", name, PowerRequest(state)) for name in names],
             WriteSettings(**{"wait": True, **options}),
         )
 

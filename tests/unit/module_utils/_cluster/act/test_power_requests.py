@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import PowerEntry, power
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import PowerOutcome, power
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import PowerRequest
 from scripted_server import session_with, status
 
@@ -45,7 +45,7 @@ class Cluster:
 def test_a_lost_answer(answer: Any, state: str, verb: str, lost: bool) -> None:
     cluster = Cluster(answer, lost)
     with session_with(cluster) as session:
-        result = power(session, [PowerEntry("shop", "a", PowerRequest(state))], WriteSettings(wait=False))[0]
+        result = power(session, [PowerOutcome("shop", "a", PowerRequest(state))], WriteSettings(wait=False))[0]
     assert cluster.verbs == [f"virtualmachines/a/{verb}"]
     assert (result.changed, bool(result.failed)) == (not lost, lost)
     if lost:
@@ -62,13 +62,13 @@ def test_verb_without_effect_is_sent_again() -> None:
         return cluster(method, path, query)
 
     with session_with(answer, retry_timeout=20) as session:
-        result = power(session, [PowerEntry("shop", "a", PowerRequest("restarted"))], WriteSettings(wait=False))[0]
+        result = power(session, [PowerOutcome("shop", "a", PowerRequest("restarted"))], WriteSettings(wait=False))[0]
     assert (result.verb, result.failed, len(verbs)) == ("restart", None, 2)
 
 
 def test_fail_fast_stops_after_the_first_failure() -> None:
     cluster = Cluster(status(409, "VM is busy", "Conflict"), lost=True)
-    entries = [PowerEntry("shop", "a", PowerRequest("stopped")), PowerEntry("shop", "a", PowerRequest("paused"))]
+    entries = [PowerOutcome("shop", "a", PowerRequest("stopped")), PowerOutcome("shop", "a", PowerRequest("paused"))]
     with session_with(cluster) as session:
         results = power(session, entries, WriteSettings(wait=False, fail_fast=True, concurrency=1))
     assert [result.failed for result in results] == [
@@ -82,5 +82,5 @@ def test_stopping_vm_is_not_started_without_wait() -> None:
     cluster = Cluster((202, {}), lost=True)
     cluster.strategy = "Halted"
     with session_with(cluster) as session:
-        result = power(session, [PowerEntry("shop", "a", PowerRequest("started"))], WriteSettings(wait=False))[0]
+        result = power(session, [PowerOutcome("shop", "a", PowerRequest("started"))], WriteSettings(wait=False))[0]
     assert (result.failed, cluster.verbs) == ("the VM is still stopping; set wait, or run the task again later", [])

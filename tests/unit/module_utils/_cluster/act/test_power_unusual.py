@@ -8,7 +8,6 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.power import (
-    PowerEntry,
     PowerOutcome,
     power,
 )
@@ -38,7 +37,7 @@ def store(vms: list[Manifest], instances: list[Manifest]) -> Store:
 
 
 def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[PowerOutcome]:
-    entries = [PowerEntry("shop", name, PowerRequest(state)) for name in names]
+    entries = [PowerOutcome("shop", name, PowerRequest(state)) for name in names]
     with session_with(cluster) as session:
         return power(session, entries, WriteSettings(**{"wait": True, **settings}))
 
@@ -53,8 +52,8 @@ def test_missing_vm_does_not_fail_others() -> None:
 
 def test_unreadable_namespace_fails_only_its_vms() -> None:
     cluster = store([vm("a")], [guest("a")])
-    entries = [PowerEntry("lab", name, PowerRequest("stopped")) for name in "xy"] + [
-        PowerEntry("shop", "a", PowerRequest("started"))
+    entries = [PowerOutcome("lab", name, PowerRequest("stopped")) for name in "xy"] + [
+        PowerOutcome("shop", "a", PowerRequest("started"))
     ]
     cluster.answers[("GET", "/lab/virtualmachines")] = forbidden("virtualmachines")
     cluster.answers[("GET", "/lab/virtualmachineinstances")] = (200, listed())
@@ -169,6 +168,8 @@ def test_soft_reboot_is_never_sent_again() -> None:
     cluster = store([vm("a")], [guest("a")])
     cluster.answers[("PUT", "/softreboot")] = None
     with session_with(cluster, retry_timeout=20) as session:
-        (result,) = power(session, [PowerEntry("shop", "a", PowerRequest("soft_rebooted"))], WriteSettings(wait=False))
+        (result,) = power(
+            session, [PowerOutcome("shop", "a", PowerRequest("soft_rebooted"))], WriteSettings(wait=False)
+        )
     assert "cannot reach the API server" in str(result.failed)
     assert [method for method, _path in cluster.writes] == ["PUT"]

@@ -16,12 +16,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     prune,
     upgrade_revisions,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import RequestFailed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import (
     InspectedVM,
     inspect,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Unreadable
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import delete
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import naming, revision
 from scripted_server import listed, session_with, status
@@ -153,7 +153,7 @@ def test_prune_skips_revisions_of_running_restores() -> None:
 @pytest.mark.parametrize("path", [REVISIONS, f"{KUBEVIRT}/virtualmachines", CONTENTS, RESTORES])
 def test_unreadable_referrers_prevent_pruning(path: str) -> None:
     server = Server(**{CONTENTS: [], RESTORES: [], path: status(403, "forbidden", "Forbidden")})
-    with pytest.raises(Unreadable, match=rf'grant .*resources: \["{path.rpartition("/")[2]}"\], verbs: \["list"\]'):
+    with pytest.raises(RequestFailed, match=rf'grant .*resources: \["{path.rpartition("/")[2]}"\], verbs: \["list"\]'):
         server.prunable()
 
 

@@ -96,7 +96,10 @@ def change(store: Store, *wanted: Manifest) -> list[DeclareOutcome]:
     ]
     with session_with(store) as session:
         return declare(
-            session, VirtualMachineHandler(options), entries, WriteSettings(check_mode=True, server_dry_run=False)
+            session,
+            VirtualMachineHandler(options, session),
+            entries,
+            WriteSettings(check_mode=True, server_dry_run=False),
         )
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import configuration as rules
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.configuration import configure
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import transport as rules
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ConnectionFailed
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.transport import configure
 
 KUBECONFIG: dict[str, Any] = {
     "apiVersion": "v1",

@@ -14,8 +14,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.configuration import configure
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.transport import connections
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.transport import (
+    configure,
+    connections,
+)
 
 
 def pair() -> tuple[bytes, bytes]:

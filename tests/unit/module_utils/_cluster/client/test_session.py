@@ -17,11 +17,11 @@ import yaml
 from tls_server import with_tls
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session as module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.backoff import TokenBucket
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
     ApiError,
     ConnectionFailed,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import TokenBucket
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import kinds
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import apply
@@ -226,7 +226,7 @@ def test_a_list_whose_pages_have_expired_begins_again(server: Server) -> None:
         status(410, "Expired"),
         (200, {}, json.dumps(again).encode()),
     ]
-    items, version = session(server).list(VM, "shop")
+    items, version = session(server).list_to_watch(VM, "shop")
     assert ([item["metadata"]["name"] for item in items], version) == (["a", "b"], "9")
     assert "continue" not in server.seen[-1]
 
@@ -236,11 +236,12 @@ def test_expired_list_restarts_after_any_time(server: Server) -> None:
     first = (200, {}, json.dumps(page).encode())
     last = (200, {}, json.dumps({"metadata": {"resourceVersion": "9"}, "items": []}).encode())
     server.answers = [first, status(410, "Expired"), last]
-    assert session(server, retry_timeout=0).list(VM, "shop") == ([], "9")
+    assert session(server, retry_timeout=0).list_to_watch(VM, "shop") == ([], "9")
     server.answers = [first, status(410, "Expired")] * 20
     server.seen.clear()
-    with pytest.raises(ApiError, match="Expired"):
+    with pytest.raises(ApiError) as error:
         session(server, retry_timeout=0).list(VM, "shop")
+    assert error.value.reason == "Expired"
     assert len(server.seen) == 10
 
 
@@ -379,7 +380,7 @@ def test_a_list_is_read_in_pages(server: Server) -> None:
         {"metadata": {"resourceVersion": "5"}, "items": [{"metadata": {"name": "b"}}]},
     ]
     server.answers = [(200, {}, json.dumps(page).encode()) for page in pages]
-    items, version = session(server).list(VM, "shop")
+    items, version = session(server).list_to_watch(VM, "shop")
     assert [(item["kind"], item["metadata"]["name"]) for item in items] == [
         ("VirtualMachine", "a"),
         ("VirtualMachine", "b"),
@@ -399,7 +400,7 @@ def test_objects_of_a_list_share_equal_managed_fields(server: Server) -> None:
     strange = [{"metadata": {"name": "x", "managedFields": managed}} for managed in (None, "x", ["x"])]
     page = {"metadata": {}, "items": objects + strange}
     server.answers = [(200, {}, json.dumps(page).encode())]
-    items, _version = session(server).list(VM, "shop")
+    items = session(server).list(VM, "shop")
     assert [item["metadata"] for item in items] == [item["metadata"] for item in page["items"]]
     entry, equal, other = [item["metadata"]["managedFields"][0]["fieldsV1"] for item in items[:3]]
     assert entry is equal is not other

@@ -12,8 +12,7 @@ def failed(*reasons: str, every: bool = False, unchanged: int = 0) -> dict[str, 
     rest = [{"name": "other", "failed": False} for _number in range(unchanged)]
     result = {"results": [*entries, *rest], **({"result": entries[0]} if len(entries) == 1 else {})}
     params = {"results_on_failure": "all" if every else "failed"}
-    failures = [(entry["name"], entry["msg"]) for entry in entries]
-    return failed_outcome(params, "virtual machines", failures, result, []).result
+    return failed_outcome(params, "virtual machines", result).result
 
 
 def test_single_object_reports_its_reason_only_once() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -46,10 +47,12 @@ def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "neve
         "concurrency": 1,
         "wait": False,
     }
-    handler = VirtualMachineHandler(options)
-    module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options: handler)
+    handler = VirtualMachineHandler(options, mock.Mock())
+    module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options, _session: handler)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
-    return module._outcome(params, Mode(check=check), handler, list(results), [], {}).warnings
+    mode = Mode(check=check)
+    module._outcome(params, mode, handler, list(results))
+    return mode.warnings
 
 
 def test_single_vm_is_named() -> None:

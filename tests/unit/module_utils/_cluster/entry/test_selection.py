@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import virtual_machine_power
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.selection import selected
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.options import selected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import inspect
 from growth import growth
 from scripted_server import KUBEVIRT
@@ -33,12 +33,12 @@ class Session:
     def __init__(self, count: int) -> None:
         self.names = [f"vm-{number}" for number in range(count)]
 
-    def list(self, kind: Any, *_arguments: Any, **_query: str) -> tuple[list[Any], str]:
+    def list(self, kind: Any, *_arguments: Any, **_query: str) -> list[Any]:
         if kind.kind != "VirtualMachine":
-            return [KUBEVIRT] if kind.kind == "KubeVirt" else [], "1"
+            return [KUBEVIRT] if kind.kind == "KubeVirt" else []
         spec = {"template": {"spec": {"domain": {"devices": {}}}}}
         metadata = [{"name": name, "namespace": "shop", "uid": name} for name in self.names]
-        return [Counted(metadata=entry, spec=spec) for entry in metadata], "1"
+        return [Counted(metadata=entry, spec=spec) for entry in metadata]
 
 
 def params(names: list[str], **more: Any) -> Any:

@@ -17,13 +17,13 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import TaskFailed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.catalog_source import (
-    SourceError,
     Sources,
     fetch,
-    parse,
     release_files,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.catalog_text import documents
 
 TEXT = "kind: A\n---\nkind: B\n"
 DIGEST = hashlib.sha256(TEXT.encode()).hexdigest()
@@ -101,7 +101,7 @@ def test_a_release_is_verified_and_fetched_once(web: Web, sources: Sources) -> N
 def test_a_changed_file_is_refused_and_not_kept(web: Web, sources: Sources) -> None:
     web.publish("v1", TEXT[:-4], digest=DIGEST)
     with pytest.raises(
-        SourceError, match=(f"expected the checksum {DIGEST}, found .*truncated, so nothing was deployed")
+        TaskFailed, match=(f"expected the checksum {DIGEST}, found .*truncated, so nothing was deployed")
     ):
         fetch(release(web), "", sources)
     web.publish("v1", TEXT)
@@ -112,15 +112,15 @@ def test_explicit_checksum_needs_no_list(web: Web, sources: Sources) -> None:
     web.files["/own.yaml"] = TEXT.encode()
     address = f"{web.address}/own.yaml"
     assert fetch([address], f"sha256:{DIGEST.upper()}", sources) == [(TEXT, DIGEST)]
-    with pytest.raises(SourceError, match=r"CHECKSUMS.sha256: HTTP 404"):
+    with pytest.raises(TaskFailed, match=r"CHECKSUMS.sha256: HTTP 404"):
         fetch([address], "", sources)
-    with pytest.raises(SourceError, match="is not a SHA-256"):
+    with pytest.raises(TaskFailed, match="is not a SHA-256"):
         fetch([address], "md5:abc", sources)
 
 
 def test_file_missing_from_checksums_is_refused(web: Web, sources: Sources) -> None:
     web.publish("v1", TEXT)
-    with pytest.raises(SourceError, match=r"does not list common-clusterpreferences-bundle-v1.yaml"):
+    with pytest.raises(TaskFailed, match=r"does not list common-clusterpreferences-bundle-v1.yaml"):
         fetch(release_files(web.address, "v1", ("preference",)), "", sources)
 
 
@@ -137,14 +137,14 @@ def test_busy_server_is_retried(web: Web, sources: Sources) -> None:
     web.failures = 2
     assert fetch(release(web), "", sources)[0][0] == TEXT
     web.failures = 9
-    with pytest.raises(SourceError, match="HTTP 503"):
+    with pytest.raises(TaskFailed, match="HTTP 503"):
         fetch([f"{web.address}/other.yaml"], DIGEST[::-1], sources._replace(seconds=0))
 
 
 def test_a_download_that_breaks_off_is_noticed(web: Web, sources: Sources) -> None:
     web.files["/own.yaml"] = TEXT.encode()
     web.shorter = 5
-    with pytest.raises(SourceError, match="cannot fetch"):
+    with pytest.raises(TaskFailed, match="cannot fetch"):
         fetch([f"{web.address}/own.yaml"], DIGEST, sources._replace(seconds=0))
 
 
@@ -187,26 +187,26 @@ def test_server_with_private_ca_needs_download_ca_cert(web: Web, sources: Source
     web.server.socket = context.wrap_socket(web.server.socket, server_side=True)
     web.files["/own.yaml"] = TEXT.encode()
     address = f"https://127.0.0.1:{web.server.server_port}/own.yaml"
-    with pytest.raises(SourceError, match=r"(?i)certificate verify failed.*download_ca_cert"):
+    with pytest.raises(TaskFailed, match=r"(?i)certificate verify failed.*download_ca_cert"):
         fetch([address], DIGEST, sources)
     assert fetch([address], DIGEST, sources._replace(ca_cert=str(own))) == [(TEXT, DIGEST)]
 
 
 def test_missing_ca_file_is_reported(sources: Sources) -> None:
-    with pytest.raises(SourceError, match=r"download_ca_cert: cannot read the file /nowhere/ca.pem"):
+    with pytest.raises(TaskFailed, match=r"download_ca_cert: cannot read the file /nowhere/ca.pem"):
         fetch(["https://127.0.0.1:9/own.yaml"], DIGEST, sources._replace(ca_cert="/nowhere/ca.pem"))
 
 
 @pytest.mark.parametrize("address", ["bundle.yaml", "ftp://example.com/a", "https:///a"])
 def test_invalid_url_is_refused(address: str, sources: Sources) -> None:
-    with pytest.raises(SourceError, match="is not a web address"):
+    with pytest.raises(TaskFailed, match="is not a web address"):
         fetch([address], DIGEST, sources)
 
 
 def test_a_cut_document_names_its_place() -> None:
-    assert parse(TEXT, "a.yaml") == [{"kind": "A"}, {"kind": "B"}]
-    with pytest.raises(SourceError, match=r"a.yaml, line 2, column .*; check that the file is complete"):
-        parse('kind: A\nmetadata: {name: "x', "a.yaml")
+    assert documents(TEXT, "a.yaml") == [{"kind": "A"}, {"kind": "B"}]
+    with pytest.raises(TaskFailed, match=r"a.yaml, line 2, column .*; check that the file is complete"):
+        documents('kind: A\nmetadata: {name: "x', "a.yaml")
 
 
 def test_checksum_lists_may_have_other_lines(web: Web, sources: Sources) -> None:
@@ -215,7 +215,7 @@ def test_checksum_lists_may_have_other_lines(web: Web, sources: Sources) -> None
     assert fetch([f"{web.address}/own.yaml"], "", sources) == [(TEXT, DIGEST)]
     web.files["/v2/own.yaml"] = TEXT.encode()
     web.files["/v2/CHECKSUMS.sha256"] = b"<html>please log in</html>"
-    with pytest.raises(SourceError, match=r"/v2/CHECKSUMS.sha256 contains no checksums; set checksum"):
+    with pytest.raises(TaskFailed, match=r"/v2/CHECKSUMS.sha256 contains no checksums; set checksum"):
         fetch([f"{web.address}/v2/own.yaml"], "", sources)
 
 
@@ -232,12 +232,12 @@ def test_a_folder_has_one_list_of_checksums(web: Web, sources: Sources) -> None:
 def test_binary_file_is_refused(web: Web, sources: Sources) -> None:
     web.files["/own.yaml"] = b"\xff\xfe"
     address = f"{web.address}/own.yaml"
-    with pytest.raises(SourceError, match=r"own.yaml is not a text file: "):
+    with pytest.raises(TaskFailed, match=r"own.yaml is not a text file: "):
         fetch([address], hashlib.sha256(b"\xff\xfe").hexdigest(), sources)
 
 
 def test_invalid_proxy_is_refused(sources: Sources) -> None:
-    with pytest.raises(SourceError, match=r"download_proxy: 'socks9://x' cannot be used: "):
+    with pytest.raises(TaskFailed, match=r"download_proxy: 'socks9://x' cannot be used: "):
         fetch(["https://127.0.0.1:9/own.yaml"], DIGEST, sources._replace(proxy="socks9://x"))
 
 

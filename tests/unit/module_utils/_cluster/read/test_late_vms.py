@@ -112,8 +112,8 @@ class Late:
             "Pod": [named(f"pod-{name}", {"phase": "Pending"}, **{"vm.kubevirt.io/name": name}) for name in names],
         }
 
-    def list(self, kind: Any, *_arguments: Any, **_query: str) -> tuple[list[Any], str]:
-        return list(self.lists.get(kind.kind, [])), "1"
+    def list(self, kind: Any, *_arguments: Any, **_query: str) -> list[Any]:
+        return list(self.lists.get(kind.kind, []))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from docker_registry import PROGRAM, DockerRegistry, docker_registry
 from loopback_registry import LoopbackRegistry, loopback_registry
 from tls_server import with_tls
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.image import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.boot_sources import (
     Content,
     Registry,
     RegistryError,

@@ -21,7 +21,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
     with_grace,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
-from scripted_server import Answer, listed, session_with, status
+from scripted_server import Answer, Lister, listed, session_with, status
 
 VM = BY_NAME["VirtualMachine"]
 VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
@@ -78,14 +78,14 @@ def test_stuck_objects_fail_after_their_grace_without_events() -> None:
     assert wait(answer, "a") == {"a": "it is stuck"}
 
 
-class Stuck:
+class Stuck(Lister):
     """A session in which the objects get stuck one after the other, each by a watch of its own."""
 
     def __init__(self, *names: str) -> None:
         self.due = list(names)
         self.lists = 0
 
-    def list(self, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
+    def list_to_watch(self, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
         self.lists += 1
         return [vm(name, "new") for name in self.due], "1"
 
@@ -195,12 +195,12 @@ def test_late_objects_report_conditions_and_newest_events(readable: bool) -> Non
 
 @pytest.mark.parametrize(("reachable", "failure"), [(True, None), (False, "no answer")])
 def test_lists_show_progress_where_watches_are_blocked(reachable: bool, failure: str | None) -> None:
-    class Held:
+    class Held(Lister):
         """A session whose watches get no answer, as behind a proxy that buffers them."""
 
         lists = 0
 
-        def list(self, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
+        def list_to_watch(self, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
             self.lists += 1
             if self.lists > 1 and not reachable:
                 raise ConnectionFailed("no answer")
@@ -229,7 +229,7 @@ def test_failure_from_before_the_write_has_grace() -> None:
     assert with_grace(ProbeResult(pending="it")) == ProbeResult(pending="it")
 
 
-class Busy:
+class Busy(Lister):
     """A session of many namespaces: watches last until `together` of them are open, or end at once after that."""
 
     def __init__(self, together: int) -> None:
@@ -237,7 +237,7 @@ class Busy:
         self.open = self.most = 0
         self._lock = threading.Lock()
 
-    def list(self, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
+    def list_to_watch(self, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
         return [vm("a", "new")], "1"
 
     def watch(self, *_arguments: Any, **_query: str) -> Iterator[Manifest]:
@@ -260,10 +260,12 @@ def test_concurrent_watches_of_namespaces_are_limited(namespaces: int, together:
 
 
 def test_namespace_is_listed_once_after_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Slow:
+    class Slow(Lister):
         listed: list[str]
 
-        def list(self, kind: Any, namespace: str, *_arguments: Any, **_query: str) -> tuple[list[Manifest], str]:
+        def list_to_watch(
+            self, kind: Any, namespace: str, *_arguments: Any, **_query: str
+        ) -> tuple[list[Manifest], str]:
             if kind.kind != "VirtualMachine":
                 return [], "1"
             self.listed.append(namespace)

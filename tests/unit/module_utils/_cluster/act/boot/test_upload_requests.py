@@ -18,8 +18,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     UploadSettings,
     upload,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.display import displayed_by
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.upload import UploadTarget
 from scripted_server import Store, session_with, status
 
@@ -95,9 +95,10 @@ def test_unprocessed_claim_times_out(file: BinaryIO) -> None:
 def test_progress_shows_each_tenth_of_a_try() -> None:
     lines: list[str] = []
     progress = Progress("disk-1", 1000)
-    with displayed_by(lines.append):
-        for count in (1, 99, 100, 150, 1000, 5, 200):
-            progress.report(count)
+    token = display.set(lines.append)
+    for count in (1, 99, 100, 150, 1000, 5, 200):
+        progress.report(count)
+    display.reset(token)
     progress.report(700)
     assert [line.partition(" of ")[0] for line in lines] == [
         "disk-1: 10 %",
@@ -110,6 +111,7 @@ def test_progress_shows_each_tenth_of_a_try() -> None:
 
 def test_progress_of_an_empty_file() -> None:
     lines: list[str] = []
-    with displayed_by(lines.append):
-        Progress("disk-1", 0).report(0)
+    token = display.set(lines.append)
+    Progress("disk-1", 0).report(0)
+    display.reset(token)
     assert lines == ["disk-1: 100 % of 0 bytes uploaded"]

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.expansion import expand_vms
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine_info import (
+    expansions,
+)
 from scripted_server import listed, session_with, status
 
 KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
@@ -50,11 +52,11 @@ def differing(answer: tuple[int, Any], *instancetypes: Any) -> Any:
         return (200, listed(*instancetypes)) if path == TYPES else answer
 
     with session_with(respond) as session:
-        return expand_vms(session, [VM], 2)[0]
+        return expansions(session, [VM], 2)[0]
 
 
 def fields(result: Any) -> dict[str, Any]:
-    return {item["field"]: (item["server"], item["resolver"]) for item in result.differences}
+    return {item["field"]: (item["server"], item["resolver"]) for item in result["differences"]}
 
 
 def test_changed_and_unknown_fields_are_differences() -> None:
@@ -65,17 +67,17 @@ def test_changed_and_unknown_fields_are_differences() -> None:
         "template.spec.domain.cpu.sockets": (4, 2),
         "template.spec.domain.newThing": ({"a": 1}, None),
     }
-    assert not result.equal
+    assert not result["equal"]
     assert "hunter2" not in str(result)
 
 
 def test_errors_are_equal_for_the_same_reason_only() -> None:
     text = 'virtualmachineclusterinstancetypes.instancetype.kubevirt.io "small" not found'
     same = differing(status(500, f"Internal error occurred: {text}", "InternalError"))
-    assert (same.equal, same.resolver_error) == (True, text)
-    assert not differing(status(500, "Internal error occurred: out of order", "InternalError")).equal
-    assert not differing(status(500, f"Internal error occurred: {text}", "InternalError"), SMALL).equal
-    assert not differing((200, expanded(2))).equal
+    assert (same["equal"], same["resolver_error"]) == (True, text)
+    assert not differing(status(500, "Internal error occurred: out of order", "InternalError"))["equal"]
+    assert not differing(status(500, f"Internal error occurred: {text}", "InternalError"), SMALL)["equal"]
+    assert not differing((200, expanded(2)))["equal"]
 
 
 def test_a_missing_right_is_no_difference() -> None:

@@ -1,16 +1,74 @@
-"""The options that select VMs, and the selected VMs."""
+# Copyright: the virtshape.instancetypes authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The options of all modules, which doc fragments describe, and the VMs that the options select."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
+
+from ansible.module_utils.basic import env_fallback
 
 from ..._resolver.api.kinds import BY_NAME
-from ..client.errors import ApiError, ConnectionFailed, explain
+from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..read.revisions import namespaced_name
-from ..read.unmatched import unmatched
-from .outcome import Params, TaskFailed
+from ..read.snapshot import unmatched
+from .outcome import Params
+
+
+def _from_environment(name: str, **spec: Any) -> dict[str, Any]:
+    return {**spec, "fallback": (env_fallback, [f"K8S_AUTH_{name}"])}
+
+
+AUTH: Final[dict[str, dict[str, Any]]] = {
+    # The dictionary may contain secrets, but no_log would hide every "default" and "v1" in the output.
+    "kubeconfig": _from_environment("KUBECONFIG", type="raw", no_log=False),
+    "context": _from_environment("CONTEXT", type="str"),
+    "host": _from_environment("HOST", type="str"),
+    "api_key": _from_environment("API_KEY", type="str", no_log=True),
+    "username": _from_environment("USERNAME", type="str"),
+    "password": _from_environment("PASSWORD", type="str", no_log=True),
+    "validate_certs": _from_environment("VERIFY_SSL", type="bool", aliases=["verify_ssl"]),
+    "ca_cert": _from_environment("SSL_CA_CERT", type="path", aliases=["ssl_ca_cert"]),
+    "client_cert": _from_environment("CERT_FILE", type="path", aliases=["cert_file"]),
+    # A path, not the key itself.
+    "client_key": _from_environment("KEY_FILE", type="path", aliases=["key_file"], no_log=False),
+    "proxy": _from_environment("PROXY", type="str"),
+    "no_proxy": _from_environment("NO_PROXY", type="str"),
+    "proxy_headers": {
+        "type": "dict",
+        # Otherwise the environment variables would count only for a task that sets proxy_headers.
+        "apply_defaults": True,
+        "options": {
+            "basic_auth": _from_environment("PROXY_HEADERS_BASIC_AUTH", type="str", no_log=True),
+            "proxy_basic_auth": _from_environment("PROXY_HEADERS_PROXY_BASIC_AUTH", type="str", no_log=True),
+            "user_agent": _from_environment("PROXY_HEADERS_USER_AGENT", type="str"),
+        },
+    },
+    "impersonate_user": _from_environment("IMPERSONATE_USER", type="str"),
+    "impersonate_groups": _from_environment("IMPERSONATE_GROUPS", type="list", elements="str"),
+}
+
+REQUESTS: Final[dict[str, dict[str, Any]]] = {
+    "retry_timeout": {"type": "int", "default": 60},
+    "qps": {"type": "float"},
+}
+
+DRY_RUN: Final[dict[str, dict[str, Any]]] = {"server_dry_run": {"type": "bool", "default": True}}
+
+WAIT: Final[dict[str, dict[str, Any]]] = {
+    "wait": {"type": "bool", "default": False},
+    "wait_timeout": {"type": "int", "default": 120},
+    "concurrency": {"type": "int", "default": 16},
+    "preflight": {"type": "str", "choices": ["strict", "warn", "off"], "default": "strict"},
+    "fail_fast": {"type": "bool", "default": False},
+    "force_conflicts": {"type": "bool", "default": False},
+    "take_over": {"type": "raw"},
+}
+
 
 # Which VMs a module is about.
 SELECTION: dict[str, dict[str, Any]] = {
@@ -26,10 +84,7 @@ def selected(params: Params, session: Session, warnings: list[str]) -> list[dict
     A name that does not exist fails the task. Another option that selects nothing adds a warning.
     """
     query = {"labelSelector": labels} if (labels := selector(params)) else {}
-    try:
-        vms, _version = session.list(BY_NAME["VirtualMachine"], params["namespace"], **query)
-    except ApiError as error:
-        raise TaskFailed(explain(error, "LIST", BY_NAME["VirtualMachine"])) from error
+    vms = session.list(BY_NAME["VirtualMachine"], params["namespace"], **query)
     if params["names"] is not None:
         chosen = set(params["names"])
         vms = [vm for vm in vms if vm["metadata"]["name"] in chosen]
@@ -69,10 +124,7 @@ def to_delete(params: Params, warnings: list[str]) -> Params:
     if labels is None:
         return {**params, "virtual_machines": [{"name": name} for name in dict.fromkeys(names)]}
     problems: list[str] = []
-    try:
-        vms = selected(params, Session(params), problems)
-    except ConnectionFailed as error:
-        raise TaskFailed(str(error)) from error
+    vms = selected(params, Session(params), problems)
     if any(problem.startswith("namespace:") for problem in problems):
         raise TaskFailed(problems[0])
     warnings += problems

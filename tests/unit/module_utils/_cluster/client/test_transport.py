@@ -7,16 +7,16 @@ import sys
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import libraries
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import transport
 
 
 @pytest.mark.parametrize("name", ["urllib3", "yaml", "kubernetes.client.rest"])
 def test_missing_library_is_recorded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name, None)
-    spec = importlib.util.spec_from_file_location("libraries_without", str(libraries.__file__))
+    spec = importlib.util.spec_from_file_location(f"{transport.__package__}.without", str(transport.__file__))
     assert spec is not None and spec.loader is not None
     without = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(without)
     assert without.MISSING.startswith("Traceback") and name in without.MISSING
     assert (without.urllib3, without.yaml, without.RESTClientObject) == (None, None, None)
-    assert libraries.MISSING is None
+    assert transport.MISSING is None
