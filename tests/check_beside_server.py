@@ -13,12 +13,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import (
-    evaluate,
-    other_tasks,
-    sources,
-    templates,
-)
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate, sources, tasks
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding
 
 Manifest = dict[str, Any]
@@ -87,7 +82,7 @@ def files(folder: Path) -> Iterator[File]:
         every = [
             here
             for source in repository.sources
-            for manifest in (*sources.manifests([source]), *other_tasks.task_manifests(source.location, source.content))
+            for manifest in (*sources.manifests([source]), *tasks.task_manifests(source.location, source.content))
             for here in _of_template(manifest)
             if here.manifest.get("kind") in kinds
         ]
@@ -99,10 +94,10 @@ def files(folder: Path) -> Iterator[File]:
 
 def _of_template(here: sources.SourceManifest) -> Iterator[sources.SourceManifest]:
     """The objects of an OpenShift Template with default parameters; else the manifest itself."""
-    if here.problem or not templates.is_template(here.manifest):
+    if here.problem or not sources.is_template(here.manifest):
         yield here
         return
-    for _index, manifest, parameter in templates.objects(here.manifest):
+    for _index, manifest, parameter in sources.template_objects(here.manifest):
         yield sources.SourceManifest(here.location, manifest, parameter)
 
 

@@ -17,8 +17,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Location
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.sources import SourceManifest
@@ -43,7 +43,7 @@ def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
     check reads no further.
     """
     cluster = Cluster(evaluate.Objects([]), kubevirt)
-    rules = cluster_config.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
+    rules = cluster_config.config_of(kubevirt)
     try:
         admitted = admit(manifest, None, cluster).admitted
         if admitted is None:

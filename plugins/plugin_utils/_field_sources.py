@@ -16,7 +16,7 @@ from ..module_utils._resolver.api.tree import copy
 from ..module_utils._resolver.kubevirt.apply import applier
 from ..module_utils._resolver.kubevirt.find.lookup import Problem
 from ..module_utils._resolver.kubevirt.vmi import expand as expansion
-from ..module_utils._resolver.kubevirt.vmi.configuration import Configuration
+from ..module_utils._resolver.kubevirt.vmi.cluster import Configuration
 from ._filters import FilterProblem
 
 VM: Final = "VM"

@@ -25,7 +25,7 @@ from cron_times import next_time  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import image  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi import admission, schedule  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.refusal import Cause, Refusal  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.data_volume import Cause, Refusal  # noqa: E402
 
 Case = dict[str, Any]
 

@@ -12,13 +12,13 @@ import wire_types
 
 from _resolver.api import errors, quantity, release_schema, schema
 from _resolver.api.errors import Panic
-from _resolver.api.fields.enums import ENUMS
+from _resolver.api.fields.domain import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
 from _resolver.api.release import NEWEST, Release
 from _resolver.kubevirt.apply import applier, conflict, requirements, topology
 from _resolver.kubevirt.find import decode, infer, lookup, naming, revision
 from _resolver.kubevirt.revision import store, upgrade
-from _resolver.kubevirt.vmi import configuration, expand, vmi
+from _resolver.kubevirt.vmi import cluster, expand, vmi
 from _resolver.kubevirt.webhooks import mutate, validate
 
 Json = dict[str, Any]
@@ -38,8 +38,8 @@ def _objects(given: Json) -> lookup.Objects:
     return lookup.Objects(given.get("objects", ()))
 
 
-def _config(given: Json) -> configuration.Configuration:
-    return configuration.configuration(given.get("config"), given.get("arch") or configuration.DEFAULT_ARCHITECTURE)
+def _config(given: Json) -> cluster.Configuration:
+    return cluster.configuration(given.get("config"), given.get("arch") or cluster.DEFAULT_ARCHITECTURE)
 
 
 def _specs(given: Json, version: Release) -> tuple[Json | None, Json | None]:
@@ -248,8 +248,8 @@ def ignored(op: str, given: Json, version: Release) -> Iterator[str]:
         if manifest["kind"] in ROLE_OF_KIND
     ]
     for label, type_name, value in parts:
-        for path, _unused in release_schema.unknown_fields(type_name, value, version):
-            yield f"{label}: {_INDEX.sub('[]', path)}"
+        for field in release_schema.unknown(type_name, value, version):
+            yield f"{label}: {_INDEX.sub('[]', field.path)}"
 
 
 OPS: dict[str, Callable[[Json], Any]] = {

@@ -18,10 +18,8 @@ sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "role
 from _resolver.kubernetes.placement.batch import Batch  # noqa: E402
 from _resolver.kubernetes.placement.demand import DeviceObjects, demand, device_objects  # noqa: E402
 from _resolver.kubernetes.placement.devices import Allocator, taken  # noqa: E402
-from _resolver.kubernetes.placement.node import node  # noqa: E402
-from _resolver.kubernetes.placement.pod_info import PodInfo, from_manifest  # noqa: E402
+from _resolver.kubernetes.placement.objects import PodInfo, from_manifest, node, storage, with_volume_affinity  # noqa: E402  # noqa: E402
 from _resolver.kubernetes.placement.state import ClusterState  # noqa: E402
-from _resolver.kubernetes.placement.storage import storage, with_volume_affinity  # noqa: E402
 
 Case = dict[str, Any]
 Verdicts = list[list[list[str]]]
@@ -50,7 +48,7 @@ def ours(case: Case) -> list[Ours]:
     placing = Batch(_state(case))
     names = [node.name for node in placing.state.nodes]
     return [
-        Ours(*([names[number] for number in numbers] for numbers in (placing.fitting(pod), placing.undecided(pod))))
+        Ours(*([names[number] for number in numbers] for numbers in (placing.fitting(pod), placing.fitting(pod, None))))
         for pod in _pending(case)
     ]
 

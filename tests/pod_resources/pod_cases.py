@@ -24,8 +24,12 @@ from _resolver.api import release_schema  # noqa: E402
 from _resolver.api.quantity import parse  # noqa: E402
 from _resolver.api.release import NEWEST, parse_release  # noqa: E402
 from _resolver.kubevirt.pod.environment import Environment, environment  # noqa: E402
-from _resolver.kubevirt.pod.migration import target  # noqa: E402
-from _resolver.kubevirt.pod.pod import Pod, Unrenderable, pod  # noqa: E402
+from _resolver.kubevirt.pod.pod import (  # noqa: E402
+    Pod,
+    Unrenderable,
+    pod,
+    target,
+)
 from _resolver.kubevirt.pod.resources import expected_status, store  # noqa: E402
 
 Case = dict[str, Any]

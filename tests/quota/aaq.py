@@ -19,7 +19,7 @@ sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils")]
 from _resolver.api.quantity import parse  # noqa: E402
 from _resolver.api.release import NEWEST  # noqa: E402
 from _resolver.kubernetes.quota.application import counted  # noqa: E402
-from _resolver.kubernetes.quota.item import from_manifest  # noqa: E402
+from _resolver.kubernetes.quota.budget import from_manifest  # noqa: E402
 from _resolver.kubevirt.pod.environment import environment  # noqa: E402
 
 Case = dict[str, Any]

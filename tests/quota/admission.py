@@ -18,8 +18,7 @@ sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils")]
 from random_quotas import CONTRADICTORY, NAMESPACES, PRIORITY_CLASSES, contradiction, namespace  # noqa: E402
 
 from _resolver.api.quantity import parse  # noqa: E402
-from _resolver.kubernetes.quota.budget import Budget, resource_quota  # noqa: E402
-from _resolver.kubernetes.quota.item import QuotaItem, claim, from_manifest  # noqa: E402
+from _resolver.kubernetes.quota.budget import Budget, QuotaItem, claim, from_manifest, resource_quota  # noqa: E402  # noqa: E402
 from _resolver.kubernetes.quota.limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations  # noqa: E402
 
 Manifest = dict[str, Any]

@@ -13,7 +13,7 @@ from kubernetes import client, config, dynamic
 from kubernetes.utils.quantity import parse_quantity
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import differences
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.guest import guest
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
 from modules_support import execute
 
 Manifest = dict[str, Any]

@@ -23,8 +23,8 @@ from compare import differences  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import go_json  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template import (  # noqa: E402
-    expression,
     openshift,
+    parameters,
     process,
 )
 
@@ -220,8 +220,8 @@ def _generate(case: Case) -> list[str]:
     expect = case["expect"]
     tries = next((int(key.rpartition("_")[2]) for key in expect if key.startswith("distinct_in_")), 1)
     try:
-        drawn = [expression.generate(case["input"]["from"], f"{_SEED} {index}") for index in range(tries)]
-    except expression.ExpressionError as error:
+        drawn = [parameters.generate(case["input"]["from"], f"{_SEED} {index}") for index in range(tries)]
+    except parameters.ExpressionError as error:
         return list(differences(expect, {"error": str(error)}))
     if "error" in expect:
         return [f"expected the error {expect['error']!r}, got {drawn[0]!r}"]

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...module_utils._resolver.api.effects import RESTART, UNKNOWN
 from ...module_utils._resolver.api.errors import FieldError, Panic
-from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES
+from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, key_of, references
 from ...module_utils._resolver.api.release_schema import canonical
-from ...module_utils._resolver.api.semantic import equal
-from ...module_utils._resolver.catalog.object_key import key_of, references
+from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.declare.impact import impact
 from ...module_utils._resolver.declare.vm import workload
 from ...module_utils._resolver.kubevirt.vmi import vmi
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.vmi.live_update import RESTART, UNKNOWN
 from ...module_utils._resolver.kubevirt.vmi.readiness import HALTED, run_strategy
-from ...module_utils._resolver.preflight.admit import admit
+from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .evaluate import VM, Declared, KnownObjects
 from .findings import NOTE, WARNING, Finding
 

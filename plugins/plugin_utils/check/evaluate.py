@@ -9,18 +9,17 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.api import release_schema, schema, unquoted
 from ...module_utils._resolver.api.errors import CatalogError, FieldError, Panic
 from ...module_utils._resolver.api.kinds import EXISTING
-from ...module_utils._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ...module_utils._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey, key_of
 from ...module_utils._resolver.api.names import nearest, shown, subdomain
-from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.api.release import NEWEST, Release
 from ...module_utils._resolver.api.state import DEPRECATED, state_of
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
-from ...module_utils._resolver.catalog.compatibility import satisfies
 from ...module_utils._resolver.catalog.labels import wrong_labels
 from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, modernize
-from ...module_utils._resolver.catalog.object_key import ObjectKey, key_of
 from ...module_utils._resolver.catalog.replacement import replacement
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
+from ...module_utils._resolver.choose.fitting import rejection_of_pair
 from ...module_utils._resolver.kubevirt.admission import admitter, cluster_config, schemas
 from ...module_utils._resolver.kubevirt.admission.rule import FORBIDDEN, REQUIRED, Cause
 from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
@@ -28,8 +27,8 @@ from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.vmi.readiness import HALTED, run_strategy
 from ...module_utils._resolver.kubevirt.webhooks import validate
+from ...module_utils._resolver.kubevirt.webhooks.mutate import AdmissionResult, admit
 from ...module_utils._resolver.preflight import issues as preflight
-from ...module_utils._resolver.preflight.admit import AdmissionResult, admit
 from .._manifest_checks import check_types, gated
 from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
 from .sources import Repository, Source, SourceManifest, is_template, kinds_in, template_objects
@@ -259,7 +258,7 @@ class _Evaluation:
     ) -> None:
         self.lookup, self.cluster, self.base = lookup, Cluster(lookup, kubevirt), base
         self.release, self.level = kubevirt.release, VALIDATION[validation]
-        self.rules = cluster_config.read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
+        self.rules = cluster_config.config_of(kubevirt)
 
     def findings(self, entry: Declared) -> Iterator[Finding]:
         manifest, kind = entry.manifest, entry.manifest["kind"]
@@ -337,7 +336,7 @@ class _Evaluation:
             return
         namespace = manifest["metadata"].get("namespace") or ""
         sizes = [*self.lookup.listed(INSTANCETYPE.cluster_kind, ""), *self.lookup.listed(INSTANCETYPE.kind, namespace)]
-        if sizes and not any(_satisfies(size, manifest) for size in sizes):
+        if sizes and all(rejection_of_pair(size, manifest, "", NEWEST) for size in sizes):
             message = f"none of {len(sizes)} instancetypes satisfies the preference; add one, or lower the requirements"
             yield entry.finding("unsatisfied", WARNING, "spec.requirements", message)
 
@@ -413,14 +412,6 @@ def _change(change: dict[str, Any]) -> str:
         return str(change["field"])
     before, after = ("nothing" if value is None else value for value in values)
     return f"{change['field']} {before} -> {after}"
-
-
-def _satisfies(instancetype: Manifest, preference: Manifest) -> bool:
-    try:
-        return satisfies(instancetype, preference)
-    except FieldError:
-        # The instancetype has its own finding.
-        return False
 
 
 def _invalid(manifest: Manifest) -> FieldError | None:

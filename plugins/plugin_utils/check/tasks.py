@@ -22,10 +22,10 @@ from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.names import nearest
 from ...module_utils._resolver.api.option_checks import shape_problem
 from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.choose.selection import Rejected
+from ...module_utils._resolver.choose.fitting import Rejected
 from ...module_utils._resolver.choose.workload import AvailableObjects, MissingObject, resolve
 from ...module_utils._resolver.declare import manifests as declare
-from ...module_utils._resolver.declare.entries import expand_shorthand, merge_options
+from ...module_utils._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm import workload
 from ...module_utils._resolver.declare.vm.from_image import image_inferences

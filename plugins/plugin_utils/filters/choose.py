@@ -9,7 +9,7 @@ from ansible.errors import AnsibleFilterError
 
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ...module_utils._resolver.api.names import shown
-from ...module_utils._resolver.choose.selection import Rejected, choose
+from ...module_utils._resolver.choose.fitting import Rejected, choose
 from ...module_utils._resolver.choose.workload import AvailableObjects, WorkloadRequest, resolve
 from .._catalog_files import builtin_objects
 from .._filters import check_option, manifests, release_option

@@ -9,6 +9,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._resolver.api.errors import FieldError
+from ...module_utils._resolver.api.manifest import labels_of, metadata_of
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubernetes.placement import simulation
 from ...module_utils._resolver.kubernetes.placement.demand import DeviceObjects, device_objects
@@ -16,9 +17,8 @@ from ...module_utils._resolver.kubernetes.placement.simulation import PlacementO
 from ...module_utils._resolver.kubernetes.quota.admission import QuotaObjects, check_quotas
 from ...module_utils._resolver.kubevirt.find.lookup import Objects
 from ...module_utils._resolver.kubevirt.pod import resources as pod_resources
-from ...module_utils._resolver.kubevirt.pod.manifests import hard_of, labels_of, metadata_of, network_resources
+from ...module_utils._resolver.kubevirt.pod.manifests import KEEP, MIGRATE, RESTART, hard_of, network_resources
 from ...module_utils._resolver.kubevirt.pod.pod import Unrenderable
-from ...module_utils._resolver.kubevirt.pod.vm_pod import KEEP, MIGRATE, RESTART
 from ...module_utils._resolver.kubevirt.vmi import expand
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of
 from .._filters import (
@@ -59,7 +59,7 @@ def _resources(
     own = metadata_of(vm)
     metadata = {**template["metadata"], **{part: own[part] for part in ("name", "namespace") if own.get(part)}}
     environment = pod_resources.environment_of(
-        cluster, labels_of(namespace), hard_of(quotas), network_resources(networks)
+        cluster, labels_of(namespace or {}), hard_of(quotas), network_resources(networks)
     )
     try:
         return pod_resources.resources(metadata, template["spec"], cluster, environment, source)

@@ -12,7 +12,7 @@ from ...module_utils._resolver.api import release_schema
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role, set_kinds
 from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.api.semantic import equal
+from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import copy, differences
 from ...module_utils._resolver.declare.vm import workload
 from ...module_utils._resolver.kubevirt.apply import applier, conflict, topology

@@ -12,7 +12,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Sources,
     convert,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.guest import guest
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
 from answers import Answer, ask
 from preset_cases import CASES, CPU, GIB, PARTS, Case
 

@@ -25,13 +25,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import Cluster
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.checks import violations
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.language import Limit, limits
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.policy import (
     limit_of,
     policies,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
 
 Manifest = dict[str, Any]
 

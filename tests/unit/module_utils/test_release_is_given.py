@@ -14,8 +14,6 @@ ROOMS = ("_resolver/choose", "_resolver/refresh", "_resolver/declare", "_cluster
 JUDGING = [path for room in ROOMS for path in sorted((UTILS / room).rglob("*.py"))]
 # Why these need none: they read what has the same form in every release.
 FREE = {
-    # The filters' own door; each passes the release on.
-    "_resolver/choose/selection.py",
     # An expansion is compared with all that the newest release knows.
     "_cluster/entry/virtual_machine_info.py",
     # It looks at where this very VM keeps its revisions.

@@ -13,9 +13,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import source
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import reference
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import bundle
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import (
-    rejection_of_pair,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.fitting import rejection_of_pair
 
 ROLES = Path(__file__).parents[3] / "roles"
 ROLE = ROLES / "boot_sources"

@@ -15,7 +15,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import applier
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import lookup
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import expand
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Configuration,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _field_sources

@@ -20,11 +20,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Cluster,
     kubevirt_of,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import (
     admission_cache_key,
     admit,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.object_keys import (
     further_keys,
     keys_for_admission,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.fields.enums import ENUMS
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.fields.domain import ENUMS
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply.topology import (
     spread_indivisible,
     topology,

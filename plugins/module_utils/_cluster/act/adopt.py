@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ..._resolver.api.effects import Impact
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.api.write import Write, json_patch
@@ -15,7 +14,8 @@ from ..._resolver.declare import adopt as rules
 from ..._resolver.declare.adopt import Adoption, Candidate
 from ..._resolver.declare.impact import impact
 from ..._resolver.kubevirt.vmi.cluster import Cluster
-from ..._resolver.preflight.admit import admit
+from ..._resolver.kubevirt.vmi.live_update import Impact
+from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..client.errors import ApiError, TaskFailed, is_outdated, optional
 from ..client.session import FIELD_MANAGER, Session

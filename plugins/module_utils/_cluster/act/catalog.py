@@ -10,12 +10,10 @@ from typing import Any, Final
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import CatalogError, FieldError
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.matcher import ROLES, ObjectKey, key_of
 from ..._resolver.catalog import upgrade as catalog_upgrade
-from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL
+from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, OPERATOR, VERSION_LABEL
 from ..._resolver.catalog.lost_fields import LostFields
-from ..._resolver.catalog.object_key import ObjectKey, key_of
-from ..._resolver.catalog.operator import OPERATOR
 from ..._resolver.catalog.upgrade import changes as changes_of
 from ..._resolver.catalog.upgrade import predicted
 from ..._resolver.declare import plan

@@ -6,14 +6,13 @@ from typing import Any, Final
 
 from ..._resolver.api import release
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES
+from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES, ObjectKey, key_of
 from ..._resolver.api.release import Release
 from ..._resolver.api.write import merge_patch
-from ..._resolver.catalog import operator
-from ..._resolver.catalog.labels import MANAGED_BY_LABEL, architecture_of
+from ..._resolver.catalog.labels import MANAGED_BY_LABEL, architecture_of, is_deployed
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
-from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..._resolver.catalog.versions import fitting_version, version_names
+from ..._resolver.kubevirt.vmi.cluster import DEPLOYMENT, DEPLOYMENT_SINCE, deploys_instancetypes
 from ..client.errors import ApiError, RequestFailed, TaskFailed, optional
 from ..client.pool import Backoff
 from ..client.session import Session
@@ -142,7 +141,7 @@ def apply_deployment_option(
     `disable`, nothing that virt-operator deployed is left, outside of check mode.
     """
     installed = kubevirt(session)
-    enabled = operator.deploys(installed)
+    enabled = deploys_instancetypes(installed)
     if choice == KEEP:
         return {"enabled": enabled, "changed": False}
     if enabled is None:
@@ -167,20 +166,21 @@ def _refusal(reason: object) -> TaskFailed:
 def _set(session: Session, enabled: bool, settings: WriteSettings, warnings: list[str]) -> None:
     """Sets the field of the KubeVirt object; in check mode by a dry run."""
     live, release = kubevirt_object(session), kubevirt(session).release
-    if live is None or not release.has(operator.SINCE):
-        raise _refusal(f"KubeVirt before {operator.SINCE} has no spec.configuration.{operator.FIELD}; set it to keep")
+    if live is None or not release.has(DEPLOYMENT_SINCE):
+        raise _refusal(f"KubeVirt before {DEPLOYMENT_SINCE} has no spec.configuration.{DEPLOYMENT}; set it to keep")
     metadata = live["metadata"]
     if (metadata.get("labels") or {}).get(MANAGED_BY_LABEL) == _HYPERCONVERGED:
         raise _refusal(
             f"the HyperConverged operator reverts changes of the KubeVirt {metadata['name']}; set"
-            f" spec.{operator.FIELD}.enabled of the HyperConverged object to {'true' if enabled else 'false'}"
+            f" spec.{DEPLOYMENT}.enabled of the HyperConverged object to {'true' if enabled else 'false'}"
         )
     if settings.check_mode and not settings.server_dry_run:
         return
     path = KUBEVIRT.path(metadata["namespace"], metadata["name"])
+    patch = {"spec": {"configuration": {DEPLOYMENT: {"enabled": enabled}}}}
     client = session.dry_run_session() if settings.check_mode else session
     try:
-        send(client, merge_patch(path, operator.patch(enabled), fieldManager=session.field_manager))
+        send(client, merge_patch(path, patch, fieldManager=session.field_manager))
     except ApiError as error:
         if not (settings.check_mode and NO_DRY_RUN in error.message):
             raise _refusal(error) from None
@@ -207,4 +207,4 @@ def _deployed(session: Session) -> int:
         deployed = [manifest for role in ROLES for manifest in session.list(BY_NAME[role.cluster_kind])]
     except ApiError as error:
         raise _refusal(error) from None
-    return sum(map(operator.is_deployed, deployed))
+    return sum(map(is_deployed, deployed))

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api import managed_fields as ownership
-from ..._resolver.api.effects import Impact
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
+from ..._resolver.kubevirt.vmi.live_update import Impact
 from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, read
 from ..read.watch import ProbeResult

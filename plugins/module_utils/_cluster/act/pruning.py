@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._resolver.api import release
 from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.manifest import labels_of
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.release import NEWEST, Release
 from ..._resolver.api.write import delete, json_patch
@@ -69,7 +70,7 @@ def prunable(session: Session, namespace: str, keep: int) -> list[PruneOutcome]:
         if not _is_being_restored(owners, restores):
             group_key = (
                 ",".join(str(owner["uid"]) for owner in owners),
-                naming.labels(revision).get(naming.UID_LABEL, ""),
+                labels_of(revision).get(naming.UID_LABEL, ""),
             )
             groups.setdefault(group_key, []).append(revision)
     return [

@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from ..._resolver.api import effects
-from ..._resolver.api.effects import Impact
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.write import merge_patch
 from ..._resolver.declare import plan
 from ..._resolver.declare.power import RESTARTED, PowerRequest
 from ..._resolver.kubevirt.find.lookup import Lookup
+from ..._resolver.kubevirt.vmi import live_update
+from ..._resolver.kubevirt.vmi.live_update import Impact
 from ..._resolver.kubevirt.vmi.outstanding import Outstanding, outstanding, start_revision_name, unfinished
 from ..._resolver.kubevirt.vmi.readiness import (
     cannot_start,
@@ -154,7 +154,7 @@ def waits_for_restart(result: DeclareOutcome) -> bool:
     if result.restart or (impact is not None and impact.guest_current):
         return False
     if impact is not None and (impact.without_condition or not (result.written and observed(result.live))):
-        return impact.needs == effects.RESTART
+        return impact.needs == live_update.RESTART
     return restart_required(result.live) is not None
 
 
@@ -221,7 +221,7 @@ class DeclaredRestarts:
         stale = stale_conditions(session, [result.live or {} for result in results], instances)
         for result, is_stale in zip(results, stale):
             if is_stale:
-                result.impact = (result.impact or Impact(effects.NOTHING))._replace(guest_current=True)
+                result.impact = (result.impact or Impact(live_update.NOTHING))._replace(guest_current=True)
                 _warn_of_condition(result, result.live or {})
             else:
                 incomplete.append(result)
@@ -231,14 +231,14 @@ class DeclaredRestarts:
 def _awaits_controller(result: DeclareOutcome) -> bool:
     """Whether virt-controller may ask for a restart that it has not asked for so far."""
     if result.written:
-        return result.impact is not None and (result.impact.needs != effects.NOTHING or result.impact.guest_current)
+        return result.impact is not None and (result.impact.needs != live_update.NOTHING or result.impact.guest_current)
     live = result.live
     return result.action == plan.NONE and live is not None and has_guest(live) and not observed(live)
 
 
 def _asks_for_restart(impact: Impact) -> bool:
     """Whether KubeVirt is expected to ask for a restart, needed or not."""
-    return (impact.needs == effects.RESTART or impact.guest_current) and not impact.without_condition
+    return (impact.needs == live_update.RESTART or impact.guest_current) and not impact.without_condition
 
 
 def _keeps_condition(result: DeclareOutcome) -> bool:

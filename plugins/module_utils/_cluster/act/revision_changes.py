@@ -10,6 +10,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES, Role
 from ..._resolver.api.write import merge_patch
 from ..._resolver.refresh import recapture
+from ..._resolver.refresh.controller_revisions import is_captured
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import Session
@@ -286,7 +287,7 @@ def _captured(live: Manifest, result: RevisionOutcome) -> bool:
         name = recapture.captured_name(live, role)
         if not role.matcher_of(live):
             continue  # the cluster's reference policy has expanded the VM
-        if name != expected[role.matcher] if role.matcher in expected else not recapture.is_captured(live, role):
+        if name != expected[role.matcher] if role.matcher in expected else not is_captured(live, role):
             return False
     return True
 

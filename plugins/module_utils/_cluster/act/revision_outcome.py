@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..._resolver.api.effects import LIVE, NOTHING, RESTART
 from ..._resolver.api.matcher import Role
+from ..._resolver.kubevirt.vmi.live_update import LIVE, NOTHING, RESTART
 from ..._resolver.kubevirt.vmi.outstanding import start_revision_name
 from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required, stale_restart_warning
 from ..._resolver.refresh.recapture import RespellPatches, keeps_restart_required

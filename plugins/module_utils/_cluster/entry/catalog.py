@@ -6,10 +6,9 @@ from collections import Counter
 from typing import Any
 
 from ..._resolver.api.errors import CatalogError
-from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
+from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES, ObjectKey, key_of
 from ..._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
 from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
-from ..._resolver.catalog.object_key import ObjectKey, key_of
 from ..._resolver.catalog.replacement import as_facts, replacements, unknown_replacements
 from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan

@@ -7,12 +7,11 @@ from typing import Any
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.matcher import ROLES, ObjectKey
 from ..._resolver.catalog.facts import facts
-from ..._resolver.catalog.labels import CATALOG_LABEL, check_name
+from ..._resolver.catalog.labels import CATALOG_LABEL, check_name, is_deployed
 from ..._resolver.catalog.matrix import as_data, compatibility_matrix
-from ..._resolver.catalog.object_key import ObjectKey
-from ..._resolver.catalog.operator import deploys, is_deployed
+from ..._resolver.kubevirt.vmi.cluster import deploys_instancetypes
 from ..._resolver.limits.language import as_data as data_of
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
@@ -56,7 +55,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
         **data,
         "catalogs": _catalogs(objects),
         "common_instancetypes_deployment": {
-            "enabled": deploys(kubevirt(session)),
+            "enabled": deploys_instancetypes(kubevirt(session)),
             "objects": sum(map(is_deployed, manifests)),
         },
         "limits": None if limits is None else [data_of(limit) for limit in limits],

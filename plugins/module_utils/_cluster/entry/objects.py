@@ -14,7 +14,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.option_checks import NOT_FINITE, not_finite, shape_problem
 from ..._resolver.api.redaction import mask_secrets, secret_texts
 from ..._resolver.declare import plan
-from ..._resolver.declare.entries import expand_shorthand, merge_options
+from ..._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ..act.declare import declare
 from ..act.engine import WriteSettings
 from ..act.kind_handler import DeclareOutcome, Entry, KindHandler

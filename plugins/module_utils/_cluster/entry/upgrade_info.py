@@ -8,19 +8,17 @@ from typing import Any
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.api.matcher import ROLE_OF_KIND
+from ..._resolver.api.manifest import path_of
+from ..._resolver.api.matcher import ROLE_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
-from ..._resolver.catalog.object_key import references
-from ..._resolver.catalog.upgrade import PlannedLookup
+from ..._resolver.catalog.upgrade import ObjectChange, PlannedLookup, deployed, objects
 from ..._resolver.kubevirt.admission import cluster_config
 from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt, at_release
 from ..._resolver.kubevirt.vmi.readiness import has_guest
 from ..._resolver.refresh.drift import needs
-from ..._resolver.upgrade.objects import ObjectChange, deployed, objects
-from ..._resolver.upgrade.quotas import Admission, admissions, key_of
 from ..._resolver.upgrade.steps import settings, steps
 from ..._resolver.upgrade.templates import TemplateChange, template_change
-from ..._resolver.upgrade.vm import VMChange, upgrade_side, vm_change
+from ..._resolver.upgrade.vm import Admission, VMChange, admissions, upgrade_side, vm_change
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..read.capacity import read_limits
@@ -129,7 +127,7 @@ def _impact(
             {**step._asdict(), "virtual_machines": list(step.virtual_machines), "templates": list(step.templates)}
             for step in steps(vm_changes, object_changes, before, after, templates, admitted)
         ],
-        "virtual_machines": [_vm(vm, by_vm.get(key_of(vm.vm), Admission())) for vm in vm_changes],
+        "virtual_machines": [_vm(vm, by_vm.get(path_of(vm.vm), Admission())) for vm in vm_changes],
         "quotas": admitted.quotas if admitted else [],
         "templates": [_template(template) for template in templates],
         "objects": [_object(item, users[item.object_key]) for item in object_changes if item.affected],

@@ -14,15 +14,15 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.api.names import nearest
 from ..._resolver.api.option_checks import oversized
-from ..._resolver.choose.selection import Rejected
+from ..._resolver.choose.fitting import Rejected
 from ..._resolver.choose.workload import AvailableObjects, MissingObject, WorkloadRequest, resolve
+from ..._resolver.declare.plan import KEEP
 from ..._resolver.declare.virtual_machine import reconcile
 from ..._resolver.declare.vm import cloud_init, workload
 from ..._resolver.declare.vm.from_template import OPTION, vm_from_template
 from ..._resolver.declare.vm.manifest import manifest, warnings
 from ..._resolver.declare.vm.options import EXCLUSIVE, SPEC
-from ..._resolver.kubevirt.pod.verdict import verdict
-from ..._resolver.kubevirt.pod.vm_pod import KEEP, MIGRATE
+from ..._resolver.kubevirt.pod.manifests import MIGRATE, verdict
 from ..act.engine import UNKNOWN_IN_CHECK_MODE
 from ..act.handlers.virtual_machine import VirtualMachineHandler
 from ..act.kind_handler import Entry, with_live

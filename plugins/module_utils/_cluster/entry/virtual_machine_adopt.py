@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._resolver.api.effects import RESTART
 from ..._resolver.api.errors import argo_cd_warning
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.managed_fields import others
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
 from ..._resolver.declare.adopt import Candidate
+from ..._resolver.kubevirt.vmi.live_update import RESTART
 from ..act.adopt import AdoptOutcome, adopt
 from ..act.engine import WriteSettings
 from ..client.session import Session

@@ -168,8 +168,8 @@ def _compared(vm: Manifest, expanded: Manifest | str, lookup: ClusterLookup, clu
         for difference in differences(server, resolved)
     ]
     # Fields that the resolver does not know are also differences.
-    unknown = release_schema.unknown_fields("VirtualMachineSpec", expanded.get("spec"), NEWEST)
-    found += [{"field": path, "server": value, "resolver": None} for path, value in unknown]
+    unknown = release_schema.unknown("VirtualMachineSpec", expanded.get("spec"), NEWEST)
+    found += [{"field": field.path, "server": field.value, "resolver": None} for field in unknown]
     return {"equal": not found, "differences": found, **parts}
 
 

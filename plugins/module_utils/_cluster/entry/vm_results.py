@@ -11,8 +11,8 @@ from ..._resolver.kubevirt.pod.pod import Unrenderable
 from ..._resolver.kubevirt.pod.resources import environment_of, resources
 from ..._resolver.kubevirt.vmi import expand
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt
-from ..._resolver.kubevirt.vmi.guest import guest
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
+from ..._resolver.kubevirt.vmi.vmi import guest
 from ..._resolver.refresh.controller_revisions import copies_without_revisions
 from ..._resolver.refresh.drift import REVISION_LOST, UNKNOWN, RoleDrift, needs
 from ..read.revisions import InspectedVM

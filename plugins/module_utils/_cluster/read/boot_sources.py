@@ -19,8 +19,8 @@ from ..._resolver.boot import discovery, image, source
 from ..._resolver.boot.discovery import BootSource, BootSourceFinding
 from ..._resolver.boot.image import ImageError, Reference, credentials, reference
 from ..._resolver.boot.origin import Image
-from ..._resolver.cdi import checksum
-from ..._resolver.choose.selection import rejection_of_pair
+from ..._resolver.cdi.texts import parse_checksum
+from ..._resolver.choose.fitting import rejection_of_pair
 from ..._resolver.preflight.object_keys import ObjectKey
 from ..client.errors import ApiError, ConnectionFailed, reason_of
 from ..client.pool import map_concurrently
@@ -210,7 +210,7 @@ def content_of(session: Session, source: Image, insecure: bool = False) -> Conte
 def file_of(options: Options) -> Content:
     """The content of a file to upload."""
     path = options["upload"]["path"]
-    algorithm, expected = checksum.parse(options["checksum"]) if options.get("checksum") else ("sha256", "")
+    algorithm, expected = parse_checksum(options["checksum"]) if options.get("checksum") else ("sha256", "")
     sha256, declared = hashlib.sha256(), hashlib.new(algorithm)
     try:
         with Path(path).open("rb") as file:

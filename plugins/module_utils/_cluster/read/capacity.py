@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.cdi.storage_class import default_class
+from ..._resolver.api.manifest import namespace_of
+from ..._resolver.cdi.data_volume import default_class
 from ..._resolver.kubernetes.placement.demand import DeviceObjects, device_objects
 from ..._resolver.kubernetes.placement.simulation import PlacementObjects, placement
 from ..._resolver.kubernetes.quota.admission import QuotaObjects, check_quotas
-from ..._resolver.kubevirt.pod.manifests import namespace_of
 from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..client.errors import ApiError, TaskFailed
 from ..client.session import Session

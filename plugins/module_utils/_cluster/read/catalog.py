@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.api.matcher import ROLE_OF_KIND
+from ..._resolver.api.matcher import ROLE_OF_KIND, ObjectKey, references
 from ..._resolver.catalog.labels import MANAGED_BY_LABEL, MANAGER
-from ..._resolver.catalog.object_key import ObjectKey, references
 from ..._resolver.kubevirt.find import naming
 from ..._resolver.limits.checks import Violation, violations
 from ..._resolver.limits.language import AUDIT, Limit

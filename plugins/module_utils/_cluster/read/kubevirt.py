@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from ..._resolver.api.kinds import Kind
-from ..._resolver.cdi.storage_class import default_class
+from ..._resolver.cdi.data_volume import default_class
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from ..client.errors import ApiError, ConnectionFailed, optional
 from ..client.session import Session

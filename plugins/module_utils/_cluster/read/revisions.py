@@ -13,7 +13,7 @@ from ..._resolver.kubevirt.find.lookup import Lookup
 from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.vmi.outstanding import Outstanding, outstanding
 from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
-from ..._resolver.preflight.admit import AdmissionResult
+from ..._resolver.kubevirt.webhooks.mutate import AdmissionResult
 from ..._resolver.refresh import drift
 from ..._resolver.refresh.controller_revisions import RevisionIndex
 from ..._resolver.refresh.drift import Drift

@@ -224,13 +224,7 @@ FIELDS: Final[dict[tuple[str, str], Check]] = {
     ("TCPSocketAction", "port"): _port,
     **{
         ("Probe", field): _not_negative
-        for field in (
-            "initialDelaySeconds",
-            "timeoutSeconds",
-            "periodSeconds",
-            "successThreshold",
-            "failureThreshold",
-        )
+        for field in ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
     },
     **{
         (source, field): check

@@ -5,10 +5,9 @@ Both work alike in KubeVirt, except for names; a `Role` holds the names.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-Manifest = dict[str, Any]
-
+from .manifest import Manifest
 
 LABEL_PREFIX: Final = "instancetype.kubevirt.io/default-"
 """How the labels of a volume begin that name defaults for VMs."""
@@ -101,3 +100,28 @@ def set_kinds(vm: Manifest) -> None:
         matcher = role.matcher_of(vm)
         if matcher is not None and not matcher.get("kind"):
             matcher["kind"] = role.cluster_kind.lower()
+
+
+class ObjectKey(NamedTuple):
+    """Identifies an object; namespace is "" for the cluster-wide kinds."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+def key_of(manifest: Manifest) -> ObjectKey:
+    metadata = manifest["metadata"]
+    return ObjectKey(manifest["kind"], metadata.get("namespace") or "", metadata["name"])
+
+
+def references(vm: Manifest) -> list[ObjectKey]:
+    """The instancetype and the preference that a VM's matchers name."""
+    keys = []
+    for role in ROLES:
+        matcher = role.matcher_of(vm) or {}
+        kind = role.kind_of(matcher)
+        if matcher.get("name") and kind is not None:
+            namespace = "" if kind == role.cluster_kind else vm["metadata"].get("namespace") or ""
+            keys.append(ObjectKey(kind, namespace, matcher["name"]))
+    return keys

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from . import names
+from .manifest import Options
 from .names import shown
 from .unquoted import QUOTES
-
-Options = dict[str, Any]
 
 
 class Bounds(NamedTuple):
@@ -123,7 +122,9 @@ def shape_problem(options: Options, spec: Spec, path: str = "") -> str | None:
             key = ""
         elif option.get("type") in ("int", "float") and not_finite(value) is not None:
             return f"{place}: {NOT_FINITE}"
-        elif _is_text(option) and any(map(_is_truth_value, value if isinstance(value, list) else [value])):
+        elif _is_text(option) and any(
+            isinstance(entry, bool) for entry in (value if isinstance(value, list) else [value])
+        ):
             return f"{place}: expected text, found a truth value{QUOTES}"
         else:
             continue
@@ -141,10 +142,6 @@ def shape_problem(options: Options, spec: Spec, path: str = "") -> str | None:
 def _is_text(option: Spec) -> bool:
     """Whether an option takes text. Ansible itself makes `no` and `off` of a truth value if these are choices."""
     return "str" in (option.get("type"), option.get("elements")) and "choices" not in option
-
-
-def _is_truth_value(value: Any) -> bool:
-    return isinstance(value, bool)
 
 
 def _too_deep(where: str, value: Any) -> str | None:

@@ -7,7 +7,7 @@ compares versions. Which release knows a field is noted at the field (`fields/`,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -175,117 +175,87 @@ REFERENCE_POLICY: Final = "InstancetypeReferencePolicy"
 _SHORT_TOPOLOGIES: Final = frozenset(("sockets", "cores", "threads", "spread", "any"))
 
 # Differences before a release, newest first: a release takes all rows above it, and later rows win.
-_BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
-    (
-        "1.9.0",
-        {
-            "creates_panic_device": False,
-            "infers_from_snapshots": False,
-            "warns_of_launch_security": False,
-            "plugs_volumes": False,
-            "network_gate": "LiveUpdateNADRef",
-        },
-    ),
-    (
-        "1.8.0",
-        {
-            "gates": frozenset((MULTI_ARCHITECTURE,)),
-            "crashes_without_matcher": True,
-            "keeps_restart_condition": True,
-            "changes_networks": False,
-            "network_gate": "",
-            "restarts_for_pod_network": False,
-        },
-    ),
-    (
-        "1.7.0",
-        {
-            "any_memory_conflicts": True,
-            "sets_matcher_kind": True,
-            "named_and_inferred": "{field} should not be provided when InferFromVolume is used within the {matcher}",
-            "named_and_inferred_type": "FieldValueNotFound",
-            "takes_architecture_of_sources": False,
-            "storing_needs_kind": True,
-            "old_revisions": "strict",
-            "replaces_volumes": True,
-        },
-    ),
+_BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "1.9.0": {
+        "creates_panic_device": False,
+        "infers_from_snapshots": False,
+        "warns_of_launch_security": False,
+        "plugs_volumes": False,
+        "network_gate": "LiveUpdateNADRef",
+    },
+    "1.8.0": {
+        "gates": frozenset((MULTI_ARCHITECTURE,)),
+        "crashes_without_matcher": True,
+        "keeps_restart_condition": True,
+        "changes_networks": False,
+        "network_gate": "",
+        "restarts_for_pod_network": False,
+    },
+    "1.7.0": {
+        "any_memory_conflicts": True,
+        "sets_matcher_kind": True,
+        "named_and_inferred": "{field} should not be provided when InferFromVolume is used within the {matcher}",
+        "named_and_inferred_type": "FieldValueNotFound",
+        "takes_architecture_of_sources": False,
+        "storing_needs_kind": True,
+        "old_revisions": "strict",
+        "replaces_volumes": True,
+    },
     # 1.6.2 removed the requests of memory, 1.6.3 restored them, 1.6.4 removed them again.
-    ("1.6.4", {"requests_guest_memory": True}),
-    ("1.6.3", {"requests_guest_memory": False}),
-    ("1.6.2", {"requests_guest_memory": True}),
-    (
-        "1.6.0",
-        {
-            "refuses_unknown_objects": True,
-            "serves_old_versions": True,
-            "updates_live_by_default": False,
-            "stages_volumes": True,
-            "gates": frozenset((MULTI_ARCHITECTURE, PERSISTENT_STATE, REFERENCE_POLICY)),
-        },
-    ),
-    ("1.5.2", {"checks_captured_name": False}),
-    ("1.5.1", {"vm_memory_counts": False}),
-    (
-        "1.5.0",
-        {
-            "conflict_cause": "VM field {path} conflicts with selected instance type",
-            "conflict_list": "VM fields {paths} conflict with selected instance type",
-            "leaves_empty_machine": True,
-            "captures_in_status": False,
-            "crashes_without_matcher": False,
-            "live_update_gate": "VMLiveUpdateFeatures",
-        },
-    ),
-    (
-        "1.4.0",
-        {
-            "unknown_topologies": _SHORT_TOPOLOGIES,
-            "conflict_list": "VM field conflicts with selected Instancetype: {paths}",
-            "checks_topology_names": False,
-            "expand_conflict": "cannot expand instancetype to VM",
-        },
-    ),
-    (
-        "1.3.1",
-        {
-            "expand_sets_defaults": False,
-            "requests_guest_memory": False,
-            "finding_needs_kind": frozenset(("preference",)),
-        },
-    ),
-    (
-        "1.3.0",
-        {
-            "spreads_single_vcpu": True,
-            "spread_rest_message": "Instancetype CPU Guest is not divisible by PreferSpreadSocketToCoreRatio",
-            "gives_every_disk_an_io_thread": True,
-            "names_spread_by_across": False,
-            "checks_spread_options": False,
-            "revision_name": "{vm}-{object}-{uid}-{generation}",
-            "old_revisions": "lenient",
-            "upgrades_revisions": False,
-        },
-    ),
-    ("1.2.0", {"spread_needs_instancetype": True}),
-    (
-        "1.1.0",
-        {
-            "unknown_topologies": _SHORT_TOPOLOGIES | {"preferSpread", "preferAny"},
-            "conflict_cause": "VM field conflicts with selected Instancetype",
-            "masquerades_any_interface": True,
-        },
-    ),
-    (
-        "1.0.1",
-        {
-            "overrides_boot_settings": True,
-            "checks_requirements_first": True,
-            "storage_class_fields": ("pvc",),
-            "labels_revisions": False,
-        },
-    ),
-)
+    "1.6.4": {"requests_guest_memory": True},
+    "1.6.3": {"requests_guest_memory": False},
+    "1.6.2": {"requests_guest_memory": True},
+    "1.6.0": {
+        "refuses_unknown_objects": True,
+        "serves_old_versions": True,
+        "updates_live_by_default": False,
+        "stages_volumes": True,
+        "gates": frozenset((MULTI_ARCHITECTURE, PERSISTENT_STATE, REFERENCE_POLICY)),
+    },
+    "1.5.2": {"checks_captured_name": False},
+    "1.5.1": {"vm_memory_counts": False},
+    "1.5.0": {
+        "conflict_cause": "VM field {path} conflicts with selected instance type",
+        "conflict_list": "VM fields {paths} conflict with selected instance type",
+        "leaves_empty_machine": True,
+        "captures_in_status": False,
+        "crashes_without_matcher": False,
+        "live_update_gate": "VMLiveUpdateFeatures",
+    },
+    "1.4.0": {
+        "unknown_topologies": _SHORT_TOPOLOGIES,
+        "conflict_list": "VM field conflicts with selected Instancetype: {paths}",
+        "checks_topology_names": False,
+        "expand_conflict": "cannot expand instancetype to VM",
+    },
+    "1.3.1": {
+        "expand_sets_defaults": False,
+        "requests_guest_memory": False,
+        "finding_needs_kind": frozenset(("preference",)),
+    },
+    "1.3.0": {
+        "spreads_single_vcpu": True,
+        "spread_rest_message": "Instancetype CPU Guest is not divisible by PreferSpreadSocketToCoreRatio",
+        "gives_every_disk_an_io_thread": True,
+        "names_spread_by_across": False,
+        "checks_spread_options": False,
+        "revision_name": "{vm}-{object}-{uid}-{generation}",
+        "old_revisions": "lenient",
+        "upgrades_revisions": False,
+    },
+    "1.2.0": {"spread_needs_instancetype": True},
+    "1.1.0": {
+        "unknown_topologies": _SHORT_TOPOLOGIES | {"preferSpread", "preferAny"},
+        "conflict_cause": "VM field conflicts with selected Instancetype",
+        "masquerades_any_interface": True,
+    },
+    "1.0.1": {
+        "overrides_boot_settings": True,
+        "checks_requirements_first": True,
+        "storage_class_fields": ("pvc",),
+        "labels_revisions": False,
+    },
+}
 
 _OLDEST: Final = (1, 0, 0)
 _VERSION: Final = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-+].*)?")
@@ -350,10 +320,10 @@ def _release(version: Version) -> Release:
     return NEWEST._replace(version=version, **differences(_BEFORE, version))
 
 
-def differences(before: Iterable[tuple[str, Mapping[str, Any]]], version: Version) -> dict[str, Any]:
+def differences(before: Mapping[str, Mapping[str, Any]], version: Version) -> dict[str, Any]:
     """The rows of a table such as `_BEFORE` that apply to a version."""
     result: dict[str, Any] = {}
-    for release, row in before:
+    for release, row in before.items():
         if version < _version(release):
             result.update(row)
     return result

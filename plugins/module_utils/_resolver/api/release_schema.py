@@ -26,15 +26,6 @@ def canonical(type_name: str, value: dict[str, Any] | None, release: Release = N
     return result
 
 
-def unknown_fields(type_name: str, value: Any, release: Release, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Path (``gpus[0].claimName``) and value of the fields that the release does not know.
-
-    type_name: a key of schema.TYPES, or any type expression.
-    """
-    for field in unknown(type_name, value, release, path):
-        yield field.path, field.value
-
-
 class UnknownField(NamedTuple):
     """A field that a release does not know. type_name: of the object around it."""
 
@@ -45,7 +36,10 @@ class UnknownField(NamedTuple):
 
 
 def unknown(type_name: str, value: Any, release: Release, path: str = "") -> Iterator[UnknownField]:
-    """See `unknown_fields`."""
+    """The fields that the release does not know, with paths such as ``gpus[0].claimName``.
+
+    type_name: a key of schema.TYPES, or any type expression.
+    """
     for name, entry, expression in _entries(type_name, value):
         step = name if name.startswith("[") or not path else f".{name}"
         if not expression or not has_field(type_name, name, release):
@@ -151,13 +145,9 @@ def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str]]:
 
 def has_field(expression: str, name: str, release: Release) -> bool:
     """Whether a release knows the field of a type."""
-    notes = _notes(expression, name)
+    notes = schema.field_notes(schema.TYPES.get(_bare(expression), {}).get(name, ""))
     since = notes.get("since")
     return since is None or release.has(since) or release.is_patched(notes.get("backported", ""))
-
-
-def _notes(expression: str, name: str) -> dict[str, str]:
-    return schema.field_notes(schema.TYPES.get(_bare(expression), {}).get(name, ""))
 
 
 def _is_before(version: str | None, release: Release) -> bool:

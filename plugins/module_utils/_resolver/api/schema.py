@@ -11,36 +11,26 @@ absent one; `apply.scheduling` removes it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Callable, Final, NamedTuple
 
 from . import errors, quantity
 from .errors import FieldError
-from .fields import (
-    alpha,
-    core,
-    data_volume,
-    domain,
-    enums,
-    instancetype,
-    preference,
-    template,
-    virtual_machine,
-)
+from .fields import core, data_volume, domain, instancetype, virtual_machine
 from .names import nearest, shown
+from .quantity import parse
 
 Value = Any
 Convert = Callable[[Value], Value]
 Check = Callable[[Value], "tuple[str, str] | None"]
 
 TYPES: Final[dict[str, dict[str, Any]]] = {
-    **alpha.TYPES,
     **core.TYPES,
     **data_volume.TYPES,
     **domain.TYPES,
     **instancetype.TYPES,
-    **preference.TYPES,
-    **template.TYPES,
+    **instancetype.ALPHA_TYPES,
     **virtual_machine.TYPES,
 }
 
@@ -63,16 +53,16 @@ def declared(type_name: str, value: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
+@dataclass(frozen=True, eq=False)
 class Checks:
     """Checks beyond the types; each returns None, or (path below the field, what is wrong).
 
     fields: by type and field. types: of whole objects, by type. unknown_fields: reject unknown fields.
     """
 
-    def __init__(self, fields: Mapping[tuple[str, str], Check], types: Mapping[str, Check], unknown_fields: bool):
-        self.fields = fields
-        self.types = types
-        self.unknown_fields = unknown_fields
+    fields: Mapping[tuple[str, str], Check]
+    types: Mapping[str, Check]
+    unknown_fields: bool
 
 
 def checked(type_name: str, value: dict[str, Any], checks: Checks) -> dict[str, Any]:
@@ -269,7 +259,7 @@ def _reader(expression: str, keeps_empty: bool, mode: _Mode) -> _Reader:
         return (None, _map(_reader(inside, True, mode), _null(inside), keeps_empty))
     if expression in TYPES:
         return (None, _converter(expression, mode))
-    scalar = "string" if expression in enums.ENUMS else expression
+    scalar = "string" if expression in domain.ENUMS else expression
     read = _SCALARS[scalar]
     if not keeps_empty and not _is_struct(expression):
         read = _without_zero(read)
@@ -363,10 +353,6 @@ def _int_or_string(value: Value) -> int | str:
     return value if isinstance(value, str) else int(_integer(-(2**31), 2**31 - 1)(value))
 
 
-def _any(value: Value) -> Value:
-    return value
-
-
 def _describe(value: Value) -> str:
     kinds = {dict: "an object", list: "a list", bool: "a truth value", type(None): "null"}
     return kinds.get(type(value)) or shown(value)
@@ -386,5 +372,28 @@ _SCALARS: Final[dict[str, Convert]] = {
     "Quantity": _quantity,
     "IntOrString": _int_or_string,
     "Time": _string,
-    "any": _any,
+    "any": _KEEP[1],
 }
+
+
+def equal(expression: str, left: Any, right: Any) -> bool:
+    """Whether two canonical values of a schema type expression have the same meaning.
+
+    ``4Gi`` equals ``4294967296``; an empty list or map equals an absent one (None), but an empty object does not.
+    """
+    expression = expression.lstrip("*").rstrip("!")
+    if expression.startswith(("[]", "map[")) and not left and not right:
+        return True
+    if left is None or right is None:
+        return left is right
+    if expression.startswith("[]"):
+        return len(left) == len(right) and all(equal(expression[2:], *pair) for pair in zip(left, right))
+    if expression.startswith("map[string]"):
+        value_type = expression[len("map[string]") :]
+        return left.keys() == right.keys() and all(equal(value_type, left[key], right[key]) for key in left)
+    if expression in TYPES:
+        fields = TYPES[expression]
+        return all(equal(field_type(fields[name]), left.get(name), right.get(name)) for name in {*left, *right})
+    if expression == "Quantity":
+        return parse(left).nanos == parse(right).nanos
+    return bool(left == right)

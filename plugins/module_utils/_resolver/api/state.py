@@ -21,10 +21,8 @@ from typing import Any, Final, NamedTuple
 
 from . import names
 from .errors import FieldError
+from .manifest import Manifest, Options
 from .names import shown
-
-Manifest = dict[str, Any]
-Options = dict[str, Any]
 
 ACTIVE: Final = "active"
 DEPRECATED: Final = "deprecated"
@@ -37,10 +35,7 @@ REPLACEMENT: Final = "instancetypes.virtshape.io/replacement"
 OBSOLETE_FROM: Final = "instancetypes.virtshape.io/obsolete-from"
 
 SPEC: Final[dict[str, dict[str, Any]]] = {
-    DEPRECATED: {
-        "type": "dict",
-        "options": {"replacement": {"type": "str"}, "obsolete_from": {"type": "str"}},
-    },
+    DEPRECATED: {"type": "dict", "options": {"replacement": {"type": "str"}, "obsolete_from": {"type": "str"}}},
     OBSOLETE: {"type": "dict", "options": {"replacement": {"type": "str"}}},
 }
 """The options that declare a state. An active object has neither."""

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 from .errors import FieldError
 from .names import shown
-from .redaction import SECRET
+from .redaction import SECRET, redact
 
 T = TypeVar("T")
 
@@ -75,6 +75,13 @@ def reverse_merge_patch(base: dict[str, Any], patch: dict[str, Any]) -> dict[str
     return result
 
 
+def overlaid(below: Any, above: Any) -> Any:
+    """A value on top of another: objects are merged, everything else is replaced."""
+    if not (isinstance(below, dict) and isinstance(above, dict)):
+        return copy(above)
+    return {**below, **{key: overlaid(below.get(key), value) for key, value in above.items()}}
+
+
 def differences(before: Any, after: Any, path: str = "") -> list[dict[str, Any]]:
     """[{field, before, after}] in the order of fields; None for an absent value. Lists are compared as a whole."""
     if before == after:
@@ -86,3 +93,12 @@ def differences(before: Any, after: Any, path: str = "") -> list[dict[str, Any]]
             for change in differences(before.get(key), after.get(key), f"{path}.{key}" if path else key)
         ]
     return [{"field": path, "before": before, "after": after}]
+
+
+def shown_differences(before: Any, after: Any) -> list[dict[str, Any]]:
+    """`differences` without secrets."""
+    return [
+        {**change, "before": shown_before, "after": shown_after}
+        for change in differences(before, after)
+        for shown_before, shown_after in [redact(change["before"], change["after"])]
+    ]

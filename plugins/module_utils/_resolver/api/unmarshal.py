@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from . import errors, go_json, quantity
-from .fields import data_volume, instancetype, preference
-from .fields.enums import ENUMS
+from .fields import data_volume, instancetype
+from .fields.domain import ENUMS
 from .schema import TYPES, field_type
 
 # Packages are named by their last element; all other types are in a `v1`.
-_V1BETA1: Final = frozenset((*instancetype.TYPES, *preference.TYPES, *data_volume.TYPES))
+_V1BETA1: Final = frozenset((*instancetype.TYPES, *data_volume.TYPES))
 # Names that are ambiguous in Go, and those of the types as which structs with their own UnmarshalJSON are read.
 _GO_NAMES: Final = {
     "DHCPOptions": "DHCPOptionsAlias",

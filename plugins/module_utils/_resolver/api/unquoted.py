@@ -10,10 +10,7 @@ QUOTES: Final = "; put it in quotes"
 
 
 class UnquotedKey(str):
-    """A key of a mapping that YAML does not read as text, as it is written.
-
-    means: what YAML reads.
-    """
+    """A key of a mapping that YAML does not read as text, as it is written. means: what YAML reads."""
 
     means: Any
 
@@ -24,10 +21,7 @@ class UnquotedKey(str):
 
 
 class UnquotedNumber(int):
-    """An integer that is not written as a decimal number.
-
-    written: its text.
-    """
+    """An integer that is not written as a decimal number. written: its text."""
 
     written: str
 

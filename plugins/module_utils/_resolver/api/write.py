@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-Manifest = dict[str, Any]
+from .manifest import Manifest
 
 JSON: Final = "application/json"
 MERGE_PATCH: Final = "application/merge-patch+json"

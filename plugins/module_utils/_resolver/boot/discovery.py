@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from ..api.manifest import Manifest, condition_of, has_condition, labels_of, path_of
 from ..api.matcher import ROLES, VOLUME_LABELS
 from .origin import Image, Origin, origin_of
 from .source import CRON, OWNER, import_status, is_ready, target_of
 
-Manifest = dict[str, Any]
 Objects = Mapping[str, Sequence[Manifest]]
 Key = tuple[str, str, str]
 
@@ -33,10 +33,7 @@ NOT_READY: Final = "not_ready"
 
 
 class BootSourceFinding(NamedTuple):
-    """A finding about a boot source.
-
-    finding: a code for programs. text: one line for users, with the remedy.
-    """
+    """A finding about a boot source. finding: a code for programs. text: one line for users, with the remedy."""
 
     finding: str
     text: str
@@ -87,7 +84,7 @@ class _Discovery:
     def __init__(self, objects: Objects, unread: frozenset[str]) -> None:
         self._objects = objects
         self._unread = unread
-        self._by_key = {(kind, *_namespaced_name(manifest)): manifest for kind in KINDS for manifest in objects[kind]}
+        self._by_key = {(kind, *path_of(manifest)): manifest for kind in KINDS for manifest in objects[kind]}
 
     def boot_sources(self) -> list[BootSource]:
         sources = [self._source(manifest) for manifest in self._objects[SOURCE]]
@@ -95,11 +92,9 @@ class _Discovery:
         targets = {source.target for source in sources}
         volumes_by_owner: dict[tuple[str, str], list[str]] = {}
         for volume in self._objects[VOLUME]:
-            owner = _labels(volume).get(OWNER) or _labels(volume).get(CRON)
+            owner = labels_of(volume).get(OWNER) or labels_of(volume).get(CRON)
             if owner:
-                volumes_by_owner.setdefault((_namespaced_name(volume)[0], owner), []).append(
-                    _namespaced_name(volume)[1]
-                )
+                volumes_by_owner.setdefault((path_of(volume)[0], owner), []).append(path_of(volume)[1])
         for source in sources:
             owners = {(source.namespace, source.name), (source.namespace, source.cron)}
             source.volumes = sorted({name for owner in owners for name in volumes_by_owner.get(owner, ())})
@@ -116,16 +111,16 @@ class _Discovery:
         if not _defaults(manifest):
             # A copy of a boot source has its labels, too.
             return False
-        namespace, name = _namespaced_name(manifest)
+        namespace, name = path_of(manifest)
         owners = {reference.get("kind") for reference in manifest["metadata"].get("ownerReferences") or ()}
-        labels = _labels(manifest)
+        labels = labels_of(manifest)
         owned = (SOURCE, namespace, labels.get(OWNER) or "") in self._by_key or CRON in labels
         volume = kind == CLAIM and (VOLUME, namespace, name) in self._by_key
         is_target = (CLAIM if kind == VOLUME else kind, namespace, name) in targets
         return not (owners & {"VirtualMachine", VOLUME, CLAIM} or owned or volume or is_target)
 
     def _source(self, manifest: Manifest) -> BootSource:
-        namespace, name = _namespaced_name(manifest)
+        namespace, name = path_of(manifest)
         key = target_of(manifest)
         target = self._by_key.get(key) if key else None
         target_labels = _defaults(target) if target is not None and key is not None and key[0] != SOURCE else {}
@@ -133,8 +128,9 @@ class _Discovery:
         labels = dict(own)
         for role in ROLES:
             if role.volume_label not in own:
-                labels.update({label: target_labels[label] for label in _labels_of(role) if label in target_labels})
-        cron = _labels(manifest).get(CRON) or ""
+                names = (role.volume_label, role.volume_kind_label)
+                labels.update({label: target_labels[label] for label in names if label in target_labels})
+        cron = labels_of(manifest).get(CRON) or ""
         content = self._content(target, key)
         result = BootSource(
             SOURCE,
@@ -174,18 +170,18 @@ class _Discovery:
         return target
 
     def _origin(self, source: Manifest, content: Manifest | None, cron: str) -> Origin:
-        namespace, _name = _namespaced_name(source)
+        namespace, _name = path_of(source)
         polling = self._by_key.get((IMPORT_CRON, namespace, cron))
         if polling is not None:
             return origin_of(polling, namespace)
-        volume = self._by_key.get((VOLUME, *_namespaced_name(content))) if content is not None else None
+        volume = self._by_key.get((VOLUME, *path_of(content))) if content is not None else None
         return origin_of(volume or content or {}, namespace, source)
 
     def _cron(self, manifest: Manifest) -> BootSource:
-        namespace, name = _namespaced_name(manifest)
+        namespace, name = path_of(manifest)
         spec, status = manifest.get("spec") or {}, manifest.get("status") or {}
         key = (SOURCE, namespace, str(spec.get("managedDataSource") or ""))
-        ready = _condition(manifest, "UpToDate").get("status") == "True"
+        ready = has_condition(manifest, "UpToDate")
         result = BootSource(
             IMPORT_CRON,
             namespace,
@@ -199,7 +195,7 @@ class _Discovery:
             str(spec.get("schedule") or ""),
         )
         data_source = self._by_key.get(key)
-        if data_source is not None and _labels(data_source).get(CRON) != name:
+        if data_source is not None and labels_of(data_source).get(CRON) != name:
             text = f"the cron has not made the DataSource {key[2]} and never moves it; delete the DataSource"
             result.findings.append(BootSourceFinding(NOT_MANAGED, text))
         # An image may say all of it, which CDI then writes to the DataSource.
@@ -210,7 +206,7 @@ class _Discovery:
         return result
 
     def _disk(self, kind: str, manifest: Manifest) -> BootSource:
-        namespace, name = _namespaced_name(manifest)
+        namespace, name = path_of(manifest)
         status = manifest.get("status") or {}
         if kind == VOLUME:
             volume = import_status(manifest)
@@ -242,28 +238,11 @@ def _default_findings(labels: Mapping[str, str]) -> Iterator[BootSourceFinding]:
 
 def _readiness(manifest: Manifest, ready: bool, kind: str = "Ready") -> Iterator[BootSourceFinding]:
     if not ready:
-        condition = _condition(manifest, kind)
+        condition = condition_of(manifest, kind)
         reason = ": ".join(str(condition[part]) for part in ("reason", "message") if condition.get(part))
         yield BootSourceFinding(NOT_READY, reason or "CDI has not reported on it yet")
 
 
-def _condition(manifest: Manifest, kind: str) -> Manifest:
-    conditions = (manifest.get("status") or {}).get("conditions") or []
-    return next((condition for condition in conditions if condition.get("type") == kind), {})
-
-
-def _labels_of(role: Any) -> tuple[str, str]:
-    return role.volume_label, role.volume_kind_label
-
-
 def _defaults(manifest: Manifest) -> dict[str, str]:
-    labels = _labels(manifest)
+    labels = labels_of(manifest)
     return {label: labels[label] for label in VOLUME_LABELS if labels.get(label)}
-
-
-def _labels(manifest: Manifest) -> dict[str, str]:
-    return manifest["metadata"].get("labels") or {}
-
-
-def _namespaced_name(manifest: Manifest) -> tuple[str, str]:
-    return manifest["metadata"].get("namespace") or "", manifest["metadata"]["name"]

@@ -12,9 +12,9 @@ import binascii
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-Manifest = dict[str, Any]
+from ..api.manifest import Manifest, name_of
 
 _NAME: Final = re.compile(r"[a-z0-9]+(?:[._/-]+[a-z0-9]+)*", re.ASCII)
 _TAG: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", re.ASCII)
@@ -98,20 +98,15 @@ def credentials(secret: Manifest, registry: str) -> tuple[str, str] | None:
             entries = json.loads(_decoded(data[".dockerconfigjson"]))["auths"]
             keys = _HUB_KEYS if registry == _DOCKER_HUB else (registry, f"https://{registry}")
             entry = next((entries[key] for key in keys if key in entries), None)
-            return None if entry is None else _login(entry)
+            if entry is not None and entry.get("auth"):
+                user, _colon, password = _decoded(entry["auth"]).partition(":")
+                return user, password
+            return None if entry is None else (entry["username"], entry["password"])
         if "accessKeyId" in data and "secretKey" in data:
             return _decoded(data["accessKeyId"]), _decoded(data["secretKey"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        name = (secret.get("metadata") or {}).get("name")
-        raise ImageError(f"Secret {name} has no readable credentials for registries") from error
+        raise ImageError(f"Secret {name_of(secret)} has no readable credentials for registries") from error
     return None
-
-
-def _login(entry: Mapping[str, str]) -> tuple[str, str]:
-    if entry.get("auth"):
-        user, _colon, password = _decoded(entry["auth"]).partition(":")
-        return user, password
-    return entry["username"], entry["password"]
 
 
 def _decoded(text: str) -> str:

@@ -6,11 +6,10 @@ KubeVirt infers nothing from these: a container disk has no labels, and for an i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from ..api.manifest import Manifest, annotations_of, name_of
 from .image import ImageError, reference
-
-Manifest = dict[str, Any]
 
 
 class Image(NamedTuple):
@@ -72,7 +71,7 @@ def _volume(vm: Manifest, name: str) -> Manifest:
 def _templates(vm: Manifest) -> dict[str, Manifest]:
     """The specs of a VM's dataVolumeTemplates by name."""
     templates = vm["spec"].get("dataVolumeTemplates") or ()
-    return {str((template.get("metadata") or {}).get("name")): template.get("spec") or {} for template in templates}
+    return {name_of(template): template.get("spec") or {} for template in templates}
 
 
 IMAGE: Final = "boot-source.virtshape.dev/image"
@@ -95,7 +94,7 @@ class Origin(NamedTuple):
 
 def origin_of(content: Manifest, namespace: str, source: Manifest | None = None) -> Origin:
     """The image of a DataVolume, a DataImportCron or a claim. source: the DataSource whose target it is."""
-    annotations = _annotations(content)
+    annotations = annotations_of(content)
     image = registry_image(_registry(content) or _import_source(annotations), namespace)
     if image is None:
         return Origin()
@@ -103,7 +102,7 @@ def origin_of(content: Manifest, namespace: str, source: Manifest | None = None)
         digest = reference(image.name).digest
     except ImageError:
         return Origin()
-    declared = _annotations(source or {}).get(IMAGE) or annotations.get(IMAGE)
+    declared = annotations_of(source or {}).get(IMAGE) or annotations.get(IMAGE)
     if (content.get("spec") or {}).get("managedDataSource"):
         imports: list[Manifest] = (content.get("status") or {}).get("currentImports") or [{}]
         digest = str(imports[0].get("digest") or digest)
@@ -125,7 +124,3 @@ def _import_source(annotations: Mapping[str, str]) -> dict[str, str]:
         "secretRef": annotations.get(_SECRET) or "",
         "certConfigMap": annotations.get(_CERTIFICATES) or "",
     }
-
-
-def _annotations(manifest: Manifest) -> dict[str, str]:
-    return (manifest.get("metadata") or {}).get("annotations") or {}

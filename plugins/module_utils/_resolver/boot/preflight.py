@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
+from ..api.manifest import Manifest, Options
 from .source import CRON, target_of
 
-Manifest = dict[str, Any]
-Options = dict[str, Any]
 Version = tuple[int, int, int]
 
 _CRON_LABELS: Final = (1, 56, 0)

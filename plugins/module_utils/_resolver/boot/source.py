@@ -10,19 +10,16 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from ..api import names
 from ..api.errors import FieldError, QuantityError
+from ..api.manifest import Manifest, Options, condition_of, has_condition
 from ..api.matcher import LABEL_PREFIX, ROLES
 from ..api.names import label_value, subdomain
 from ..api.quantity import parse
-from ..cdi.checksum import ChecksumError
-from ..cdi.checksum import parse as parse_checksum
-from .consumers import parse_consumer
+from ..cdi.texts import ChecksumError, parse_checksum
 from .image import ImageError, reference
 from .image import labels as labels_of
 from .origin import IMAGE
-
-Manifest = dict[str, Any]
-Options = dict[str, Any]
 
 _CDI: Final = "cdi.kubevirt.io/v1beta1"
 OWNER: Final = "boot-source.virtshape.dev/name"
@@ -244,8 +241,7 @@ def import_status(live: Manifest) -> ImportStatus:
     """The import status of a DataVolume. CDI retries for ever and reports failures as progress."""
     status = live.get("status") or {}
     phase = status.get("phase") or ""
-    conditions = {condition.get("type"): condition for condition in status.get("conditions") or []}
-    running = conditions.get("Running") or {}
+    running = condition_of(live, "Running")
     if phase == "Succeeded":
         return ImportStatus(done=True)
     if phase == "Failed" or (running.get("status") == "False" and running.get("reason") in _STOPPED):
@@ -260,8 +256,7 @@ def import_status(live: Manifest) -> ImportStatus:
 
 def is_ready(live: Manifest) -> bool:
     """Whether CDI reports a DataSource as ready."""
-    conditions = (live.get("status") or {}).get("conditions") or []
-    return any(condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions)
+    return has_condition(live, "Ready")
 
 
 def target_of(live: Manifest) -> tuple[str, str, str] | None:
@@ -289,3 +284,56 @@ def clones_by_claim(volumes: Iterable[Manifest], namespace: str) -> dict[str, st
         if source.get("namespace") == namespace and not import_status(volume).done:
             clones[source.get("name") or ""] = f"{volume['metadata']['namespace']}/{volume['metadata']['name']}"
     return clones
+
+
+_CLONE: Final = {"group": "cdi.kubevirt.io", "resource": "datavolumes", "subresource": "source"}
+_POD: Final = {"resource": "pods"}
+# CDI checks this resource, which does not exist, so only those who may create everything have the right.
+_CLAIM: Final = {"resource": "pvcs"}
+
+
+class Consumer(NamedTuple):
+    """The service account of VMs that boot from another namespace: virt-controller checks that it may clone the source
+    (``AuthorizeSA``), but only when it creates the DataVolume of a VM.
+    """
+
+    namespace: str
+    account: str
+
+    @property
+    def user(self) -> str:
+        return f"system:serviceaccount:{self.namespace}:{self.account}"
+
+    @property
+    def groups(self) -> list[str]:
+        return ["system:serviceaccounts", f"system:serviceaccounts:{self.namespace}", "system:authenticated"]
+
+
+def parse_consumer(text: str) -> Consumer:
+    """Parses NAMESPACE or NAMESPACE/ACCOUNT. Raises FieldError."""
+    namespace, slash, account = text.partition("/")
+    wrong = names.label(namespace) or (subdomain(account) if slash else "")
+    if wrong:
+        raise FieldError("consumers", f"{text!r} is neither NAMESPACE nor NAMESPACE/SERVICE_ACCOUNT: {wrong}")
+    return Consumer(namespace, account or "default")
+
+
+def reviews(consumer: Consumer, namespace: str, name: str, snapshot: bool) -> list[list[dict[str, Any]]]:
+    """The specs of the SubjectAccessReviews of a clone: it is allowed if all reviews of a list are.
+
+    namespace, name: of what is cloned; "" for an unknown name. snapshot: whether that is a VolumeSnapshot.
+    """
+    alternatives = [[_CLONE], [_POD, _CLAIM] if snapshot else [_POD]]
+    user, verb = {"user": consumer.user, "groups": consumer.groups}, {"verb": "create", "namespace": namespace}
+    return [
+        [{**user, "resourceAttributes": {**verb, "name": name, **attributes}} for attributes in rights]
+        for rights in alternatives
+    ]
+
+
+def refusal(consumer: Consumer, namespace: str) -> str:
+    """The rights that a consumer lacks."""
+    return (
+        f"consumers: VMs in {consumer.namespace} cannot boot from it: {consumer.user} may not create"
+        f" datavolumes/source of cdi.kubevirt.io in {namespace}; bind a role with this right there"
+    )

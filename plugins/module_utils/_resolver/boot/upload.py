@@ -11,10 +11,9 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from ..api.errors import QuantityError
+from ..api.manifest import Manifest, annotations_of
 from ..api.quantity import parse
-from ..cdi.go_url import UrlError, scheme
-
-Manifest = dict[str, Any]
+from ..cdi.texts import UrlError, scheme
 
 _CDI: Final = "cdi.kubevirt.io"
 TARGET: Final = f"{_CDI}/storage.upload.target"
@@ -147,7 +146,7 @@ def _storage(target: UploadTarget) -> Manifest:
 
 def missing_volume(target: UploadTarget, claim: Manifest) -> str:
     """Why a claim without a DataVolume is not a target if a DataVolume was expected."""
-    annotations = _annotations(claim)
+    annotations = annotations_of(claim)
     if annotations.get(_DELETED_WHEN_DONE) == "true" and annotations.get(POD_PHASE) == "Succeeded":
         return f"PersistentVolumeClaim {target.label} is filled already, and its DataVolume has been deleted since"
     return f"PersistentVolumeClaim {target.label} belongs to no DataVolume; set upload.claim"
@@ -155,20 +154,20 @@ def missing_volume(target: UploadTarget, claim: Manifest) -> str:
 
 def uses_populator(data_volume: Manifest) -> bool:
     """Whether CDI first fills another claim, the prime."""
-    return _annotations(data_volume).get(_USES_POPULATOR) == "true"
+    return annotations_of(data_volume).get(_USES_POPULATOR) == "true"
 
 
 def prime_of(target: UploadTarget, claim: Manifest) -> tuple[str, str]:
     """The name of a claim's prime, and why there is none for the upload."""
     if (claim.get("status") or {}).get("phase") == "Bound":
         return "", f"PersistentVolumeClaim {target.label} is bound, so CDI has filled it already"
-    name = _annotations(claim).get(_PRIME) or ""
+    name = annotations_of(claim).get(_PRIME) or ""
     return name, "" if name else f"CDI has made no claim for the upload to {target.label} yet; try again later"
 
 
 def existing_problem(target: UploadTarget, claim: Manifest) -> str:
     """Why an existing claim, or its prime, is not a target."""
-    annotations = _annotations(claim)
+    annotations = annotations_of(claim)
     if annotations.get(POD_PHASE) == "Succeeded":
         return f"PersistentVolumeClaim {target.label} is filled already; upload to another volume"
     if target.create and TARGET not in annotations:
@@ -182,9 +181,9 @@ def existing_problem(target: UploadTarget, claim: Manifest) -> str:
 
 def prepared(claim: Manifest) -> Manifest | None:
     """The claim prepared for CDI's upload controller; None if it already is."""
-    if TARGET in _annotations(claim):
+    if TARGET in annotations_of(claim):
         return None
-    annotations = {**_annotations(claim), TARGET: ""}
+    annotations = {**annotations_of(claim), TARGET: ""}
     return {**claim, "metadata": {**claim["metadata"], "annotations": annotations}}
 
 
@@ -192,7 +191,7 @@ def patch(target: UploadTarget, live: Manifest) -> Manifest | None:
     """The merge patch that adds labels and digest to an existing object; None if it has them."""
     missing = {
         "labels": _missing(target.labels, live["metadata"].get("labels") or {}),
-        "annotations": _missing(_digest_annotation(target), _annotations(live)),
+        "annotations": _missing(_digest_annotation(target), annotations_of(live)),
     }
     metadata = {part: values for part, values in missing.items() if values}
     return {"metadata": metadata} if metadata else None
@@ -209,17 +208,17 @@ def _digest_annotation(target: UploadTarget) -> dict[str, str]:
 def holds(live: Manifest, digest: str) -> bool:
     """Whether CDI has filled a DataVolume or a claim with the file of this digest."""
     done = (live.get("status") or {}).get("phase") == "Succeeded" or claim_is_done(live)
-    return done and _annotations(live).get(DIGEST) == digest
+    return done and annotations_of(live).get(DIGEST) == digest
 
 
 def claim_is_ready(claim: Manifest) -> bool:
     """Whether CDI's upload server accepts data for a claim."""
-    return _annotations(claim).get(POD_READY) in _TRUE
+    return annotations_of(claim).get(POD_READY) in _TRUE
 
 
 def claim_is_done(claim: Manifest) -> bool:
     """Whether CDI has processed the uploaded data."""
-    return _annotations(claim).get(POD_PHASE) == "Succeeded"
+    return annotations_of(claim).get(POD_PHASE) == "Succeeded"
 
 
 def unbound_problem(target: UploadTarget, data_volume: Manifest) -> str:
@@ -287,7 +286,3 @@ def _joined_url(url: str, path: str) -> str:
     parts = urlsplit(url)
     joined_path = posixpath.normpath(posixpath.join("/", parts.path.strip("/"), path.strip("/")))
     return urlunsplit(parts._replace(path=joined_path))
-
-
-def _annotations(manifest: Manifest) -> dict[str, str]:
-    return manifest["metadata"].get("annotations") or {}

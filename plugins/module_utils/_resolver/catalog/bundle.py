@@ -6,17 +6,16 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import CatalogError, FieldError
+from ..api.manifest import Manifest, labels_of
 from ..api.matcher import API_VERSION, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.release import NEWEST
 from ..api.tree import copy
 from ..kubevirt.find.lookup import Objects
 from ..kubevirt.webhooks.validate import validate
-from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label, check_name, labels_of
+from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label, check_name
 from .modernize import modernize
 from .objects import adapt, expand_catalog
-
-Manifest = dict[str, Any]
 
 # The label with which common-instancetypes marks its version.
 _PUBLISHED_VERSION: Final = "instancetype.kubevirt.io/common-instancetypes-version"
@@ -25,10 +24,7 @@ _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
 
 
 class Bundle(NamedTuple):
-    """The objects of a bundle.
-
-    objects: all, of the cluster-wide kinds. notes: conversions, one line each.
-    """
+    """The objects of a bundle. objects: all, of the cluster-wide kinds. notes: conversions, one line each."""
 
     objects: list[Manifest]
     notes: list[str]

@@ -7,27 +7,26 @@ or else those with which it differs least.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
 from ..api.errors import FieldError
+from ..api.manifest import Manifest, annotations_of, name_of, namespace_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.redaction import redact
 from ..api.release import NEWEST, Release
 from ..api.state import is_active
 from ..api.tree import copy
+from ..choose.workload import plain
 from ..declare import adopt
 from ..kubevirt.find.lookup import Objects
 from ..kubevirt.template import openshift, process, substitution
 from ..kubevirt.vmi import presets as preset_rules
 from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.cluster import Cluster, KubeVirt
-from ..kubevirt.vmi.guest import guest
-from .deprecated import Draft, FieldChange, RemainingField
-from .modernize import modernize
-
-Manifest = dict[str, Any]
+from ..kubevirt.vmi.vmi import guest
+from .modernize import Draft, FieldChange, RemainingField, modernize
 
 TEMPLATE: Final = "Template"
 _OS: Final = "vm.kubevirt.io/os"
@@ -85,13 +84,9 @@ def preferences_of(os: str, preferences: Sequence[Manifest]) -> list[Manifest]:
 
     def is_named(name: str) -> bool:
         parts = name.split(".")
-        return any(_plain("".join(parts[: end + 1])) == _plain(os) for end in range(len(parts)))
+        return any(plain("".join(parts[: end + 1])) == plain(os) for end in range(len(parts)))
 
     return [preference for preference in preferences if is_named(preference["metadata"]["name"])]
-
-
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
 def _has_vm(template: Manifest) -> bool:
@@ -128,7 +123,7 @@ def _of_template(template: Manifest, sources: Sources, release: Release) -> Conv
     processed = process.process(template, values, "", release)
     if processed.errors or processed.substituted is None:
         raise FieldError("spec", process.refusal(processed.errors, values))
-    namespace = (template.get("metadata") or {}).get("namespace")
+    namespace = namespace_of(template)
     vm = {**processed.substituted, "kind": "VirtualMachine"}
     placed = {**vm, "metadata": {**({"namespace": namespace} if namespace else {}), **(vm.get("metadata") or {})}}
     try:
@@ -183,12 +178,12 @@ def _drop_unused(spec: Manifest, vm_before: Manifest) -> list[FieldChange]:
 def _add_presets(draft: Draft, presets: Sequence[Manifest]) -> None:
     """Gives the VM what the presets that match its VMI give that, and excludes it from presets."""
     vm = draft.manifest
-    namespace = (vm.get("metadata") or {}).get("namespace")
-    candidates = [preset for preset in presets if (preset.get("metadata") or {}).get("namespace") in (None, namespace)]
+    namespace = namespace_of(vm)
+    candidates = [preset for preset in presets if namespace_of(preset) in ("", namespace)]
     read = release_schema.canonical("VirtualMachine", vm, draft.release)["spec"]["template"]
     before = read["spec"]["domain"]
     # A VMI of a VM always has it, so that the firmware of presets is without effect.
-    before.setdefault("firmware", {}).setdefault("uuid", vmi.firmware_uuid((vm.get("metadata") or {}).get("name", "")))
+    before.setdefault("firmware", {}).setdefault("uuid", vmi.firmware_uuid(name_of(vm)))
     result = preset_rules.apply(read["metadata"], before, candidates, draft.release)
     if not result.matching:
         return
@@ -236,7 +231,7 @@ def _with_instancetype(draft: Draft, catalog: Sequence[Manifest]) -> Conversion:
     vm = draft.manifest
     cluster = Cluster(Objects(catalog), KubeVirt(draft.release))
     preferences = _offered(vm, PREFERENCE, catalog)
-    os = ((vm["spec"]["template"].get("metadata") or {}).get("annotations") or {}).get(_OS)
+    os = annotations_of(vm["spec"]["template"]).get(_OS)
     if os:
         preferences = preferences_of(str(os), preferences)
     adoption = adopt.adopt(vm, _offered(vm, INSTANCETYPE, catalog), preferences, cluster)
@@ -266,7 +261,8 @@ def _with_instancetype(draft: Draft, catalog: Sequence[Manifest]) -> Conversion:
         {"field": entry["field"], "before": old, "after": new}
         for entry, old, new in zip(chosen.differences, before, after)
     )
-    guests = [guest(_effective(manifest, cluster)) for manifest in (vm, chosen.vm)]
+    effective = [adopt.effective(manifest, cluster) for manifest in (vm, chosen.vm)]
+    guests = [guest({} if isinstance(manifest, str) else manifest) for manifest in effective]
     return Conversion(*draft.done(), guests[0], guests[1], differences)
 
 
@@ -286,23 +282,13 @@ def _value(template: Manifest, path: str) -> Any:
     return value
 
 
-def _effective(vm: Manifest, cluster: Cluster) -> Manifest:
-    effective = adopt.effective(vm, cluster)
-    return {} if isinstance(effective, str) else effective
-
-
 def _offered(vm: Manifest, role: Role, catalog: Sequence[Manifest]) -> list[Manifest]:
     """The objects that the VM can name, without deprecated ones."""
-    namespace = (vm.get("metadata") or {}).get("namespace")
+    namespaces = {role.cluster_kind: None, role.kind: namespace_of(vm)}
     return [
         manifest
         for manifest in catalog
-        if manifest.get("kind") in (role.kind, role.cluster_kind) and _is_offered(manifest, role, namespace)
+        if manifest.get("kind") in namespaces
+        and namespaces[manifest["kind"]] in (None, namespace_of(manifest))
+        and is_active(manifest)
     ]
-
-
-def _is_offered(manifest: Manifest, role: Role, namespace: str | None) -> bool:
-    metadata: Mapping[str, Any] = manifest.get("metadata") or {}
-    if not is_active(manifest):
-        return False
-    return manifest["kind"] == role.cluster_kind or metadata.get("namespace") == namespace

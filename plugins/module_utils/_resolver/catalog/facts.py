@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ..api import schema
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND
 from ..api.quantity import parse
 from ..api.state import ACTIVE, state_of
@@ -13,8 +14,6 @@ from ..api.tree import value_at
 from ..choose.fitting import series_of, size_of
 from ..kubevirt.apply import topology
 from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, VERSION_LABEL, architecture_of, class_of, os_of
-
-Manifest = dict[str, Any]
 
 # Feature → the field that enables it unless absent or false. For instancetypes these are demands on the node.
 INSTANCETYPE_FEATURES: Final = {

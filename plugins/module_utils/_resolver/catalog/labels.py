@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from ..api import names, schema
 from ..api.errors import CatalogError, QuantityError
-from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND
+from ..api.manifest import Manifest, labels_of
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ..api.names import shown
 from ..api.quantity import parse
 from ..api.tree import value_at
 from ..choose.fitting import CLASS_LABEL
-
-Manifest = dict[str, Any]
-
 
 _OS_LABEL: Final = "instancetype.kubevirt.io/os-type"
 _ARCHITECTURE_LABEL: Final = "instancetype.kubevirt.io/arch"
@@ -40,15 +37,17 @@ def architecture_of(manifest: Manifest) -> str:
     return str(architecture or labels_of(manifest).get(_ARCHITECTURE_LABEL) or "")
 
 
-def labels_of(manifest: Manifest) -> dict[str, str]:
-    return manifest["metadata"].get("labels") or {}
-
-
 # These labels identify the objects of a catalog.
 CATALOG_LABEL: Final = "instancetypes.virtshape.io/catalog"
 VERSION_LABEL: Final = "instancetypes.virtshape.io/catalog-version"
 MANAGED_BY_LABEL: Final = "app.kubernetes.io/managed-by"
 MANAGER: Final = "virtshape"
+OPERATOR: Final = "virt-operator"
+
+
+def is_deployed(manifest: Manifest) -> bool:
+    """Whether virt-operator has deployed an instancetype or preference, and would delete it."""
+    return labels_of(manifest).get(MANAGED_BY_LABEL) == OPERATOR
 
 
 def check_name(catalog: str) -> None:
@@ -62,8 +61,30 @@ def check_label(what: str, value: str) -> None:
         raise CatalogError(f"{what}: {shown(value)} {reason}; the value becomes a label of the objects")
 
 
-# The prefix of the labels by which common-instancetypes describes its objects.
-_DESCRIPTIVE: Final = "instancetype.kubevirt.io/"
+# The prefix of the labels by which common-instancetypes describes its objects, and the fields that these describe.
+DESCRIPTIVE: Final = "instancetype.kubevirt.io/"
+DESCRIBED: Final[dict[Role, dict[str, str]]] = {
+    INSTANCETYPE: {
+        "cpu": "cpu.guest",
+        "memory": "memory.guest",
+        "hugepages": "memory.hugepages.pageSize",
+        "dedicatedCPUPlacement": "cpu.dedicatedCPUPlacement",
+        "isolateEmulatorThread": "cpu.isolateEmulatorThread",
+        "numa": "cpu.numa",
+        "realtime": "cpu.realtime",
+    },
+    PREFERENCE: {
+        "required-cpu": "requirements.cpu.guest",
+        "required-memory": "requirements.memory.guest",
+        "required-architecture": "requirements.architecture",
+        "preferred-architecture": "preferredArchitecture",
+    },
+}
+
+
+def described(role: Role, spec: Manifest) -> dict[str, str]:
+    """The values of the labels for a spec, by their names without the prefix; "" if the field is not set."""
+    return {name: _as_label(value_at(spec, path.split("."))) for name, path in DESCRIBED[role].items()}
 
 
 class WrongLabel(NamedTuple):
@@ -75,32 +96,11 @@ class WrongLabel(NamedTuple):
     actual: str
 
 
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
-
-
-def _is_set(value: Any) -> str:
-    # An empty object counts as set.
+def _as_label(value: Any) -> str:
+    """Numbers and texts as text, others as true; an empty object counts as set."""
+    if isinstance(value, (str, int)) and not isinstance(value, bool):
+        return str(value)
     return "" if value in (None, False, []) else "true"
-
-
-# Label → the field that it describes, and the field's value as a label.
-_INSTANCETYPE: Final[dict[str, tuple[str, Callable[[Any], str]]]] = {
-    "cpu": ("cpu.guest", _text),
-    "memory": ("memory.guest", _text),
-    "hugepages": ("memory.hugepages.pageSize", _text),
-    "dedicatedCPUPlacement": ("cpu.dedicatedCPUPlacement", _is_set),
-    "isolateEmulatorThread": ("cpu.isolateEmulatorThread", _is_set),
-    "numa": ("cpu.numa", _is_set),
-    "realtime": ("cpu.realtime", _is_set),
-    "gpus": ("gpus", _is_set),
-}
-_PREFERENCE: Final[dict[str, tuple[str, Callable[[Any], str]]]] = {
-    "required-cpu": ("requirements.cpu.guest", _text),
-    "required-memory": ("requirements.memory.guest", _text),
-    "required-architecture": ("requirements.architecture", _text),
-    "preferred-architecture": ("preferredArchitecture", _text),
-}
 
 
 def wrong_labels(kind: str, labels: dict[str, Any], spec: Manifest) -> list[WrongLabel]:
@@ -108,11 +108,10 @@ def wrong_labels(kind: str, labels: dict[str, Any], spec: Manifest) -> list[Wron
     role = ROLE_OF_KIND[kind]
     spec = schema.canonical(role.spec_type, spec)
     result = []
-    for name, (path, as_label) in (_INSTANCETYPE if role is INSTANCETYPE else _PREFERENCE).items():
-        value = labels.get(_DESCRIPTIVE + name)
-        actual = as_label(value_at(spec, path.split(".")))
+    for name, path in {**DESCRIBED[role], **({"gpus": "gpus"} if role is INSTANCETYPE else {})}.items():
+        value, actual = labels.get(DESCRIPTIVE + name), _as_label(value_at(spec, path.split(".")))
         if value is not None and not _same(str(value), actual):
-            result.append(WrongLabel(_DESCRIPTIVE + name, str(value), f"spec.{path}", actual))
+            result.append(WrongLabel(DESCRIPTIVE + name, str(value), f"spec.{path}", actual))
     return result
 
 

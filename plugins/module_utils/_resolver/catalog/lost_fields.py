@@ -11,22 +11,19 @@ from typing import Any, Final, NamedTuple
 
 from ..api import release, release_schema, schema
 from ..api.errors import FieldError, Panic
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND, Role
 from ..api.quantity import parse
 from ..api.release import NEWEST, Release
 from ..api.tree import copy, differences
 from ..kubevirt.apply import applier
-from ..kubevirt.vmi.guest import guest
-
-Manifest = dict[str, Any]
+from ..kubevirt.vmi.vmi import guest
 
 # A VM for showing effects: with a part of everything that preferences affect.
 _TEMPLATE: Final[Manifest] = {
     "metadata": {},
     "spec": {
-        "domain": {
-            "devices": {"disks": [{"name": "root", "disk": {}}], "interfaces": [{"name": "default"}]},
-        },
+        "domain": {"devices": {"disks": [{"name": "root", "disk": {}}], "interfaces": [{"name": "default"}]}},
         "networks": [{"name": "default", "pod": {}}],
         "volumes": [{"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}}],
     },

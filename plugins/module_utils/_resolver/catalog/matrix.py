@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import schema
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
-from .compatibility import Cell, cell_of
+from ..api.errors import Panic
+from ..api.manifest import Manifest
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
+from ..kubevirt.apply import requirements, topology
 from .facts import facts, manifest_of
 from .labels import wrong_labels
 from .replacement import as_facts, replacements
 
-Manifest = dict[str, Any]
 Facts = dict[str, Any]
 
 # The meaning of a cell's sign; a pair that fits has none.
@@ -22,6 +23,16 @@ LEGEND: Final = {
     "b": "too few vCPUs and too little memory",
     "s": "the vCPUs cannot be spread as preferred",
 }
+
+
+class Cell(NamedTuple):
+    """The compatibility of an instancetype and a preference.
+
+    sign: a key of LEGEND, "" if the pair fits. reasons: in KubeVirt's words.
+    """
+
+    sign: str = ""
+    reasons: tuple[str, ...] = ()
 
 
 class Matrix(NamedTuple):
@@ -53,7 +64,7 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
     )
     specs = [schema.canonical(PREFERENCE.spec_type, manifest["spec"]) for manifest in preferences]
     cells = [
-        [cell_of(schema.canonical(INSTANCETYPE.spec_type, size["spec"]), preference) for preference in specs]
+        [_cell(schema.canonical(INSTANCETYPE.spec_type, size["spec"]), preference) for preference in specs]
         for size in instancetypes
     ]
     wrong = [
@@ -112,26 +123,34 @@ def unsatisfied(matrix: Matrix) -> list[str]:
 
 def label(object_facts: Facts) -> str:
     """The name, after the namespace if any."""
-    return (
-        f"{object_facts['namespace']}/{object_facts['name']}"
-        if object_facts["namespace"]
-        else str(object_facts["name"])
-    )
+    return "/".join(filter(None, _place(object_facts)))
 
 
-def _with_role(manifests: list[Manifest], role: Any) -> list[Manifest]:
+def _with_role(manifests: list[Manifest], role: Role) -> list[Manifest]:
     return [manifest for manifest in manifests if ROLE_OF_KIND.get(manifest.get("kind", "")) is role]
 
 
 def _order(instancetype: Facts) -> tuple[Any, ...]:
-    return (
-        instancetype["namespace"],
-        instancetype["series"],
-        instancetype["vcpus"],
-        instancetype["memory_bytes"],
-        instancetype["name"],
-    )
+    return tuple(instancetype[name] for name in ("namespace", "series", "vcpus", "memory_bytes", "name"))
 
 
 def _place(object_facts: Facts) -> tuple[str, str]:
     return object_facts["namespace"], object_facts["name"]
+
+
+def _cell(instancetype: Manifest, preference: Manifest) -> Cell:
+    """The compatibility of two canonical specs."""
+    required = preference.get("requirements", {})
+    missing: dict[str, str] = {}
+    for part in ("cpu", "memory"):
+        if part in required:
+            unmet = requirements.unmet(instancetype, {**preference, "requirements": {part: required[part]}}, {})
+            if unmet is not None:
+                missing[part] = unmet.message
+    if missing:
+        return Cell("b" if len(missing) > 1 else min(missing)[0], tuple(missing.values()))
+    try:
+        uneven = topology.spread_indivisible(instancetype, preference)
+    except Panic as panic:
+        return Cell("s", (str(panic),))
+    return Cell() if uneven is None else Cell("s", (uneven.message,))

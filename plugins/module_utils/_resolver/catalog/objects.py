@@ -18,7 +18,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import CatalogError, FieldError
-from ..api.fields.enums import ENUMS
+from ..api.fields.domain import ENUMS
+from ..api.manifest import Manifest, name_of
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ..api.names import nearest, shown
 from ..api.schema import TYPES, field_type
@@ -26,25 +27,10 @@ from ..api.state import DEPRECATED, OBSOLETE, REPLACEMENT, marks
 from ..api.tree import apply_merge_patch, copy, merge, value_at
 from ..api.unquoted import QUOTES
 from ..declare import manifests
+from .labels import DESCRIPTIVE, described
 from .versions import at_version
 
-Manifest = dict[str, Any]
-
 Entry = dict[str, Any]
-
-
-class CatalogItem(NamedTuple):
-    """An object of a definition.
-
-    spec: as in the API. where: its place in the definition, such as ``series.u1.sizes.large``.
-    """
-
-    role: Role
-    name: str
-    labels: dict[str, Any]
-    annotations: dict[str, Any]
-    spec: dict[str, Any]
-    where: str
 
 
 class _DefinitionPart(NamedTuple):
@@ -59,7 +45,6 @@ class _DefinitionPart(NamedTuple):
     columns: dict[str, tuple[str, ...]]
 
 
-_LABEL: Final = "instancetype.kubevirt.io/"
 _OS: Final = ("annotations", "vm.kubevirt.io/os")
 
 _SERIES: Final = _DefinitionPart(
@@ -71,8 +56,8 @@ _SERIES: Final = _DefinitionPart(
         "max_sockets": ("spec", "cpu", "maxSockets"),
         "memory": ("spec", "memory", "guest"),
         "hugepages": ("spec", "memory", "hugepages", "pageSize"),
-        "display_name": ("annotations", f"{_LABEL}displayName"),
-        "description": ("annotations", f"{_LABEL}description"),
+        "display_name": ("annotations", f"{DESCRIPTIVE}displayName"),
+        "description": ("annotations", f"{DESCRIPTIVE}description"),
     },
 )
 _FAMILIES: Final = _DefinitionPart(
@@ -88,32 +73,10 @@ _FAMILIES: Final = _DefinitionPart(
     },
 )
 
-# Labels that common-instancetypes derives from a spec → the paths of their values.
-_TEXT_LABELS: Final = {
-    "cpu": ("cpu", "guest"),
-    "memory": ("memory", "guest"),
-    "hugepages": ("memory", "hugepages", "pageSize"),
-    "os-type": _OS,
-    "required-cpu": ("requirements", "cpu", "guest"),
-    "required-memory": ("requirements", "memory", "guest"),
-    "required-architecture": ("requirements", "architecture"),
-    "arch": ("requirements", "architecture"),
-    "preferred-architecture": ("preferredArchitecture",),
-}
-# Labels that are "true" if the spec has the field.
-_FLAG_LABELS: Final = {
-    "dedicatedCPUPlacement": ("cpu", "dedicatedCPUPlacement"),
-    "isolateEmulatorThread": ("cpu", "isolateEmulatorThread"),
-    "numa": ("cpu", "numa"),
-    "realtime": ("cpu", "realtime"),
-}
 
-
-def items(definition: dict[str, Any]) -> Iterator[CatalogItem]:
-    """The objects of a definition, in its order, with derived labels. The definition's own labels override these; null
-    removes them.
-
-    Raises CatalogError for unknown keys, wrong types, unknown parents and circles. Specs are not checked.
+def _from_definition(definition: dict[str, Any]) -> Iterator[tuple[Manifest, str]]:
+    """The objects of a definition, in its order, and the place of each, such as ``series.u1.sizes.large``. The
+    definition's own labels override derived ones; null removes them.
     """
     _check_keys(definition, ("labels", "annotations", _SERIES.groups, _FAMILIES.groups), "the catalog")
     common = {key: _object(definition, key, "the catalog") for key in ("labels", "annotations")}
@@ -125,17 +88,15 @@ def items(definition: dict[str, Any]) -> Iterator[CatalogItem]:
             for member, entry in _entries(content, sort.members, where).items():
                 place = f"{where}.{sort.members}.{member}"
                 item = _layered(shared, sort, groups, entry, place, ())
-                derived = _derived_labels(item["spec"])
+                name, derived = member, _derived_labels(sort.role, item["spec"])
                 if sort is _SERIES:
-                    derived[f"{_LABEL}size"] = member
-                yield CatalogItem(
-                    sort.role,
-                    f"{group}.{member}" if sort is _SERIES else member,
-                    _without_nulls({**derived, **item["labels"]}),
-                    _without_nulls(item["annotations"]),
-                    item["spec"],
-                    place,
-                )
+                    name, derived[f"{DESCRIPTIVE}size"] = f"{group}.{member}", member
+                try:
+                    _check(sort.role.spec_type, item["spec"], "spec")
+                except FieldError as error:
+                    raise CatalogError(f"{sort.role.matcher} {name}: {error}") from error
+                labels, annotations = _without_nulls({**derived, **item["labels"]}), _without_nulls(item["annotations"])
+                yield _manifest(sort.role, name, labels, annotations, item["spec"]), place
 
 
 def _layered(
@@ -182,13 +143,12 @@ def _own_content(sort: _DefinitionPart, entry: Entry, where: str) -> Entry:
     return result
 
 
-def _derived_labels(spec: dict[str, Any]) -> dict[str, str]:
-    texts = {label: value_at(spec, path) for label, path in _TEXT_LABELS.items()}
-    labels = {f"{_LABEL}{label}": str(value) for label, value in texts.items() if value is not None}
-    for label, path in _FLAG_LABELS.items():
-        if value_at(spec, path) not in (None, False):
-            labels[f"{_LABEL}{label}"] = "true"
-    return labels
+def _derived_labels(role: Role, spec: dict[str, Any]) -> dict[str, str]:
+    """The labels that common-instancetypes derives from a spec."""
+    labels = described(role, spec)
+    if role is PREFERENCE:
+        labels = {"os-type": str(value_at(spec, _OS) or ""), **labels, "arch": labels["required-architecture"]}
+    return {f"{DESCRIPTIVE}{name}": value for name, value in labels.items() if value}
 
 
 def _without_nulls(entries: dict[str, Any]) -> dict[str, Any]:
@@ -228,8 +188,8 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
 
     sources: definitions, or manifests of instancetypes and preferences of either kind (dicts with a `kind`), of which
     name, labels, annotations and spec count. version: of a catalog with versions (see `versions`), "" for the newest.
-    Raises CatalogError for the errors of `at_version` and `items`, for specs that do not match the schema, for
-    unknown fields and values in a definition's spec, for invalid names and for duplicate names.
+    Raises CatalogError for the errors of `at_version`; for keys, fields and values that a definition may not have, for
+    unknown parents and circles; for specs that do not match the schema, for invalid names and for duplicate names.
     """
     objects: dict[tuple[Role, str], tuple[Manifest, str]] = {}
     for number, source in enumerate(at_version(sources, version)):
@@ -239,9 +199,8 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
             existing, first = objects.setdefault((role_of(manifest), name_of(manifest)), (manifest, where))
             # A bundle of all four kinds contains every object twice.
             if existing != manifest:
-                raise CatalogError(
-                    f"{_label(manifest)}: name: {first} and {where} have the same name; rename or remove one of them"
-                )
+                places = f"{role_of(manifest).matcher} {name_of(manifest)}: name: {first} and {where}"
+                raise CatalogError(f"{places} have the same name; rename or remove one of them")
     return [manifest for manifest, _origin in objects.values()]
 
 
@@ -279,15 +238,6 @@ def adapt(
 def role_of(manifest: Manifest) -> Role:
     """The role of a manifest: instancetype or preference."""
     return ROLE_OF_KIND[manifest["kind"]]
-
-
-def _from_definition(definition: dict[str, Any]) -> Iterator[tuple[Manifest, str]]:
-    for item in items(definition):
-        try:
-            _check(item.role.spec_type, item.spec, "spec")
-        except FieldError as error:
-            raise CatalogError(f"{item.role.matcher} {item.name}: {error}") from error
-        yield _manifest(item.role, item.name, item.labels, item.annotations, item.spec), item.where
 
 
 def _from_manifest(source: Manifest, number: int) -> tuple[Manifest, str]:
@@ -337,12 +287,3 @@ def _check(expression: str, value: Any, path: str) -> None:
             if key not in TYPES[expression]:
                 raise FieldError(f"{path}.{key}", f"unknown field{nearest(key, TYPES[expression])}")
             _check(field_type(TYPES[expression][key]), entry, f"{path}.{key}")
-
-
-def name_of(manifest: Manifest) -> str:
-    name: str = manifest["metadata"]["name"]
-    return name
-
-
-def _label(manifest: Manifest) -> str:
-    return f"{role_of(manifest).matcher} {name_of(manifest)}"

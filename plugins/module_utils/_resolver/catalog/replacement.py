@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..api.errors import FieldError
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..api.manifest import Manifest
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey, key_of
 from ..api.release import NEWEST, Release
 from ..api.state import ACTIVE, State, state_of
 from ..api.tree import copy, differences
-from .compatibility import satisfies
+from ..choose.fitting import rejection_of_pair
 from .lost_fields import vmi_spec
-from .object_key import ObjectKey, key_of
-
-Manifest = dict[str, Any]
 
 _NAMED = 5
 
@@ -116,11 +113,11 @@ def _changes(manifest: Manifest, successor: Manifest, release: Release) -> list[
 
 
 def _pair(obj: Manifest, counterpart: Manifest) -> bool:
-    by_role = sorted((obj, counterpart), key=lambda manifest: ROLE_OF_KIND[manifest["kind"]] is PREFERENCE)
-    try:
-        return satisfies(*by_role)
-    except FieldError:
-        return False
+    """Whether an instancetype and a preference, in either order, fit together."""
+    instancetype, preference = sorted(
+        (obj, counterpart), key=lambda manifest: ROLE_OF_KIND[manifest["kind"]] is PREFERENCE
+    )
+    return not rejection_of_pair(instancetype, preference, "", NEWEST)
 
 
 def _counterparts(manifest: Manifest, objects: list[Manifest]) -> list[Manifest]:

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
 
 from ..api.errors import CatalogError
 from ..api.label_selector import SelectorError, selector
+from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.names import nearest, shown
 from ..api.state import is_active
-from .labels import (
-    architecture_of,
-    class_of,
-    labels_of,
-    os_of,
-)
-from .objects import name_of, role_of
-
-Manifest = dict[str, Any]
+from .labels import architecture_of, class_of, os_of
+from .objects import role_of
 
 
 @dataclass(frozen=True)
@@ -52,7 +45,10 @@ class Selection:
         """
         objects = list(objects)
         chosen = [*self._instancetypes(objects), *self._preferences(objects)]
-        tests = [_selector(text) for text in self.labels]
+        try:
+            tests = [selector(text) for text in self.labels]
+        except SelectorError as error:
+            raise CatalogError(f"label_selectors: {error}") from error
         return [
             manifest
             for manifest in chosen
@@ -76,13 +72,6 @@ class Selection:
 
     def _is_current(self, manifest: Manifest) -> bool:
         return self.deprecated == "include" or is_active(manifest) == (self.deprecated == "exclude")
-
-
-def _selector(text: str) -> Callable[[dict[str, str]], bool]:
-    try:
-        return selector(text)
-    except SelectorError as error:
-        raise CatalogError(f"label_selectors: {error}") from error
 
 
 def select(

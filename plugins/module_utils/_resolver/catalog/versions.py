@@ -23,6 +23,7 @@ from ..api import release
 from ..api.errors import CatalogError
 from ..api.names import nearest, shown
 from ..api.release import Release
+from ..api.tree import overlaid
 from ..api.unquoted import QUOTES
 
 Document = dict[str, Any]
@@ -159,19 +160,13 @@ def _with_changes(documents: list[Any], key: str, changes: Document, where: str)
                     for name, entry in changes.items()
                     if name in document[key] or (first and name not in existing)
                 }
-            document = {**document, key: _overlaid(document[key], own_changes)}
+            document = {**document, key: overlaid(document[key], own_changes)}
         changed.append(document)
     return changed
 
 
 def _has(document: Any, key: str) -> bool:
     return isinstance(document, dict) and "kind" not in document and isinstance(document.get(key), dict)
-
-
-def _overlaid(below: Any, above: Any) -> Any:
-    if not isinstance(below, dict) or not isinstance(above, dict):
-        return above
-    return {**below, **{key: _overlaid(below.get(key), value) for key, value in above.items()}}
 
 
 def _without_matches(document: Any, pattern: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..api.errors import QuantityError
 from ..api.quantity import parse
 from . import data_volume, schedule
-from .refusal import DUPLICATE, Cause, Refusal, refused, too_long, unreadable
+from .data_volume import DUPLICATE, Cause, Refusal, refused, too_long, unreadable
 
 _MAX_SUBDOMAIN: Final = 253
 _MAX_LABEL: Final = 63

@@ -1,13 +1,56 @@
-"""What CDI's webhooks check in a DataVolume's spec, and in a volume's source (``validateDataVolumeSpec``)."""
+"""What CDI's webhooks check in a DataVolume's spec (``validateDataVolumeSpec``), refusals, and the default class."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 from ..api.quantity import parse
-from . import checksum
-from .go_url import UrlError, printed, scheme
-from .refusal import Cause, too_long
+from .texts import ChecksumError, UrlError, parse_checksum, printed, scheme
+
+INVALID: Final = "FieldValueInvalid"
+DUPLICATE: Final = "FieldValueDuplicate"
+_UNPROCESSABLE: Final = 422
+_BAD_REQUEST: Final = 400
+
+
+class Cause(NamedTuple):
+    """An error. field: in CDI's spelling, which may differ from the field's name; "" without one."""
+
+    message: str
+    field: str = ""
+    reason: str = INVALID
+
+
+class Refusal(NamedTuple):
+    """A webhook's refusal.
+
+    code: HTTP status. message: the messages of the causes, each after a space. causes: empty for an unreadable object.
+    """
+
+    code: int
+    message: str
+    causes: tuple[Cause, ...] = ()
+
+
+def refused(causes: Sequence[Cause]) -> Refusal | None:
+    """The refusal for these causes; None without any (``toRejectedAdmissionResponse``)."""
+    if not causes:
+        return None
+    return Refusal(_UNPROCESSABLE, "".join(f" {cause.message}" for cause in causes), tuple(causes))
+
+
+def unreadable(message: str) -> Refusal:
+    """The refusal of an object that CDI cannot parse."""
+    return Refusal(_BAD_REQUEST, message)
+
+
+def too_long(name: str, maximum: int) -> list[Cause]:
+    """The cause if a name is too long, in bytes."""
+    if len(name.encode()) <= maximum:
+        return []
+    return [Cause(f"Name cannot be longer than {maximum} characters")]
+
 
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _MIN_SIZE: Final = 2**20
@@ -127,21 +170,13 @@ def source_problems(source: dict[str, Any], content_type: str, field: str) -> li
 
 
 def _http(http: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
-    causes = _url(http.get("url") or "", "HTTP", field)
+    causes = _url(http, "HTTP", field)
     if http.get("checksum"):
         try:
-            checksum.parse(http["checksum"])
-        except checksum.ChecksumError as error:
+            parse_checksum(http["checksum"])
+        except ChecksumError as error:
             causes.append(Cause(f"Invalid checksum format: {error}", f"{field}.source.HTTP.checksum"))
     return causes
-
-
-def _s3(s3: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
-    return _url(s3.get("url") or "", "S3", field)
-
-
-def _gcs(gcs: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
-    return _url(gcs.get("url") or "", "GCS", field)
 
 
 def _blank(_blank_image: dict[str, Any], content_type: str, field: str) -> list[Cause]:
@@ -185,22 +220,14 @@ def _imageio(imageio: dict[str, Any], _content_type: str, field: str) -> list[Ca
         return [Cause(f"{path} source Imageio is not valid", path)]
     if not imageio.get("certConfigMap") and not imageio.get("insecureSkipVerify"):
         return [Cause(f"{path} source Imageio requires CertConfigMap or InsecureSkipVerify", path)]
-    return _url(imageio.get("url") or "", "ImageIO", field)
+    return _url(imageio, "ImageIO", field)
 
 
 def _vddk(vddk: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
     path = f"{field}.source.VDDK"
     if not all(vddk.get(name) for name in ("secretRef", "uuid", "backingFile", "thumbprint")):
         return [Cause(f"{path} source VDDK is not valid", path)]
-    return _url(vddk.get("url") or "", "VDDK", field)
-
-
-def _pvc(pvc: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
-    return _clone(pvc, "source PVC", f"{field}.source.PVC")
-
-
-def _snapshot(snapshot: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
-    return _clone(snapshot, "source snapshot", f"{field}.source.Snapshot")
+    return _url(vddk, "VDDK", field)
 
 
 def _clone(reference: dict[str, Any], what: str, path: str) -> list[Cause]:
@@ -208,29 +235,46 @@ def _clone(reference: dict[str, Any], what: str, path: str) -> list[Cause]:
     return [] if is_named else [Cause(f"{path} {what} is not valid", path)]
 
 
-def _url(url: str, kind: str, field: str) -> list[Cause]:
-    problem = _source_url(url)
+def _url(source: dict[str, Any], kind: str, field: str) -> list[Cause]:
+    url, problem = source.get("url") or "", ""
+    if not url:
+        problem = "source URL is empty"
+    else:
+        try:
+            if scheme(url, request=True) not in _URL_SCHEMES:
+                problem = f"Invalid source URL scheme: {url}"
+        except UrlError:
+            problem = f"Invalid source URL: {url}"
     return [Cause(f"{field}.source {problem}", f"{field}.source.{kind}.url")] if problem else []
 
 
-def _source_url(url: str) -> str:
-    if not url:
-        return "source URL is empty"
-    try:
-        supported = scheme(url, request=True) in _URL_SCHEMES
-    except UrlError:
-        return f"Invalid source URL: {url}"
-    return "" if supported else f"Invalid source URL scheme: {url}"
-
-
-_CHECKS: Final = {
+_CHECKS: Final[dict[str, Callable[[dict[str, Any], str, str], list[Cause]]]] = {
     "http": _http,
-    "s3": _s3,
-    "gcs": _gcs,
+    "s3": lambda source, _content_type, field: _url(source, "S3", field),
+    "gcs": lambda source, _content_type, field: _url(source, "GCS", field),
     "blank": _blank,
     "registry": _registry,
     "imageio": _imageio,
     "vddk": _vddk,
-    "pvc": _pvc,
-    "snapshot": _snapshot,
+    "pvc": lambda source, _content_type, field: _clone(source, "source PVC", f"{field}.source.PVC"),
+    "snapshot": lambda source, _content_type, field: _clone(source, "source snapshot", f"{field}.source.Snapshot"),
 }
+
+
+# The default for VMs comes before the default of Kubernetes.
+_DEFAULT_ANNOTATIONS: Final = (
+    "storageclass.kubevirt.io/is-default-virt-class",
+    "storageclass.kubernetes.io/is-default-class",
+)
+
+
+def default_class(classes: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
+    """The default StorageClass; None if there is none."""
+    annotated = [(storage_class, storage_class["metadata"].get("annotations") or {}) for storage_class in classes]
+    defaults = (
+        storage_class
+        for name in _DEFAULT_ANNOTATIONS
+        for storage_class, annotations in annotated
+        if annotations.get(name) == "true"
+    )
+    return next(defaults, None)

@@ -1,4 +1,4 @@
-"""Instancetypes that fit, best first.
+"""Instancetypes that fit, best first, for a VM or for the options of a user; and whether one fits a preference.
 
 The order is this collection's own; KubeVirt has none. First the requested series, whose sizes differ in nothing else;
 then the fewest vCPUs, the least memory, the fewest demands on the node, the least overcommit; then the name.
@@ -13,13 +13,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple, Optional
 
 from ..api import release_schema
-from ..api.errors import FieldError, Panic
-from ..api.matcher import INSTANCETYPE
+from ..api.errors import FieldError, Panic, QuantityError
+from ..api.manifest import Manifest, labels_of, name_of
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..api.names import shown
 from ..api.quantity import parse
 from ..api.release import Release
+from ..api.state import OBSOLETE, is_active, state_of
 from ..kubevirt.apply import requirements, topology
 
-Manifest = dict[str, Any]
 Spec = Optional[Manifest]
 
 
@@ -35,8 +37,7 @@ def series_of(name: str) -> str:
 
 def size_of(manifest: Manifest) -> str:
     """The size of an instancetype, such as ``nano``: its label, else the part of its name after the last dot."""
-    metadata = _metadata(manifest)
-    return str((metadata.get("labels") or {}).get(_SIZE_LABEL) or str(metadata.get("name") or "").rpartition(".")[2])
+    return str(labels_of(manifest).get(_SIZE_LABEL) or name_of(manifest).rpartition(".")[2])
 
 
 class Constraints(NamedTuple):
@@ -66,32 +67,33 @@ def fitting(manifests: Iterable[Manifest], constraints: Constraints, release: Re
         except FieldError:
             continue
         if _fits(manifest, spec, constraints, release):
-            name = str(_metadata(manifest).get("name") or "")
+            name = name_of(manifest)
             other_series = bool(constraints.series) and series_of(name) != constraints.series
             ranked.append(((other_series, *_rank(spec), name), manifest))
     return [manifest for _rank_, manifest in sorted(ranked, key=lambda pair: pair[0])]
 
 
 def _fits(manifest: Manifest, spec: Manifest, constraints: Constraints, release: Release) -> bool:
-    labels = _metadata(manifest).get("labels") or {}
+    labels = labels_of(manifest)
     return (
         spec["cpu"]["guest"] >= constraints.cpu
         and parse(spec["memory"]["guest"]).nanos >= parse(str(constraints.memory)).nanos
         and all(labels.get(label) == value for label, value in constraints.labels.items())
-        and _meets_requirements(spec, constraints, release)
+        and not _misfit(spec, constraints.preference, constraints.spec, release)
     )
 
 
-def _meets_requirements(instancetype: Manifest, constraints: Constraints, release: Release) -> bool:
-    spec = constraints.spec
+def _misfit(instancetype: Manifest, preference: Spec, spec: Spec, release: Release) -> str:
+    """Why KubeVirt rejects a VM with both, in its words; "" if it does not. Canonical specs, see `Constraints`."""
     if spec is None:
-        required = (constraints.preference or {}).get("requirements", {})
-        spec = {"architecture": required.get("architecture", "")}
+        spec = {"architecture": (preference or {}).get("requirements", {}).get("architecture", "")}
     try:
-        uneven = topology.spread_indivisible(instancetype, constraints.preference, release)
-    except Panic:
-        return False
-    return uneven is None and requirements.unmet(instancetype, constraints.preference, spec, release) is None
+        misfit = topology.spread_indivisible(instancetype, preference, release) or requirements.unmet(
+            instancetype, preference, spec, release
+        )
+    except Panic as panic:
+        return str(panic)
+    return misfit.message if misfit is not None else ""
 
 
 def rank(manifest: Manifest, release: Release) -> tuple[Any, ...]:
@@ -115,5 +117,112 @@ def _rank(spec: Manifest) -> tuple[Any, ...]:
     )
 
 
-def _metadata(manifest: Manifest) -> Manifest:
-    return manifest.get("metadata") or {}
+_UINT32 = 2**32 - 1
+
+
+class Rejected(ValueError):
+    """An invalid option or object; one line names it and the reason."""
+
+
+def choose(
+    manifests: list[Any],
+    *,
+    preference: Manifest | str | None = None,
+    cpu: Any = None,
+    memory: Any = None,
+    class_label: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    series: str = "",
+    deprecated: bool = False,
+    release: Release,
+) -> list[Manifest]:
+    """The instancetypes among the manifests that fit, in the order of `fitting`. Other kinds are ignored.
+
+    preference: a manifest, a bare spec, or the name of a preference among the manifests. cpu: the least vCPUs. memory:
+    the least memory, a quantity. class_label: the value of the published catalogs' class label. deprecated: deprecated
+    instancetypes may fit, too; obsolete ones never do. Raises Rejected.
+    """
+    required_labels = dict(labels or {})
+    if class_label:
+        required_labels[CLASS_LABEL] = class_label
+    constraints = Constraints(
+        preference=_preference(preference, manifests, release) if preference is not None else None,
+        cpu=count_of(cpu),
+        memory=bytes_of(memory),
+        labels=required_labels,
+        series=series,
+    )
+    offered = [
+        item
+        for item in _instancetypes(manifests, release)
+        if is_active(item) or (deprecated and state_of(item).name != OBSOLETE)
+    ]
+    return fitting(offered, constraints, release)
+
+
+def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
+    instancetypes = []
+    for index, manifest in enumerate(manifests):
+        if not isinstance(manifest, dict):
+            raise Rejected(f"[{index}]: expected a manifest, found {shown(manifest)}")
+        if "kind" not in manifest:
+            raise Rejected(f"[{index}].kind: missing; write {INSTANCETYPE.kind} or {INSTANCETYPE.cluster_kind}")
+        if ROLE_OF_KIND.get(manifest["kind"]) is not INSTANCETYPE:
+            continue
+        try:
+            release_schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"), release)
+        except FieldError as error:
+            raise Rejected(f"[{index}] ({name_of(manifest)}): {error.with_parent('spec')}") from None
+        instancetypes.append(manifest)
+    return instancetypes
+
+
+def _preference(preference: Manifest | str, manifests: list[Any], release: Release) -> Manifest:
+    if isinstance(preference, str):
+        matches = [
+            manifest
+            for manifest in manifests
+            if isinstance(manifest, dict)
+            and ROLE_OF_KIND.get(manifest.get("kind", "")) is PREFERENCE
+            and name_of(manifest) == preference
+        ]
+        if not matches:
+            raise Rejected(
+                f"preference: the manifests do not contain the preference {shown(preference)}; add its manifest"
+            )
+        preference = matches[0]
+    # The spec of a preference has no field `spec`.
+    bare = "spec" not in preference
+    try:
+        return release_schema.canonical(PREFERENCE.spec_type, preference if bare else preference["spec"], release)
+    except FieldError as error:
+        raise Rejected(f"preference: {error if bare else error.with_parent('spec')}") from None
+
+
+def count_of(value: Any) -> int:
+    """The vCPUs of the option `cpu`, 32 bits at most; 0 for None. Raises Rejected."""
+    text = "0" if value is None else str(value)
+    if isinstance(value, bool) or not (text.isascii() and text.isdigit()) or int(text) > _UINT32:
+        raise Rejected(f"cpu: expected a whole number, found {shown(value)}")
+    return int(text)
+
+
+def bytes_of(value: Any) -> int:
+    """The bytes of the option `memory`; 0 for None. Raises Rejected."""
+    try:
+        return 0 if value is None else parse(str(value)).value
+    except QuantityError:
+        raise Rejected(f"memory: {shown(value)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from None
+
+
+def rejection_of_pair(instancetype: Manifest, preference: Manifest, architecture: str, release: Release) -> str:
+    """Why KubeVirt rejects every VM with both that boots an image of an architecture, in its words; "" if it does not.
+
+    architecture: "" if unknown.
+    """
+    try:
+        size = release_schema.canonical(INSTANCETYPE.spec_type, instancetype.get("spec"), release)
+        preferences = release_schema.canonical(PREFERENCE.spec_type, preference.get("spec"), release)
+    except FieldError as error:
+        return str(error)
+    return _misfit(size, preferences, {"architecture": architecture} if architecture else None, release)

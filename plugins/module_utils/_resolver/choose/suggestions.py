@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Final
 
 from ..api import release_schema
 from ..api.errors import FieldError, Panic
+from ..api.kinds import BY_NAME
+from ..api.manifest import Manifest, namespace_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.state import is_active
 from ..api.tree import copy
@@ -17,11 +19,10 @@ from ..kubevirt.vmi import defaults
 from ..kubevirt.vmi.cluster import Cluster
 from . import fitting
 
-Manifest = dict[str, Any]
 # Returns all manifests of a kind in a namespace ("" for a cluster-wide kind).
 Lister = Callable[[str, str], Iterable[Manifest]]
 
-SUGGESTED: Final = 3
+_SUGGESTED: Final = 3
 
 
 def uninferred_roles(vm: Manifest, cluster: Cluster) -> list[Role]:
@@ -67,6 +68,15 @@ def join_or(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
+def similar(name: str, names: Iterable[str]) -> list[str]:
+    return difflib.get_close_matches(name, list(names), n=_SUGGESTED, cutoff=0.5)
+
+
+def of_kind(kind: str, vm: Manifest, lister: Lister) -> Iterable[Manifest]:
+    """The objects of a kind that a VM can use."""
+    return lister(kind, namespace_of(vm) if BY_NAME[kind].namespaced else "")
+
+
 def missing_source(role: Role, vm: Manifest, cluster: Cluster) -> tuple[str, str, str] | None:
     """Kind, namespace and name of the missing source of the volume to infer from, or None."""
     failure = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), role, cluster)
@@ -75,7 +85,7 @@ def missing_source(role: Role, vm: Manifest, cluster: Cluster) -> tuple[str, str
 
 def _another_source(kind: str, namespace: str, name: str, lister: Lister) -> str:
     existing = sorted(str(manifest["metadata"]["name"]) for manifest in lister(kind, namespace))
-    names = difflib.get_close_matches(name, existing, n=SUGGESTED, cutoff=0.5) or existing[:SUGGESTED]
+    names = similar(name, existing) or existing[:_SUGGESTED]
     example = f", for example {join_or(names)}" if names else ""
     return f"create the {kind} {name} in the namespace {namespace} first, or name another {kind}{example}"
 
@@ -108,7 +118,7 @@ def best_instancetypes(
         spec["domain"].pop(field, None)
     defaults.set_architecture(spec, cluster.configuration)
     constraints = fitting.Constraints(preference=preference, spec=spec, series=series)
-    return fitting.fitting(filter(is_active, manifests), constraints, cluster.release)[:SUGGESTED]
+    return fitting.fitting(filter(is_active, manifests), constraints, cluster.release)[:_SUGGESTED]
 
 
 def _instancetypes(vm: Manifest, cluster: Cluster, lister: Lister) -> list[str]:
@@ -116,9 +126,7 @@ def _instancetypes(vm: Manifest, cluster: Cluster, lister: Lister) -> list[str]:
     without = copy(vm)
     without["spec"].pop(INSTANCETYPE.matcher, None)
     inferred = infer.infer(without, cluster.objects, cluster.release).vm
-    preference = (
-        find.spec(inferred, PREFERENCE, cluster.objects, cluster.release).spec if inferred is not None else None
-    )
+    preference = find.spec(inferred, PREFERENCE, cluster.objects, cluster.release).spec if inferred else None
     best = best_instancetypes(_all(INSTANCETYPE, vm, lister), vm, preference, cluster, without=("cpu", "memory"))
     return [named(manifest, INSTANCETYPE) for manifest in best]
 
@@ -127,8 +135,8 @@ def _preferences(vm: Manifest, lister: Lister) -> list[str]:
     """Preferences whose name resembles that of the disk without labels, else the first preferences."""
     active = filter(is_active, _all(PREFERENCE, vm, lister))
     existing = {str(manifest["metadata"]["name"]): manifest for manifest in active}
-    close = [name for disk in _disks(vm) for name in difflib.get_close_matches(disk, existing, n=SUGGESTED, cutoff=0.5)]
-    return [named(existing[name], PREFERENCE) for name in (close or sorted(existing))[:SUGGESTED]]
+    close = [name for disk in _disks(vm) for name in similar(disk, existing)]
+    return [named(existing[name], PREFERENCE) for name in (close or sorted(existing))[:_SUGGESTED]]
 
 
 def _disks(vm: Manifest) -> list[str]:
@@ -146,8 +154,7 @@ def _disks(vm: Manifest) -> list[str]:
 
 
 def _all(role: Role, vm: Manifest, lister: Lister) -> list[Manifest]:
-    namespace = vm["metadata"].get("namespace", "")
-    return [*lister(role.cluster_kind, ""), *lister(role.kind, namespace)]
+    return [manifest for kind in (role.cluster_kind, role.kind) for manifest in of_kind(kind, vm, lister)]
 
 
 def named(manifest: Manifest, role: Role) -> str:

@@ -11,16 +11,25 @@ from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
 from ..api.errors import FieldError
+from ..api.manifest import Manifest, annotations_of, labels_of, name_of, namespace_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..api.names import nearest, shown
 from ..api.release import Release
 from ..api.state import ACTIVE, is_active, state_of
 from ..boot.source import matchers
-from .fitting import CLASS_LABEL, Constraints, fitting, rank, series_of, size_of
-from .selection import Rejected, bytes_of, count_of, rejection_of_pair
+from .fitting import (
+    CLASS_LABEL,
+    Constraints,
+    Rejected,
+    bytes_of,
+    count_of,
+    fitting,
+    rank,
+    rejection_of_pair,
+    series_of,
+    size_of,
+)
 from .suggestions import named
-
-Manifest = dict[str, Any]
 
 # The class of the published catalogs for workloads that ask for nothing else.
 GENERAL_PURPOSE: Final = "general.purpose"
@@ -87,7 +96,7 @@ class Choice(NamedTuple):
         roles = {PREFERENCE: self.preference, INSTANCETYPE: self.instancetype}
         return {
             **({"boot": {"data_source": self.data_source}} if self.data_source else {}),
-            **{role.matcher: {"name": _name(manifest), "kind": manifest["kind"]} for role, manifest in roles.items()},
+            **{role.matcher: {"name": name_of(manifest), "kind": manifest["kind"]} for role, manifest in roles.items()},
             "reasons": self.reasons,
             "others": {"boot": self.other_sources, INSTANCETYPE.matcher: self.other_instancetypes},
             "rejected": self.rejected,
@@ -105,7 +114,7 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
     """
     preference, why_preference = _preference(request.workload, available)
     source, other_sources, why_source = _source(request.workload, preference, available.data_sources)
-    default = matchers(_labels(source)).get(INSTANCETYPE.matcher) if source is not None else None
+    default = matchers(labels_of(source)).get(INSTANCETYPE.matcher) if source is not None else None
     if default is not None and source is not None and not request.sized:
         sizes = _Sizes(
             _default(default, source, available), {}, f"the default instancetype of the DataSource {_path(source)}"
@@ -113,13 +122,14 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
         why_size = f"is {sizes.described}"
     else:
         sizes = _sizes(request, available, release)
-        why_size = f"is the smallest of {sizes.described} that {_name(preference)} can have"
-    reasons = [f"preference {_name(preference)}: {why_preference}{_state(preference)}"]
+        why_size = f"is the smallest of {sizes.described} that {name_of(preference)} can have"
+    reasons = [f"preference {name_of(preference)}: {why_preference}{_state(preference)}"]
     if source is not None:
         reasons.append(f"boot source {_path(source)}: {why_source}")
     fits, rejected = _suitable(sizes, preference, available.refused, release)
     if not fits:
-        raise Rejected(_nothing_fits(sizes.described, preference, rejected))
+        why = "; ".join([f"{name}: {reason}" for name, reason in rejected.items()][-_MOST_REASONS:])
+        raise Rejected(f"size: {name_of(preference)} cannot have {sizes.described}: {why}")
     same = [instancetype for instancetype in fits if rank(instancetype, release) == rank(fits[0], release)]
     if len(same) > 1:
         raise Rejected(f"size: {_several(same, INSTANCETYPE)} are equally small; name a size, or set instancetype")
@@ -135,17 +145,17 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
 
 
 def _preference(workload: str, available: AvailableObjects) -> tuple[Manifest, str]:
-    if not _plain(workload):
+    if not plain(workload):
         raise Rejected(f"workload: {shown(workload)} has no letter and no digit; write a name such as fedora")
     by_name = _by_name(available.preferences, PREFERENCE)
     if workload in by_name:
         return by_name[workload], "has the name of the workload"
-    sources = [item for item in available.data_sources or () if _name(item) == workload]
-    if defaults := {key for item in sources if (key := matchers(_labels(item)).get(PREFERENCE.matcher))}:
-        defaults_found = [item for item in by_name.values() if (item["kind"], _name(item)) in defaults]
+    sources = [item for item in available.data_sources or () if name_of(item) == workload]
+    if defaults := {key for item in sources if (key := matchers(labels_of(item)).get(PREFERENCE.matcher))}:
+        defaults_found = [item for item in by_name.values() if (item["kind"], name_of(item)) in defaults]
         if len(defaults_found) < len(defaults):
             missing = ", ".join(
-                sorted(name for _kind, name in defaults - {(item["kind"], _name(item)) for item in defaults_found})
+                sorted(name for _kind, name in defaults - {(item["kind"], name_of(item)) for item in defaults_found})
             )
             raise MissingObject(
                 f"workload: the default preference {missing} of the DataSource {workload} does not exist"
@@ -153,14 +163,18 @@ def _preference(workload: str, available: AvailableObjects) -> tuple[Manifest, s
         return _only(defaults_found, workload), f"is the default of the DataSource {_path(sources[0])}"
     current = [item for item in by_name.values() if is_active(item)]
     spelled = [
-        item for item in current if _plain(workload) in (_plain(_name(item)), _plain(_annotation(item, _DISPLAY_NAME)))
+        item
+        for item in current
+        if plain(workload) in (plain(name_of(item)), plain(annotations_of(item).get(_DISPLAY_NAME) or ""))
     ]
     if spelled:
         return _only(spelled, workload), "has the name of the workload but for case and punctuation"
-    tagged = [item for item in current if workload in map(str.strip, _annotation(item, _TAGS).split(","))]
+    tagged = [
+        item for item in current if workload in map(str.strip, (annotations_of(item).get(_TAGS) or "").split(","))
+    ]
     if tagged:
         return _only(tagged, workload), "is the only one with the workload's tag"
-    names = dict.fromkeys([*by_name, *(_name(item) for item in available.data_sources or ())])
+    names = dict.fromkeys([*by_name, *(name_of(item) for item in available.data_sources or ())])
     raise MissingObject(
         f"workload: no preference and no DataSource is named {shown(workload)}{nearest(workload, names)}"
     )
@@ -181,22 +195,24 @@ def _source(
     if data_sources is None:
         return None, [], ""
     preferences = {
-        _path(data_source): matchers(_labels(data_source)).get(PREFERENCE.matcher) for data_source in data_sources
+        _path(data_source): matchers(labels_of(data_source)).get(PREFERENCE.matcher) for data_source in data_sources
     }
-    name = _name(preference)
+    name = name_of(preference)
     suitable = [
         data_source for data_source in data_sources if preferences[_path(data_source)] == (preference["kind"], name)
     ]
     why = f"its default preference is {name}"
-    if len(suitable) > 1 and (same_name := [data_source for data_source in suitable if _name(data_source) == workload]):
+    if len(suitable) > 1 and (
+        same_name := [data_source for data_source in suitable if name_of(data_source) == workload]
+    ):
         others = sorted(_path(data_source) for data_source in suitable if data_source not in same_name)
         return _only_source(same_name), others, f"{why}, and it has the name of the workload"
     if not suitable:
-        names = (_plain(workload), _plain(name))
+        names = (plain(workload), plain(name))
         suitable = [
             data_source
             for data_source in data_sources
-            if preferences[_path(data_source)] is None and _plain(_name(data_source)) in names
+            if preferences[_path(data_source)] is None and plain(name_of(data_source)) in names
         ]
         why = "it has the name of the workload, and no default preference"
     if not suitable:
@@ -228,7 +244,7 @@ class _Sizes(NamedTuple):
 
 
 def _default(default: tuple[str, str], source: Manifest, available: AvailableObjects) -> list[Manifest]:
-    matching = [item for item in available.instancetypes if (item.get("kind"), _name(item)) == default]
+    matching = [item for item in available.instancetypes if (item.get("kind"), name_of(item)) == default]
     if not matching:
         where = f"of the DataSource {_path(source)}"
         raise MissingObject(f"size: the default instancetype {default[1]} {where} does not exist; set size")
@@ -239,7 +255,8 @@ def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Relea
     classes: dict[str, list[Manifest]] = {}
     for item in _by_name(available.instancetypes, INSTANCETYPE).values():
         if is_active(item):
-            classes.setdefault(_class(item), []).append(item)
+            name = name_of(item)
+            classes.setdefault(str(labels_of(item).get(CLASS_LABEL) or series_of(name) or name), []).append(item)
     name = _chosen_class(request.performance, classes)
     described = f"the instancetypes of the class {name}"
     manifests = classes[name]
@@ -249,10 +266,7 @@ def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Relea
             sizes = dict.fromkeys(size_of(item) for item in classes[name])
             raise Rejected(f"size: the class {name} has no size {shown(request.size)}{nearest(request.size, sizes)}")
         described += f" and the size {request.size}"
-    least = Constraints(
-        cpu=0 if request.cpu is None else count_of(request.cpu),
-        memory=0 if request.memory is None else bytes_of(request.memory),
-    )
+    least = Constraints(cpu=count_of(request.cpu), memory=bytes_of(request.memory))
     large = fitting(manifests, least, release)
     bounds = [f"{least.cpu} vCPUs"] * bool(least.cpu) + [str(request.memory)] * bool(least.memory)
     too_small = {
@@ -296,11 +310,11 @@ def _suitable(
     try:
         spec = release_schema.canonical(PREFERENCE.spec_type, preference.get("spec"), release)
     except FieldError as error:
-        raise Rejected(f"preference {_name(preference)}: {error.with_parent('spec')}") from None
+        raise Rejected(f"preference {name_of(preference)}: {error.with_parent('spec')}") from None
     fits = fitting(sizes.manifests, Constraints(preference=spec), release)
     rejected = dict(sizes.too_small)
     for instancetype in sizes.manifests:
-        reason = refused.get((str(instancetype.get("kind")), _name(instancetype)), "")
+        reason = refused.get((str(instancetype.get("kind")), name_of(instancetype)), "")
         if instancetype not in fits:
             reason = rejection_of_pair(instancetype, preference, "", release)
         if reason:
@@ -308,26 +322,17 @@ def _suitable(
     return [instancetype for instancetype in fits if named(instancetype, INSTANCETYPE) not in rejected], rejected
 
 
-def _nothing_fits(described: str, preference: Manifest, rejected: Mapping[str, str]) -> str:
-    reasons = [f"{name}: {reason}" for name, reason in rejected.items()][-_MOST_REASONS:]
-    return f"size: {_name(preference)} cannot have {described}: {'; '.join(reasons)}"
-
-
 def _state(manifest: Manifest) -> str:
     state = state_of(manifest)
     return "" if state.name == ACTIVE else f"; it is {state.text}"
-
-
-def _class(instancetype: Manifest) -> str:
-    return str(_labels(instancetype).get(CLASS_LABEL) or series_of(_name(instancetype)) or _name(instancetype))
 
 
 def _by_name(manifests: Iterable[Manifest], role: Role) -> dict[str, Manifest]:
     """The manifests by name, in order; of two kinds the cluster-wide one."""
     result: dict[str, Manifest] = {}
     for manifest in manifests:
-        if _name(manifest) not in result or manifest.get("kind") == role.cluster_kind:
-            result[_name(manifest)] = manifest
+        if name_of(manifest) not in result or manifest.get("kind") == role.cluster_kind:
+            result[name_of(manifest)] = manifest
     return result
 
 
@@ -340,22 +345,10 @@ def _shortened(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_CHOICES]) + more
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """A name without case and punctuation."""
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
-def _name(manifest: Manifest) -> str:
-    return str((manifest.get("metadata") or {}).get("name") or "")
-
-
 def _path(source: Manifest) -> str:
-    namespace = (source.get("metadata") or {}).get("namespace")
-    return f"{namespace}/{_name(source)}" if namespace else _name(source)
-
-
-def _labels(manifest: Manifest) -> dict[str, str]:
-    return (manifest.get("metadata") or {}).get("labels") or {}
-
-
-def _annotation(manifest: Manifest, name: str) -> str:
-    return str(((manifest.get("metadata") or {}).get("annotations") or {}).get(name) or "")
+    return "/".join(filter(None, (namespace_of(source), name_of(source))))

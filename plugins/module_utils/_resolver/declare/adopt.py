@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
 from ..api.errors import FieldError
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.quantity import BINARY_SI, Quantity, parse
 from ..api.state import is_active
@@ -23,12 +24,10 @@ from ..kubevirt.apply.conflict import Conflict
 from ..kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
 from ..kubevirt.find import find
 from ..kubevirt.vmi import defaults, vmi
-from ..kubevirt.vmi.cluster import Cluster
-from ..kubevirt.vmi.configuration import Configuration
-from ..kubevirt.vmi.guest import guest
+from ..kubevirt.vmi.cluster import Cluster, Configuration
+from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import mutate, validate
 
-Manifest = dict[str, Any]
 # Template → what KubeVirt makes of it, or None if KubeVirt rejects it.
 Build = Callable[[Manifest], "Manifest | None"]
 
@@ -226,7 +225,7 @@ class _AdoptedVM(NamedTuple):
 
     def reduce(self, candidate: Candidate, instancetype: _Choice) -> Candidate:
         """The candidate without the fields to which the preference or the instancetype gives the same value."""
-        preference = find.preference_spec(candidate.vm, self.cluster.objects, self.cluster.release).spec
+        preference = find.spec(candidate.vm, PREFERENCE, self.cluster.objects, self.cluster.release).spec
 
         def applied(template: Manifest) -> Manifest | None:
             return applier.apply(template, instancetype.spec, preference, self.cluster.release).template
@@ -321,7 +320,7 @@ def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
 def _preferences(vm: Manifest, preferences: Iterable[Manifest] | None, cluster: Cluster) -> list[_Choice]:
     """The candidates: first none, then the given preferences. For a VM with a preference, only that."""
     if PREFERENCE.matcher_of(vm) is not None:
-        return [_Choice(None, find.preference_spec(vm, cluster.objects, cluster.release).spec)]
+        return [_Choice(None, find.spec(vm, PREFERENCE, cluster.objects, cluster.release).spec)]
     offered = filter(is_active, preferences or ())
     named = sorted(offered, key=lambda manifest: (str(manifest["metadata"]["name"]), manifest["kind"]))
     choices = [_choice(manifest, PREFERENCE, cluster) for manifest in named]

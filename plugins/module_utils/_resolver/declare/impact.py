@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from ..api.effects import LIVE, NOTHING, RESTART, UNKNOWN, Impact
+from ..api.manifest import Manifest
 from ..api.matcher import ROLES
-from ..api.redaction import redact
-from ..api.tree import copy, differences
+from ..api.tree import copy, shown_differences
 from ..kubevirt.find import naming
-from ..kubevirt.find.lookup import Lookup
 from ..kubevirt.vmi import live_update, outstanding, vmi
 from ..kubevirt.vmi.cluster import Cluster
-from ..kubevirt.vmi.guest import guest
+from ..kubevirt.vmi.device_hotplug import migrates
 from ..kubevirt.vmi.hotplug import Update
+from ..kubevirt.vmi.live_update import LIVE, NOTHING, RESTART, UNKNOWN, Impact
 from ..kubevirt.vmi.readiness import HALTED, run_strategy
-from ..kubevirt.vmi.volume_hotplug import migrates
+from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import mutate
-from ..preflight.admit import AdmissionResult
-
-Manifest = dict[str, Any]
+from ..kubevirt.webhooks.mutate import AdmissionResult
 
 _SILENT_RESTART: Final = "KubeVirt asks for no restart, but the guest gets {fields} only at its next start"
 
@@ -34,7 +31,7 @@ def impact(vm: Manifest, future: AdmissionResult, instance: Manifest | None, clu
         return Impact(UNKNOWN)
     after = _captured(future.admitted)
     running = instance if instance is not None and live_update.takes_changes(instance) else None
-    started = _started(vm, running, cluster.objects) if running is not None else vm["spec"]
+    started = (outstanding.started_spec(vm, running, cluster.objects) if running else None) or vm["spec"]
     started_vm = {**vm, "spec": started, **({} if started is vm["spec"] else {"status": {}})}
     before = vmi.build(started_vm, cluster.objects, cluster.configuration, cluster.release).spec
     after_spec = vmi.build(after, cluster.objects, cluster.configuration, cluster.release).spec
@@ -49,7 +46,11 @@ def impact(vm: Manifest, future: AdmissionResult, instance: Manifest | None, clu
                 guest_current = _lacks_nothing(after, running, cluster)
             elif live_update.remaining_condition(vm, cluster.release) is not None:
                 guest_current = not unrequested_restart
-        _add_hotplugged(before, running["spec"])
+        # The guest has what KubeVirt has hotplugged since its start.
+        for part, field in (("cpu", "sockets"), ("memory", "guest")):
+            hotplugged = (running["spec"]["domain"].get(part) or {}).get(field)
+            if hotplugged is not None and before["domain"].get(part):
+                before["domain"][part][field] = hotplugged
     reason = update.restart_required or unrequested_restart or None
     needs_restart = reason is not None and not guest_current
     return Impact(
@@ -57,7 +58,7 @@ def impact(vm: Manifest, future: AdmissionResult, instance: Manifest | None, clu
         reason,
         guest_before=guest(before),
         guest_after=guest(after_spec),
-        changes=tuple(_redacted(change) for change in differences(before, after_spec)),
+        changes=tuple(shown_differences(before, after_spec)),
         guest_current=guest_current,
         without_condition=bool(unrequested_restart) or update.without_condition,
     )
@@ -114,25 +115,3 @@ def _captured(vm: Manifest) -> Manifest:
         if matcher and reference and naming.recapture_fields(matcher, reference):
             del vm["status"][role.reference]
     return vm
-
-
-def _started(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest:
-    """The VM's spec when its guest was started; if unknown, its current spec."""
-    name = (instance.get("status") or {}).get("virtualMachineRevisionName") or ""
-    revision = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
-    data = revision.get("data") if isinstance(revision, dict) else None
-    spec: Manifest = (data or {}).get("spec") or vm["spec"]
-    return spec
-
-
-def _add_hotplugged(spec: Manifest, running: Manifest) -> None:
-    """Adds the sockets and memory that KubeVirt has hotplugged since the guest's start."""
-    for part, field in (("cpu", "sockets"), ("memory", "guest")):
-        hotplugged = (running["domain"].get(part) or {}).get(field)
-        if hotplugged is not None and spec["domain"].get(part):
-            spec["domain"][part][field] = hotplugged
-
-
-def _redacted(change: Manifest) -> Manifest:
-    before, after = redact(change["before"], change["after"])
-    return {**change, "before": before, "after": after}

@@ -6,13 +6,12 @@ requests (KubeVirt responds with 409) and premature ones are held back.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ..api.kinds import Kind
+from ..api.manifest import Manifest, has_condition
 from ..api.write import Repeat, Write
 from ..kubevirt.vmi.readiness import RUNNING, Readiness, is_up, run_strategy, trouble
-
-Manifest = dict[str, Any]
 
 STARTED: Final = "started"
 STOPPED: Final = "stopped"
@@ -86,22 +85,22 @@ _STILL_STARTING: Final = Decision(needed=True, wait_for=STARTED)
 
 def subresource_request(power: PowerRequest) -> SubresourceRequest:
     """The request for a power state."""
-    if power.state == STARTED:
-        return SubresourceRequest("virtualmachines", "start", {"paused": True} if power.paused else {})
-    if power.state == STOPPED:
-        body = {} if power.grace_period is None else {"gracePeriod": power.grace_period}
-        return SubresourceRequest("virtualmachines", "stop", body)
-    if power.state == RESTARTED:
-        body = {} if power.grace_period is None else {"gracePeriodSeconds": power.grace_period}
-        return SubresourceRequest("virtualmachines", "restart", body)
-    if power.state == MIGRATED:
-        return SubresourceRequest("virtualmachines", "migrate", {})
+    grace = power.grace_period
+    requests: dict[str, tuple[str, Manifest]] = {
+        STARTED: ("start", {"paused": True} if power.paused else {}),
+        STOPPED: ("stop", {} if grace is None else {"gracePeriod": grace}),
+        RESTARTED: ("restart", {} if grace is None else {"gracePeriodSeconds": grace}),
+        MIGRATED: ("migrate", {}),
+        PAUSED: ("pause", {}),
+        UNPAUSED: ("unpause", {}),
+        SOFT_REBOOTED: ("softreboot", {}),
+    }
+    subresource, body = requests[power.state]
     if power.state == SOFT_REBOOTED:
         # Nothing shows whether the first reboot took effect.
-        return SubresourceRequest(
-            "virtualmachineinstances", "softreboot", {}, supports_dry_run=False, repeat=Repeat.NEVER
-        )
-    return SubresourceRequest("virtualmachineinstances", "pause" if power.state == PAUSED else "unpause", {})
+        return SubresourceRequest("virtualmachineinstances", subresource, body, False, Repeat.NEVER)
+    on_vm = power.state not in (PAUSED, UNPAUSED)
+    return SubresourceRequest("virtualmachines" if on_vm else "virtualmachineinstances", subresource, body)
 
 
 def decide(power: PowerRequest, vm: Manifest, instance: Manifest | None) -> Decision:
@@ -118,13 +117,8 @@ def decide(power: PowerRequest, vm: Manifest, instance: Manifest | None) -> Deci
         return _NOTHING if state.restarting or state.returning else _SEND
     if state.starting:
         return _STILL_STARTING
-    if power.state == PAUSED:
-        return _NOTHING if state.running and state.paused else _SEND
-    if power.state == UNPAUSED:
-        return _NOTHING if state.running and not state.paused else _SEND
-    if power.state == MIGRATED:
-        return _NOTHING if state.running and state.migrating else _SEND
-    return _SEND
+    reached = {PAUSED: state.paused, UNPAUSED: not state.paused, MIGRATED: state.migrating}.get(power.state, False)
+    return _NOTHING if state.running and reached else _SEND
 
 
 class _PowerState:
@@ -141,7 +135,7 @@ class _PowerState:
         self.live = instance is not None and self.phase not in _FINAL
         self.ending = self.live and bool(vmi["metadata"].get("deletionTimestamp"))
         self.running = self.live and not self.ending and self.phase == "Running"
-        self.paused = _is_paused(vmi_status)
+        self.paused = has_condition(vmi, "Paused")
         migration = vmi_status.get("migrationState") or {}
         self.migrating = bool(migration) and not (migration.get("completed") or migration.get("failed"))
         requests = status.get("stateChangeRequests") or []
@@ -185,25 +179,14 @@ class _PowerState:
         return self.strategy == "Always" or (self.strategy == "RerunOnFailure" and self.phase == "Failed")
 
 
-def _is_paused(status: Manifest) -> bool:
-    return any(
-        condition["type"] == "Paused" and condition["status"] == "True" for condition in status.get("conditions") or []
-    )
-
-
 def _start(state: _PowerState) -> Decision:
     if state.live:
         return _STILL_STOPPING if state.leaving else _NOTHING
     if state.start_requested:
         return _NOTHING
-    return _automatic_start(state) if state.restarts_itself else _SEND
-
-
-def _automatic_start(state: _PowerState) -> Decision:
-    """The decision if KubeVirt starts the VM by itself, so that virt-api would reject a request.
-
-    If something prevents the start for good, that is the refusal.
-    """
+    if not state.restarts_itself:
+        return _SEND
+    # KubeVirt starts the VM by itself, so virt-api would reject a request, unless something prevents it for good.
     problem = trouble(state.vm)
     return Decision(refusal=problem.reason) if problem is not None and not problem.grace else _NOTHING
 
@@ -234,15 +217,13 @@ def reached(power: PowerRequest, vm: Manifest | None) -> Readiness:
     if power.state == SOFT_REBOOTED:
         return Readiness(ready=True)
     if power.state in (PAUSED, UNPAUSED):
-        paused = _is_paused(status)
+        paused = has_condition(vm, "Paused")
         if paused is (power.state == PAUSED):
             return Readiness(ready=True)
         return Readiness(pending=f"the VM to be {power.state} ({current_status})")
     problem = trouble(vm)
     if problem is not None:
-        return (
-            Readiness(stuck=problem.reason, grace=problem.grace) if problem.grace else Readiness(failed=problem.reason)
-        )
+        return problem.readiness
     if printable in RUNNING and not requests:
         return Readiness(ready=True) if is_up(vm) else Readiness(pending=f"the VM to be ready ({current_status})")
     return Readiness(pending=f"the VM to run ({current_status})")

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from ..api.managed_fields import Field
+from ..api.manifest import Manifest
 from ..api.names import shown
 from ..api.redaction import LAST_APPLIED
-from ..api.tree import copy
+from ..api.tree import copy, overlaid
 
-Manifest = dict[str, Any]
 TakeOver = Callable[[str], bool]
 
 # Prefixes of the names of tools that declare an object once. A client uses its program's name, for example
@@ -87,13 +87,16 @@ def patch(live: Manifest, fields: Mapping[Field, Any], own: str, managers: tuple
         else:
             remaining, moved_fields = _without(entry.get("fieldsV1") or {}, (), fields)
             for field in moved_fields:
-                _add_field(moved_set, field)
+                target = moved_set
+                for key in field:
+                    # Items of lists that are not atomic keep their own prefix.
+                    target = target.setdefault(key if key[:2] in ("k:", "v:") else f"f:{key}", {})
             if remaining:
                 entries.append({**entry, "fieldsV1": remaining})
     if our_entry is None:
         our_entry = {"manager": own, "operation": "Apply", "apiVersion": live["apiVersion"], "fieldsType": "FieldsV1"}
         entries.append(our_entry)
-    our_entry["fieldsV1"] = _merge_sets(our_entry.get("fieldsV1") or {}, moved_set)
+    our_entry["fieldsV1"] = overlaid(our_entry.get("fieldsV1") or {}, moved_set)
     operations: list[Manifest] = [
         {"op": "replace", "path": "/metadata/managedFields", "value": entries},
         {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata.get("resourceVersion", "")},
@@ -150,13 +153,3 @@ def _leaves(node: Manifest) -> Iterator[Field]:
     for key, entry in entries.items():
         for leaf in _leaves(entry):
             yield (key[2:] if key.startswith("f:") else key, *leaf)
-
-
-def _add_field(target: Manifest, field: Field) -> None:
-    for key in field:
-        # Items of lists that are not atomic keep their own prefix.
-        target = target.setdefault(key if key[:2] in ("k:", "v:") else f"f:{key}", {})
-
-
-def _merge_sets(base: Manifest, added: Manifest) -> Manifest:
-    return {**base, **{key: _merge_sets(base.get(key) or {}, entry) for key, entry in added.items()}}

@@ -213,7 +213,7 @@ def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str
     for field, value in ownership.declared(result).items():
         expanded_field = any(field[: len(other)] == other for other in controller_fields)
         if expanded_field and _within(value, ownership.lookup(live, field)):
-            _remove(result, field)
+            del ownership.lookup(result, field[:-1])[field[-1]]
     return result
 
 
@@ -224,9 +224,3 @@ def _within(part: Any, container: Any) -> bool:
     if isinstance(part, list):
         return isinstance(container, list) and len(part) <= len(container) and all(map(_within, part, container))
     return bool(part == container)
-
-
-def _remove(target: dict[str, Any], field: Field) -> None:
-    for key in field[:-1]:
-        target = target[key]
-    del target[field[-1]]

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import formats
 from ..api.errors import FieldError
+from ..api.manifest import Manifest, Options
 from ..api.matcher import ROLES
 from ..api.names import shown
 from ..api.release import NEWEST
@@ -15,10 +16,7 @@ from ..kubevirt.template.process import process, refusal, review
 from ..kubevirt.template.substitution import references
 from .argument_spec import options as typed_options
 from .argument_spec import to_manifest
-from .validation import validated
-
-Options = dict[str, Any]
-Manifest = dict[str, Any]
+from .manifests import validated
 
 _SPEC: Final = "VirtualMachineTemplateSpec"
 # A name, a number and a quantity.

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import QuantityError
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, ROLES, Role
 from ..api.quantity import parse
 from ..api.tree import value_at
 from .language import Limit
 
-Manifest = dict[str, Any]
 Path = tuple[str, ...]
 
 VM: Final = "VirtualMachine"
@@ -92,11 +92,7 @@ class Violation(NamedTuple):
 
 
 def violations(
-    limits: Iterable[Limit],
-    manifest: Manifest,
-    before: Manifest | None,
-    namespace: str,
-    labels: Mapping[str, str],
+    limits: Iterable[Limit], manifest: Manifest, before: Manifest | None, namespace: str, labels: Mapping[str, str]
 ) -> Iterator[Violation]:
     """What breaks the limits of a namespace: of a VM, a VMI that a user creates, or an instancetype of the namespace.
 
@@ -218,11 +214,7 @@ def _cpu(most: int, end: str) -> Iterator[Check]:
 
 
 def _memory(most: str, end: str) -> Iterator[Check]:
-    for path in (
-        ("memory", "guest"),
-        ("resources", "requests", "memory"),
-        ("resources", "limits", "memory"),
-    ):
+    for path in (("memory", "guest"), ("resources", "requests", "memory"), ("resources", "limits", "memory")):
         yield _amount(("guest", "domain", *path), most, most, end)
     yield _amount(("type", "memory", "guest"), most, most, end)
 

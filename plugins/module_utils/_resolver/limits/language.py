@@ -12,13 +12,12 @@ from typing import Any, Final, NamedTuple
 from ..api import names
 from ..api.errors import CatalogError, FieldError, QuantityError
 from ..api.label_selector import matches
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES, Role
 from ..api.names import nearest, shown
 from ..api.quantity import parse as quantity
 from ..catalog.facts import facts
 from ..catalog.selection import Selection
-
-Manifest = dict[str, Any]
 
 DENY: Final = "deny"
 WARN: Final = "warn"
@@ -152,7 +151,9 @@ def _check(entry: Manifest) -> None:
     if reason := names.label(name):
         raise FieldError("name", f"{shown(name)} {reason}")
     for field in _LISTS:
-        _check_list(field, entry.get(field, []))
+        value = entry.get(field, [])
+        if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+            raise FieldError(field, f"expected a list of names, found {shown(value)}; write {field}: [name]")
     _check_labels(entry.get("namespace_labels", {}))
     for field in ("namespaces", "except_namespaces"):
         for value in entry.get(field, []):
@@ -167,11 +168,6 @@ def _check(entry: Manifest) -> None:
     _check_choice("action", entry.get("action", DENY), ACTIONS)
     if not any(entry.get(field) not in (None, True, []) for field in _LIMITING):
         raise FieldError("", f"limits nothing; write one of {', '.join(_LIMITING)}")
-
-
-def _check_list(field: str, value: Any) -> None:
-    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-        raise FieldError(field, f"expected a list of names, found {shown(value)}; write {field}: [name]")
 
 
 def _check_labels(value: Any) -> None:

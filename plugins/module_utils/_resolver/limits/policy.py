@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Final
 
 from ..api.kinds import BY_NAME
+from ..api.manifest import Manifest, annotations_of
 from ..api.matcher import INSTANCETYPE
 from ..catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
 from .checks import VARIABLES, VMI, checks
 from .language import AUDIT, DENY, WARN, Limit, as_data, limit_from_data
-
-Manifest = dict[str, Any]
 
 POLICY: Final = "ValidatingAdmissionPolicy"
 BINDING: Final = "ValidatingAdmissionPolicyBinding"
@@ -68,9 +67,8 @@ def policies(limit: Limit, catalog: str, controller: str) -> list[Manifest]:
 
 def limit_of(policy: Manifest) -> Limit | None:
     """The limit of a policy that `policies` made; None for any other."""
-    annotations = (policy.get("metadata") or {}).get("annotations") or {}
     try:
-        return limit_from_data(json.loads(annotations.get(LIMIT_ANNOTATION, "")))
+        return limit_from_data(json.loads(annotations_of(policy).get(LIMIT_ANNOTATION, "")))
     except ValueError:
         return None
 

@@ -5,13 +5,11 @@ What admission rejects, disks that do not exist, guests too small to boot, and w
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from ..api import semantic
 from ..api.errors import Panic, QuantityError
-from ..api.kinds import BY_NAME
+from ..api.manifest import Manifest, name_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.quantity import parse
 from ..api.release import is_newer
@@ -19,23 +17,19 @@ from ..api.state import ACTIVE, OBSOLETE, state_of
 from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.fitting import series_of
-from ..choose.suggestions import SUGGESTED, Lister, join_or
-from ..kubevirt.admission import admitter, cluster_config, launcher_pod
+from ..choose.suggestions import Lister, join_or, of_kind, similar
+from ..kubevirt.admission import admitter, firmware, launcher_pod, virtual_machine
+from ..kubevirt.admission.cluster_config import config_of
 from ..kubevirt.admission.rule import INVALID, Cause
 from ..kubevirt.find import find, naming
-from ..kubevirt.find.lookup import Lookup
 from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.cluster import Cluster
+from ..kubevirt.vmi.defaults import set_vmi_defaults
 from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
-from ..kubevirt.vmi.vmi_defaults import set_vmi_defaults
 from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.admission import invalid
-from ..kubevirt.webhooks.config_rules import config_causes
-from . import references
-from .admit import AdmissionResult
-from .references import created_volumes
-
-Manifest = dict[str, Any]
+from ..kubevirt.webhooks.mutate import AdmissionResult
+from .references import ignored_sizes, missing_references, missing_sources
 
 # The least memory with which any system of a family boots, by the beginning of a preference's name. Lower than vendors'
 # requirements, to avoid needless warnings.
@@ -77,80 +71,6 @@ def too_little_memory(applied: Manifest, preference: Manifest | None) -> str | N
     return f"spec.template.spec.domain.memory.guest: {guest} is too little for {what} to boot; give it {least} or more"
 
 
-class _Source(NamedTuple):
-    """path: of the source's name, in the VM. kind, namespace, name: the object to copy."""
-
-    path: str
-    kind: str
-    namespace: str
-    name: str
-
-
-# Fields of a DataVolume's source → the kind of the object.
-_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
-
-
-def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister: Lister) -> Iterator[str]:
-    """One line for each source that does not exist: its import would never end.
-
-    live: the live VM; the sources of its existing DataVolumes may be gone. Sources that the user may not read count as
-    existing, because KubeVirt itself checks the permission to clone.
-    """
-    for source in _sources(vm, created_volumes(live or {})):
-        if objects.get(source.kind, source.namespace, source.name) is None:
-            names = [manifest["metadata"]["name"] for manifest in lister(source.kind, source.namespace)]
-            close = difflib.get_close_matches(source.name, names, n=SUGGESTED, cutoff=0.5)
-            hint = f"did you mean {join_or(close)}?" if close else "create the object first, or name an existing object"
-            place = f"in the namespace {source.namespace}"
-            yield f"{source.path}: no {source.kind} {source.name} {place}; {hint}"
-
-
-def ignored_sizes(vm: Manifest, live: Manifest) -> Iterator[str]:
-    """One line for each existing disk with another size in the VM: KubeVirt creates its DataVolume once and never
-    resizes it.
-    """
-    before = {_name(template): _size(template) for template in _templates(live)}
-    for index, template in enumerate(_templates(vm)):
-        name, size = _name(template), _size(template)
-        was = before.get(name, "")
-        if was and size and not semantic.equal("Quantity", was, size):
-            yield (
-                f"spec.dataVolumeTemplates[{index}]: the disk {name} keeps its size of {was}, because KubeVirt creates"
-                " it only once; resize its PersistentVolumeClaim"
-            )
-
-
-def _templates(vm: Manifest) -> list[Manifest]:
-    templates: list[Manifest] = vm["spec"].get("dataVolumeTemplates") or []
-    return templates
-
-
-def _name(template: Manifest) -> str:
-    return str((template.get("metadata") or {}).get("name"))
-
-
-def _size(template: Manifest) -> str:
-    spec = template.get("spec") or {}
-    resources = (spec.get("storage") or spec.get("pvc") or {}).get("resources") or {}
-    return str((resources.get("requests") or {}).get("storage") or "")
-
-
-def _sources(vm: Manifest, existing: set[str]) -> Iterator[_Source]:
-    own = str(vm["metadata"].get("namespace") or "")
-    for index, template in enumerate(_templates(vm)):
-        if _name(template) in existing:
-            continue
-        spec, path = template.get("spec") or {}, f"spec.dataVolumeTemplates[{index}].spec"
-        reference = spec.get("sourceRef") or {}
-        if reference.get("kind") == "DataSource" and reference.get("name"):
-            namespace = reference.get("namespace") or own
-            yield _Source(f"{path}.sourceRef.name", "DataSource", namespace, reference["name"])
-        for field, kind in _KINDS.items():
-            source = (spec.get("source") or {}).get(field) or {}
-            if source.get("name"):
-                yield _Source(f"{path}.source.{field}.name", kind, source.get("namespace") or own, source["name"])
-
-
 def start_failures(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Cause]:
     """Why KubeVirt will not create the VMI of a VM (startVMI) or its pod, with the fields of the VM; empty if it will,
     or if it already rejects the VM.
@@ -163,7 +83,7 @@ def start_failures(vm: Manifest, applied: Manifest, live: Manifest | None, clust
         return [Cause(INVALID, built.error.message, "")]
     metadata, spec = built.metadata or {}, built.spec or {}
     set_vmi_defaults(spec, cluster.configuration, allowed=None, release=cluster.release)
-    settings = cluster_config.read(dict(cluster.kubevirt.settings), cluster.configuration.architecture, cluster.release)
+    settings = config_of(cluster.kubevirt)
     before = None if live is None else live["spec"]
     namespace = vm["metadata"].get("namespace", "")
     try:
@@ -278,18 +198,18 @@ def _admitted_issues(
     vm = admission.vm
     lost = [issue for role in ROLES for issue in _lost_revision(admitted, role, live, cluster)]
     if lost:
-        return _lost_revision_issues(lost, admitted, cluster)
+        # KubeVirt's errors for a VM without the object, such as that a preference requires more memory than none.
+        response = validate.virtual_machine(copy(admitted), cluster.objects, cluster.configuration, cluster.release)
+        refusal = response.as_json()
+        return lost if refusal["allowed"] else [Issue(_line(refusal, lost[0].text))]
     missing = [issue for role in ROLES for issue in _missing_object(admitted, role, cluster, lister)]
     missing += [Issue(text, missing=True) for text in missing_sources(vm, live, cluster.objects, lister)]
     if missing:
         return missing
     sizes = [Issue(text, certain=False) for text in ignored_sizes(vm, live)] if live is not None else []
-    return [*_validation_issues(admitted, live, cluster, lister), *_missing_references(vm, cluster), *sizes]
-
-
-def _missing_references(vm: Manifest, cluster: Cluster) -> list[Issue]:
-    """Lists the objects that must exist before the VM starts: somebody else may still create it."""
-    return [Issue(text, certain=False, missing=True) for text in references.missing_references(vm, cluster.objects)]
+    # Somebody else may still create what must exist before the VM starts.
+    later = [Issue(text, certain=False, missing=True) for text in missing_references(vm, cluster.objects)]
+    return [*_validation_issues(admitted, live, cluster, lister), *later, *sizes]
 
 
 def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Cluster, lister: Lister) -> list[Issue]:
@@ -299,25 +219,28 @@ def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Clust
     if response["allowed"]:
         preference = find.spec(admitted, PREFERENCE, cluster.objects, cluster.release).spec
         memory_warning = too_little_memory(applied, preference)
-        return [
-            *(
-                _barred_fields(applied["spec"]["template"]["spec"], cluster)
-                or _start_issues(admitted, applied, live, cluster)
-            ),
-            *([Issue(memory_warning, certain=False)] if memory_warning else ()),
-        ]
+        barred = _barred_fields(applied["spec"]["template"]["spec"], cluster)
+        warnings = [Issue(memory_warning, certain=False)] if memory_warning else []
+        return [*(barred or _start_issues(admitted, applied, live, cluster)), *warnings]
     return [Issue(_line(response, _remedy(response, admitted, cluster, lister)))]
 
 
 def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Issue]:
     """If the configuration is unreadable, a gate may be open, and changes may wait for a restart."""
-    causes_of_config = config_causes(spec, _TEMPLATE, cluster.kubevirt)
+    config = config_of(cluster.kubevirt)
+    closed = [*firmware.architecture(spec, _TEMPLATE, config), *firmware.persistent_state(spec, _TEMPLATE, config)]
+    barred = list(virtual_machine.live_updates(spec, _TEMPLATE)) if config.live_updates else []
     certain = not cluster.kubevirt.assumption
     return [
         Issue(_line(invalid(causes).as_json(), remedy), certain=certain)
-        for causes, remedy in zip(causes_of_config, (_OPEN_GATE, ""))
+        for causes, remedy in ((closed, _OPEN_GATE), (barred, ""))
         if causes
     ]
+
+
+def _is_due(vm: Manifest, live: Manifest | None) -> bool:
+    """Whether KubeVirt starts the VM now."""
+    return run_strategy(vm) not in _NOT_STARTED and not (live is not None and has_guest(live))
 
 
 def _start_issues(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Issue]:
@@ -325,8 +248,7 @@ def _start_issues(vm: Manifest, applied: Manifest, live: Manifest | None, cluste
 
     A VM that does not start now may change until then, and a newer KubeVirt may permit more.
     """
-    due = run_strategy(vm) not in _NOT_STARTED and not (live is not None and has_guest(live))
-    certain = due and not cluster.kubevirt.assumption and not is_newer(cluster.kubevirt.version)
+    certain = _is_due(vm, live) and not cluster.kubevirt.assumption and not is_newer(cluster.kubevirt.version)
     return [
         Issue(_line(invalid([cause]).as_json(), _CANNOT_START), certain=certain, starts=False)
         for cause in start_failures(vm, applied, live, cluster)
@@ -356,14 +278,8 @@ def _lost_revision(vm: Manifest, role: Role, live: Manifest | None, cluster: Clu
         return []
     name = naming.referenced(vm, role, cluster.release).name
     text = f"spec.{role.matcher}: {_REVISION_LOST.format(name=name)}"
-    due = run_strategy(vm) not in _NOT_STARTED and not (live is not None and has_guest(live))
+    due = _is_due(vm, live)
     return [Issue(text, certain=due, missing=due, starts=False)]
-
-
-def _lost_revision_issues(lost: list[Issue], vm: Manifest, cluster: Cluster) -> list[Issue]:
-    """KubeVirt's errors for a VM without a lost object, such as that a preference requires more memory than none."""
-    response = validate.virtual_machine(copy(vm), cluster.objects, cluster.configuration, cluster.release).as_json()
-    return lost if response["allowed"] else [Issue(_line(response, lost[0].text))]
 
 
 def _missing_object(vm: Manifest, role: Role, cluster: Cluster, lister: Lister) -> list[Issue]:
@@ -379,9 +295,8 @@ def _missing_object(vm: Manifest, role: Role, cluster: Cluster, lister: Lister) 
     if kind is None or matcher.get("revisionName"):
         # Like an object that does not exist.
         return [Issue(f"{field}: {match.error.message}", missing=not cluster.release.refuses_unknown_objects)]
-    namespace = vm["metadata"].get("namespace", "") if BY_NAME[kind].namespaced else ""
-    names = [manifest["metadata"]["name"] for manifest in lister(kind, namespace)]
-    close = difflib.get_close_matches(str(matcher.get("name")), names, n=SUGGESTED, cutoff=0.5)
+    names = [name_of(manifest) for manifest in of_kind(kind, vm, lister)]
+    close = similar(str(matcher.get("name")), names)
     elsewhere = _in_other_scope(role, kind, vm, matcher.get("name"), lister)
     if elsewhere:
         return [Issue(f"{field}: {match.error.message}; {elsewhere}", missing=True)]
@@ -392,10 +307,8 @@ def _missing_object(vm: Manifest, role: Role, cluster: Cluster, lister: Lister) 
 def _in_other_scope(role: Role, kind: str, vm: Manifest, name: Any, lister: Lister) -> str:
     """The remedy if an object of that name exists with the other kind."""
     other = role.kind if kind == role.cluster_kind else role.cluster_kind
-    namespace = vm["metadata"].get("namespace", "") if BY_NAME[other].namespaced else ""
-    if not any(manifest["metadata"]["name"] == name for manifest in lister(other, namespace)):
-        return ""
-    return f"a {other} has this name; set {role.matcher}.kind to {other}"
+    exists = any(name_of(manifest) == name for manifest in of_kind(other, vm, lister))
+    return "" if not exists else f"a {other} has this name; set {role.matcher}.kind to {other}"
 
 
 def _remedy(response: dict[str, Any], vm: Manifest, cluster: Cluster, lister: Lister) -> str:
@@ -416,7 +329,6 @@ def _fitting_names(vm: Manifest, cluster: Cluster, lister: Lister) -> list[str]:
     # A missing kind has been reported already.
     kind = INSTANCETYPE.kind_of(vm["spec"]["instancetype"]) or INSTANCETYPE.cluster_kind
     preference = find.spec(vm, PREFERENCE, cluster.objects, cluster.release).spec
-    namespace = vm["metadata"].get("namespace", "") if BY_NAME[kind].namespaced else ""
     series = series_of(str(vm["spec"]["instancetype"].get("name", "")))
-    best = suggestions.best_instancetypes(lister(kind, namespace), vm, preference, cluster, series)
-    return [manifest["metadata"]["name"] for manifest in best]
+    best = suggestions.best_instancetypes(of_kind(kind, vm, lister), vm, preference, cluster, series)
+    return [name_of(manifest) for manifest in best]

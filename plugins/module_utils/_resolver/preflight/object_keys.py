@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import NamedTuple
 
+from ..api.errors import FieldError
 from ..api.kinds import BY_NAME
+from ..api.manifest import Manifest, labels_of, name_of, namespace_of
 from ..api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..api.release import NEWEST, Release
 from ..kubevirt.find import naming
-
-Manifest = dict[str, Any]
 
 _SOURCE_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}
 
@@ -35,8 +36,11 @@ def keys_for_admission(vm: Manifest, release: Release) -> list[ObjectKey]:
     vm: a plain manifest. There are none for a VM that does not match the schema, because it is rejected anyway.
     """
     try:
-        return [*_references(vm, release), *_data_sources(vm)]
-    except (AttributeError, KeyError, TypeError):
+        specs = [template.get("spec") or {} for template in vm["spec"].get("dataVolumeTemplates") or ()]
+        # The DataSources of its disks name their architecture.
+        sources = [_sources({"sourceRef": spec.get("sourceRef")}, namespace_of(vm)) for spec in specs]
+        return [*_references(vm, release), *chain(*sources)]
+    except (AttributeError, FieldError, KeyError, TypeError):
         return []
 
 
@@ -46,36 +50,29 @@ def keys_for_expansion(vm: Manifest, release: Release) -> list[ObjectKey]:
     """
     try:
         return list(_references(vm, release))
-    except (AttributeError, KeyError, TypeError):
+    except (AttributeError, FieldError, KeyError, TypeError):
         return []
 
 
 def keys_for_guest(vm: Manifest, vmi: Manifest, release: Release) -> list[ObjectKey]:
     """The objects to look up to compare a VM with its VMI: its references, and the revision of the guest's start."""
     name = (vmi.get("status") or {}).get("virtualMachineRevisionName")
-    started = [ObjectKey("ControllerRevision", _namespace(vm), str(name), _namespace(vm))] if name else []
+    started = [ObjectKey("ControllerRevision", namespace_of(vm), str(name), namespace_of(vm))] if name else []
     return [*keys_for_expansion(vm, release), *started]
 
 
 def further_keys(key: ObjectKey, manifest: Manifest | None) -> list[ObjectKey]:
-    """The objects to look up after an object, if it is a source of inference.
-
-    manifest: None if it does not exist.
-    """
+    """The objects to look up after an object, if it is a source of inference. manifest: None if it does not exist."""
     if key.kind in ROLE_OF_KIND:
         return []
     try:
         return list(_further_keys(key, manifest))
-    except (AttributeError, KeyError, TypeError):
+    except (AttributeError, FieldError, KeyError, TypeError):
         return []
 
 
-def _namespace(vm: Manifest) -> str:
-    return str((vm.get("metadata") or {}).get("namespace") or "")
-
-
 def _references(vm: Manifest, release: Release) -> Iterator[ObjectKey]:
-    vm_namespace, spec = _namespace(vm), vm["spec"]
+    vm_namespace, spec = namespace_of(vm), vm["spec"]
     for role in ROLES:
         matcher = role.matcher_of(vm)
         if not matcher:
@@ -92,12 +89,6 @@ def _references(vm: Manifest, release: Release) -> Iterator[ObjectKey]:
             yield from live
 
 
-def _data_sources(vm: Manifest) -> Iterator[ObjectKey]:
-    """The DataSources of a VM's disks, which name their architecture."""
-    for template in vm["spec"].get("dataVolumeTemplates") or ():
-        yield from _sources({"sourceRef": (template.get("spec") or {}).get("sourceRef")}, _namespace(vm))
-
-
 def _volume(spec: Manifest, name: str, vm_namespace: str) -> Iterator[ObjectKey]:
     template = (spec.get("template") or {}).get("spec") or {}
     volume: Manifest = next((volume for volume in template.get("volumes") or () if volume.get("name") == name), {})
@@ -109,7 +100,7 @@ def _volume(spec: Manifest, name: str, vm_namespace: str) -> Iterator[ObjectKey]
     if not data_volume:
         return
     for template in spec.get("dataVolumeTemplates") or ():
-        if (template.get("metadata") or {}).get("name") == data_volume:
+        if name_of(template) == data_volume:
             yield from _sources(template.get("spec") or {}, vm_namespace)
             return
     yield ObjectKey("DataVolume", vm_namespace, str(data_volume), vm_namespace)
@@ -135,7 +126,7 @@ def _origins(source: Manifest, vm_namespace: str) -> Iterator[ObjectKey]:
 
 def _further_keys(key: ObjectKey, manifest: Manifest | None) -> Iterator[ObjectKey]:
     if key.kind == "ControllerRevision":
-        if manifest is not None and key.fallback and naming.labels(manifest).get(naming.NAME_LABEL) != key.fallback[2]:
+        if manifest is not None and key.fallback and labels_of(manifest).get(naming.NAME_LABEL) != key.fallback[2]:
             yield ObjectKey(*key.fallback, key.vm_namespace)
         elif manifest is not None and key.name.startswith(naming.START):
             # The revision contains the VM's spec at that time, with the revisions of that time.
@@ -147,7 +138,7 @@ def _further_keys(key: ObjectKey, manifest: Manifest | None) -> Iterator[ObjectK
         if key.kind == "DataVolume":
             yield key._replace(kind="PersistentVolumeClaim")
         return
-    labels = (manifest.get("metadata") or {}).get("labels") or {}
+    labels = labels_of(manifest)
     for role in ROLES:
         name = labels.get(role.volume_label)
         if name:

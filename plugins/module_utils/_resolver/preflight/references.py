@@ -1,4 +1,4 @@
-"""The objects beside a VM: its claims, and what its guest does not start without.
+"""The objects beside a VM: its claims, the sources of its disks, and what its guest does not start without.
 
 Secrets are not looked for, because whoever may look for them may read them.
 """
@@ -6,12 +6,13 @@ Secrets are not looked for, because whoever may look for them may read them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from ..api import schema
+from ..api.manifest import Manifest, name_of, namespace_of
+from ..choose.suggestions import Lister, join_or, similar
 from ..kubevirt.find.lookup import Lookup
 from .object_keys import ObjectKey
-
-Manifest = dict[str, Any]
 
 
 def claim_names(vm: Manifest) -> list[str]:
@@ -74,7 +75,7 @@ class Reference(NamedTuple):
 
 def references(vm: Manifest) -> Iterator[Reference]:
     """The objects that a VM needs at its start and does not create itself, in the order of the VM's fields."""
-    own = str(vm["metadata"].get("namespace") or "")
+    own = namespace_of(vm)
     spec = (vm["spec"].get("template") or {}).get("spec") or {}
     own_volumes = created_volumes(vm)
     for field, sources in _LISTS.items():
@@ -89,13 +90,12 @@ def references(vm: Manifest) -> Iterator[Reference]:
 
 def created_volumes(vm: Manifest) -> set[str]:
     """The names of the DataVolumes, and of their claims, that KubeVirt creates for a VM."""
-    templates = (vm.get("spec") or {}).get("dataVolumeTemplates") or []
-    return {str((template.get("metadata") or {}).get("name")) for template in templates}
+    return {name_of(template) for template in _templates(vm)}
 
 
 def keys_for_start(vm: Manifest) -> Iterator[ObjectKey]:
     """The objects that `missing_references` looks up."""
-    namespace = str(vm["metadata"].get("namespace") or "")
+    namespace = namespace_of(vm)
     for reference in references(vm):
         for kind in reference.kinds:
             yield ObjectKey(kind, reference.namespace, reference.name, namespace)
@@ -119,3 +119,71 @@ def _named_objects(item: Manifest, sources: _Sources) -> Iterator[tuple[str, tup
             holder = holder.get(parent) or {}
         if holder.get(last) and not holder.get("optional"):
             yield ".".join((source, *parents, last)), kinds, str(holder[last])
+
+
+class _Source(NamedTuple):
+    """path: of the source's name, in the VM. kind, namespace, name: the object to copy."""
+
+    path: str
+    kind: str
+    namespace: str
+    name: str
+
+
+# Fields of a DataVolume's source → the kind of the object.
+_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
+
+
+def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister: Lister) -> Iterator[str]:
+    """One line for each source that does not exist: its import would never end.
+
+    live: the live VM; the sources of its existing DataVolumes may be gone. Sources that the user may not read count as
+    existing, because KubeVirt itself checks the permission to clone.
+    """
+    for source in _sources(vm, created_volumes(live or {})):
+        if objects.get(source.kind, source.namespace, source.name) is None:
+            close = similar(source.name, map(name_of, lister(source.kind, source.namespace)))
+            hint = f"did you mean {join_or(close)}?" if close else "create the object first, or name an existing object"
+            place = f"in the namespace {source.namespace}"
+            yield f"{source.path}: no {source.kind} {source.name} {place}; {hint}"
+
+
+def ignored_sizes(vm: Manifest, live: Manifest) -> Iterator[str]:
+    """One line for each existing disk with another size in the VM: KubeVirt creates its DataVolume once and never
+    resizes it.
+    """
+    before = {name_of(template): _size(template) for template in _templates(live)}
+    for index, template in enumerate(_templates(vm)):
+        name, size = name_of(template), _size(template)
+        was = before.get(name, "")
+        if was and size and not schema.equal("Quantity", was, size):
+            yield (
+                f"spec.dataVolumeTemplates[{index}]: the disk {name} keeps its size of {was}, because KubeVirt creates"
+                " it only once; resize its PersistentVolumeClaim"
+            )
+
+
+def _templates(vm: Manifest) -> list[Manifest]:
+    return (vm.get("spec") or {}).get("dataVolumeTemplates") or []
+
+
+def _size(template: Manifest) -> str:
+    spec = template.get("spec") or {}
+    resources = (spec.get("storage") or spec.get("pvc") or {}).get("resources") or {}
+    return str((resources.get("requests") or {}).get("storage") or "")
+
+
+def _sources(vm: Manifest, existing: set[str]) -> Iterator[_Source]:
+    own = namespace_of(vm)
+    for index, template in enumerate(_templates(vm)):
+        if name_of(template) in existing:
+            continue
+        spec, path = template.get("spec") or {}, f"spec.dataVolumeTemplates[{index}].spec"
+        reference = spec.get("sourceRef") or {}
+        if reference.get("kind") == "DataSource" and reference.get("name"):
+            namespace = reference.get("namespace") or own
+            yield _Source(f"{path}.sourceRef.name", "DataSource", namespace, reference["name"])
+        for field, kind in _KINDS.items():
+            source = (spec.get("source") or {}).get(field) or {}
+            if source.get("name"):
+                yield _Source(f"{path}.source.{field}.name", kind, source.get("namespace") or own, source["name"])

@@ -5,15 +5,14 @@ lose theirs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
+from ..api.manifest import Manifest, labels_of
 from ..api.matcher import ROLES, Role
 from ..api.release import Release
 from ..kubevirt.find import naming
 from ..kubevirt.find.naming import recapture_fields
 from ..kubevirt.vmi.outstanding import start_revision_prefix
-
-Manifest = dict[str, Any]
 
 
 class RevisionIndex:
@@ -67,13 +66,13 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
         for role in ROLES:
             used.add((role.matcher_of(vm) or {}).get("revisionName") or "")
             used.add(((role.reference_of(vm) or {}).get("controllerRevisionRef") or {}).get("name") or "")
-        if any(_captures(vm, role) for role in ROLES):
+        if any(not is_captured(vm, role) and not (role.matcher_of(vm) or {}).get("revisionName") for role in ROLES):
             capturing.add(vm["metadata"].get("uid"))
     return sorted(
         (
             revision
             for revision in revisions
-            if naming.NAME_LABEL in naming.labels(revision)
+            if naming.NAME_LABEL in labels_of(revision)
             and revision["metadata"]["name"] not in used
             and not any(owner.get("uid") in capturing for owner in revision["metadata"].get("ownerReferences") or [])
         ),
@@ -91,10 +90,11 @@ def _started_with(vms: Iterable[Manifest], revisions: Iterable[Manifest]) -> set
     return {(spec.get(role.matcher) or {}).get("revisionName") or "" for spec in specs for role in ROLES}
 
 
-def _captures(vm: Manifest, role: Role) -> bool:
-    """Whether virt-controller is about to change the VM's revision."""
-    matcher = role.matcher_of(vm)
-    if not matcher or matcher.get("revisionName"):
-        return False
-    reference = role.reference_of(vm) or {}
-    return not reference.get("controllerRevisionRef") or bool(recapture_fields(matcher, reference))
+def is_captured(vm: Manifest, role: Role) -> bool:
+    """Whether virt-controller has captured the object in the matcher. True if the cluster expanded the matcher."""
+    matcher, reference = role.matcher_of(vm), role.reference_of(vm) or {}
+    if not matcher:
+        return True
+    if not reference:
+        return bool(matcher.get("revisionName"))
+    return bool(reference.get("controllerRevisionRef")) and not recapture_fields(matcher, reference)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
-from ..api import release_schema, semantic
-from ..api.effects import LIVE, NOTHING, RESTART
+from ..api import release_schema, schema
 from ..api.errors import Panic
+from ..api.manifest import Manifest, metadata_of
 from ..api.matcher import ROLES, Role
 from ..api.release import Release, parse_release
 from ..api.state import state_of
@@ -18,10 +18,9 @@ from ..kubevirt.find import decode, find, lookup, naming
 from ..kubevirt.find.lookup import Lookup
 from ..kubevirt.vmi import live_update, vmi
 from ..kubevirt.vmi.cluster import KubeVirt
-from ..kubevirt.vmi.guest import guest
+from ..kubevirt.vmi.live_update import LIVE, NOTHING, RESTART
+from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks.validate import unmet
-
-Manifest = dict[str, Any]
 
 CURRENT: Final = "current"
 DRIFTED: Final = "drifted"
@@ -158,8 +157,10 @@ def _role_drift(
     revision = find.captured(vm, role, objects, release)
     live = find.live(vm, role, objects, release)
     captured = revision_spec(revision.manifest, role, release).spec if revision.manifest is not None else None
-    current = _spec(role, live.manifest, release) if live.manifest is not None else None
-    same = captured is not None and current is not None and semantic.equal(role.spec_type, captured, current)
+    current = None
+    if live.manifest is not None:
+        current = release_schema.canonical(role.spec_type, live.manifest.get("spec"), release)
+    same = captured is not None and current is not None and schema.equal(role.spec_type, captured, current)
     problem = ""
     if not reference.name:
         state = NOT_CAPTURED
@@ -182,7 +183,7 @@ def _role_drift(
         current_generation=live_metadata.get("generation"),
         recreated=bool(metadata.get("uid") and live_metadata.get("uid") and metadata["uid"] != live_metadata["uid"]),
         changes=tuple(differences(captured, current)) if state == DRIFTED else (),
-        captured_at=str(((revision.manifest or {}).get("metadata") or {}).get("creationTimestamp") or ""),
+        captured_at=str(metadata_of(revision.manifest or {}).get("creationTimestamp") or ""),
         changed_at=ownership.changed_at(live.manifest or {}),
         problem=problem,
     )
@@ -210,10 +211,6 @@ def revision_spec(revision: Manifest, role: Role, release: Release) -> decode.De
         return decoded
     alpha = decode.spec(revision, role, READS_ALPHA)
     return alpha if alpha.error is None else decoded
-
-
-def _spec(role: Role, manifest: Manifest, release: Release) -> Manifest:
-    return release_schema.canonical(role.spec_type, manifest.get("spec"), release)
 
 
 def _apply_specs(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, str | None]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ..api.kinds import BY_NAME
+from ..api.manifest import Manifest, labels_of
 from ..api.matcher import API_VERSION, ROLES, Role
 from ..api.redaction import LAST_APPLIED
 from ..api.release import Release
@@ -20,14 +21,8 @@ from ..kubevirt.find import decode, find, naming, revision
 from ..kubevirt.find.lookup import Lookup, Problem
 from .drift import READS_ALPHA
 
-Manifest = dict[str, Any]
-
 # Annotations that the cluster or kubectl sets on a VM.
-_NOT_OWN: Final = (
-    LAST_APPLIED,
-    "kubevirt.io/latest-observed-api-version",
-    "kubevirt.io/storage-observed-api-version",
-)
+_NOT_OWN: Final = (LAST_APPLIED, "kubevirt.io/latest-observed-api-version", "kubevirt.io/storage-observed-api-version")
 _IDENTITY: Final = ("name", "namespace", "uid", "generation")
 
 
@@ -152,7 +147,7 @@ def _exported_revision(captured: Manifest, role: Role, vm: Manifest, namespace: 
         naming.KIND_LABEL: str(data["kind"]),
         naming.NAME_LABEL: str((role.matcher_of(vm) or {}).get("name") or ""),
         naming.UID_LABEL: str(metadata.get("uid") or ""),
-        **naming.labels(captured),
+        **labels_of(captured),
         naming.VERSION_LABEL: naming.VERSION,
     }
     kind = BY_NAME["ControllerRevision"]

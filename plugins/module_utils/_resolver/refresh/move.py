@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
-from ..api import release_schema, schema, semantic
+from ..api import release_schema, schema
 from ..api.errors import FieldError
+from ..api.manifest import Manifest
 from ..api.matcher import ROLES, Role
 from ..api.names import nearest
 from ..api.release import Release
@@ -19,8 +20,6 @@ from . import drift, recapture
 from .controller_revisions import RevisionIndex
 from .drift import Drift, Specs
 from .revision_change import RevisionChange
-
-Manifest = dict[str, Any]
 
 DEPRECATED: Final = "deprecated"
 """Instead of names: to the replacements that deprecated and obsolete objects name."""
@@ -159,7 +158,7 @@ def _changes(template: Manifest, patch: Manifest, release: Release) -> bool:
         )
     except FieldError as error:
         raise _Refused(f"the patch does not fit the VM: {error}") from error
-    return not semantic.equal(_TEMPLATE, before, after)
+    return not schema.equal(_TEMPLATE, before, after)
 
 
 def _with_effect(

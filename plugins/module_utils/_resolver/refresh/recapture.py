@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from ..api.manifest import Manifest
 from ..api.matcher import ROLES, Role
 from ..api.tree import reverse_merge_patch
-from ..kubevirt.find.naming import recapture_fields
 from ..kubevirt.vmi.outstanding import start_revision_name
 from . import drift
 from .controller_revisions import RevisionIndex
 from .drift import Drift, RoleDrift
-
-Manifest = dict[str, Any]
-
 
 # An annotation of the VM's template, which is set and removed at once.
 REFRESH_ANNOTATION: Final = "instancetypes.virtshape.io/refresh"
@@ -77,16 +74,6 @@ def captured_name(vm: Manifest, role: Role) -> str:
     if reference:
         return str((reference.get("controllerRevisionRef") or {}).get("name") or "")
     return str((role.matcher_of(vm) or {}).get("revisionName") or "")
-
-
-def is_captured(vm: Manifest, role: Role) -> bool:
-    """Whether virt-controller has captured the object in the matcher. True if the cluster expanded the matcher."""
-    matcher, reference = role.matcher_of(vm), role.reference_of(vm) or {}
-    if not matcher:
-        return True
-    if not reference:
-        return bool(matcher.get("revisionName"))
-    return bool(reference.get("controllerRevisionRef")) and not recapture_fields(matcher, reference)
 
 
 def stale_roles(vm: Manifest, before: Drift, roles: Iterable[Role]) -> tuple[Role, ...]:

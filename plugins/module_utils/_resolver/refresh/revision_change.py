@@ -8,8 +8,9 @@ reference is cleared. Up to 1.4: the spec names the captured revision, and remov
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from ..api.manifest import Manifest, labels_of
 from ..api.matcher import ROLES, Role
 from ..api.release import Release
 from ..kubevirt.find import decode, naming
@@ -18,8 +19,6 @@ from ..kubevirt.vmi.cluster import KubeVirt
 from . import drift
 from .controller_revisions import RevisionIndex
 from .drift import Drift, Effect, Specs
-
-Manifest = dict[str, Any]
 
 PREVIOUS: Final = "previous"
 CURRENT: Final = "current"
@@ -104,11 +103,7 @@ def pin(
 
 
 def _targets(
-    vm: Manifest,
-    roles: Iterable[Role],
-    requested: str | Mapping[str, str],
-    revisions: RevisionIndex,
-    release: Release,
+    vm: Manifest, roles: Iterable[Role], requested: str | Mapping[str, str], revisions: RevisionIndex, release: Release
 ) -> tuple[dict[Role, Manifest], RevisionChange | None]:
     """The revisions to pin, or the refusal."""
     targets: dict[Role, Manifest] = {}
@@ -157,8 +152,8 @@ def history(vm: Manifest, role: Role, revisions: RevisionIndex) -> list[Manifest
     own = [
         revision
         for revision in revisions.by_owner.get(vm["metadata"].get("uid", ""), ())
-        if naming.labels(revision).get(naming.NAME_LABEL) == matcher.get("name")
-        and naming.labels(revision).get(naming.KIND_LABEL) == role.kind_of(matcher)
+        if labels_of(revision).get(naming.NAME_LABEL) == matcher.get("name")
+        and labels_of(revision).get(naming.KIND_LABEL) == role.kind_of(matcher)
     ]
     return sorted(own, key=generation_of)
 

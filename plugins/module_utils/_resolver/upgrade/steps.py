@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..api.effects import RESTART
+from ..api.manifest import path_of
+from ..catalog.upgrade import CHANGED, REMOVED, ObjectChange
 from ..kubevirt.vmi.cluster import KubeVirt
-from .objects import CHANGED, REMOVED, ObjectChange
-from .quotas import Admission, Admissions, key_of
+from ..kubevirt.vmi.live_update import RESTART
 from .templates import TemplateChange
-from .vm import VMChange
+from .vm import Admission, Admissions, VMChange
 
 BEFORE: Final = "before"
 AFTER: Final = "after"
@@ -89,7 +89,7 @@ def _steps_before(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) ->
 
 def _quota_steps(vms: Sequence[VMChange], admissions: Admissions | None) -> Iterable[Step | None]:
     by_vm = admissions.vms if admissions is not None else {}
-    vms_with_admission = ((vm, by_vm.get(key_of(vm.vm), Admission())) for vm in vms)
+    vms_with_admission = ((vm, by_vm.get(path_of(vm.vm), Admission())) for vm in vms)
     refused = [vm for vm, admission in vms_with_admission if admission.after and not admission.before]
     yield _step(BEFORE, "Raise quotas that reject the pods of the new KubeVirt", refused)
 

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping
-from math import isfinite
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from ..api.errors import FieldError
-from ..api.tree import copy
-from ..kubevirt.pod.manifests import label_of, metadata_of, namespace_of
-from ..preflight.admit import admit
+from ..api.manifest import Manifest, label_of, metadata_of, namespace_of
+from ..api.release import NEWEST
+from ..kubevirt.template.process import process
+from ..kubevirt.template.process import refusal as refusal_of
+from ..kubevirt.webhooks.mutate import admit
 from .vm import UpgradeSide, VMStart, lost, next_start, refusal, spec_changes
-
-Manifest = dict[str, Any]
-
-_REFERENCE: Final = re.compile(r"\$\{(\w+)\}", re.ASCII)
-_TYPED: Final = re.compile(r"\$\{\{(\w+)\}\}", re.ASCII)
 
 
 class TemplateChange(NamedTuple):
@@ -62,7 +55,7 @@ def template_change(template: Manifest, before: UpgradeSide, after: UpgradeSide)
         template,
         start_before,
         start_after,
-        tuple(spec_changes(start_before, start_after)),
+        spec_changes(start_before, start_after),
         dropped,
         refusal_after,
         refusal_before,
@@ -75,66 +68,18 @@ def default_vm(template: Manifest) -> Manifest:
     A parameter without a value, which a generator or the user gives, counts as the text parameter-NAME.
     """
     spec = template["spec"]
-    values = {
-        parameter["name"]: parameter.get("value") or _placeholder(parameter["name"])
-        for parameter in spec.get("parameters") or ()
-    }
-    vm = substituted(spec["virtualMachine"], values)
+    unset = [str(entry["name"]) for entry in spec.get("parameters") or () if not entry.get("value")]
+    processed = process(template, {name: _placeholder(name) for name in unset}, "", NEWEST)
+    vm = processed.substituted
+    if vm is None:
+        raise FieldError("", refusal_of(processed.errors, unset))
     if not isinstance(vm.get("spec"), dict):
         raise FieldError("spec.virtualMachine.spec", "missing")
-    metadata = {**metadata_of(vm), "namespace": namespace_of(template)}
-    metadata.setdefault("name", _placeholder("name"))
-    return {**vm, "metadata": metadata}
-
-
-def substituted(vm: Manifest, values: Mapping[str, str]) -> Manifest:
-    """The object with the values of parameters (virt-template's ``ProcessTemplate``), before its conversion to a VM."""
-    vm = copy(vm)
-    namespace = (vm.get("metadata") or {}).get("namespace")
-    if namespace and not _REFERENCE.search(str(namespace)):
-        del vm["metadata"]["namespace"]
-    result: Manifest = _substituted(vm, values)
-    return result
+    return {**vm, "metadata": {"name": _placeholder("name"), **metadata_of(vm), "namespace": namespace_of(template)}}
 
 
 def _placeholder(name: str) -> str:
     return f"parameter-{name.lower().replace('_', '-')}"
-
-
-def _substituted(value: Any, values: Mapping[str, str]) -> Any:
-    if isinstance(value, dict):
-        return {_substituted(key, values): _substituted(item, values) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_substituted(item, values) for item in value]
-    if isinstance(value, int) and not isinstance(value, bool):
-        return _as_float(str(value))
-    return _substituted_text(value, values) if isinstance(value, str) else value
-
-
-def _substituted_text(text: str, values: Mapping[str, str]) -> Any:
-    typed = _TYPED.fullmatch(text)
-    if typed and typed[1] in values:
-        try:
-            return json.loads(values[typed[1]], parse_int=_as_float, parse_float=_finite, parse_constant=_finite)
-        except ValueError:
-            return values[typed[1]]
-    # The references are found first; then each replaces the first of its kind in the text as it is by then.
-    for name in _REFERENCE.findall(text):
-        if name in values:
-            text = text.replace(f"${{{name}}}", values[name], 1)
-    return text
-
-
-def _as_float(text: str) -> int:
-    """Numbers pass through float64."""
-    return int(_finite(text))
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):
-        raise ValueError(f"{text} is no number of JSON")
-    return number
 
 
 def _new_start(vm: Manifest, side: UpgradeSide) -> tuple[VMStart, str]:

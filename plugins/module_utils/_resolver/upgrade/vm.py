@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
-from ..api.effects import LIVE, NOTHING, RESTART
 from ..api.errors import Panic
+from ..api.manifest import Manifest, label_of, labels_of, name_of, namespace_of
 from ..api.matcher import ROLES
-from ..api.redaction import redact
-from ..api.tree import copy, differences
-from ..kubernetes.quota.admission import QuotaObjects
-from ..kubevirt.admission import admitter, cluster_config
+from ..api.tree import copy, shown_differences
+from ..kubernetes.quota.admission import QuotaObjects, check_quotas
+from ..kubevirt.admission import admitter
+from ..kubevirt.admission.cluster_config import config_of
 from ..kubevirt.find import naming
+from ..kubevirt.pod import manifests
 from ..kubevirt.pod.amounts import texts
 from ..kubevirt.pod.environment import Environment
-from ..kubevirt.pod.manifests import environments, label_of, labels_of, name_of, namespace_of
+from ..kubevirt.pod.manifests import environments
 from ..kubevirt.pod.pod import Unrenderable
 from ..kubevirt.pod.resources import environment_of, launch
 from ..kubevirt.vmi import live_update, outstanding, vmi
 from ..kubevirt.vmi.cluster import Cluster
-from ..kubevirt.vmi.guest import guest
 from ..kubevirt.vmi.hotplug import Update
+from ..kubevirt.vmi.live_update import LIVE, NOTHING, RESTART
 from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
+from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.admission import invalid
 from ..refresh.drift import Drift, drift
-
-Manifest = dict[str, Any]
 
 # How far a guest can grow, and the resources of its pod, do not matter to a running guest.
 _IRRELEVANT: Final = ("domain.cpu.maxSockets", "domain.memory.maxGuest", "domain.resources")
@@ -105,13 +105,10 @@ def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaO
 
 
 def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, after: UpgradeSide) -> VMChange:
-    """Compares a VM before and after an upgrade.
-
-    instance: the VM's VMI, None if there is none or it is unknown.
-    """
+    """Compares a VM before and after an upgrade. instance: the VM's VMI, None if there is none or it is unknown."""
     built = _built(vm, after.cluster)
     start_before, start_after = next_start(vm, before), _started(vm, built, after)
-    changes = list(spec_changes(start_before, start_after))
+    changes = spec_changes(start_before, start_after)
     update = _update(vm, instance, after.cluster)
     effect = NOTHING
     visible = any(not change["field"].startswith(_IRRELEVANT) for change in changes)
@@ -124,7 +121,7 @@ def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, afte
         vm,
         start_before,
         start_after,
-        tuple(changes),
+        changes,
         lost(vm, before, after),
         refusal(vm, after.cluster),
         refusal(vm, before.cluster),
@@ -135,19 +132,13 @@ def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, afte
     )
 
 
-def spec_changes(before: VMStart, after: VMStart) -> Iterator[dict[str, Any]]:
+def spec_changes(before: VMStart, after: VMStart) -> tuple[dict[str, Any], ...]:
     """The differences of the VMI's spec, [{field, before, after}], without secrets."""
-    if before.spec is not None and after.spec is not None:
-        for difference in differences(before.spec, after.spec):
-            value_before, value_after = redact(difference["before"], difference["after"])
-            yield {**difference, "before": value_before, "after": value_after}
+    return () if before.spec is None or after.spec is None else tuple(shown_differences(before.spec, after.spec))
 
 
 def next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
-    """Computes the next start of a VM.
-
-    vm: as it is stored.
-    """
+    """Computes the next start of a VM. vm: as it is stored."""
     return _started(vm, _built(vm, side.cluster), side)
 
 
@@ -174,11 +165,9 @@ def refusal(vm: Manifest, cluster: Cluster, new: bool = False) -> str:
     if not response.allowed:
         return response.message
     before = None if new else spec
-    admission_cluster = cluster_config.read(
-        dict(cluster.kubevirt.settings), cluster.configuration.architecture, cluster.release
-    )
+    config = config_of(cluster.kubevirt)
     try:
-        causes = admitter.virtual_machine_causes(applied["spec"], spec, before, namespace_of(vm), admission_cluster)
+        causes = admitter.virtual_machine_causes(applied["spec"], spec, before, namespace_of(vm), config)
     except Panic as panic:
         return str(panic)
     return invalid(causes).message if causes else ""
@@ -199,12 +188,7 @@ def _update(vm: Manifest, instance: Manifest | None, cluster: Cluster) -> Update
 def lost(vm: Manifest, before: UpgradeSide, after: UpgradeSide) -> tuple[str, ...]:
     """The fields of a VM that the new API drops and the old one does not."""
     dropped_after, dropped_before = (
-        [
-            path
-            for path, _value in release_schema.unknown_fields(
-                "VirtualMachineSpec", vm["spec"], side.cluster.release, "spec"
-            )
-        ]
+        [field.path for field in release_schema.unknown("VirtualMachineSpec", vm["spec"], side.cluster.release, "spec")]
         for side in (after, before)
     )
     return tuple(path for path in dropped_after if path not in dropped_before)
@@ -214,3 +198,54 @@ def _pinned(vm: Manifest, side: UpgradeSide) -> bool:
     """Up to KubeVirt 1.4 a revision in the spec is the captured one."""
     release = side.cluster.release
     return release.captures_in_status and any(naming.referenced(vm, role, release).pinned for role in ROLES)
+
+
+class Admission(NamedTuple):
+    """The admission of the pod of a VM before and after an upgrade.
+
+    before, after: why the pod of a VM's next start is rejected; "" if it is admitted.
+    """
+
+    before: str = ""
+    after: str = ""
+
+
+class Admissions(NamedTuple):
+    """vms: by (namespace, name). quotas: to which the upgrade makes a difference; see admission.check_quotas. They also
+    have fits_before.
+    """
+
+    vms: dict[tuple[str, str], Admission]
+    quotas: list[dict[str, Any]]
+
+
+def admissions(vms: Sequence[Manifest], before: UpgradeSide, after: UpgradeSide, objects: QuotaObjects) -> Admissions:
+    """Each running VM restarts, one after the other; then each halted VM starts.
+
+    The sums of the quotas are of the running VMs, what their new pods need beyond the present ones. Raises FieldError.
+    """
+    running = [vm for vm in vms if has_guest(vm)]
+    halted = [vm for vm in vms if not has_guest(vm)]
+    checks_before, checks_after = (
+        _check([*running, *halted], side, objects)["virtual_machines"] for side in (before, after)
+    )
+    by_vm = {
+        (result_before["namespace"], result_before["name"]): Admission(_problem(result_before), _problem(result_after))
+        for result_before, result_after in zip(checks_before, checks_after)
+    }
+    sums = (_check(running, side, objects)["quotas"] for side in (before, after))
+    lines = [
+        {**line_after, "fits_before": line_before["fits"]}
+        for line_before, line_after in zip(*sums)
+        if line_before != line_after
+    ]
+    return Admissions(by_vm, lines)
+
+
+def _check(vms: Sequence[Manifest], side: UpgradeSide, objects: QuotaObjects) -> dict[str, Any]:
+    return check_quotas(vms, side.cluster.objects, side.cluster.kubevirt, objects, manifests.RESTART)
+
+
+def _problem(line: dict[str, Any]) -> str:
+    """A VM without a pod has another problem, which its start names."""
+    return str(line.get("problem", "")) if line["evaluated"] else ""

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from ...._resolver.api.errors import FieldError
 from ...._resolver.api.kinds import BY_NAME, Kind
-from ...._resolver.boot import consumers, preflight, source
+from ...._resolver.boot import preflight, source
+from ...._resolver.boot import source as consumers
 from ...._resolver.boot import upload as rules
 from ...client import upload_proxy
 from ...client.errors import RequestFailed, optional

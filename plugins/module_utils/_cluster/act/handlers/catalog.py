@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...._resolver.api import managed_fields as ownership
+from ...._resolver.api.matcher import key_of
 from ...._resolver.api.release import Release
-from ...._resolver.catalog.deprecated import without_deprecated
-from ...._resolver.catalog.labels import CATALOG_LABEL
-from ...._resolver.catalog.object_key import key_of
-from ...._resolver.catalog.operator import OPERATOR, is_deployed
+from ...._resolver.catalog.labels import CATALOG_LABEL, OPERATOR, is_deployed
+from ...._resolver.catalog.modernize import without_deprecated
 from ...._resolver.catalog.upgrade import changes, predicted
 from ...client.errors import RequestFailed
 from ...client.session import FIELD_MANAGER, Session

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...._resolver.api.effects import NOTHING, RESTART, UNKNOWN, Impact
 from ...._resolver.api.errors import FieldError
 from ...._resolver.api.managed_fields import Field
 from ...._resolver.api.matcher import ROLES
@@ -18,10 +17,11 @@ from ...._resolver.declare.vm.from_image import ImageContents, ImageInference
 from ...._resolver.declare.vm_template import checkable
 from ...._resolver.kubevirt.find import naming
 from ...._resolver.kubevirt.vmi.cluster import Cluster
+from ...._resolver.kubevirt.vmi.live_update import NOTHING, RESTART, UNKNOWN, Impact
 from ...._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets, readiness, run_strategy, same_status
+from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
 from ...._resolver.limits.language import WARN
 from ...._resolver.preflight import issues as rules
-from ...._resolver.preflight.admit import AdmissionResult, admission_cache_key, admit
 from ...._resolver.preflight.object_keys import ObjectKey, keys_for_admission, keys_for_guest
 from ...._resolver.preflight.references import keys_for_start
 from ...client.errors import RequestFailed

@@ -1,5 +1,10 @@
 _POLICY = {"kind": "string", "apiVersion": "string", "metadata": "ObjectMeta", "spec": "any!"}
 
+_POD_AFFINITY = {
+    "requiredDuringSchedulingIgnoredDuringExecution": "[]PodAffinityTerm",
+    "preferredDuringSchedulingIgnoredDuringExecution": "[]WeightedPodAffinityTerm",
+}
+
 TYPES = {
     "ObjectMeta": {
         "name": "string",
@@ -35,35 +40,16 @@ TYPES = {
         "fieldsV1": "any",
         "subresource": "string",
     },
-    "Affinity": {
-        "nodeAffinity": "*NodeAffinity",
-        "podAffinity": "*PodAffinity",
-        "podAntiAffinity": "*PodAntiAffinity",
-    },
+    "Affinity": {"nodeAffinity": "*NodeAffinity", "podAffinity": "*PodAffinity", "podAntiAffinity": "*PodAntiAffinity"},
     "NodeAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": "*NodeSelector",
         "preferredDuringSchedulingIgnoredDuringExecution": "[]PreferredSchedulingTerm",
     },
-    "NodeSelector": {
-        "nodeSelectorTerms": "[]NodeSelectorTerm!",
-    },
-    "NodeSelectorTerm": {
-        "matchExpressions": "[]NodeSelectorRequirement",
-        "matchFields": "[]NodeSelectorRequirement",
-    },
-    "NodeSelectorRequirement": {
-        "key": "string!",
-        "operator": "string!",
-        "values": "[]string",
-    },
-    "PreferredSchedulingTerm": {
-        "weight": "int32!",
-        "preference": "NodeSelectorTerm!",
-    },
-    "PodAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": "[]PodAffinityTerm",
-        "preferredDuringSchedulingIgnoredDuringExecution": "[]WeightedPodAffinityTerm",
-    },
+    "NodeSelector": {"nodeSelectorTerms": "[]NodeSelectorTerm!"},
+    "NodeSelectorTerm": {"matchExpressions": "[]NodeSelectorRequirement", "matchFields": "[]NodeSelectorRequirement"},
+    "NodeSelectorRequirement": {"key": "string!", "operator": "string!", "values": "[]string"},
+    "PreferredSchedulingTerm": {"weight": "int32!", "preference": "NodeSelectorTerm!"},
+    "PodAffinity": _POD_AFFINITY,
     "PodAffinityTerm": {
         "labelSelector": "*LabelSelector",
         "namespaces": "[]string",
@@ -72,23 +58,10 @@ TYPES = {
         "matchLabelKeys": "[]string",
         "mismatchLabelKeys": "[]string",
     },
-    "LabelSelector": {
-        "matchLabels": "map[string]string",
-        "matchExpressions": "[]LabelSelectorRequirement",
-    },
-    "LabelSelectorRequirement": {
-        "key": "string!",
-        "operator": "string!",
-        "values": "[]string",
-    },
-    "WeightedPodAffinityTerm": {
-        "weight": "int32!",
-        "podAffinityTerm": "PodAffinityTerm!",
-    },
-    "PodAntiAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": "[]PodAffinityTerm",
-        "preferredDuringSchedulingIgnoredDuringExecution": "[]WeightedPodAffinityTerm",
-    },
+    "LabelSelector": {"matchLabels": "map[string]string", "matchExpressions": "[]LabelSelectorRequirement"},
+    "LabelSelectorRequirement": {"key": "string!", "operator": "string!", "values": "[]string"},
+    "WeightedPodAffinityTerm": {"weight": "int32!", "podAffinityTerm": "PodAffinityTerm!"},
+    "PodAntiAffinity": _POD_AFFINITY,
     "Toleration": {
         "key": "string",
         "operator": "string",
@@ -106,31 +79,17 @@ TYPES = {
         "nodeTaintsPolicy": "*string",
         "matchLabelKeys": "[]string",
     },
-    "LocalObjectReference": {
-        "name": "string",
-    },
-    "CorePersistentVolumeClaimVolumeSource": {
-        "claimName": "string!",
-        "readOnly": "bool",
-    },
+    "LocalObjectReference": {"name": "string"},
+    "CorePersistentVolumeClaimVolumeSource": {"claimName": "string!", "readOnly": "bool"},
     "DownwardAPIVolumeFile": {
         "path": "string!",
         "fieldRef": "*ObjectFieldSelector",
         "resourceFieldRef": "*ResourceFieldSelector",
         "mode": "*int32",
     },
-    "ObjectFieldSelector": {
-        "apiVersion": "string",
-        "fieldPath": "string!",
-    },
-    "ResourceFieldSelector": {
-        "containerName": "string",
-        "resource": "string!",
-        "divisor": "Quantity",
-    },
-    "ExecAction": {
-        "command": "[]string",
-    },
+    "ObjectFieldSelector": {"apiVersion": "string", "fieldPath": "string!"},
+    "ResourceFieldSelector": {"containerName": "string", "resource": "string!", "divisor": "Quantity"},
+    "ExecAction": {"command": "[]string"},
     "HTTPGetAction": {
         "path": "string",
         "port": "IntOrString!",
@@ -138,23 +97,10 @@ TYPES = {
         "scheme": "string",
         "httpHeaders": "[]HTTPHeader",
     },
-    "HTTPHeader": {
-        "name": "string!",
-        "value": "string!",
-    },
-    "TCPSocketAction": {
-        "port": "IntOrString!",
-        "host": "string",
-    },
-    "PodDNSConfig": {
-        "nameservers": "[]string",
-        "searches": "[]string",
-        "options": "[]PodDNSConfigOption",
-    },
-    "PodDNSConfigOption": {
-        "name": "string",
-        "value": "*string",
-    },
+    "HTTPHeader": {"name": "string!", "value": "string!"},
+    "TCPSocketAction": {"port": "IntOrString!", "host": "string"},
+    "PodDNSConfig": {"nameservers": "[]string", "searches": "[]string", "options": "[]PodDNSConfigOption"},
+    "PodDNSConfigOption": {"name": "string", "value": "*string"},
     "PersistentVolumeClaimSpec": {
         "accessModes": "[]string",
         "selector": "*LabelSelector",
@@ -166,21 +112,9 @@ TYPES = {
         "dataSourceRef": "*TypedObjectReference",
         "volumeAttributesClassName": "*string",
     },
-    "VolumeResourceRequirements": {
-        "limits": "map[string]Quantity",
-        "requests": "map[string]Quantity",
-    },
-    "TypedLocalObjectReference": {
-        "apiGroup": "*string!",
-        "kind": "string!",
-        "name": "string!",
-    },
-    "TypedObjectReference": {
-        "apiGroup": "*string!",
-        "kind": "string!",
-        "name": "string!",
-        "namespace": "*string",
-    },
+    "VolumeResourceRequirements": {"limits": "map[string]Quantity", "requests": "map[string]Quantity"},
+    "TypedLocalObjectReference": {"apiGroup": "*string!", "kind": "string!", "name": "string!"},
+    "TypedObjectReference": {"apiGroup": "*string!", "kind": "string!", "name": "string!", "namespace": "*string"},
     # Admission policies are compared as whole lists.
     "ValidatingAdmissionPolicy": _POLICY,
     "ValidatingAdmissionPolicyBinding": _POLICY,

@@ -46,15 +46,8 @@ TYPES = {
         "extraHeaders": "[]string",
         "secretExtraHeaders": "[]string",
     },
-    "DataVolumeSourceS3": {
-        "url": "string!",
-        "secretRef": "string",
-        "certConfigMap": "string",
-    },
-    "DataVolumeSourceGCS": {
-        "url": "string!",
-        "secretRef": "string",
-    },
+    "DataVolumeSourceS3": {"url": "string!", "secretRef": "string", "certConfigMap": "string"},
+    "DataVolumeSourceGCS": {"url": "string!", "secretRef": "string"},
     "DataVolumeSourceRegistry": {
         "url": "*string",
         "imageStream": "*string",
@@ -63,13 +56,8 @@ TYPES = {
         "certConfigMap": "*string",
         "platform": "*PlatformOptions",
     },
-    "PlatformOptions": {
-        "architecture": "string",
-    },
-    "DataVolumeSourcePVC": {
-        "namespace": "string!",
-        "name": "string!",
-    },
+    "PlatformOptions": {"architecture": "string"},
+    "DataVolumeSourcePVC": {"namespace": "string!", "name": "string!"},
     "DataVolumeSourceUpload": {},
     "DataVolumeBlankImage": {},
     "DataVolumeSourceImageIO": {
@@ -88,15 +76,8 @@ TYPES = {
         "initImageURL": "string",
         "extraArgs": "string",
     },
-    "DataVolumeSourceSnapshot": {
-        "namespace": "string!",
-        "name": "string!",
-    },
-    "DataVolumeSourceRef": {
-        "kind": "string!",
-        "namespace": "*string",
-        "name": "string!",
-    },
+    "DataVolumeSourceSnapshot": {"namespace": "string!", "name": "string!"},
+    "DataVolumeSourceRef": {"kind": "string!", "namespace": "*string", "name": "string!"},
     "StorageSpec": {
         "accessModes": "[]string",
         "selector": "*LabelSelector",
@@ -107,8 +88,5 @@ TYPES = {
         "dataSource": "*TypedLocalObjectReference",
         "dataSourceRef": "*TypedObjectReference",
     },
-    "DataVolumeCheckpoint": {
-        "previous": "string!",
-        "current": "string!",
-    },
+    "DataVolumeCheckpoint": {"previous": "string!", "current": "string!"},
 }

@@ -1,4 +1,4 @@
-"""The guest's hardware, and types that VMs share with instancetypes and preferences (kubevirt.io/v1).
+"""The guest's hardware, types that VMs share with instancetypes and preferences (kubevirt.io/v1), and choices.
 
 Type → field → type expression, or a tuple (type expression, notes): see `schema` and `release_schema`.
 """
@@ -8,16 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 TYPES: dict[str, dict[str, Any]] = {
-    "NUMA": {
-        "guestMappingPassthrough": "*NUMAGuestMappingPassthrough",
-    },
+    "NUMA": {"guestMappingPassthrough": "*NUMAGuestMappingPassthrough"},
     "NUMAGuestMappingPassthrough": {},
-    "Realtime": {
-        "mask": "string",
-    },
-    "Hugepages": {
-        "pageSize": "string",
-    },
+    "Realtime": {"mask": "string"},
+    "Hugepages": {"pageSize": "string"},
     "GPU": {
         "name": "string!",
         "deviceName": ("string", {"written_until": "1.6"}),
@@ -26,16 +20,9 @@ TYPES: dict[str, dict[str, Any]] = {
         "virtualGPUOptions": "*VGPUOptions",
         "tag": "string",
     },
-    "VGPUOptions": {
-        "display": "*VGPUDisplayOptions",
-    },
-    "VGPUDisplayOptions": {
-        "enabled": "*bool",
-        "ramFB": "*FeatureState",
-    },
-    "FeatureState": {
-        "enabled": "*bool",
-    },
+    "VGPUOptions": {"display": "*VGPUDisplayOptions"},
+    "VGPUDisplayOptions": {"enabled": "*bool", "ramFB": "*FeatureState"},
+    "FeatureState": {"enabled": "*bool"},
     "HostDevice": {
         "name": "string!",
         "deviceName": ("string", {"written_until": "1.6"}),
@@ -43,33 +30,20 @@ TYPES: dict[str, dict[str, Any]] = {
         "requestName": ("string", {"since": "1.6", "kept_until": "1.9"}),
         "tag": "string",
     },
-    "DiskIOThreads": {
-        "supplementalPoolThreadCount": "*uint32",
-    },
-    "LaunchSecurity": {
-        "sev": "*SEV",
-        "snp": ("*SEVSNP", {"since": "1.7"}),
-        "tdx": ("*TDX", {"since": "1.7"}),
-    },
+    "DiskIOThreads": {"supplementalPoolThreadCount": "*uint32"},
+    "LaunchSecurity": {"sev": "*SEV", "snp": ("*SEVSNP", {"since": "1.7"}), "tdx": ("*TDX", {"since": "1.7"})},
     "SEV": {
         "policy": "*SEVPolicy",
         "attestation": ("*SEVAttestation", {"since": "1.1"}),
         "session": ("string", {"since": "1.1"}),
         "dhCert": ("string", {"since": "1.1"}),
     },
-    "SEVPolicy": {
-        "encryptedState": "*bool",
-    },
+    "SEVPolicy": {"encryptedState": "*bool"},
     "SEVAttestation": {},
     "SEVSNP": {},
     "TDX": {},
-    "ClockOffset": {
-        "utc": "*ClockOffsetUTC",
-        "timezone": "*string",
-    },
-    "ClockOffsetUTC": {
-        "offsetSeconds": "*int",
-    },
+    "ClockOffset": {"utc": "*ClockOffsetUTC", "timezone": "*string"},
+    "ClockOffsetUTC": {"offsetSeconds": "*int"},
     "Timer": {
         "hpet": "*HPETTimer",
         "kvm": "*KVMTimer",
@@ -77,48 +51,22 @@ TYPES: dict[str, dict[str, Any]] = {
         "rtc": "*RTCTimer",
         "hyperv": "*HypervTimer",
     },
-    "HPETTimer": {
-        "tickPolicy": "HPETTickPolicy",
-        "present": "*bool",
-    },
-    "KVMTimer": {
-        "present": "*bool",
-    },
-    "PITTimer": {
-        "tickPolicy": "PITTickPolicy",
-        "present": "*bool",
-    },
-    "RTCTimer": {
-        "tickPolicy": "RTCTickPolicy",
-        "present": "*bool",
-        "track": "RTCTrack",
-    },
-    "HypervTimer": {
-        "present": "*bool",
-    },
-    "CPUFeature": {
-        "name": "string!",
-        "policy": "CPUFeaturePolicy",
-    },
-    "BlockSize": {
-        "custom": "*CustomBlockSize",
-        "matchVolume": "*FeatureState",
-    },
+    "HPETTimer": {"tickPolicy": "HPETTickPolicy", "present": "*bool"},
+    "KVMTimer": {"present": "*bool"},
+    "PITTimer": {"tickPolicy": "PITTickPolicy", "present": "*bool"},
+    "RTCTimer": {"tickPolicy": "RTCTickPolicy", "present": "*bool", "track": "RTCTrack"},
+    "HypervTimer": {"present": "*bool"},
+    "CPUFeature": {"name": "string!", "policy": "CPUFeaturePolicy"},
+    "BlockSize": {"custom": "*CustomBlockSize", "matchVolume": "*FeatureState"},
     "CustomBlockSize": {
         "logical": ("uint", {"written_until": "1.7"}),
         "physical": ("uint", {"written_until": "1.7"}),
         "discardGranularity": ("*uint", {"since": "1.7"}),
     },
     "Rng": {},
-    "TPMDevice": {
-        "enabled": ("*bool", {"since": "1.6", "backported": "1.4.1 1.5.1"}),
-        "persistent": "*bool",
-    },
+    "TPMDevice": {"enabled": ("*bool", {"since": "1.6", "backported": "1.4.1 1.5.1"}), "persistent": "*bool"},
     "InterfaceMasquerade": {},
-    "FeatureAPIC": {
-        "enabled": "*bool",
-        "endOfInterrupt": "bool",
-    },
+    "FeatureAPIC": {"enabled": "*bool", "endOfInterrupt": "bool"},
     "FeatureHyperv": {
         "relaxed": "*FeatureState",
         "vapic": "*FeatureState",
@@ -135,30 +83,16 @@ TYPES: dict[str, dict[str, Any]] = {
         "ipi": "*FeatureState",
         "evmcs": "*FeatureState",
     },
-    "FeatureSpinlocks": {
-        "enabled": "*bool",
-        "spinlocks": "*uint32",
-    },
-    "SyNICTimer": {
-        "enabled": "*bool",
-        "direct": "*FeatureState",
-    },
-    "FeatureVendorID": {
-        "enabled": "*bool",
-        "vendorid": "string",
-    },
+    "FeatureSpinlocks": {"enabled": "*bool", "spinlocks": "*uint32"},
+    "SyNICTimer": {"enabled": "*bool", "direct": "*FeatureState"},
+    "FeatureVendorID": {"enabled": "*bool", "vendorid": "string"},
     "TLBFlush": {
         "enabled": "*bool",
         "direct": ("*FeatureState", {"since": "1.8"}),
         "extended": ("*FeatureState", {"since": "1.8"}),
     },
-    "FeatureKVM": {
-        "hidden": "bool",
-    },
-    "EFI": {
-        "secureBoot": "*bool",
-        "persistent": ("*bool", {"since": "1.1"}),
-    },
+    "FeatureKVM": {"hidden": "bool"},
+    "EFI": {"secureBoot": "*bool", "persistent": ("*bool", {"since": "1.1"})},
     "DomainSpec": {
         "resources": "ResourceRequirements",
         "cpu": "*CPU",
@@ -197,13 +131,8 @@ TYPES: dict[str, dict[str, Any]] = {
         "maxGuest": ("*Quantity", {"since": "1.1"}),
         "reservedOverhead": ("*ReservedOverhead", {"since": "1.8"}),
     },
-    "ReservedOverhead": {
-        "addedOverhead": "*Quantity",
-        "memLock": "*string",
-    },
-    "Machine": {
-        "type": "string!",
-    },
+    "ReservedOverhead": {"addedOverhead": "*Quantity", "memLock": "*string"},
+    "Machine": {"type": "string!"},
     "Firmware": {
         "uuid": "string",
         "bootloader": "*Bootloader",
@@ -211,17 +140,9 @@ TYPES: dict[str, dict[str, Any]] = {
         "kernelBoot": "*KernelBoot",
         "acpi": ("*ACPI", {"since": "1.2"}),
     },
-    "Bootloader": {
-        "bios": "*BIOS",
-        "efi": "*EFI",
-    },
-    "BIOS": {
-        "useSerial": "*bool",
-    },
-    "KernelBoot": {
-        "kernelArgs": "string",
-        "container": "*KernelBootContainer",
-    },
+    "Bootloader": {"bios": "*BIOS", "efi": "*EFI"},
+    "BIOS": {"useSerial": "*bool"},
+    "KernelBoot": {"kernelArgs": "string", "container": "*KernelBootContainer"},
     "KernelBootContainer": {
         "image": "string!",
         "imagePullSecret": "string",
@@ -229,15 +150,8 @@ TYPES: dict[str, dict[str, Any]] = {
         "kernelPath": "string",
         "initrdPath": "string",
     },
-    "ACPI": {
-        "slicNameRef": "string",
-        "msdmNameRef": "string",
-    },
-    "Clock": {
-        "utc": "*ClockOffsetUTC",
-        "timezone": "*string",
-        "timer": "*Timer",
-    },
+    "ACPI": {"slicNameRef": "string", "msdmNameRef": "string"},
+    "Clock": {"utc": "*ClockOffsetUTC", "timezone": "*string", "timer": "*Timer"},
     "Features": {
         "acpi": "FeatureState",
         "apic": "*FeatureAPIC",
@@ -247,9 +161,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "kvm": "*FeatureKVM",
         "pvspinlock": "*FeatureState",
     },
-    "HyperVPassthrough": {
-        "enabled": "*bool",
-    },
+    "HyperVPassthrough": {"enabled": "*bool"},
     "Devices": {
         "useVirtioTransitional": "*bool",
         "disableHotplug": "bool",
@@ -293,32 +205,12 @@ TYPES: dict[str, dict[str, Any]] = {
         "errorPolicy": ("*string", {"since": "1.1"}),
         "changedBlockTracking": ("*bool", {"since": "1.7"}),
     },
-    "DiskTarget": {
-        "bus": "string",
-        "readonly": "bool",
-        "pciAddress": "string",
-    },
-    "LunTarget": {
-        "bus": "string",
-        "readonly": "bool",
-        "reservation": "bool",
-    },
-    "CDRomTarget": {
-        "bus": "string",
-        "readonly": "*bool",
-        "tray": "string",
-    },
-    "Watchdog": {
-        "name": "string!",
-        "i6300esb": "*I6300ESBWatchdog",
-        "diag288": "*Diag288Watchdog",
-    },
-    "I6300ESBWatchdog": {
-        "action": "string",
-    },
-    "Diag288Watchdog": {
-        "action": "string",
-    },
+    "DiskTarget": {"bus": "string", "readonly": "bool", "pciAddress": "string"},
+    "LunTarget": {"bus": "string", "readonly": "bool", "reservation": "bool"},
+    "CDRomTarget": {"bus": "string", "readonly": "*bool", "tray": "string"},
+    "Watchdog": {"name": "string!", "i6300esb": "*I6300ESBWatchdog", "diag288": "*Diag288Watchdog"},
+    "I6300ESBWatchdog": {"action": "string"},
+    "Diag288Watchdog": {"action": "string"},
     "Interface": {
         "name": "string!",
         "model": "string",
@@ -346,56 +238,60 @@ TYPES: dict[str, dict[str, Any]] = {
     "DeprecatedInterfaceMacvtap": {},
     "DeprecatedInterfacePasst": {},
     "InterfacePasstBinding": {},
-    "PluginBinding": {
-        "name": "string!",
-    },
-    "Port": {
-        "name": "string",
-        "protocol": "string",
-        "port": "int32!",
-    },
-    "PortRange": {
-        "protocol": "string!",
-        "start": "int32!",
-        "end": "int32!",
-    },
+    "PluginBinding": {"name": "string!"},
+    "Port": {"name": "string", "protocol": "string", "port": "int32!"},
+    "PortRange": {"protocol": "string!", "start": "int32!", "end": "int32!"},
     "DHCPOptions": {
         "bootFileName": "string",
         "tftpServerName": "string",
         "ntpServers": "[]string",
         "privateOptions": "[]DHCPPrivateOptions",
     },
-    "DHCPPrivateOptions": {
-        "option": "int!",
-        "value": "string!",
-    },
-    "Input": {
-        "bus": "string",
-        "type": "string!",
-        "name": "string!",
-    },
+    "DHCPPrivateOptions": {"option": "int!", "value": "string!"},
+    "Input": {"bus": "string", "type": "string!", "name": "string!"},
     "DownwardMetrics": {},
-    "PanicDevice": {
-        "model": "*string",
-    },
-    "Filesystem": {
-        "name": "string!",
-        "virtiofs": "*FilesystemVirtiofs!",
-    },
+    "PanicDevice": {"model": "*string"},
+    "Filesystem": {"name": "string!", "virtiofs": "*FilesystemVirtiofs!"},
     "FilesystemVirtiofs": {},
     "ClientPassthroughDevices": {},
-    "SoundDevice": {
-        "name": "string!",
-        "model": "string",
-    },
-    "VideoDevice": {
-        "type": "string",
-    },
-    "Chassis": {
-        "manufacturer": "string",
-        "version": "string",
-        "serial": "string",
-        "asset": "string",
-        "sku": "string",
-    },
+    "SoundDevice": {"name": "string!", "model": "string"},
+    "VideoDevice": {"type": "string"},
+    "Chassis": {"manufacturer": "string", "version": "string", "serial": "string", "asset": "string", "sku": "string"},
+}
+
+# The values of fields with choices; a type expression names them like a type (`*DiskBus`). Only closed lists: a webhook
+# of KubeVirt, or libvirt, rejects other values, sometimes only when a VM uses them. The CRDs and the canonical form
+# accept any text.
+ENUMS: dict[str, tuple[str, ...]] = {
+    "Architecture": ("amd64", "arm64", "s390x"),
+    "CPUFeaturePolicy": ("force", "require", "optional", "disable", "forbid"),
+    # The prefer... spellings are synonyms, deprecated since KubeVirt 1.4.
+    "CPUTopology": (
+        "sockets",
+        "cores",
+        "threads",
+        "spread",
+        "any",
+        "preferSockets",
+        "preferCores",
+        "preferThreads",
+        "preferSpread",
+        "preferAny",
+    ),
+    "DiskBus": ("virtio", "scsi", "sata", "usb"),
+    "DiskCache": ("none", "writethrough", "writeback"),
+    "DiskIO": ("native", "threads"),
+    "HPETTickPolicy": ("delay", "catchup", "merge", "discard"),
+    "InputBus": ("virtio", "usb"),
+    "InputType": ("tablet", "keyboard"),
+    "InterfaceModel": ("virtio", "e1000", "e1000e", "igb", "ne2k_pci", "pcnet", "rtl8139"),
+    "IOThreadsPolicy": ("auto", "shared", "supplementalPool"),
+    "PanicDeviceModel": ("hyperv", "isa", "pvpanic"),
+    "PITTickPolicy": ("delay", "catchup", "discard"),
+    "RTCTickPolicy": ("delay", "catchup"),
+    # KubeVirt defines the first two and passes any text on; QEMU also knows the third.
+    "RTCTrack": ("guest", "wall", "realtime"),
+    "SoundModel": ("ich9", "ac97"),
+    "SpreadAcross": ("SocketsCores", "CoresThreads", "SocketsCoresThreads"),
+    "VideoType": ("virtio", "vga", "bochs", "cirrus", "ramfb"),
 }

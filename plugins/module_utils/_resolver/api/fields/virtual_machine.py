@@ -1,4 +1,5 @@
-"""VirtualMachines (kubevirt.io/v1), without the guest's hardware.
+"""VirtualMachines (kubevirt.io/v1), without the guest's hardware, and VirtualMachineTemplates
+(template.kubevirt.io/v1beta1), with what virtctl reads of OpenShift's Templates.
 
 Type → field → type expression, or a tuple (type expression, notes): see `schema` and `release_schema`.
 """
@@ -6,6 +7,23 @@ Type → field → type expression, or a tuple (type expression, notes): see `sc
 from __future__ import annotations
 
 from typing import Any
+
+_MATCHER = {
+    "name": "string",
+    "kind": "string",
+    "revisionName": "string",
+    "inferFromVolume": "string",
+    "inferFromVolumeFailurePolicy": ("*string", {"since": "1.1"}),
+}
+_CLOUD_INIT = {
+    "secretRef": "*LocalObjectReference",
+    "userDataBase64": "string",
+    "userData": "string",
+    "networkDataSecretRef": "*LocalObjectReference",
+    "networkDataBase64": "string",
+    "networkData": "string",
+}
+_CLAIM = {"claimName": "string!", "readOnly": "bool", "hotpluggable": "bool"}
 
 TYPES: dict[str, dict[str, Any]] = {
     "VirtualMachine": {
@@ -24,24 +42,9 @@ TYPES: dict[str, dict[str, Any]] = {
         "dataVolumeTemplates": "[]DataVolumeTemplateSpec",
         "updateVolumesStrategy": "*string",
     },
-    "InstancetypeMatcher": {
-        "name": "string",
-        "kind": "string",
-        "revisionName": "string",
-        "inferFromVolume": "string",
-        "inferFromVolumeFailurePolicy": ("*string", {"since": "1.1"}),
-    },
-    "PreferenceMatcher": {
-        "name": "string",
-        "kind": "string",
-        "revisionName": "string",
-        "inferFromVolume": "string",
-        "inferFromVolumeFailurePolicy": ("*string", {"since": "1.1"}),
-    },
-    "VirtualMachineInstanceTemplateSpec": {
-        "metadata": "ObjectMeta",
-        "spec": "VirtualMachineInstanceSpec",
-    },
+    "InstancetypeMatcher": _MATCHER,
+    "PreferenceMatcher": _MATCHER,
+    "VirtualMachineInstanceTemplateSpec": {"metadata": "ObjectMeta", "spec": "VirtualMachineInstanceSpec"},
     "VirtualMachineInstanceSpec": {
         "priorityClassName": "string",
         "domain": "DomainSpec!",
@@ -86,80 +89,27 @@ TYPES: dict[str, dict[str, Any]] = {
         "memoryDump": "*MemoryDumpVolumeSource",
         "containerPath": ("*ContainerPathVolumeSource", {"since": "1.8"}),
     },
-    "HostDisk": {
-        "path": "string!",
-        "type": "string!",
-        "capacity": "Quantity",
-        "shared": "*bool",
-    },
-    "PersistentVolumeClaimVolumeSource": {
-        "claimName": "string!",
-        "readOnly": "bool",
-        "hotpluggable": "bool",
-    },
-    "CloudInitNoCloudSource": {
-        "secretRef": "*LocalObjectReference",
-        "userDataBase64": "string",
-        "userData": "string",
-        "networkDataSecretRef": "*LocalObjectReference",
-        "networkDataBase64": "string",
-        "networkData": "string",
-    },
-    "CloudInitConfigDriveSource": {
-        "secretRef": "*LocalObjectReference",
-        "userDataBase64": "string",
-        "userData": "string",
-        "networkDataSecretRef": "*LocalObjectReference",
-        "networkDataBase64": "string",
-        "networkData": "string",
-    },
-    "SysprepSource": {
-        "secret": "*LocalObjectReference",
-        "configMap": "*LocalObjectReference",
-    },
+    "HostDisk": {"path": "string!", "type": "string!", "capacity": "Quantity", "shared": "*bool"},
+    "PersistentVolumeClaimVolumeSource": _CLAIM,
+    "CloudInitNoCloudSource": _CLOUD_INIT,
+    "CloudInitConfigDriveSource": _CLOUD_INIT,
+    "SysprepSource": {"secret": "*LocalObjectReference", "configMap": "*LocalObjectReference"},
     "ContainerDiskSource": {
         "image": "string!",
         "imagePullSecret": "string",
         "path": "string",
         "imagePullPolicy": "string",
     },
-    "EphemeralVolumeSource": {
-        "persistentVolumeClaim": "*CorePersistentVolumeClaimVolumeSource",
-    },
-    "EmptyDiskSource": {
-        "capacity": "Quantity!",
-    },
-    "DataVolumeSource": {
-        "name": "string!",
-        "hotpluggable": "bool",
-    },
-    "ConfigMapVolumeSource": {
-        "name": "string",
-        "optional": "*bool",
-        "volumeLabel": "string",
-    },
-    "SecretVolumeSource": {
-        "secretName": "string",
-        "optional": "*bool",
-        "volumeLabel": "string",
-    },
-    "DownwardAPIVolumeSource": {
-        "fields": "[]DownwardAPIVolumeFile",
-        "volumeLabel": "string",
-    },
-    "ServiceAccountVolumeSource": {
-        "serviceAccountName": "string",
-    },
+    "EphemeralVolumeSource": {"persistentVolumeClaim": "*CorePersistentVolumeClaimVolumeSource"},
+    "EmptyDiskSource": {"capacity": "Quantity!"},
+    "DataVolumeSource": {"name": "string!", "hotpluggable": "bool"},
+    "ConfigMapVolumeSource": {"name": "string", "optional": "*bool", "volumeLabel": "string"},
+    "SecretVolumeSource": {"secretName": "string", "optional": "*bool", "volumeLabel": "string"},
+    "DownwardAPIVolumeSource": {"fields": "[]DownwardAPIVolumeFile", "volumeLabel": "string"},
+    "ServiceAccountVolumeSource": {"serviceAccountName": "string"},
     "DownwardMetricsVolumeSource": {},
-    "MemoryDumpVolumeSource": {
-        "claimName": "string!",
-        "readOnly": "bool",
-        "hotpluggable": "bool",
-    },
-    "ContainerPathVolumeSource": {
-        "path": "string!",
-        "readOnly": "*bool",
-    },
+    "MemoryDumpVolumeSource": _CLAIM,
+    "ContainerPathVolumeSource": {"path": "string!", "readOnly": "*bool"},
     "Probe": {
         "exec": "*ExecAction",
         "guestAgentPing": "*GuestAgentPing",
@@ -178,18 +128,9 @@ TYPES: dict[str, dict[str, Any]] = {
         "multus": "*MultusNetwork",
         "resourceClaim": ("*ClaimRequest", {"since": "1.9"}),
     },
-    "PodNetwork": {
-        "vmNetworkCIDR": "string",
-        "vmIPv6NetworkCIDR": "string",
-    },
-    "MultusNetwork": {
-        "networkName": "string!",
-        "default": "bool",
-    },
-    "ClaimRequest": {
-        "claimName": "string",
-        "requestName": "string",
-    },
+    "PodNetwork": {"vmNetworkCIDR": "string", "vmIPv6NetworkCIDR": "string"},
+    "MultusNetwork": {"networkName": "string!", "default": "bool"},
+    "ClaimRequest": {"claimName": "string", "requestName": "string"},
     "AccessCredential": {
         "sshPublicKey": "*SSHPublicKeyAccessCredential",
         "userPassword": "*UserPasswordAccessCredential",
@@ -198,12 +139,8 @@ TYPES: dict[str, dict[str, Any]] = {
         "source": "SSHPublicKeyAccessCredentialSource!",
         "propagationMethod": "SSHPublicKeyAccessCredentialPropagationMethod!",
     },
-    "SSHPublicKeyAccessCredentialSource": {
-        "secret": "*AccessCredentialSecretSource",
-    },
-    "AccessCredentialSecretSource": {
-        "secretName": "string!",
-    },
+    "SSHPublicKeyAccessCredentialSource": {"secret": "*AccessCredentialSecretSource"},
+    "AccessCredentialSecretSource": {"secretName": "string!"},
     "SSHPublicKeyAccessCredentialPropagationMethod": {
         "configDrive": "*ConfigDriveSSHPublicKeyAccessCredentialPropagation",
         "noCloud": ("*NoCloudSSHPublicKeyAccessCredentialPropagation", {"since": "1.1"}),
@@ -211,18 +148,14 @@ TYPES: dict[str, dict[str, Any]] = {
     },
     "ConfigDriveSSHPublicKeyAccessCredentialPropagation": {},
     "NoCloudSSHPublicKeyAccessCredentialPropagation": {},
-    "QemuGuestAgentSSHPublicKeyAccessCredentialPropagation": {
-        "users": "[]string!",
-    },
+    "QemuGuestAgentSSHPublicKeyAccessCredentialPropagation": {"users": "[]string!"},
     "UserPasswordAccessCredential": {
         "source": "UserPasswordAccessCredentialSource!",
         "propagationMethod": "UserPasswordAccessCredentialPropagationMethod!",
     },
-    "UserPasswordAccessCredentialSource": {
-        "secret": "*AccessCredentialSecretSource",
-    },
+    "UserPasswordAccessCredentialSource": {"secret": "*AccessCredentialSecretSource"},
     "UserPasswordAccessCredentialPropagationMethod": {
-        "qemuGuestAgent": "*QemuGuestAgentUserPasswordAccessCredentialPropagation",
+        "qemuGuestAgent": "*QemuGuestAgentUserPasswordAccessCredentialPropagation"
     },
     "QemuGuestAgentUserPasswordAccessCredentialPropagation": {},
     "VirtualMachineInstanceResourceClaim": {
@@ -230,12 +163,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "resourceClaimName": "*string",
         "resourceClaimTemplateName": "*string",
     },
-    "UtilityVolume": {
-        "name": "string!",
-        "claimName": "string!",
-        "readOnly": "bool",
-        "type": "*string",
-    },
+    "UtilityVolume": {"name": "string!", "claimName": "string!", "readOnly": "bool", "type": "*string"},
     "DataVolumeTemplateSpec": {
         "kind": "string",
         "apiVersion": "string",
@@ -272,11 +200,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "reason": "string",
         "message": "string",
     },
-    "VirtualMachineStateChangeRequest": {
-        "action": "string!",
-        "data": "map[string]string",
-        "uid": "*string",
-    },
+    "VirtualMachineStateChangeRequest": {"action": "string!", "data": "map[string]string", "uid": "*string"},
     "VirtualMachineVolumeRequest": {
         "addVolumeOptions": "*AddVolumeOptions",
         "removeVolumeOptions": "*RemoveVolumeOptions",
@@ -291,15 +215,8 @@ TYPES: dict[str, dict[str, Any]] = {
         "persistentVolumeClaim": "*PersistentVolumeClaimVolumeSource",
         "dataVolume": "*DataVolumeSource",
     },
-    "RemoveVolumeOptions": {
-        "name": "string!",
-        "dryRun": "[]string",
-    },
-    "VolumeSnapshotStatus": {
-        "name": "string!",
-        "enabled": "bool!",
-        "reason": "string",
-    },
+    "RemoveVolumeOptions": {"name": "string!", "dryRun": "[]string"},
+    "VolumeSnapshotStatus": {"name": "string!", "enabled": "bool!", "reason": "string"},
     "VirtualMachineStartFailure": {
         "consecutiveFailCount": "int",
         "lastFailedVMIUID": "string",
@@ -314,12 +231,8 @@ TYPES: dict[str, dict[str, Any]] = {
         "fileName": "*string",
         "message": "string",
     },
-    "VolumeUpdateState": {
-        "volumeMigrationState": "*VolumeMigrationState",
-    },
-    "VolumeMigrationState": {
-        "migratedVolumes": "[]StorageMigratedVolumeInfo",
-    },
+    "VolumeUpdateState": {"volumeMigrationState": "*VolumeMigrationState"},
+    "VolumeMigrationState": {"migratedVolumes": "[]StorageMigratedVolumeInfo"},
     "StorageMigratedVolumeInfo": {
         "volumeName": "string!",
         "sourcePVCInfo": "*PersistentVolumeClaimInfo",
@@ -334,10 +247,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "preallocated": "bool",
         "filesystemOverhead": "*string",
     },
-    "ChangedBlockTrackingStatus": {
-        "state": "string!",
-        "backupStatus": "*VirtualMachineInstanceBackupStatus",
-    },
+    "ChangedBlockTrackingStatus": {"state": "string!", "backupStatus": "*VirtualMachineInstanceBackupStatus"},
     "VirtualMachineInstanceBackupStatus": {
         "backupName": "string",
         "startTimestamp": "*Time",
@@ -349,9 +259,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "volumes": "[]VirtualMachineInstanceBackupVolumeInfo",
         "quiesceStatus": "string",
     },
-    "VirtualMachineInstanceBackupVolumeInfo": {
-        "volumeName": "string!",
-    },
+    "VirtualMachineInstanceBackupVolumeInfo": {"volumeName": "string!"},
     "InstancetypeStatusRef": {
         "name": "string",
         "kind": "string",
@@ -359,7 +267,31 @@ TYPES: dict[str, dict[str, Any]] = {
         "inferFromVolume": "string",
         "inferFromVolumeFailurePolicy": "*string",
     },
-    "ControllerRevisionRef": {
-        "name": "string",
+    "ControllerRevisionRef": {"name": "string"},
+    "VirtualMachineTemplate": {
+        "kind": "string",
+        "apiVersion": "string",
+        "metadata": "ObjectMeta",
+        "spec": "VirtualMachineTemplateSpec!",
+        "status": "any",
+    },
+    "VirtualMachineTemplateSpec": {"virtualMachine": "any!", "parameters": "[]Parameter", "message": "string"},
+    "Parameter": {
+        "name": "string!",
+        "displayName": "string",
+        "description": "string",
+        "value": "string",
+        "generate": "string",
+        "from": "string",
+        "required": "bool",
+    },
+    "Template": {
+        "kind": "string",
+        "apiVersion": "string",
+        "metadata": "ObjectMeta",
+        "message": "string",
+        "objects": "[]any",
+        "parameters": "[]Parameter",
+        "labels": "map[string]string",
     },
 }

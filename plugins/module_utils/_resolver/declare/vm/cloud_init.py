@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any, Final
 
+from ...api.manifest import Options
 from ...api.tree import copy
 
-Options = dict[str, Any]
 Part = dict[str, Any]
 
 DISK: Final = "cloudinitdisk"
@@ -79,7 +79,7 @@ def warnings(options: Options | None) -> list[str]:
 
 
 def _user_data(options: Options) -> str:
-    quote = _as_is if options.get("quote") is False else _quoted
+    quote = str if options.get("quote") is False else _quoted
     lines = [_HEADER]
     if options.get("user"):
         lines.append(f"user: {quote(options['user'])}")
@@ -91,10 +91,6 @@ def _user_data(options: Options) -> str:
     if options.get("manage_ssh"):
         lines.append(_MANAGE_SSH)
     return "\n".join(lines)
-
-
-def _as_is(text: str) -> str:
-    return text
 
 
 def _quoted(text: str) -> str:

@@ -6,9 +6,10 @@ The matcher is written by name. A VM keeps its matchers: a new image under the s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...api.errors import FieldError
+from ...api.manifest import Manifest, labels_of
 from ...api.matcher import INSTANCETYPE, ROLES, Role
 from ...api.tree import copy
 from ...boot.image import labels
@@ -16,14 +17,9 @@ from ...boot.origin import Image, existing_volume, image_of
 from ...kubevirt.find.infer import IGNORE
 from .. import virtual_machine
 
-Manifest = dict[str, Any]
-
 
 class ImageContents(NamedTuple):
-    """The environment of an image.
-
-    environment: of the image, as NAME=value. problem: why it is unknown, one line.
-    """
+    """The environment of an image. environment: of the image, as NAME=value. problem: why it is unknown, one line."""
 
     environment: tuple[str, ...] = ()
     problem: str = ""
@@ -59,7 +55,7 @@ def image_inferences(vm: Manifest, live: Manifest | None, existing: Mapping[str,
         volume = matcher["inferFromVolume"]
         data_volume = existing.get(existing_volume(vm, volume)) or {}
         image = image_of(vm, volume, existing)
-        if image is not None and role.volume_label not in ((data_volume.get("metadata") or {}).get("labels") or {}):
+        if image is not None and role.volume_label not in labels_of(data_volume):
             optional = matcher.get("inferFromVolumeFailurePolicy") == IGNORE
             inferences.append(ImageInference(role, volume, image, optional))
     return inferences
@@ -102,7 +98,8 @@ def infer_from_images(
             unresolved.setdefault(reason, []).append(role)
     if unresolved:
         parts = [
-            f"{' and '.join(role.matcher for role in roles)}: {reason}; {_remedy(roles)}"
+            f"{' and '.join(role.matcher for role in roles)}: {reason}; set"
+            f" {' and '.join(f'{role.matcher}.name' for role in roles)}, or infer: auto for a VM that may do without"
             for reason, roles in unresolved.items()
         ]
         raise FieldError("infer_from_registry", "; ".join(parts))
@@ -114,8 +111,3 @@ def _missing(inference: ImageInference, contents: ImageContents) -> str:
     if contents.problem:
         return f"cannot ask for {image}: {contents.problem}"
     return f"{image} has no variable INSTANCETYPE_KUBEVIRT_IO_DEFAULT_{inference.role.matcher.upper()}"
-
-
-def _remedy(roles: list[Role]) -> str:
-    names = " and ".join(f"{role.matcher}.name" for role in roles)
-    return f"set {names}, or infer: auto for a VM that may do without"

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...api.errors import FieldError
+from ...api.manifest import Manifest, Options
 from ...api.matcher import ROLES
 from ...api.redaction import is_secret, secret_texts
 from ...api.release import NEWEST
-from ...api.tree import copy
+from ...api.tree import copy, overlaid
 from ...kubevirt.template import parameters as values_of
 from ...kubevirt.template.process import process, refusal
 from ...kubevirt.template.substitution import references
-from ..validation import validated
-
-Options = dict[str, Any]
-Manifest = dict[str, Any]
+from ..manifests import validated
 
 OPTION: Final = "from_template"
 _NAMED: Final = ("name", "namespace")
@@ -106,7 +104,7 @@ def _merged(vm: Manifest, option_manifest: Manifest, options: Options, live: Man
         if role.matcher_of(option_manifest):
             spec.pop(role.matcher, None)
     kept_metadata = {field: value for field, value in metadata.items() if field not in _FROM_OPTIONS}
-    merged = _overlaid(
+    merged = overlaid(
         {"metadata": kept_metadata, "spec": spec}, {part: option_manifest[part] for part in ("metadata", "spec")}
     )
     try:
@@ -114,13 +112,6 @@ def _merged(vm: Manifest, option_manifest: Manifest, options: Options, live: Man
     except FieldError as error:
         raise _error(options, str(error)) from None
     return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", **result}
-
-
-def _overlaid(below: Any, above: Any) -> Any:
-    """A value on top of another: objects are merged, everything else is replaced."""
-    if not (isinstance(below, dict) and isinstance(above, dict)):
-        return copy(above)
-    return {**below, **{key: _overlaid(below.get(key), value) for key, value in above.items()}}
 
 
 def _error(options: Options, reason: str) -> FieldError:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api.errors import FieldError
+from ...api.manifest import Manifest, Options, name_of
 from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
 from ...boot.origin import image_of
 from ...kubevirt.find.infer import IGNORE
-from . import boot
-
-Options = dict[str, Any]
-Manifest = dict[str, Any]
+from .volumes import BOOT_VOLUME, lacks_labels
 
 AUTO: Final = "auto"
 NONE: Final = "none"
@@ -42,7 +40,11 @@ def matcher(role: Role, options: Options, spec: Manifest) -> Manifest | None:
     if declared.get("infer") == NONE:
         return None
     if declared.get("infer") == AUTO:
-        return None if _is_set(role, spec) else _inferred_if_possible(role, options, spec)
+        try:
+            inferred = _inferred(role, options, spec)
+        except FieldError:
+            return None
+        return None if _is_set(role, spec) else {**inferred, "inferFromVolumeFailurePolicy": IGNORE}
     return _inferred(role, options, spec)
 
 
@@ -51,12 +53,12 @@ def _boot_disk_decides(options: Options, spec: Manifest, role: Role) -> bool:
     if _is_set(role, spec):
         return False
     disk = options.get("boot") or {}
-    if disk and not boot.lacks_labels(disk):
+    if disk and not lacks_labels(disk):
         return True
     volumes = _volumes(spec)
     if not (options.get("infer_from_registry") and volumes):
         return False
-    return _is_image(boot.VOLUME if disk else _boot_volume(role, volumes, spec), spec)
+    return _is_image(BOOT_VOLUME if disk else _boot_volume(role, volumes, spec), spec)
 
 
 def _is_image(volume: str, spec: Manifest) -> bool:
@@ -68,28 +70,17 @@ def _volumes(spec: Manifest) -> Manifest:
 
 
 def _is_set(role: Role, spec: Manifest) -> bool:
-    return spec.get(role.matcher) is not None or (role is INSTANCETYPE and _sized(spec))
-
-
-def _sized(spec: Manifest) -> bool:
-    """Whether the VM sets what an instancetype would set."""
+    """Whether the VM has a matcher of the role, or sets what an instancetype would set."""
     domain = spec["template"]["spec"].get("domain") or {}
-    cpu = domain.get("cpu") or {}
-    return bool(domain.get("memory")) or any(cpu.get(part) for part in ("sockets", "cores", "threads"))
-
-
-def _inferred_if_possible(role: Role, options: Options, spec: Manifest) -> Manifest | None:
-    try:
-        return {**_inferred(role, options, spec), "inferFromVolumeFailurePolicy": IGNORE}
-    except FieldError:
-        return None
+    sized = domain.get("memory") or any((domain.get("cpu") or {}).get(part) for part in ("sockets", "cores", "threads"))
+    return spec.get(role.matcher) is not None or (role is INSTANCETYPE and bool(sized))
 
 
 def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
     volumes = _volumes(spec)
     name = (options.get(role.matcher) or {}).get("infer_from_volume")
     if not name:
-        name = boot.VOLUME if options.get("boot") else _boot_volume(role, volumes, spec)
+        name = BOOT_VOLUME if options.get("boot") else _boot_volume(role, volumes, spec)
     elif name not in volumes:
         raise FieldError(f"{role.matcher}.infer_from_volume", f"the VM has no volume named {shown(name)}")
     if not (options.get("infer_from_registry") and _is_image(name, spec)):
@@ -117,10 +108,7 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
             f"{shown(name)} is neither a PVC nor a DataVolume, so it has no labels to infer from; set name instead"
             + (", or infer_from_registry: true" if volume.get("containerDisk") is not None else ""),
         )
-    templates = {
-        (template.get("metadata") or {}).get("name"): template.get("spec") or {}
-        for template in spec.get("dataVolumeTemplates") or ()
-    }
+    templates = {name_of(template): template.get("spec") or {} for template in spec.get("dataVolumeTemplates") or ()}
     template = templates.get(volume["dataVolume"].get("name"))
     if template is None:
         # The DataVolume exists already.

@@ -9,16 +9,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api.errors import FieldError
+from ...api.manifest import Manifest, Options
 from ...api.matcher import ROLES
 from ...api.names import shown
 from ...api.tree import copy, merge
-from ..validation import canonical_quantity, check_name, validated
-from . import boot, cloud_init, inference
-from .volumes import SYSPREP_DISK, Disks, sysprep_source
+from ..manifests import canonical_quantity, check_name, validated
+from . import cloud_init, inference
+from .volumes import SYSPREP_DISK, Disks, boot_volume, has_image, lacks_labels, sysprep_source
 
-Manifest = dict[str, Any]
-
-Options = dict[str, Any]
 Part = dict[str, Any]
 
 
@@ -174,9 +172,9 @@ def warnings(options: Options) -> list[str]:
     result = cloud_init.warnings(effective)
     disk = options.get("boot")
     sized = any(options.get(name) is not None for name in ("instancetype", "memory", "cpu"))
-    from_registry = options.get("infer_from_registry") and disk and boot.has_image(disk)
-    if disk and boot.lacks_labels(disk) and not sized and not from_registry:
-        hint = ", or infer_from_registry" if boot.has_image(disk) else ""
+    from_registry = options.get("infer_from_registry") and disk and has_image(disk)
+    if disk and lacks_labels(disk) and not sized and not from_registry:
+        hint = ", or infer_from_registry" if has_image(disk) else ""
         result.append(
             f"boot: KubeVirt cannot infer an instancetype from this disk, so a new VM has {DEFAULT_MEMORY} of"
             f" memory; set instancetype and preference{hint}"
@@ -212,7 +210,7 @@ def _vmi_spec(options: Options) -> Manifest:
 def _add_volumes(options: Options, spec: Manifest) -> None:
     disks = Disks(options["name"])
     if options.get("boot"):
-        disks.add("boot", boot.volume(options["boot"]))
+        disks.add("boot", boot_volume(options["boot"]))
     for index, entry in enumerate(options.get("volumes") or []):
         disks.add(f"volumes[{index}]", entry)
     if options.get("sysprep") is not None:

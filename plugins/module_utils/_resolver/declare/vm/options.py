@@ -191,11 +191,7 @@ _NETWORKS: Final = {
         "boot_order": _INT,
         "ports": {
             **_DICTS,
-            "options": {
-                "name": _STR,
-                "port": {"type": "int", "required": True},
-                "protocol": _choice("TCP", "UDP"),
-            },
+            "options": {"name": _STR, "port": {"type": "int", "required": True}, "protocol": _choice("TCP", "UDP")},
         },
     },
     "mutually_exclusive": [("binding", "binding_plugin")],
@@ -210,10 +206,7 @@ SPEC: Final[Spec] = {
     "run_strategy": _choice("Always", "RerunOnFailure", "Manual", "Halted", "Once"),
     "workload": _STR,
     "size": {"type": "dict", "options": {"name": _STR, "cpu": _INT, "memory": _STR, "performance": _STR}},
-    "from_template": {
-        "type": "dict",
-        "options": {"name": _NEEDED, "namespace": _STR, "parameters": _DICT},
-    },
+    "from_template": {"type": "dict", "options": {"name": _NEEDED, "namespace": _STR, "parameters": _DICT}},
     "boot": _BOOT,
     **{role.matcher: _matcher(role) for role in ROLES},
     "infer_from_registry": _BOOL,

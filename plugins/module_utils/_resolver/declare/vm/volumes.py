@@ -1,4 +1,4 @@
-"""Volumes, disks and DataVolumes of a VM from the option `volumes`, with names for those that have none.
+"""Volumes, disks and DataVolumes of a VM from the options `volumes` and `boot`, with names for those that have none.
 
 A generated name depends only on the VM, so that a second run finds what the first has created.
 """
@@ -10,14 +10,12 @@ import re
 from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError
-from ...api.names import shown
-from ..validation import canonical_quantity
+from ...api.manifest import Options
+from ...api.names import shown, subdomain
+from ..manifests import canonical_quantity
 from . import cloud_init
 
-Options = dict[str, Any]
-
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
-_DOTTED: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_LABEL: Final = 63
 _LONGEST_DOTTED: Final = 253
 # The letters of Kubernetes' generated names, which form no words.
@@ -42,33 +40,11 @@ def check_label(path: str, name: str) -> None:
     if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_LABEL:
         problems.append(f"is longer than {_LONGEST_LABEL} characters")
     if not _LABEL.fullmatch(name):
-        dotted = len(name) <= _LONGEST_DOTTED and _DOTTED.fullmatch(name)
-        problems.append("has dots" if dotted else "must consist of a-z, 0-9 and -, with a letter or digit at both ends")
+        form = "must consist of a-z, 0-9 and -, with a letter or digit at both ends"
+        problems.append(form if subdomain(name) else "has dots")
     if problems:
         quoted = repr(name) if len(name) <= _LONGEST_DOTTED else shown(name)
         raise FieldError(path, f"{quoted} {' and '.join(problems)}; use a name such as root-disk")
-
-
-class Names:
-    """The names of a VM's volumes."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-
-    def take(self, path: str, name: str) -> str:
-        """Reserves a name; it must be new and a label. path: of the option, for errors.
-
-        Raises FieldError.
-        """
-        check_label(path, name)
-        self.check_free(path, name)
-        self._taken.add(name)
-        return name
-
-    def check_free(self, path: str, name: str) -> None:
-        """Raises FieldError if a volume has that name."""
-        if name in self._taken:
-            raise FieldError(path, f"another volume is already named {shown(name)}; choose another name")
 
 
 class _Source(NamedTuple):
@@ -171,13 +147,6 @@ SYSPREP_DISK: Final = "sysprepdisk"
 _HIGHEST_BOOT_ORDER: Final = 2**32 - 1
 
 
-class _Volume(NamedTuple):
-    """A volume without its name, and the DataVolume that fills it, if any."""
-
-    source: Part
-    data_volume: Part | None = None
-
-
 class Disks:
     """Collects the volumes of a VM: `volumes`, `disks` and `data_volume_templates` of its manifest.
 
@@ -189,7 +158,7 @@ class Disks:
         self.disks: list[Part] = []
         self.data_volume_templates: list[Part] = []
         self._vm = vm
-        self._names = Names()
+        self._names: set[str] = set()
         self._boot_orders: set[int] = set()
         self._counted: dict[str, int] = {}
 
@@ -204,33 +173,33 @@ class Disks:
         if kind == "import":
             # Report errors of the import before those of its name, as virtctl does.
             spec = data_volume_spec(f"{path}.import", options["import"])
-            self._names.take(f"{path}.name", name)
-            volume = self._imported(f"{path}.import", name, options, spec)
+            self._take(f"{path}.name", name)
+            source = self._imported(f"{path}.import", name, options, spec)
         else:
-            volume = _Volume(_SOURCES[kind](path, options))
-            self._names.take(f"{path}.name", name)
-        self._put(name, volume)
+            source = _SOURCES[kind](path, options)
+            self._take(f"{path}.name", name)
+        self.volumes.append({"name": name, **source})
         self._disk(path, name, options)
         return str(name)
 
     def add_named(self, path: str, name: str, source: Part) -> None:
         """Adds a volume that exists at most once. Raises FieldError if its name is taken."""
-        self._names.take(path, name)
-        self._put(name, _Volume(source))
+        self._take(path, name)
+        self.volumes.append({"name": name, **source})
 
     def check_free(self, path: str, name: str) -> None:
         """Raises FieldError if a volume has that name."""
-        self._names.check_free(path, name)
+        if name in self._names:
+            raise FieldError(path, f"another volume is already named {shown(name)}; choose another name")
 
-    def _put(self, name: str, volume: _Volume) -> None:
-        self.volumes.append({"name": name, **volume.source})
-        if volume.data_volume is not None:
-            self.data_volume_templates.append(volume.data_volume)
+    def _take(self, path: str, name: str) -> None:
+        """Reserves a name; it must be new and a label. path: of the option, for errors."""
+        check_label(path, name)
+        self.check_free(path, name)
+        self._names.add(name)
 
     def _default_name(self, kind: str, options: Options, index: int) -> str:
-        if kind == "persistent_volume_claim":
-            return str(options[kind])
-        if kind == "data_volume":
+        if kind in ("persistent_volume_claim", "data_volume"):
             return str(options[kind])
         if kind == "container_disk":
             return f"{self._vm}-containerdisk-{index}"
@@ -238,8 +207,8 @@ class Disks:
             return generated_name("imported-volume", self._vm, str(index))
         return {"cloud_init": cloud_init.DISK, "sysprep": SYSPREP_DISK}.get(kind, f"{kind.replace('_', '')}-{index}")
 
-    def _imported(self, path: str, name: str, options: Options, spec: Part) -> _Volume:
-        """The volume of an import.
+    def _imported(self, path: str, name: str, options: Options, spec: Part) -> Part:
+        """Adds the DataVolume of an import. Returns the source of the volume.
 
         Without a given name its DataVolume's name includes the VM's, to be unique in the namespace.
         """
@@ -247,9 +216,8 @@ class Disks:
         data_volume_name = explicit_name or (f"{self._vm}-{name}" if options.get("name") else name)
         if explicit_name:
             check_label(f"{path}.name", explicit_name)
-        return _Volume(
-            {"dataVolume": {"name": data_volume_name}}, {"metadata": {"name": data_volume_name}, "spec": spec}
-        )
+        self.data_volume_templates.append({"metadata": {"name": data_volume_name}, "spec": spec})
+        return {"dataVolume": {"name": data_volume_name}}
 
     def _disk(self, path: str, name: str, options: Options) -> None:
         if not any(options.get(option) is not None for option in ("boot_order", "bus", "device")):
@@ -307,3 +275,55 @@ _SOURCES: Final[dict[str, Any]] = {
     "cloud_init": lambda path, options: cloud_init.source(options["cloud_init"]),
     "sysprep": lambda path, options: sysprep_source(f"{path}.sysprep", options["sysprep"]),
 }
+
+
+BOOT_VOLUME: Final = "boot"
+# The size behind a URL is unknown; this suffices for the usual images of operating systems.
+_SIZE_OF_DOWNLOAD: Final = "30Gi"
+_SOURCE_OF_SCHEME: Final = {
+    "http": "http",
+    "https": "http",
+    "gs": "gcs",
+    "docker": "registry",
+    "oci-archive": "registry",
+}
+_STORAGE: Final = ("size", "storage_class", "access_modes", "volume_mode")
+
+
+def boot_volume(boot: Options) -> Options:
+    """The entry of `volumes` for the option. Raises FieldError."""
+    if boot.get("container_disk"):
+        return {"name": BOOT_VOLUME, "container_disk": boot["container_disk"]}
+    if boot.get("pvc"):
+        return {"name": BOOT_VOLUME, "persistent_volume_claim": boot["pvc"]}
+    storage = {name: boot[name] for name in _STORAGE if boot.get(name) is not None}
+    if boot.get("data_source"):
+        return {"name": BOOT_VOLUME, "import": {"data_source": _data_source(boot["data_source"]), **storage}}
+    if boot.get("url"):
+        return {"name": BOOT_VOLUME, "import": {"size": _SIZE_OF_DOWNLOAD, **storage, **_download(boot["url"])}}
+    raise FieldError("boot", "requires one of data_source, pvc, container_disk and url")
+
+
+def lacks_labels(boot: Options) -> bool:
+    """Whether the disk has no labels from which KubeVirt could infer instancetype and preference."""
+    return not (boot.get("data_source") or boot.get("pvc"))
+
+
+def has_image(boot: Options) -> bool:
+    """Whether the disk is an image in a registry."""
+    return bool(boot.get("container_disk")) or str(boot.get("url") or "").lower().startswith("docker://")
+
+
+def _data_source(text: str) -> Options:
+    namespace, slash, name = text.rpartition("/")
+    if not name or "/" in namespace or (slash and not namespace):
+        raise FieldError("boot.data_source", f"{shown(text)} is neither a name nor namespace/name")
+    return {"name": name, **({"namespace": namespace} if namespace else {})}
+
+
+def _download(url: str) -> Options:
+    scheme = url.partition("://")[0].lower()
+    if "://" not in url or scheme not in _SOURCE_OF_SCHEME:
+        schemes = ", ".join(f"{name}://" for name in _SOURCE_OF_SCHEME)
+        raise FieldError("boot.url", f"must begin with one of {schemes}; use volumes[].import for other sources")
+    return {_SOURCE_OF_SCHEME[scheme]: {"url": url}}

@@ -7,14 +7,12 @@ becomes of the catalog and the boot sources.
 from __future__ import annotations
 
 import json
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...api.errors import FieldError
+from ...api.manifest import Manifest, Options
 from ...api.matcher import ROLES
 from ...choose.workload import WorkloadRequest
-
-Options = dict[str, Any]
-Manifest = dict[str, Any]
 
 ANNOTATION: Final = "instancetypes.virtshape.io/workload"
 _CHOSEN: Final = ("boot", *(role.matcher for role in ROLES))

@@ -7,7 +7,7 @@ import json
 from typing import Final
 
 from .fit import eligible, has_devices, has_room, rules, violated_rule
-from .pod_info import PodInfo
+from .objects import PodInfo
 from .state import ClusterState
 
 _SCORED: Final = ("cpu", "memory")
@@ -39,27 +39,23 @@ class Batch:
             self._eligible[key] = eligible(self.state, pod)
         return self._eligible[key]
 
-    def fitting(self, pod: PodInfo) -> list[int]:
-        """The nodes that a pod fits on now."""
+    def fitting(self, pod: PodInfo, devices: bool | None = True) -> list[int]:
+        """The nodes that a pod fits on now. devices: None for those where it is not known whether its devices do."""
         pod_rules = rules(self.state, pod)
         return [
             number
             for number in self._with_room(pod)
-            if not violated_rule(self.state.nodes[number], pod_rules) and has_devices(self.state, pod, number)
-        ]
-
-    def undecided(self, pod: PodInfo) -> list[int]:
-        """The nodes that a pod would fit on but for its devices, of which it is not known whether they do."""
-        pod_rules = rules(self.state, pod)
-        return [
-            number
-            for number in self._with_room(pod)
-            if not violated_rule(self.state.nodes[number], pod_rules) and has_devices(self.state, pod, number) is None
+            if not violated_rule(self.state.nodes[number], pod_rules)
+            and has_devices(self.state, pod, number) is devices
         ]
 
     def place(self, pod: PodInfo) -> int | None:
         """The number of the node that a pod is placed on; None if it fits on none."""
-        number = self._best_fitting(pod) if self._depends_on_pods(pod) else self._best_scored(pod)
+        affine = pod.required("podAffinity") or pod.required("podAntiAffinity")
+        if affine or pod.spread or pod.devices or self.state.anti_affinity_domains(pod):
+            number = min(self.fitting(pod), key=lambda number: self._score(pod, number), default=None)
+        else:
+            number = self._best_scored(pod)
         if number is not None:
             self.state.place(pod, number)
             self._placed.append(number)
@@ -86,14 +82,6 @@ class Batch:
                 del roomy[number]
         self._roomy[key] = (len(self._placed), roomy)
         return roomy
-
-    def _depends_on_pods(self, pod: PodInfo) -> bool:
-        affine = pod.required("podAffinity") or pod.required("podAntiAffinity")
-        return bool(affine or pod.spread or pod.devices or self.state.anti_affinity_domains(pod))
-
-    def _best_fitting(self, pod: PodInfo) -> int | None:
-        numbers = self.fitting(pod)
-        return min(numbers, key=lambda number: self._score(pod, number)) if numbers else None
 
     def _best_scored(self, pod: PodInfo) -> int | None:
         key = _size_key(pod)

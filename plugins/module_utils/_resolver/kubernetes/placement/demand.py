@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from ...api.manifest import name_of, path_of
+
 Manifest = Mapping[str, Any]
 
 # A claim has no more devices.
@@ -45,10 +47,10 @@ def device_objects(
 ) -> DeviceObjects:
     """The DeviceClasses, ResourceSlices, ResourceClaims and ResourceClaimTemplates of a cluster."""
     return DeviceObjects(
-        {device_class["metadata"]["name"]: device_class for device_class in classes},
+        {name_of(device_class): device_class for device_class in classes},
         list(slices),
-        {(claim["metadata"].get("namespace", ""), claim["metadata"]["name"]): claim for claim in claims},
-        {(template["metadata"].get("namespace", ""), template["metadata"]["name"]): template for template in templates},
+        {path_of(claim): claim for claim in claims},
+        {path_of(template): template for template in templates},
     )
 
 

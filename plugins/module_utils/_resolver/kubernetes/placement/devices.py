@@ -8,12 +8,12 @@ evaluate, constraints between devices, alternatives, and devices with features t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .demand import Demand, DeviceRequest
-from .node import Node
-from .node_rules import matches_term
+from .objects import Node, selects
 
 _TEXT: Final = r"\"[^\"\\\n]*\"|'[^'\\\n]*'"
 _DRIVER: Final = re.compile(rf"device\s*\.\s*driver\s*==\s*({_TEXT})")
@@ -42,7 +42,10 @@ def _term(term: str, driver: str, attributes: Mapping[str, Any]) -> bool | None:
     attribute_match = _ATTRIBUTE.fullmatch(term)
     if attribute_match is None:
         return None
-    domain, name, expected = attribute_match[1][1:-1], attribute_match[2], _literal(attribute_match[3])
+    domain, name, text = attribute_match[1][1:-1], attribute_match[2], attribute_match[3]
+    expected: str | bool | int = text[1:-1] if text[0] in "\"'" else text == "true"
+    if text[-1].isdigit():
+        expected = int(text)
     attribute = attributes.get(f"{domain}/{name}")
     if attribute is None and domain == driver:
         attribute = attributes.get(name)
@@ -54,12 +57,6 @@ def _term(term: str, driver: str, attributes: Mapping[str, Any]) -> bool | None:
     if kind not in _KINDS or type(value) is not type(expected):
         return None
     return bool(value == expected)
-
-
-def _literal(text: str) -> str | bool | int:
-    if text in ("true", "false"):
-        return text == "true"
-    return text[1:-1] if text[0] in "\"'" else int(text)
 
 
 Manifest = Mapping[str, Any]
@@ -108,18 +105,16 @@ class Allocator:
 
     def fits(self, node: Node, demand: Demand) -> bool | None:
         """Whether a node has devices for a pod; None if that is not known."""
-        if demand.missing or not all(_reaches(node, selector) for selector in demand.node_selectors):
+        if demand.missing or not all(selects(selector, node) for selector in demand.node_selectors):
             return False
         cached = self._cached_fits.setdefault(node.name, {})
         key = demand.requests, demand.doubt
         if key not in cached:
-            cached[key] = self._satisfies(node, demand)
+            if self.chosen(node, demand, False) is not None:
+                cached[key] = None if demand.doubt or self._may_fail(node, demand) else True
+            else:
+                cached[key] = None if self.chosen(node, demand, True) is not None else False
         return cached[key]
-
-    def _satisfies(self, node: Node, demand: Demand) -> bool | None:
-        if self.chosen(node, demand, False) is not None:
-            return None if demand.doubt or self._may_fail(node, demand) else True
-        return None if self.chosen(node, demand, True) is not None else False
 
     def take(self, node: Node, demand: Demand) -> None:
         """Takes devices of a node that a pod fits on."""
@@ -193,14 +188,17 @@ class Allocator:
 
 def _current_devices(slices: Sequence[Manifest], node: Node) -> Iterator[Device]:
     """The devices of the newest slices of each pool that a node reaches."""
-    reached = [spec for spec in (item.get("spec") or {} for item in slices) if _may_reach(spec, node)]
+    specs = (item.get("spec") or {} for item in slices)
+    reached = [spec for spec in specs if spec.get(_PER_DEVICE) or _is_reachable(node, spec)]
     newest: dict[tuple[str, str], int] = {}
     for spec in reached:
         newest[_pool(spec)] = max(newest.get(_pool(spec), 0), _generation(spec))
     # A feature gate decides whether such slices count, and with them whether older ones do.
     gated = {_pool(spec) for spec in reached if spec.get(_PER_DEVICE)}
     current = [spec for spec in reached if _pool(spec) in gated or _generation(spec) == newest[_pool(spec)]]
-    broken = {pool for pool, specs in _by_pool(current).items() if _has_duplicate_names(specs) and pool not in gated}
+    # Two devices of one name in a pool stop a search that comes to them.
+    names = Counter((*_pool(spec), device.get("name")) for spec in current for device in spec.get("devices") or ())
+    broken = {(driver, pool) for (driver, pool, _name), count in names.items() if count > 1} - gated
     for spec in current:
         pool = _pool(spec)
         for entry in spec.get("devices") or ():
@@ -210,23 +208,6 @@ def _current_devices(slices: Sequence[Manifest], node: Node) -> Iterator[Device]
             location = device if spec.get(_PER_DEVICE) else spec
             attributes = device.get("attributes") or {}
             yield Device((*pool, device.get("name", "")), attributes, location, doubtful, pool in broken)
-
-
-def _by_pool(specs: Iterable[Manifest]) -> dict[tuple[str, str], list[Manifest]]:
-    pools: dict[tuple[str, str], list[Manifest]] = {}
-    for spec in specs:
-        pools.setdefault(_pool(spec), []).append(spec)
-    return pools
-
-
-def _has_duplicate_names(specs: Iterable[Manifest]) -> bool:
-    """Whether two devices of a pool have the same name, which stops a search that comes to it."""
-    names = [device.get("name") for spec in specs for device in spec.get("devices") or ()]
-    return len(set(names)) < len(names)
-
-
-def _may_reach(spec: Manifest, node: Node) -> bool:
-    return bool(spec.get(_PER_DEVICE)) or _is_reachable(node, spec)
 
 
 def _pool(spec: Manifest) -> tuple[str, str]:
@@ -240,10 +221,4 @@ def _generation(spec: Manifest) -> int:
 def _is_reachable(node: Node, location: Manifest) -> bool:
     if location.get("nodeName"):
         return bool(location["nodeName"] == node.name)
-    return bool(location.get("allNodes")) or (
-        bool(location.get("nodeSelector")) and _reaches(node, location["nodeSelector"])
-    )
-
-
-def _reaches(node: Node, selector: Manifest) -> bool:
-    return any(matches_term(term, node) for term in selector.get("nodeSelectorTerms") or ())
+    return bool(location.get("allNodes")) or selects(location.get("nodeSelector") or {}, node)

@@ -1,18 +1,25 @@
-"""On which nodes a pod fits, as kube-scheduler's filters have it, and what the others lack.
+"""On which nodes a pod fits, as kube-scheduler's filters have it, and what the others lack, in a line for users.
 
-A node has its own rules (`node_rules`) and its room; other pods have affinity, anti-affinity and topology spread.
+A node has its own rules (`objects`) and its room; other pods have affinity, anti-affinity and topology spread.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from ...api.label_selector import matches
-from .node import Node
-from .node_rules import matches_node_affinity, tolerates_all, unreachable_claims
-from .pod_info import PodInfo
+from ...api.quantity import human_readable
+from .objects import (
+    Node,
+    PodInfo,
+    matches_node_affinity,
+    missing_labels,
+    tolerates_all,
+    unreachable_claims,
+    untolerated_taints,
+)
 from .state import ClusterState, Test, term_test
 
 # Why a node is unsuitable, or "".
@@ -25,7 +32,7 @@ def rules(state: ClusterState, pod: PodInfo) -> list[Rule]:
         *_spread(state, pod),
         *_affinity(state, pod),
         *_anti_affinity(state, pod),
-        *_existing_anti_affinity(state, pod),
+        *(_avoiding(key, values, "pods that do not avoid it") for key, values in state.anti_affinity_domains(pod)),
     ]
 
 
@@ -61,21 +68,12 @@ def _anti_affinity(state: ClusterState, pod: PodInfo) -> Iterator[Rule]:
         yield _avoiding(topology, {value for value, amount in domains.items() if amount}, "distance from other pods")
 
 
-def _existing_anti_affinity(state: ClusterState, pod: PodInfo) -> Iterator[Rule]:
-    for topology, values in state.anti_affinity_domains(pod):
-        yield _avoiding(topology, values, "pods that do not avoid it")
-
-
 def _avoiding(topology: str, values: set[str], problem: str) -> Rule:
     return lambda node: problem if node.labels.get(topology) in values else ""
 
 
 def _spread(state: ClusterState, pod: PodInfo) -> Iterator[Rule]:
-    hard = [
-        constraint
-        for constraint in pod.spread
-        if (constraint.get("whenUnsatisfiable") or "DoNotSchedule") == "DoNotSchedule"
-    ]
+    hard = [entry for entry in pod.spread if (entry.get("whenUnsatisfiable") or "DoNotSchedule") == "DoNotSchedule"]
     keys = [constraint.get("topologyKey", "") for constraint in hard]
     for constraint in hard:
         yield _spread_rule(state, pod, constraint, keys)
@@ -97,9 +95,8 @@ def _spread_rule(state: ClusterState, pod: PodInfo, constraint: Mapping[str, Any
         value = node.labels.get(topology)
         if value is None:
             return f"the label {topology} of its topology spread"
-        return (
-            f"room to spread by {topology}" if counts_by_value.get(value, 0) + self_match - minimum > max_skew else ""
-        )
+        skew = counts_by_value.get(value, 0) + self_match - minimum
+        return f"room to spread by {topology}" if skew > max_skew else ""
 
     return rule
 
@@ -176,6 +173,89 @@ def insufficient_resources(state: ClusterState, pod: PodInfo, number: int) -> di
 
 def violated_rule(node: Node, pod_rules: list[Rule]) -> str:
     """What of other pods keeps a pod off a node, "" if nothing does."""
-    if not pod_rules:
-        return ""
-    return next((reason for reason in (rule(node) for rule in pod_rules) if reason), "")
+    return next(filter(None, (rule(node) for rule in pod_rules)), "")
+
+
+_SIZES: Final = ("memory", "ephemeral-storage")
+_PLAIN: Final = ("cpu", "memory", "ephemeral-storage", "pods")
+
+
+def problem(state: ClusterState, pod: PodInfo) -> str:
+    """What keeps a pod that fits nowhere from running: what most nodes lack, and what the best node does."""
+    if not state.nodes:
+        return "there are no nodes"
+    if pod.unbound_claim:
+        return f"its claim {pod.unbound_claim} is not bound"
+    if pod.devices is not None and pod.devices.missing:
+        return pod.devices.missing
+    reasons = [*_missing_resources(state, pod), *_missing_claimed_devices(state, pod), *_excluded_nodes(state, pod)]
+    numbers = eligible(state, pod)
+    best = _nearest_node(state, pod, numbers) if numbers else ""
+    return "; ".join([*reasons, *filter(None, [best])])
+
+
+def _missing_resources(state: ClusterState, pod: PodInfo) -> Iterator[str]:
+    for name in pod.requests:
+        having = sum(node.allocatable.get(name, 0) > 0 for node in state.nodes)
+        if name not in _PLAIN and having < len(state.nodes):
+            yield f"{having} of {len(state.nodes)} nodes {'has' if having == 1 else 'have'} {name}"
+
+
+def _missing_claimed_devices(state: ClusterState, pod: PodInfo) -> Iterator[str]:
+    availability = [has_devices(state, pod, number) for number in range(len(state.nodes))]
+    having, unknown = availability.count(True), availability.count(None)
+    if having < len(availability):
+        verb = "has" if having == 1 else "have"
+        yield f"{having} of {len(availability)} nodes {verb} free devices for its claims"
+    if unknown:
+        doubt = pod.devices.doubt if pod.devices is not None else ""
+        yield f"of {unknown} it is not known: {doubt or 'only CEL can evaluate the selectors of the devices'}"
+
+
+def _excluded_nodes(state: ClusterState, pod: PodInfo) -> Iterator[str]:
+    """What keeps it off nodes whatever their room, and off how many; the first reason of each node."""
+    reasons: dict[tuple[str, str, str], int] = {}
+    for node in state.nodes:
+        reason = _exclusion(node, pod)
+        if reason is not None:
+            reasons[reason] = reasons.get(reason, 0) + 1
+    for (singular, plural, what), amount in sorted(reasons.items(), key=lambda item: -item[1]):
+        yield f"{amount} of {len(state.nodes)} nodes {singular if amount == 1 else plural} {what}"
+
+
+def _exclusion(node: Node, pod: PodInfo) -> tuple[str, str, str] | None:
+    """What is wrong with a node whatever its room: verb of one node, verb of several, and what."""
+    for label in missing_labels(node, pod):
+        return "lacks", "lack", f"the label {label}"
+    if not matches_node_affinity(node, pod):
+        return "is", "are", "not in its node affinity"
+    for claim in unreachable_claims(node, pod):
+        return "does", "do", f"not reach the volume of its claim {claim}"
+    for taint in untolerated_taints(node, pod):
+        value = f"={taint['value']}" if taint.get("value") else ""
+        return "has", "have", f"the taint {taint.get('key', '')}{value}:{taint.get('effect', '')}"
+    return None
+
+
+def _nearest_node(state: ClusterState, pod: PodInfo, numbers: list[int]) -> str:
+    """What the node lacks that lacks the least: the fewest resources, and of these the smallest part of the request."""
+    pod_rules = rules(state, pod)
+
+    def shortage(number: int) -> tuple[int, float]:
+        missing = insufficient_resources(state, pod, number)
+        other = bool(violated_rule(state.nodes[number], pod_rules))
+        return len(missing) + other, sum(amount / pod.requests.get(name, 1) for name, amount in missing.items())
+
+    best = min(numbers, key=shortage)
+    parts = [_amount(name, amount) for name, amount in insufficient_resources(state, pod, best).items()]
+    other = violated_rule(state.nodes[best], pod_rules)
+    lacks = [*parts, *([other] if other else [])]
+    return f"{state.nodes[best].name} lacks {' and '.join(lacks)}" if lacks else ""
+
+
+def _amount(name: str, amount: int) -> str:
+    if name == "cpu":
+        return f"{human_readable(f'{amount}m', binary=False)} of cpu"
+    if name in _SIZES or name.startswith("hugepages-"):
+        return f"{human_readable(str(amount))} of {name}"
+    return "room for another pod" if name == "pods" else f"{amount} {name}"

@@ -10,22 +10,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError, QuantityError
+from ...api.manifest import Manifest, labels_of, name_of, namespace_of, path_of
 from ...api.tree import copy
 from ...kubevirt.find.lookup import Lookup
-from ...kubevirt.pod.manifests import Manifest, environments, labels_of, malformed, name_of, namespace_of
-from ...kubevirt.pod.migration import with_source_cpu
+from ...kubevirt.pod.manifests import MIGRATE, RESTART, NoPod, environments, malformed, render_vm, sample_pod
+from ...kubevirt.pod.pod import with_source_cpu
 from ...kubevirt.pod.resources import environment_of
 from ...kubevirt.pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, add_pod_anti_affinity
-from ...kubevirt.pod.vm_pod import MIGRATE, RESTART, NoPod, render_vm, sample_pod
 from ...kubevirt.vmi.cluster import KubeVirt
 from .batch import Batch
 from .demand import DeviceObjects, demand
 from .devices import Allocator, taken
-from .explain import problem
-from .node import Node, node
-from .pod_info import PodInfo, from_manifest, from_pod, is_over
+from .fit import problem
+from .objects import Node, PodInfo, claim_names, from_manifest, from_pod, is_over, node, storage, with_volume_affinity
 from .state import ClusterState
-from .storage import claim_names, storage, with_volume_affinity
 
 
 def guests(pods: Iterable[PodInfo], nodes: Iterable[str]) -> list[PodInfo]:
@@ -51,24 +49,6 @@ class Sample(NamedTuple):
     name: str
     pod: PodInfo | None
     problem: str = ""
-
-
-def capacity(nodes: Sequence[Node], batch: Batch, samples: Sequence[Sample]) -> list[dict[str, Any]]:
-    """[{name, fits, node_count, nodes_total, additional_vms, problem}], in order.
-
-    fits: an empty node could run it. node_count: the number of such nodes. additional_vms: how many more such VMs fit
-    now. problem: what is missing if no node could run it.
-    """
-    empty = Batch(ClusterState(nodes, ()))
-    return [_capacity(sample, len(nodes), empty, batch) for sample in samples]
-
-
-def _capacity(sample: Sample, total: int, empty: Batch, batch: Batch) -> dict[str, Any]:
-    count = len(empty.fitting(sample.pod)) if sample.pod is not None else 0
-    result = {"name": sample.name, "fits": count > 0, "node_count": count, "nodes_total": total, "additional_vms": 0}
-    if sample.pod is None or not count:
-        return {**result, "problem": problem(empty.state, sample.pod) if sample.pod is not None else sample.problem}
-    return {**result, "additional_vms": batch.additional(sample.pod)}
 
 
 # Of thousands of VMs on hundreds of nodes nobody reads all.
@@ -104,20 +84,32 @@ def simulate(
     samples: Sequence[Sample] = (),
     allocator: Allocator | None = None,
 ) -> dict[str, Any]:
-    """{virtual_machines, drained, instancetypes}: see the functions below and `capacity`.
+    """{virtual_machines, drained, instancetypes}: see the functions below.
 
     nodes: those that are drained are cordoned. pods: those that run. requests: placed in their order, after the guests
     of drained nodes. samples: one for each instancetype. allocator: the devices for claims.
     """
     batch = Batch(ClusterState(nodes, pods, namespaces, allocator))
+    empty = Batch(ClusterState(nodes, ()))
     labels = {node.name: node.labels for node in nodes}
     evicted = [_drain_result(batch, guest, labels[guest.node]) for guest in guests(pods, drained)]
     results = [_migration_result(batch, vm) if vm.node else _placement_result(batch, vm) for vm in requests]
     return {
         "virtual_machines": results,
         "drained": evicted,
-        "instancetypes": capacity(nodes, batch, samples),
+        "instancetypes": [_capacity(sample, empty, batch) for sample in samples],
     }
+
+
+def _capacity(sample: Sample, empty: Batch, batch: Batch) -> dict[str, Any]:
+    """{name, fits, node_count, nodes_total, additional_vms, problem}. fits: an empty node could run it. node_count: the
+    number of such nodes. additional_vms: how many more such VMs fit now. problem: what is missing if no node could.
+    """
+    count, total = len(empty.fitting(sample.pod)) if sample.pod is not None else 0, len(empty.state.nodes)
+    result = {"name": sample.name, "fits": count > 0, "node_count": count, "nodes_total": total, "additional_vms": 0}
+    if sample.pod is None or not count:
+        return {**result, "problem": problem(empty.state, sample.pod) if sample.pod is not None else sample.problem}
+    return {**result, "additional_vms": batch.additional(sample.pod)}
 
 
 def _placement_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
@@ -158,7 +150,7 @@ def _drain_result(batch: Batch, guest: PodInfo, labels: Mapping[str, str]) -> di
 
 def _is_decided(batch: Batch, pod: PodInfo | None, fits: bool) -> bool:
     """Whether there is an answer for a pod: of some devices that it claims it cannot be known whether they match."""
-    return pod is not None and (fits or pod.devices is None or not batch.undecided(pod))
+    return pod is not None and (fits or pod.devices is None or not batch.fitting(pod, None))
 
 
 def _place(batch: Batch, pod: PodInfo | None, why: str = "") -> tuple[dict[str, Any], int | None, str]:
@@ -213,7 +205,7 @@ def placement(
     running_pods = running(pods)
     restarted: set[tuple[str, str]] = set()
     if if_running == RESTART:
-        keys = {(namespace_of(vm), name_of(vm)) for vm in vms}
+        keys = set(map(path_of, vms))
         stopped = [running_pods.pop(key) for key in keys & running_pods.keys()]
         restarted = {(pod.namespace, pod.name) for pod in stopped}
         pods = [pod for pod in pods if (pod.namespace, pod.name) not in restarted]
@@ -226,35 +218,23 @@ def placement(
         try:
             owner = source.owner if source is not None else ""
             launch = render_vm(vm, lookup, kubevirt, namespace_environments[namespace], owner, labels.get(node_name))
-            pod = from_pod(launch.pod, name_of(vm), namespace)._replace(
-                claims=claim_names(launch.spec.get("volumes") or ())
-            )
-            requests.append(
-                PlacementRequest(
-                    name_of(vm), namespace, _with_devices(with_volume_affinity(pod, disks), objects), node_name
-                )
-            )
+            claims = claim_names(launch.spec.get("volumes") or ())
+            pod = from_pod(launch.pod, name_of(vm), namespace)._replace(claims=claims)
+            pod = _with_devices(with_volume_affinity(pod, disks), objects)
+            requests.append(PlacementRequest(name_of(vm), namespace, pod, node_name))
         except (NoPod, FieldError) as error:
             requests.append(PlacementRequest(name_of(vm), namespace, None, node_name, " ".join(str(error).split())))
     samples = [_sample(instancetype, kubevirt) for instancetype in objects.instancetypes]
-    return simulate(
-        nodes,
-        pods,
-        requests,
-        objects.drain,
-        namespace_labels,
-        samples,
-        _allocator(objects.devices, frozenset(restarted)),
-    )
+    allocator = None
+    if objects.devices is not None:
+        used = taken(objects.devices.claims.values(), frozenset(restarted))
+        allocator = Allocator(objects.devices.slices, used)
+    return simulate(nodes, pods, requests, objects.drain, namespace_labels, samples, allocator)
 
 
 def _with_devices(pod: PodInfo, objects: PlacementObjects) -> PodInfo:
     """The pod with what its claims of devices need."""
     return pod._replace(devices=demand(pod.resource_claims, pod.namespace, objects.devices))
-
-
-def _allocator(devices: DeviceObjects | None, deleted: frozenset[tuple[str, str]]) -> Allocator | None:
-    return Allocator(devices.slices, taken(devices.claims.values(), deleted)) if devices is not None else None
 
 
 def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> Sample:

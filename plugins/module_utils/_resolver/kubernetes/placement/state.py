@@ -8,8 +8,7 @@ from typing import Any, Optional
 
 from ...api.label_selector import matches
 from .devices import Allocator
-from .node import Counts, Node
-from .pod_info import PodInfo
+from .objects import Counts, Node, PodInfo
 
 Test = Callable[[PodInfo], bool]
 # Key and value, or None for any.

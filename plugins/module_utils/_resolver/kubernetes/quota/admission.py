@@ -8,15 +8,15 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError, QuantityError
+from ...api.manifest import Manifest, labels_of, name_of, path_of
 from ...api.matcher import ROLES
 from ...api.quantity import from_nanos
 from ...kubevirt.find.lookup import Lookup
 from ...kubevirt.pod.environment import Environment
-from ...kubevirt.pod.manifests import Manifest, by_namespace, environments, labels_of, malformed, name_of, namespace_of
-from ...kubevirt.pod.vm_pod import KEEP, MIGRATE, NoPod, RenderedVM, render_vm
+from ...kubevirt.pod.manifests import KEEP, MIGRATE, NoPod, RenderedVM, by_namespace, environments, malformed, render_vm
 from ...kubevirt.vmi.cluster import KubeVirt
-from ..placement.pod_info import from_manifest as pod_info
-from ..placement.pod_info import is_over
+from ..placement.objects import from_manifest as pod_info
+from ..placement.objects import is_over
 from .application import (
     allows_cluster_quotas,
     application_quota,
@@ -27,8 +27,18 @@ from .application import (
     selects,
     watches,
 )
-from .budget import Budget, Nanos, Quota, SharedQuota, highest_charges, resource_quota
-from .item import QuotaItem, claim, from_manifest, from_pod
+from .budget import (
+    Budget,
+    Nanos,
+    Quota,
+    QuotaItem,
+    SharedQuota,
+    claim,
+    from_manifest,
+    from_pod,
+    highest_charges,
+    resource_quota,
+)
 from .limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations
 
 _VM: Final = "virtualmachines.kubevirt.io"
@@ -43,19 +53,18 @@ def new_objects(vm: Manifest, default_class: str = "") -> list[QuotaItem]:
     default_class: the storage class of claims without one. Unknown are the size of a DataVolume that leaves it to its
     source, and what CDI adds for a file system and during the import. Raises FieldError.
     """
-    name = str((vm.get("metadata") or {}).get("name") or "")
-    revisions = [QuotaItem(_REVISION, name) for role in ROLES if role.matcher_of(vm)]
-    return [QuotaItem(_VM, name), *revisions, *_volumes(vm, default_class)]
+    revisions = [QuotaItem(_REVISION, name_of(vm)) for role in ROLES if role.matcher_of(vm)]
+    return [QuotaItem(_VM, name_of(vm)), *revisions, *_volumes(vm, default_class)]
 
 
 def started_objects(vm: Manifest) -> list[QuotaItem]:
     """What virt-controller creates besides the pod when the VM starts."""
-    return [QuotaItem(_GUEST, str((vm.get("metadata") or {}).get("name") or ""))]
+    return [QuotaItem(_GUEST, name_of(vm))]
 
 
 def _volumes(vm: Manifest, default_class: str) -> Iterator[QuotaItem]:
     for index, template in enumerate(vm["spec"].get("dataVolumeTemplates") or ()):
-        name = (template.get("metadata") or {}).get("name") or ""
+        name = name_of(template)
         spec = template.get("spec") or {}
         requested = spec.get("storage") or spec.get("pvc") or {}
         size = ((requested.get("resources") or {}).get("requests") or {}).get("storage")
@@ -157,10 +166,10 @@ def check_quotas(
         for name in environment_of
     }
     running_pods = _running(objects.pods)
-    existing = {(namespace_of(vm), name_of(vm)) for vm in objects.vms}
+    existing = set(map(path_of, objects.vms))
     results = []
     for vm in vms:
-        key = namespace_of(vm), name_of(vm)
+        key = path_of(vm)
         namespace, running_pod = namespaces[key[0]], running_pods.get(key)
         result = {"name": key[1], "namespace": key[0], "runs": running_pod is not None, "evaluated": True}
         try:

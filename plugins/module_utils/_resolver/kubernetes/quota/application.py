@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ...api.label_selector import matches
+from ...api.manifest import annotations_of, labels_of, name_of, namespace_of
 from ...api.quantity import DECIMAL_SI, Quantity, from_nanos, parse
 from ...api.release import parse_release
 from ...api.tree import copy
@@ -17,8 +18,7 @@ from ...kubevirt.pod.amounts import Amounts, vmi_resources
 from ...kubevirt.pod.environment import Environment
 from ...kubevirt.pod.overhead import overhead
 from ...kubevirt.pod.traits import Spec, vcpus
-from .budget import Quota, figures, named, scopes_of, usage
-from .item import ONE, PODS, QuotaItem
+from .budget import ONE, PODS, Quota, QuotaItem, figures, named, scopes_of, usage
 
 DEFAULT: Final = "DedicatedVirtualResources"
 _KIND: Final = "ApplicationAwareResourceQuota"
@@ -35,15 +35,14 @@ _FORMULA: Final = parse_release("1.7")
 def application_quota(manifest: Mapping[str, Any]) -> Quota:
     """Reads an ApplicationAwareResourceQuota. Raises QuantityError."""
     hard, used = figures(manifest)
-    return Quota(_KIND, (manifest.get("metadata") or {}).get("name") or "", hard, used, (), _measure, False)
+    return Quota(_KIND, name_of(manifest), hard, used, (), _measure, False)
 
 
 def cluster_quota(manifest: Mapping[str, Any]) -> Quota:
     """Reads an ApplicationAwareClusterResourceQuota, or its copy in a namespace. Raises QuantityError."""
     spec = (manifest.get("spec") or {}).get("quota") or {}
     hard, used = figures({"spec": spec, "status": (manifest.get("status") or {}).get("total")})
-    name = (manifest.get("metadata") or {}).get("name") or ""
-    return Quota(_CLUSTER_KIND, name, hard, used, scopes_of(spec), _measure_pods, False)
+    return Quota(_CLUSTER_KIND, name_of(manifest), hard, used, scopes_of(spec), _measure_pods, False)
 
 
 def allows_cluster_quotas(aaq: Mapping[str, Any] | None) -> bool:
@@ -60,16 +59,14 @@ def selects(manifest: Mapping[str, Any], namespace: str, namespace_object: Mappi
     namespace_object: the Namespace; without it, the namespaces in AAQ's status count. A copy in a
     namespace applies to that one.
     """
-    home = (manifest.get("metadata") or {}).get("namespace")
-    if home:
-        return bool(home == namespace)
+    if namespace_of(manifest):
+        return namespace_of(manifest) == namespace
     if namespace_object is None:
         bound = (manifest.get("status") or {}).get("namespaces") or ()
         return any(entry.get("namespace") == namespace for entry in bound)
-    metadata = namespace_object.get("metadata") or {}
     selector = (manifest.get("spec") or {}).get("selector") or {}
-    labels, annotations = selector.get("labels"), metadata.get("annotations") or {}
-    if labels is not None and not matches(labels, metadata.get("labels") or {}):
+    labels, annotations = selector.get("labels"), annotations_of(namespace_object)
+    if labels is not None and not matches(labels, labels_of(namespace_object)):
         return False
     return all(annotations.get(key) == value for key, value in (selector.get("annotations") or {}).items())
 

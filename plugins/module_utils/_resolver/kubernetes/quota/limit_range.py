@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ...api.quantity import Quantity, parse
 from ...kubevirt.pod.amounts import Amounts, Container
 from ...kubevirt.pod.amounts import amounts as read
-from .item import CLAIMS, HUGE_PAGES, PODS, QuotaItem
+from .budget import CLAIMS, HUGE_PAGES, PODS, QuotaItem
 
 Limit = Mapping[str, Any]
 

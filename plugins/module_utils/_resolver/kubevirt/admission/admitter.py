@@ -5,25 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..webhooks.config_rules import live_updates
-from . import (
-    cpu,
-    devices,
-    disks,
-    firmware,
-    gates,
-    guest,
-    interfaces,
-    memory,
-    networks,
-    nvidia_grace,
-    scheduling,
-    virtual_machine,
-    vmi_only,
-    volumes,
-)
+from . import cpu, devices, disks, firmware, guest, interfaces, networks, scheduling, virtual_machine, vmi_only, volumes
 from .cluster_config import ClusterConfig
-from .rule import Cause, Rule, Spec
+from .rule import NOT_SUPPORTED, Cause, Rule, Spec
 
 _NETWORK_RULES: Final[tuple[Rule, ...]] = (
     networks.single_pod_network,
@@ -43,10 +27,10 @@ _NETWORK_RULES: Final[tuple[Rule, ...]] = (
 SPEC_RULES: Final[tuple[Rule, ...]] = (
     guest.hostname,
     guest.subdomain,
-    memory.requests,
-    memory.limits,
-    memory.huge_pages,
-    memory.guest_within_limit,
+    cpu.memory_request,
+    cpu.memory_limit,
+    cpu.memory_in_huge_pages,
+    cpu.memory_within_limit,
     firmware.machine_type,
     firmware.acpi_tables,
     cpu.request_not_negative,
@@ -78,7 +62,7 @@ SPEC_RULES: Final[tuple[Rule, ...]] = (
     virtual_machine.eviction_strategy,
     devices.virtual_gpu_displays,
     devices.host_devices,
-    nvidia_grace.check,
+    devices.grace,
     devices.sound,
     firmware.launch_security,
     devices.vsock,
@@ -88,7 +72,7 @@ SPEC_RULES: Final[tuple[Rule, ...]] = (
     devices.video,
     devices.panic_devices,
     devices.reboot_policy,
-    memory.reserved_overhead,
+    cpu.reserved_memory_overhead,
     guest.service_account,
     firmware.persistent_state,
 )
@@ -104,6 +88,10 @@ _VMI_RULES: Final[tuple[Rule, ...]] = (
 )
 
 
+# Gates of removed bindings → the binding.
+_DISCONTINUED: Final = {"Passt": "passt", "Macvtap": "macvtap"}
+
+
 def virtual_machine_causes(
     applied: Spec, stored: Spec, before: Spec | None, namespace: str, config: ClusterConfig
 ) -> list[Cause]:
@@ -114,15 +102,21 @@ def virtual_machine_causes(
     """
     causes: list[Cause] = []
     if before is None:
-        causes = _new_vm(stored["template"]["spec"], applied["template"]["spec"], config)
+        causes = list(_discontinued(stored["template"]["spec"], config))
+        causes = causes or list(interfaces.discontinued(applied["template"]["spec"], "spec", config))
     return (
         causes or list(_vm(applied, config)) or list(virtual_machine.data_volume_namespaces(stored, before, namespace))
     )
 
 
-def _new_vm(stored: Spec, applied: Spec, config: ClusterConfig) -> list[Cause]:
-    causes = list(gates.discontinued(stored, config.developer))
-    return causes or list(interfaces.discontinued(applied, "spec", config))
+def _discontinued(spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
+    """Causes if a new VM uses a discontinued feature and its gate is set (featuregate.ValidateFeatureGates)."""
+    interfaces = spec["domain"]["devices"].get("interfaces", ())
+    for gate in config.developer.get("featureGates") or []:
+        binding = _DISCONTINUED.get(gate)
+        if binding is not None and any(binding in interface for interface in interfaces):
+            remedy = "Please refer to Kubevirt user guide for alternatives."
+            yield Cause(NOT_SUPPORTED, f"{gate} network binding is discontinued since v1.3. {remedy}", "")
 
 
 def _vm(spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
@@ -130,12 +124,12 @@ def _vm(spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
     template, path = spec["template"], "spec.template"
     yield from virtual_machine.metadata(template["metadata"], f"{path}.metadata", config)
     annotations = template["metadata"].get("annotations") or {}
-    yield from nvidia_grace.template_annotations(template["spec"], annotations, f"{path}.metadata", config)
+    yield from devices.grace_annotations(template["spec"], annotations, f"{path}.metadata", config)
     yield from _apply(SPEC_RULES, template["spec"], f"{path}.spec", config)
     yield from virtual_machine.data_volume_templates(spec)
     yield from virtual_machine.run_strategy(spec, config)
     if config.live_updates:
-        yield from live_updates(template["spec"], f"{path}.spec")
+        yield from virtual_machine.live_updates(template["spec"], f"{path}.spec")
 
 
 def vmi(metadata: Spec, spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
@@ -143,10 +137,10 @@ def vmi(metadata: Spec, spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
     fields of the VM.
     """
     path, metadata_path = "spec.template.spec", "spec.template.metadata"
-    yield from gates.discontinued(spec, config.developer)
+    yield from _discontinued(spec, config)
     yield from _apply(_VMI_RULES, spec, path, config)
     yield from virtual_machine.metadata(metadata, metadata_path, config, reserved_labels=True)
-    yield from nvidia_grace.template_annotations(spec, metadata.get("annotations") or {}, metadata_path, config)
+    yield from devices.grace_annotations(spec, metadata.get("annotations") or {}, metadata_path, config)
     yield from vmi_only.hyperv(spec, path, config)
     yield from vmi_only.architecture(spec, path, config)
 

@@ -7,10 +7,8 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ...api.release import NEWEST, Release, differences
-from ..vmi.cluster import updates_live
-from ..vmi.configuration import Configuration
-from ..vmi.configuration import configuration as defaults_of
-from . import gates
+from ..vmi.cluster import Configuration, KubeVirt, updates_live
+from ..vmi.cluster import configuration as defaults_of
 
 _BETA: Final = frozenset(
     (
@@ -83,48 +81,39 @@ class AdmissionRules(NamedTuple):
 
 
 # Differences before a release, newest first: a release takes all rows above it, and later rows win.
-_BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
-    (
-        "1.9.0",
-        {
-            "gates_on": frozenset(),
-            "tdx_needs_no_smm": False,
-            "needs_binding": False,
-            "checks_claims": False,
-            "checks_grace": False,
-            "video_gate": "VideoConfig",
-            "panic_gate": "PanicDevices",
-            "secure_execution_gate": "SecureExecution",
-            "reservation_setting": False,
-        },
-    ),
-    ("1.8.0", {"page_size_field": "hugepages.size", "config_filesystems_gate": "EnableVirtioFsConfigVolumes"}),
-    ("1.7.0", {"one_launch_security": False, "checks_sata_blocks": False, "names_guest_memory": False}),
-    (
-        "1.6.0",
-        {
-            "checks_devices": False,
-            "has_msdm": False,
-            "slash_in_machine": True,
-            "bare_launch_security": False,
-            "secure_execution_gate": "",
-            "video_gate": "",
-            "panic_gate": "",
-            "wait_as_receiver": False,
-        },
-    ),
-    (
-        "1.5.0",
-        {
-            "io_threads_policies": ("shared", "auto"),
-            "binding_gate": "NetworkBindingPlugins",
-            "checks_acpi": False,
-            "checks_storage_filesystems": False,
-            "checks_architectures": False,
-            "config_filesystems_gate": "",
-        },
-    ),
-)
+_BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "1.9.0": {
+        "gates_on": frozenset(),
+        "tdx_needs_no_smm": False,
+        "needs_binding": False,
+        "checks_claims": False,
+        "checks_grace": False,
+        "video_gate": "VideoConfig",
+        "panic_gate": "PanicDevices",
+        "secure_execution_gate": "SecureExecution",
+        "reservation_setting": False,
+    },
+    "1.8.0": {"page_size_field": "hugepages.size", "config_filesystems_gate": "EnableVirtioFsConfigVolumes"},
+    "1.7.0": {"one_launch_security": False, "checks_sata_blocks": False, "names_guest_memory": False},
+    "1.6.0": {
+        "checks_devices": False,
+        "has_msdm": False,
+        "slash_in_machine": True,
+        "bare_launch_security": False,
+        "secure_execution_gate": "",
+        "video_gate": "",
+        "panic_gate": "",
+        "wait_as_receiver": False,
+    },
+    "1.5.0": {
+        "io_threads_policies": ("shared", "auto"),
+        "binding_gate": "NetworkBindingPlugins",
+        "checks_acpi": False,
+        "checks_storage_filesystems": False,
+        "checks_architectures": False,
+        "config_filesystems_gate": "",
+    },
+}
 
 
 @cache
@@ -161,9 +150,9 @@ class ClusterConfig(NamedTuple):
     persistent_reservation: bool = False
     release: Release = NEWEST
 
-    def closed_gates(self) -> frozenset[str]:
-        """Required feature gates of the release that are not open."""
-        return self.release.gates.difference(self.developer.get("featureGates") or ())
+    def closes(self, gate: str) -> bool:
+        """Whether a feature gate that the release requires is not open."""
+        return gate in self.release.gates and gate not in (self.developer.get("featureGates") or ())
 
     @property
     def rules(self) -> AdmissionRules:
@@ -176,8 +165,10 @@ class ClusterConfig(NamedTuple):
         return self.defaults.architecture
 
     def has_gate(self, gate: str) -> bool:
-        """Whether a feature gate is open."""
-        return gates.is_open(gate, self.developer, self.rules.gates_on)
+        """Whether a feature gate is open; one that is both enabled and disabled is (featuregate.IsEnabled)."""
+        if gate in (self.developer.get("featureGates") or []):
+            return True
+        return gate in self.rules.gates_on and gate not in (self.developer.get("disabledFeatureGates") or [])
 
     def machines_for(self, architecture: str) -> tuple[str, ...]:
         """Patterns of the permitted machine types; an unknown architecture counts as amd64."""
@@ -201,6 +192,11 @@ def read(configuration: dict[str, Any], architecture: str, release: Release = NE
         )
     except (AttributeError, TypeError) as error:
         raise ValueError(f"malformed ({' '.join(str(error).split())})") from None
+
+
+def config_of(kubevirt: KubeVirt) -> ClusterConfig:
+    """The configuration of a cluster's KubeVirt. Raises ValueError for a malformed one."""
+    return read(dict(kubevirt.settings), kubevirt.configuration.architecture, kubevirt.release)
 
 
 def _machines(configuration: dict[str, Any]) -> Mapping[str, tuple[str, ...]]:

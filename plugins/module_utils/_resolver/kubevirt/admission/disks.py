@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ...api.fields.enums import ENUMS
+from ...api.fields.domain import ENUMS
 from . import names
 from .cluster_config import ClusterConfig
 from .interfaces import PCI_ADDRESS

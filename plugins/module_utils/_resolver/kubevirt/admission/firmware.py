@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from ..webhooks import config_rules
+from ...api.release import MULTI_ARCHITECTURE, PERSISTENT_STATE
 from .cluster_config import AMD64, S390X, ClusterConfig
 from .rule import FORBIDDEN, INVALID, REQUIRED, Cause, Spec, absolute_path
 
@@ -109,7 +109,7 @@ def launch_security(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Ca
         return
     gate = config.rules.secure_execution_gate
     if architecture == S390X and gate and not config.has_gate(gate):
-        yield _closed_gate(gate, field)
+        yield Cause(INVALID, _not_enabled(gate), field)
     if not config.rules.one_launch_security:
         yield from _sev(spec, field, config)
         return
@@ -125,7 +125,7 @@ def launch_security(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Ca
         return
     gate = _LAUNCH_SECURITY_GATES[chosen[0]]
     if not config.has_gate(gate):
-        yield _closed_gate(gate, field)
+        yield Cause(INVALID, _not_enabled(gate), field)
         return
     for message in _encrypted(chosen[0], spec):
         yield Cause(INVALID, message, field)
@@ -137,14 +137,14 @@ def _sev(spec: Spec, field: str, config: ClusterConfig) -> Iterator[Cause]:
     if not is_sev and config.rules.bare_launch_security:
         return
     if not config.has_gate(gate):
-        yield _closed_gate(gate, field)
+        yield Cause(INVALID, _not_enabled(gate), field)
     elif is_sev:
         for message in _encrypted("SEV", spec):
             yield Cause(INVALID, message, field)
 
 
-def _closed_gate(gate: str, field: str) -> Cause:
-    return Cause(INVALID, f"{gate} feature gate is not enabled in kubevirt-config", field)
+def _not_enabled(gate: str) -> str:
+    return f"{gate} feature gate is not enabled in kubevirt-config"
 
 
 def _encrypted(kind: str, spec: Spec) -> Iterator[str]:
@@ -169,9 +169,19 @@ def _encrypted(kind: str, spec: Spec) -> Iterator[str]:
 
 def architecture(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validateArchitecture."""
-    return config_rules.architecture(spec, path, config.architecture, config.closed_gates())
+    if spec.get("architecture", config.architecture) != config.architecture and config.closes(MULTI_ARCHITECTURE):
+        field = f"{path}.architecture"
+        yield Cause(REQUIRED, f"{_not_enabled(MULTI_ARCHITECTURE)}, invalid entry {field}", field)
 
 
 def persistent_state(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     """validatePersistentState."""
-    return config_rules.persistent_state(spec, path, config.closed_gates())
+    if not config.closes(PERSISTENT_STATE):
+        return
+    domain = spec["domain"]
+    tpm = domain["devices"].get("tpm") or {}
+    if tpm.get("persistent") and tpm.get("enabled") is not False:
+        yield Cause(INVALID, _not_enabled(PERSISTENT_STATE), f"{path}.domain.devices.tpm.persistent")
+    bootloader = (domain.get("firmware") or {}).get("bootloader") or {}
+    if (bootloader.get("efi") or {}).get("persistent"):
+        yield Cause(INVALID, _not_enabled(PERSISTENT_STATE), f"{path}.domain.firmware.bootloader.efi.persistent")

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ...api.fields.enums import ENUMS
-from . import names, networks
+from ...api.fields.domain import ENUMS
+from ...api.names import port_name
+from . import networks
 from .cluster_config import ClusterConfig
 from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
@@ -200,7 +201,7 @@ def _names(ports: list[Spec], field: str) -> Iterator[Cause]:
             continue
         if name in used:
             yield Cause(DUPLICATE, f"Duplicate name of the port: {name}", f"{field}[{index}].name")
-        if not names.is_port_name(name):
+        if port_name(name):
             yield Cause(INVALID, f"Invalid name of the port: {name}", f"{field}[{index}].name")
         used.add(name)
 

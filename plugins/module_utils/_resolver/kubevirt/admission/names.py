@@ -12,7 +12,6 @@ _LABEL_VALUE: Final = f"({_QUALIFIED})?"
 
 _MAX_LABEL: Final = 63
 _MAX_SUBDOMAIN: Final = 253
-_MAX_PORT_NAME: Final = 15
 
 
 def dns_label(name: str) -> list[str]:
@@ -72,18 +71,6 @@ def label_value(value: str) -> list[str]:
         )
         errors.append(_form(rule, _LABEL_VALUE, "MyValue", "my_value", "12345"))
     return errors
-
-
-def is_port_name(name: str) -> bool:
-    """IsValidPortName; KubeVirt's messages do not contain the errors."""
-    return (
-        len(name) <= _MAX_PORT_NAME
-        and re.fullmatch("[-a-z0-9]+", name) is not None
-        and re.search("[a-z]", name) is not None
-        and "--" not in name
-        and not name.startswith("-")
-        and not name.endswith("-")
-    )
 
 
 def _length(name: str, maximum: int) -> list[str]:

@@ -58,12 +58,7 @@ def absolute_path(path: str, field: str) -> Iterator[Cause]:
     """storageadmitters.ValidatePath."""
     if path == "/":
         yield Cause(INVALID, f"{field} must not point to root", field)
-    elif _clean(path) != path.removesuffix("/"):
+    # Go's filepath.Join("/", path). Two leading slashes are special in POSIX and so in Python, but not in Go.
+    elif posixpath.normpath("/" + path.lstrip("/")) != path.removesuffix("/"):
         message = f"{field} must be an absolute path to a file without relative components"
         yield Cause(INVALID, message, field)
-
-
-def _clean(path: str) -> str:
-    """Go's filepath.Join("/", path)."""
-    # Two leading slashes are special in POSIX and so in Python, but not in Go.
-    return posixpath.normpath("/" + path.lstrip("/"))

@@ -51,9 +51,9 @@ def topology_spread(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[C
         skew, key = constraint.get("maxSkew", 0), constraint.get("topologyKey", "")
         action = constraint.get("whenUnsatisfiable", "")
         if skew <= 0:
-            yield _invalid(f"{field}.maxSkew", skew, "must be greater than zero")
+            yield from _invalid(f"{field}.maxSkew", skew, "must be greater than zero")
         if key:
-            yield from _label_name(key, f"{field}.topologyKey")
+            yield from _invalid(f"{field}.topologyKey", key, *names.qualified(key))
         else:
             yield _required(f"{field}.topologyKey", "can not be empty")
         if action not in _UNSATISFIABLE:
@@ -72,7 +72,7 @@ def topology_spread(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[C
 def _weight(weighted: Spec, field: str) -> Iterator[Cause]:
     weight = weighted.get("weight", 0)
     if weight not in _WEIGHTS:
-        yield _invalid(f"{field}.weight", weight, "must be in the range 1-100")
+        yield from _invalid(f"{field}.weight", weight, "must be in the range 1-100")
 
 
 def _node_term(term: Spec, field: str) -> Iterator[Cause]:
@@ -85,7 +85,7 @@ def _node_term(term: Spec, field: str) -> Iterator[Cause]:
                 yield _required(f"{where}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
         else:
             yield from _operator(operator, values, where)
-        yield from _label_name(requirement.get("key", ""), f"{where}.key")
+        yield from _invalid(f"{where}.key", requirement.get("key", ""), *names.qualified(requirement.get("key", "")))
     for index, requirement in enumerate(term.get("matchFields", ())):
         yield from _node_field(requirement, f"{field}.matchFields[{index}]")
 
@@ -94,16 +94,15 @@ def _node_field(requirement: Spec, field: str) -> Iterator[Cause]:
     """ValidateNodeFieldSelectorRequirement."""
     operator, values, key = (requirement.get(name) for name in ("operator", "values", "key"))
     if operator not in ("In", "NotIn"):
-        yield _invalid(f"{field}.operator", operator or "", _NOT_AN_OPERATOR)
+        yield from _invalid(f"{field}.operator", operator or "", _NOT_AN_OPERATOR)
     elif len(values or ()) != 1:
         reason = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
         yield _required(f"{field}.values", reason)
     if key != "metadata.name":
-        yield _invalid(f"{field}.key", key or "", "not a valid field selector key")
+        yield from _invalid(f"{field}.key", key or "", "not a valid field selector key")
         return
     for index, value in enumerate(values or ()):
-        for message in names.dns_subdomain(value):
-            yield _invalid(f"{field}.values[{index}]", value, message)
+        yield from _invalid(f"{field}.values[{index}]", value, *names.dns_subdomain(value))
 
 
 def _pod_term(term: Spec, field: str) -> Iterator[Cause]:
@@ -111,28 +110,25 @@ def _pod_term(term: Spec, field: str) -> Iterator[Cause]:
     for selector in ("labelSelector", "namespaceSelector"):
         yield from _label_selector(term.get(selector), f"{field}.{selector}")
     for namespace in term.get("namespaces", ()):
-        for message in names.dns_label(namespace):
-            yield _invalid(f"{field}.namespace", namespace, message)
+        yield from _invalid(f"{field}.namespace", namespace, *names.dns_label(namespace))
     key = term.get("topologyKey", "")
     if not key:
         yield _required(f"{field}.topologyKey", "can not be empty")
-    yield from _label_name(key, f"{field}.topologyKey")
+    yield from _invalid(f"{field}.topologyKey", key, *names.qualified(key))
 
 
 def _label_selector(selector: Spec | None, field: str) -> Iterator[Cause]:
     """ValidateLabelSelector (k8s.io/apimachinery/pkg/apis/meta/v1/validation)."""
     for key, value in ((selector or {}).get("matchLabels") or {}).items():
-        yield from _label_name(key, f"{field}.matchLabels")
-        for message in names.label_value(value):
-            yield _invalid(f"{field}.matchLabels", value, message)
+        yield from _invalid(f"{field}.matchLabels", key, *names.qualified(key))
+        yield from _invalid(f"{field}.matchLabels", value, *names.label_value(value))
     for index, requirement in enumerate((selector or {}).get("matchExpressions", ())):
         where = f"{field}.matchExpressions[{index}]"
         values = requirement.get("values", ())
         yield from _operator(requirement.get("operator", ""), values, where)
-        yield from _label_name(requirement.get("key", ""), f"{where}.key")
+        yield from _invalid(f"{where}.key", requirement.get("key", ""), *names.qualified(requirement.get("key", "")))
         for position, value in enumerate(values):
-            for message in names.label_value(value):
-                yield _invalid(f"{where}.values[{position}]", value, message)
+            yield from _invalid(f"{where}.values[{position}]", value, *names.label_value(value))
 
 
 def _operator(operator: str, values: Any, field: str) -> Iterator[Cause]:
@@ -143,17 +139,13 @@ def _operator(operator: str, values: Any, field: str) -> Iterator[Cause]:
         if values:
             yield _error(f"{field}.values", f"Forbidden: {_NO_VALUES}")
     else:
-        yield _invalid(f"{field}.operator", operator, _NOT_AN_OPERATOR)
+        yield from _invalid(f"{field}.operator", operator, _NOT_AN_OPERATOR)
 
 
-def _label_name(name: str, field: str) -> Iterator[Cause]:
-    for message in names.qualified(name):
-        yield _invalid(field, name, message)
-
-
-def _invalid(field: str, value: Any, detail: str) -> Cause:
+def _invalid(field: str, value: Any, *details: str) -> Iterator[Cause]:
     """field.Invalid."""
-    return _error(field, f"Invalid value: {quoted(value)}: {detail}")
+    for detail in details:
+        yield _error(field, f"Invalid value: {quoted(value)}: {detail}")
 
 
 def _required(field: str, detail: str) -> Cause:

@@ -58,19 +58,29 @@ _INDEX: Final = re.compile(r"\[\d+\]")
 def causes(vm: Spec, release: Release) -> list[Cause]:
     """The causes for a VM's spec as it was declared. The canonical form has values where these fields are missing."""
     spec = release_schema.without_unknown_fields(_VM, vm, release)
+    forbidden = [field.path for field in release_schema.unknown(_VM, vm, release, "spec") if is_kept(field.path)]
+    missing = release_schema.missing_fields(_VM, spec, release, "spec", scalars=False)
     problems = [
-        *(_forbidden(field.path) for field in release_schema.unknown(_VM, vm, release, "spec") if is_kept(field.path)),
+        *(Cause(FORBIDDEN, f"{_INDEX.sub('', path)} in body is a forbidden property", path) for path in forbidden),
         *_nulls(vm.get("template"), "spec.template"),
         *(
             cause
             for index, template in enumerate(vm.get("dataVolumeTemplates") or [])
             for cause in _nulls(template, f"spec.dataVolumeTemplates[{index}]")
         ),
-        *(_required(path) for path in release_schema.missing_fields(_VM, spec, release, "spec", scalars=False)),
+        *(Cause(REQUIRED, f"{_INDEX.sub('', path)} in body is required", path) for path in missing),
     ]
     return problems or [
         *_choices(spec),
-        *_data_volume_causes(spec.get("dataVolumeTemplates") or []),
+        *(
+            cause
+            for index, template in enumerate(spec.get("dataVolumeTemplates") or [])
+            for cause in _supported(
+                (template.get("spec") or {}).get("contentType") or None,
+                _CONTENT_TYPES,
+                f"spec.dataVolumeTemplates[{index}].spec.contentType",
+            )
+        ),
         *_template_causes((spec.get("template") or {}).get("spec") or {}, "spec.template.spec"),
     ]
 
@@ -84,12 +94,6 @@ def object_causes(spec_type: str, spec: Spec, release: Release) -> list[Cause]:
     """The causes for the spec of an instancetype or preference as it was declared."""
     missing = release_schema.missing_fields(spec_type, spec, release, "spec", scalars=True)
     return [Cause(REQUIRED, "Required value", path) for path in missing]
-
-
-def _data_volume_causes(templates: list[Spec]) -> Iterator[Cause]:
-    for index, template in enumerate(templates):
-        field = f"spec.dataVolumeTemplates[{index}].spec.contentType"
-        yield from _supported((template.get("spec") or {}).get("contentType") or None, _CONTENT_TYPES, field)
 
 
 def _template_causes(spec: Spec, path: str) -> Iterator[Cause]:
@@ -162,14 +166,6 @@ def _nulls(template: Any, path: str) -> Iterator[Cause]:
     for name, kind in nulls.items():
         message = f'{_INDEX.sub("", path)}.{name} in body must be of type {kind}: "null"'
         yield Cause(INVALID, message, f"{path}.{name}")
-
-
-def _required(path: str) -> Cause:
-    return Cause(REQUIRED, f"{_INDEX.sub('', path)} in body is required", path)
-
-
-def _forbidden(path: str) -> Cause:
-    return Cause(FORBIDDEN, f"{_INDEX.sub('', path)} in body is a forbidden property", path)
 
 
 def _duplicates(names: list[Any]) -> Iterator[tuple[int, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ..vmi.hotplug import memory_hotplug_error
 from .cluster_config import ClusterConfig
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
@@ -85,22 +86,17 @@ def run_strategy(vm: Spec, config: ClusterConfig) -> Iterator[Cause]:
 
 def data_volume_templates(vm: Spec) -> Iterator[Cause]:
     """ValidateDataVolumeTemplate. vm: the VM's spec."""
+    sources = (("persistentVolumeClaim", "claimName"), ("dataVolume", "name"))
     volumes = vm["template"]["spec"].get("volumes", ())
+    used = {volume[source].get(key) for volume in volumes for source, key in sources if volume.get(source)}
     for index, template in enumerate(vm.get("dataVolumeTemplates", ())):
         field = f"spec.dataVolumeTemplate[{index}]"
         cause = _data_volume(template, field)
         if cause is not None:
             yield cause
-        elif not any(_refers_to(volume, template["metadata"].get("name", "")) for volume in volumes):
+        elif template["metadata"].get("name", "") not in used:
             message = f"DataVolumeTemplate entry {field} must be referenced in the VMI template's 'volumes' list"
             yield Cause(REQUIRED, message, field)
-
-
-def _refers_to(volume: Spec, name: str) -> bool:
-    claim, data_volume = volume.get("persistentVolumeClaim"), volume.get("dataVolume")
-    return (claim is not None and claim.get("claimName") == name) or (
-        data_volume is not None and data_volume.get("name") == name
-    )
 
 
 def _data_volume(template: Spec, field: str) -> Cause | None:
@@ -136,3 +132,16 @@ def data_volume_namespaces(vm: Spec, before: Spec | None, namespace: str) -> Ite
         if other and other != namespace:
             message = f"Embedded DataVolume namespace {other} differs from VM namespace {namespace}"
             yield Cause(INVALID, message, f"spec.dataVolumeTemplates[{index}]")
+
+
+def live_updates(spec: Spec, path: str) -> Iterator[Cause]:
+    """validateLiveUpdateFeatures of a VMI spec at a path, for clusters with live updates."""
+    domain = spec["domain"]
+    cpu, memory = domain.get("cpu") or {}, domain.get("memory") or {}
+    if cpu.get("maxSockets") and cpu.get("sockets", 0) > cpu["maxSockets"]:
+        message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
+        yield Cause(INVALID, message, f"{path}.domain.cpu.sockets")
+    if memory.get("maxGuest") is not None:
+        error = memory_hotplug_error(spec, memory["maxGuest"])
+        if error is not None:
+            yield Cause(INVALID, error, f"{path}.domain.memory.guest")

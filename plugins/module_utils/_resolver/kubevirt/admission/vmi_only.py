@@ -8,16 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..vmi.vmi_defaults import HYPERV_NEEDS
+from ..vmi.defaults import HYPERV_NEEDS
 from .cluster_config import AMD64, ARM64, S390X, ClusterConfig
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount
 
 _RESERVED_PATHS: Final = ("/var/run/kubevirt", "/var/run/libvirt")
-_VIDEO: Final = {
-    AMD64: ("vga", "cirrus", "virtio", "ramfb", "bochs"),
-    ARM64: ("virtio", "ramfb"),
-    S390X: ("virtio",),
-}
+_VIDEO: Final = {AMD64: ("vga", "cirrus", "virtio", "ramfb", "bochs"), ARM64: ("virtio", "ramfb"), S390X: ("virtio",)}
 _WATCHDOGS: Final = {AMD64: ("I6300ESB", "amd64 only supports"), S390X: ("Diag288", "s390x only supports")}
 
 

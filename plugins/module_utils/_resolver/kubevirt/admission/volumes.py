@@ -51,7 +51,10 @@ def check(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
         if name in first:
             yield Cause(INVALID, f"{field} and {path}[{first[name]}] must not have the same Name.", f"{field}.name")
         first.setdefault(name, index)
-        yield from _source(volume, field)
+        if "dataVolume" in volume and not volume["dataVolume"].get("name"):
+            yield Cause(REQUIRED, "DataVolume 'name' must be set", f"{field}.name")
+        if sum(source in volume for source in SOURCES) != 1:
+            yield Cause(INVALID, f"{field} must have exactly one source type set", field)
         yield from cloud_init(volume, field)
         if "downwardMetrics" in volume and not config.has_gate("DownwardMetrics"):
             message = "downwardMetrics disks are not allowed: DownwardMetrics feature gate is not enabled."
@@ -63,13 +66,6 @@ def check(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
     for source, words in _SINGLE.items():
         if sum(source in volume for volume in volumes) > 1:
             yield Cause(INVALID, f"{path} must have max one {words} set", path)
-
-
-def _source(volume: Spec, field: str) -> Iterator[Cause]:
-    if "dataVolume" in volume and not volume["dataVolume"].get("name"):
-        yield Cause(REQUIRED, "DataVolume 'name' must be set", f"{field}.name")
-    if sum(source in volume for source in SOURCES) != 1:
-        yield Cause(INVALID, f"{field} must have exactly one source type set", field)
 
 
 def _host_disk(disk: Spec | None, volume_field: str, config: ClusterConfig) -> Iterator[Cause]:

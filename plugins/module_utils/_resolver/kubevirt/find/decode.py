@@ -14,11 +14,10 @@ from typing import Any, Final, NamedTuple
 
 from ...api import release_schema, schema
 from ...api.errors import FieldError, go_reason
-from ...api.fields.alpha import SPEC_TYPES
+from ...api.fields.instancetype import SPEC_TYPES
+from ...api.manifest import Manifest
 from ...api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ...api.release import NEWEST, Release
-
-Manifest = dict[str, Any]
 
 V1ALPHA1: Final = "instancetype.kubevirt.io/v1alpha1"
 V1ALPHA2: Final = "instancetype.kubevirt.io/v1alpha2"
@@ -33,24 +32,24 @@ _FAILURES: Final = {
 }
 
 
-class Converted(NamedTuple):
-    """An object converted to v1beta1.
+class Decoded(NamedTuple):
+    """The contents of a ControllerRevision.
 
-    manifest: the object as v1beta1; None with an error.
+    manifest: the canonical object with apiVersion and kind; None with an error, or if the revision is empty.
     """
 
     manifest: Manifest | None = None
     error: str | None = None
 
 
-def convert(data: Manifest, release: Release) -> Converted:
+def convert(data: Manifest, release: Release) -> Decoded:
     """An object of v1alpha1 or v1alpha2, converted to v1beta1 as the release does."""
     kind, spec = data["kind"], data.get("spec")
     role = ROLE_OF_KIND[kind]
     if spec is not None and not isinstance(spec, dict):
         version = data["apiVersion"].rpartition("/")[2]
         json_type = {str: "string", list: "array", bool: "bool"}.get(type(spec), "number")
-        return Converted(
+        return Decoded(
             error=f"json: cannot unmarshal {json_type} into Go struct field {kind}.spec"
             f" of type {version}.{role.spec_type}"
         )
@@ -58,11 +57,11 @@ def convert(data: Manifest, release: Release) -> Converted:
         metadata = schema.canonical("ObjectMeta", data.get("metadata"))
         converted = release_schema.canonical(SPEC_TYPES[role.kind, data["apiVersion"]], spec, release)
     except FieldError as error:
-        return Converted(error=go_reason(error))
-    return Converted(_manifest(kind, metadata, converted))
+        return Decoded(error=go_reason(error))
+    return Decoded(_manifest(kind, metadata, converted))
 
 
-def spec_revision(data: Manifest, role: Role | None, release: Release) -> Converted | None:
+def spec_revision(data: Manifest, role: Role | None, release: Release) -> Decoded | None:
     """The object of which only the spec is stored, if the release recognizes the data as such.
 
     role: of the VM's matcher; a lenient release reads the spec as that.
@@ -89,7 +88,7 @@ def _decoded(spec: Any) -> str | None:
         return None
 
 
-def _lenient(text: str, role: Role) -> Converted:
+def _lenient(text: str, role: Role) -> Decoded:
     """The fields of the text that exist in the role's spec."""
     try:
         spec = schema.canonical(SPEC_TYPES[role.kind, V1ALPHA1], _object(text))
@@ -98,22 +97,22 @@ def _lenient(text: str, role: Role) -> Converted:
     except FieldError as error:
         reason = go_reason(error)
     else:
-        return Converted(_manifest(role.kind, {"name": _name(role)}, spec))
-    return Converted(error=f"failed to decode old ControllerRevision: failed to decode {_FAILURES[role]}: {reason}")
+        return Decoded(_manifest(role.kind, {"name": _name(role)}, spec))
+    return Decoded(error=f"failed to decode old ControllerRevision: failed to decode {_FAILURES[role]}: {reason}")
 
 
-def _strict(text: str, release: Release) -> Converted | None:
+def _strict(text: str, release: Release) -> Decoded | None:
     """A preference if all fields belong to a preference, else an instancetype if all belong to one, else None."""
     for role in (PREFERENCE, INSTANCETYPE):
         type_name = SPEC_TYPES[role.kind, V1ALPHA1]
         try:
             spec = _object(text)
-            if any(release_schema.unknown_fields(type_name, spec, release)):
+            if any(release_schema.unknown(type_name, spec, release)):
                 continue
             spec = release_schema.canonical(type_name, spec, release)
         except (_NotJSON, FieldError):
             continue
-        return Converted(_manifest(role.kind, {"name": _name(role)}, spec))
+        return Decoded(_manifest(role.kind, {"name": _name(role)}, spec))
     return None
 
 
@@ -176,16 +175,6 @@ _REGISTERED: Final = {
 }
 
 
-class Decoded(NamedTuple):
-    """The contents of a ControllerRevision.
-
-    manifest: the canonical object with apiVersion and kind; None with an error, or if the revision is empty.
-    """
-
-    manifest: Manifest | None = None
-    error: str | None = None
-
-
 class DecodedSpec(NamedTuple):
     """The spec in a ControllerRevision.
 
@@ -209,13 +198,13 @@ def decode(revision: Manifest, release: Release = NEWEST, role: Role | None = No
     if release.old_revisions:
         spec_alone = spec_revision(data, role, release)
         if spec_alone is not None:
-            return Decoded(*spec_alone)
+            return spec_alone
     kind, api_version, problem = _kind_of(data)
     if problem:
         return Decoded(error=_FAILED + problem)
     if release.old_revisions and api_version in API_VERSIONS and kind in ROLE_OF_KIND:
         converted = convert(data, release)
-        return Decoded(converted.manifest, None if converted.error is None else _FAILED + converted.error)
+        return converted if converted.error is None else Decoded(error=_FAILED + converted.error)
     go_type = _go_type(api_version, kind)
     if go_type is None:
         message = f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"'

@@ -6,24 +6,20 @@ manifests (`Objects`), or a cache for an API server.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...api import release_schema
 from ...api.errors import FieldError
 from ...api.kinds import BY_NAME
-from ...api.matcher import INSTANCETYPE, PREFERENCE, Role
+from ...api.manifest import Manifest, labels_of, namespace_of
+from ...api.matcher import Role
 from ...api.release import NEWEST, Release
 from . import decode, naming
 from .lookup import Lookup, Problem, not_found
 
-Manifest = dict[str, Any]
-
 
 class LookupResult(NamedTuple):
-    """The object that a VM refers to.
-
-    manifest: the object; None if the VM does not refer to one, or with an error.
-    """
+    """The object that a VM refers to. manifest: the object; None if the VM does not refer to one, or with an error."""
 
     manifest: Manifest | None = None
     error: Problem | None = None
@@ -39,16 +35,6 @@ class EffectiveSpec(NamedTuple):
     spec: Manifest | None = None
     error: Problem | None = None
     revision: str = ""
-
-
-def instancetype_spec(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> EffectiveSpec:
-    """The spec of a VM's effective instancetype. vm: a plain or canonical manifest."""
-    return spec(vm, INSTANCETYPE, objects, release)
-
-
-def preference_spec(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> EffectiveSpec:
-    """The spec of a VM's effective preference. vm: a plain or canonical manifest."""
-    return spec(vm, PREFERENCE, objects, release)
 
 
 def spec(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> EffectiveSpec:
@@ -82,10 +68,10 @@ def captured(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWES
     reference = naming.referenced(vm, role, release)
     if matcher is None or not reference.name:
         return LookupResult()
-    result = _get(objects, "ControllerRevision", _namespace(vm), reference.name)
+    result = _get(objects, "ControllerRevision", namespace_of(vm), reference.name)
     if result.manifest is None or reference.pinned or not release.checks_captured_name:
         return result
-    label = naming.labels(result.manifest).get(naming.NAME_LABEL)
+    label = labels_of(result.manifest).get(naming.NAME_LABEL)
     return result if label is not None and label == (matcher.get("name") or "") else LookupResult()
 
 
@@ -97,7 +83,7 @@ def live(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -
     kind = role.kind_of(matcher)
     if kind is None or (not matcher.get("kind") and role.matcher in release.finding_needs_kind):
         return LookupResult(error=unexpected_kind(role, matcher))
-    return _get(objects, kind, _namespace(vm) if BY_NAME[kind].namespaced else "", matcher.get("name") or "")
+    return _get(objects, kind, namespace_of(vm) if BY_NAME[kind].namespaced else "", matcher.get("name") or "")
 
 
 def unexpected_kind(role: Role, matcher: Manifest) -> Problem:
@@ -110,7 +96,3 @@ def _get(objects: Lookup, kind: str, namespace: str, name: str) -> LookupResult:
     if isinstance(result, Problem):
         return LookupResult(error=result)
     return LookupResult(error=not_found(kind, name)) if result is None else LookupResult(result)
-
-
-def _namespace(vm: Manifest) -> str:
-    return (vm.get("metadata") or {}).get("namespace") or ""

@@ -10,12 +10,11 @@ from typing import Any, Final, NamedTuple
 
 from ...api import release_schema
 from ...api.errors import FieldError, Panic
+from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, ROLES, Role
 from ...api.release import NEWEST, Release
 from . import revision
 from .lookup import PANIC, Lookup, Problem, not_found
-
-Manifest = dict[str, Any]
 
 REJECT: Final = "Reject"
 IGNORE: Final = "Ignore"
@@ -102,10 +101,7 @@ def _infer_in_place(vm: Manifest, role: Role, objects: Lookup, release: Release)
 def from_volume(
     vm: Manifest, volume: str, role: Role, objects: Lookup, release: Release = NEWEST
 ) -> Matcher | NotInferred:
-    """The matcher in the labels of a canonical VM's volume.
-
-    Raises Panic for a VM without template.
-    """
+    """The matcher in the labels of a canonical VM's volume. Raises Panic for a VM without template."""
     template = vm["spec"]["template"]
     if template is None:
         raise Panic("the VirtualMachine has no template")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from ...api.kinds import BY_NAME
-
-Manifest = dict[str, Any]
-
+from ...api.manifest import Manifest
 
 # The reason of a Problem that represents a panic of KubeVirt.
 PANIC: Final = "Crash"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from ...api.manifest import Manifest, labels_of
 from ...api.matcher import Role
 from ...api.release import NEWEST, Release
-
-Manifest = dict[str, Any]
-
 
 VERSION: Final = "v1beta1"
 _LABEL: Final = "instancetype.kubevirt.io/object-"
@@ -76,14 +74,9 @@ def owner_reference(vm: Manifest) -> Manifest:
     }
 
 
-def labels(revision: Manifest) -> dict[str, str]:
-    """The labels of a manifest."""
-    return (revision.get("metadata") or {}).get("labels") or {}
-
-
 def is_latest(revision: Manifest) -> bool:
     """Whether a revision is labelled with the current version; the label decides, not the data."""
-    return labels(revision).get(VERSION_LABEL) == VERSION
+    return labels_of(revision).get(VERSION_LABEL) == VERSION
 
 
 def recapture_fields(matcher: Manifest, reference: Manifest) -> list[str]:
@@ -97,5 +90,5 @@ def recapture_fields(matcher: Manifest, reference: Manifest) -> list[str]:
 
 def generation_of(revision: Manifest) -> int:
     """The generation in a revision's label; 0 without one."""
-    label = labels(revision).get(GENERATION_LABEL, "")
+    label = labels_of(revision).get(GENERATION_LABEL, "")
     return int(label) if label.isdigit() else 0

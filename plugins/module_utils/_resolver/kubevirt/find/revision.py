@@ -5,25 +5,14 @@ KubeVirt ``pkg/instancetype/revision``.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from ...api import matcher, release_schema, schema, semantic
+from ...api import matcher, release_schema, schema
+from ...api.manifest import Manifest
 from ...api.matcher import ROLE_OF_KIND, Role
 from ...api.release import NEWEST, Release
 from . import decode
-from .naming import (
-    GENERATION_LABEL,
-    KIND_LABEL,
-    NAME_LABEL,
-    UID_LABEL,
-    VERSION,
-    VERSION_LABEL,
-    name,
-    owner_reference,
-)
-
-Manifest = dict[str, Any]
-
+from .naming import GENERATION_LABEL, KIND_LABEL, NAME_LABEL, UID_LABEL, VERSION, VERSION_LABEL, name, owner_reference
 
 # A revision keeps the other metadata of its object.
 _DROPPED_METADATA: Final = ("labels", "annotations", "finalizers", "ownerReferences", "managedFields")
@@ -64,10 +53,7 @@ def as_written(spec: Manifest) -> Manifest:
 
 
 class Comparison(NamedTuple):
-    """The comparison of two revisions.
-
-    equal: both contain the same spec. error: why they cannot be compared.
-    """
+    """The comparison of two revisions. equal: both contain the same spec. error: why they cannot be compared."""
 
     equal: bool = False
     error: str | None = None
@@ -96,4 +82,4 @@ def compare(first: Manifest, second: Manifest, release: Release = NEWEST, role: 
 
 def same_spec(role: Role, spec: Manifest, other: Manifest) -> bool:
     """Whether two canonical specs have the same meaning: quantities by value, the rest as written."""
-    return semantic.equal(role.spec_type, spec, other)
+    return schema.equal(role.spec_type, spec, other)

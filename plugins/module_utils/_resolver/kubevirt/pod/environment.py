@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api.quantity import Quantity, parse
 from ...api.release import NEWEST, Release, differences
-from ..vmi.configuration import DEFAULT_ARCHITECTURE, is_valid
+from ..vmi.cluster import DEFAULT_ARCHITECTURE, is_valid
 
 _GATES_OF_1_5: Final = frozenset(("AlignCPUs", "HypervStrictCheck"))
 _GATES_OF_1_4: Final = _GATES_OF_1_5 | {"AutoResourceLimitsGate"}
@@ -95,49 +95,40 @@ class PodRules(NamedTuple):
 
 
 # Differences before a release, newest first: a release takes all rows above it, and later rows win.
-_BEFORE: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
-    (
-        "1.9.0",
-        {
-            "gates": _GATES_OF_1_8,
-            "gates_on": frozenset(),
-            "has_tdx_device": False,
-            "quote_socket": False,
-            "claims_need_request": True,
-            "checks_claimed_devices": False,
-            "separates_reservations": False,
-        },
-    ),
-    ("1.8.0", {"gates": _GATES_OF_1_6, "claims_once": True, "cpu_manager_label": "cpumanager"}),
-    ("1.7.0", {"snp_overhead": False, "snp_label": False, "sev_device_of_snp": False}),
-    (
-        "1.6.0",
-        {
-            "gates": _GATES_OF_1_5,
-            "video_overhead": 16,
-            "console_log_is_sidecar": False,
-            "pci_topology": False,
-            "secure_execution_label": False,
-            "added_node_selector": False,
-            "vendor_label": False,
-            "needs_host_model": True,
-            "nameless_devices": True,
-        },
-    ),
-    (
-        "1.5.0",
-        {
-            "gates": _GATES_OF_1_4,
-            "fixed_overhead": 215,
-            "guaranteed_overhead_scales": False,
-            "pool_needs_cpu": False,
-            "dedicated_wins": False,
-            "limits_gate": "AutoResourceLimitsGate",
-            "machine_label": False,
-            "feature_labels": False,
-        },
-    ),
-)
+_BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "1.9.0": {
+        "gates": _GATES_OF_1_8,
+        "gates_on": frozenset(),
+        "has_tdx_device": False,
+        "quote_socket": False,
+        "claims_need_request": True,
+        "checks_claimed_devices": False,
+        "separates_reservations": False,
+    },
+    "1.8.0": {"gates": _GATES_OF_1_6, "claims_once": True, "cpu_manager_label": "cpumanager"},
+    "1.7.0": {"snp_overhead": False, "snp_label": False, "sev_device_of_snp": False},
+    "1.6.0": {
+        "gates": _GATES_OF_1_5,
+        "video_overhead": 16,
+        "console_log_is_sidecar": False,
+        "pci_topology": False,
+        "secure_execution_label": False,
+        "added_node_selector": False,
+        "vendor_label": False,
+        "needs_host_model": True,
+        "nameless_devices": True,
+    },
+    "1.5.0": {
+        "gates": _GATES_OF_1_4,
+        "fixed_overhead": 215,
+        "guaranteed_overhead_scales": False,
+        "pool_needs_cpu": False,
+        "dedicated_wins": False,
+        "limits_gate": "AutoResourceLimitsGate",
+        "machine_label": False,
+        "feature_labels": False,
+    },
+}
 
 
 @cache

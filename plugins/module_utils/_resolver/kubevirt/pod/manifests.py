@@ -1,17 +1,23 @@
-"""The surroundings of pods from manifests: names and labels, quotas, networks."""
+"""The pods of VMs from manifests, and their surroundings: names and labels, quotas, networks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
+from ...api import release_schema
 from ...api.errors import FieldError, QuantityError
+from ...api.manifest import Manifest, metadata_of, name_of, namespace_of
+from ...api.matcher import INSTANCETYPE, ROLES, set_kinds
+from ...api.tree import copy
+from ..find import find
+from ..find.lookup import Lookup
+from ..vmi import expand
 from ..vmi.cluster import KubeVirt
 from .environment import Environment
-from .resources import environment_of
-
-Manifest = dict[str, Any]
+from .pod import Pod, Unrenderable
+from .resources import environment_of, launch
 
 _NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 
@@ -60,32 +66,6 @@ def malformed(kind: str, manifest: Manifest, error: Exception) -> str:
     return f"{name_of(manifest) or 'an object without a name'} is not a {kind}: {reason}"
 
 
-def metadata_of(manifest: Manifest) -> Manifest:
-    """The metadata of a manifest. Raises FieldError if they are not a mapping."""
-    metadata = manifest.get("metadata") or {}
-    if not isinstance(metadata, Mapping):
-        raise FieldError("metadata", f"expected a mapping, found {metadata!r}")
-    return dict(metadata)
-
-
-def namespace_of(manifest: Manifest) -> str:
-    return str(metadata_of(manifest).get("namespace") or "")
-
-
-def name_of(manifest: Manifest) -> str:
-    return str(metadata_of(manifest).get("name") or "")
-
-
-def label_of(manifest: Manifest) -> str:
-    """``shop/web``"""
-    return f"{namespace_of(manifest)}/{name_of(manifest)}"
-
-
-def labels_of(manifest: Manifest | None) -> dict[str, str]:
-    """The labels of a manifest."""
-    return dict(metadata_of(manifest or {}).get("labels") or {})
-
-
 def hard_of(quotas: Sequence[Manifest]) -> tuple[Manifest, ...]:
     """`spec.hard` of ResourceQuotas. Raises FieldError if one has none."""
     limits = []
@@ -106,3 +86,96 @@ def network_resources(networks: Sequence[Manifest] | None) -> dict[str, str] | N
         name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
         resources[name] = (metadata.get("annotations") or {}).get(_NETWORK_RESOURCE, "")
     return resources
+
+
+# What to do with running VMs.
+KEEP, RESTART, MIGRATE = "keep", "restart", "migrate"
+
+
+class NoPod(ValueError):
+    """The VM has no pod; one line says why."""
+
+
+class RenderedVM(NamedTuple):
+    """The spec of a VM's VMI as stored, and the VMI's pod."""
+
+    spec: Manifest
+    pod: Pod
+
+
+def render_vm(
+    vm: Manifest,
+    lookup: Lookup,
+    kubevirt: KubeVirt,
+    env: Environment,
+    uid: str = "",
+    source: Mapping[str, str] | None = None,
+) -> RenderedVM:
+    """The VMI and the pod of a VM that starts or migrates.
+
+    lookup: instancetypes, preferences and revisions. uid: of the running VMI, if any. source: the labels of the node
+    from which it migrates. Raises NoPod, FieldError.
+    """
+    release = kubevirt.release
+    if not isinstance(vm.get("spec"), dict):
+        raise FieldError("spec", "is missing; a VirtualMachine's manifest is needed")
+    vm = copy(vm)
+    if release.sets_matcher_kind:
+        set_kinds(vm)
+    specs = []
+    for role in ROLES:
+        matcher = role.matcher_of(vm) or {}
+        if matcher.get("inferFromVolume") and not matcher.get("name"):
+            raise NoPod(f"its {role.matcher} is to be inferred from the volume {matcher['inferFromVolume']}")
+        effective = find.spec(vm, role, lookup, release)
+        if effective.error is not None:
+            raise NoPod(effective.error.message)
+        specs.append(effective.spec)
+    template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
+    return _render(metadata_of(vm), template, specs[0], specs[1], kubevirt, env, uid, source)
+
+
+def sample_pod(instancetype: Manifest, kubevirt: KubeVirt, env: Environment) -> Pod:
+    """The pod of a VM that has only an instancetype. Raises NoPod, FieldError."""
+    release = kubevirt.release
+    template = release_schema.canonical(
+        "VirtualMachineInstanceTemplateSpec", {"spec": {"domain": {"devices": {}}}}, release
+    )
+    spec = release_schema.canonical(INSTANCETYPE.spec_type, instancetype.get("spec", instancetype), release)
+    return _render({"name": name_of(instancetype)}, template, spec, None, kubevirt, env).pod
+
+
+def _render(
+    vm_metadata: Manifest,
+    template: Manifest,
+    instancetype: Manifest | None,
+    preference: Manifest | None,
+    kubevirt: KubeVirt,
+    env: Environment,
+    uid: str = "",
+    source: Mapping[str, str] | None = None,
+) -> RenderedVM:
+    problem = expand.fill_new(template, instancetype, preference, kubevirt.configuration, kubevirt.release)
+    if problem is not None:
+        raise NoPod(problem.message)
+    name, namespace = str(vm_metadata.get("name") or ""), str(vm_metadata.get("namespace") or "")
+    metadata = {**template["metadata"], "name": name, "namespace": namespace, "uid": uid}
+    try:
+        return RenderedVM(*launch(metadata, template["spec"], kubevirt, env, source))
+    except Unrenderable as error:
+        raise NoPod(f"KubeVirt cannot create a pod for the VM: {error}") from None
+
+
+def verdict(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """{evaluated, fits, problem} of several such answers; `problem` is empty for a pod that fits.
+
+    Where one answer is certain that the pod does not fit, it does not matter that another one is not evaluated.
+    """
+    all_results = list(results)
+    certain = any(result["evaluated"] and not result["fits"] for result in all_results)
+    problems = dict.fromkeys(result["problem"] for result in all_results if not result["fits"])
+    return {
+        "evaluated": certain or all(result["evaluated"] for result in all_results),
+        "fits": not problems,
+        "problem": "; ".join(problems),
+    }

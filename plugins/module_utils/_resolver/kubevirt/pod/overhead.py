@@ -56,7 +56,8 @@ def _mebibytes(spec: Spec, env: Environment) -> int:
         result += rules.video_overhead
     if (spec.get("architecture") or env.architecture) == "arm64":
         result += _ARM_FLASH
-    if devices.get("gpus") or devices.get("hostDevices") or _has_sriov(spec):
+    sriov = any("sriov" in interface for interface in devices.get("interfaces", ()))
+    if devices.get("gpus") or devices.get("hostDevices") or sriov:
         result += _VFIO
     if any("downwardMetrics" in volume for volume in spec.get("volumes", ())):
         result += _METRICS_VOLUME
@@ -68,10 +69,6 @@ def _mebibytes(spec: Spec, env: Environment) -> int:
     if "tpm" in devices and devices["tpm"].get("enabled", True):
         result += _TPM
     return result
-
-
-def _has_sriov(spec: Spec) -> bool:
-    return any("sriov" in interface for interface in spec["domain"]["devices"].get("interfaces", ()))
 
 
 def _reserved(spec: Spec) -> int:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ...api.manifest import Manifest
 from ...api.quantity import parse
 from ...api.tree import copy
-from ..vmi.cluster import KubeVirt
-from ..vmi.configuration import configuration
-from ..vmi.guest import guest
+from ..vmi.cluster import KubeVirt, configuration
+from ..vmi.defaults import NO_LIMITS, has_pcie, select_nodes, set_vmi_defaults
 from ..vmi.hotplug import limits
-from ..vmi.vmi_defaults import NO_LIMITS, has_pcie, select_nodes, set_vmi_defaults
+from ..vmi.vmi import guest
 from .amounts import Amounts, texts
 from .environment import Environment, environment
-from .migration import target
-from .pod import Manifest, Pod, pod
+from .pod import Pod, pod, target
 from .scheduling import needs_tsc_frequency
 from .traits import Spec, has_tdx, is_dedicated, pool_threads
 
@@ -86,11 +85,7 @@ def environment_of(
 
 
 def launch(
-    metadata: Manifest,
-    spec: Spec,
-    kubevirt: KubeVirt,
-    env: Environment,
-    source: Mapping[str, str] | None = None,
+    metadata: Manifest, spec: Spec, kubevirt: KubeVirt, env: Environment, source: Mapping[str, str] | None = None
 ) -> tuple[Spec, Pod]:
     """The spec of a new VMI as stored, and its pod.
 
@@ -106,11 +101,7 @@ def launch(
 
 
 def resources(
-    metadata: Manifest,
-    spec: Spec,
-    kubevirt: KubeVirt,
-    env: Environment,
-    source: Mapping[str, str] | None = None,
+    metadata: Manifest, spec: Spec, kubevirt: KubeVirt, env: Environment, source: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """{guest, pod} of an expanded template's canonical metadata and spec, without absent values.
 

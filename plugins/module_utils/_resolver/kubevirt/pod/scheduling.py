@@ -41,12 +41,15 @@ _WEIGHT: Final = 100
 def affinity(spec: Spec, env: Environment) -> dict[str, Any]:
     """The affinity of a VMI's pod, {} if it has none."""
     result: dict[str, Any] = copy(spec.get("affinity") or {})
+    expression: dict[str, Any]
     for label in _avoided(spec):
         _reject(result, label)
     if env.rules.separates_reservations:
-        terms = [_reserved(claim) for claim in sorted({*_reserved_claims(spec, env)})]
-        if terms:
-            add_pod_anti_affinity(result, *terms)
+        for uid in sorted({*_reserved_claims(spec, env)}):
+            expression = {"key": f"{_RESERVED}{uid}", "operator": "Exists"}
+            add_pod_anti_affinity(
+                result, {"labelSelector": {"matchExpressions": [expression]}, "topologyKey": HOSTNAME}
+            )
     if env.has_gate("CrossArchitectureVirtualization") and spec.get("architecture"):
         expression = {"key": "kubernetes.io/arch", "operator": "In", "values": [spec["architecture"].lower()]}
         term = {"weight": _WEIGHT, "preference": {"matchExpressions": [expression]}}
@@ -86,11 +89,6 @@ def _claim(volume: Spec) -> str:
         return str(volume["dataVolume"]["name"])
     source = volume.get("persistentVolumeClaim") or volume.get("memoryDump") or {}
     return str(source.get("claimName", ""))
-
-
-def _reserved(uid: str) -> dict[str, Any]:
-    expression = {"key": f"{_RESERVED}{uid}", "operator": "Exists"}
-    return {"labelSelector": {"matchExpressions": [expression]}, "topologyKey": HOSTNAME}
 
 
 def add_pod_anti_affinity(result: dict[str, Any], *terms: dict[str, Any]) -> None:

@@ -8,10 +8,11 @@ server's responses are predicted from the given objects.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Union
+from typing import NamedTuple, Union
 
 from ...api import release_schema
 from ...api.errors import FieldError
+from ...api.manifest import Manifest, namespace_of
 from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ...api.release import NEWEST, Release
 from ..apply import applier
@@ -20,8 +21,6 @@ from ..find import revision
 from ..find.find import live, unexpected_kind
 from ..find.lookup import PANIC, Lookup, Problem
 from ..find.naming import recapture_fields
-
-Manifest = dict[str, Any]
 
 
 class Create(NamedTuple):
@@ -146,7 +145,7 @@ def _store_in_status(capture: _Capture) -> Writes:
             references[role] = synced
             patch.append({"op": "add", "path": f"/status/{role.reference}", "value": synced})
     if patch:
-        actions.append(PatchStatus(_namespace(vm), vm["metadata"].get("name", ""), patch))
+        actions.append(PatchStatus(namespace_of(vm), vm["metadata"].get("name", ""), patch))
     return successful_writes(actions, references, {role: role.matcher_of(vm) for role in ROLES})
 
 
@@ -165,7 +164,7 @@ def _store_in_spec(capture: _Capture) -> Writes:
         patch += ({"op": "test", "path": path, "value": None}, {"op": "add", "path": path, "value": name})
         matchers[role] = {**matcher, "revisionName": name}
     if patch:
-        actions.append(PatchSpec(_namespace(vm), vm["metadata"].get("name", ""), patch))
+        actions.append(PatchSpec(namespace_of(vm), vm["metadata"].get("name", ""), patch))
     return successful_writes(actions, {}, matchers)
 
 
@@ -208,7 +207,7 @@ def _create(capture: _Capture, role: Role) -> str | Problem:
     if conflict is not None:
         return conflict
     name: str = manifest["metadata"]["name"]
-    actions.append(Create(_namespace(vm), manifest))
+    actions.append(Create(namespace_of(vm), manifest))
     existing = created.add(manifest)
     if existing is None:
         return name
@@ -230,7 +229,3 @@ def _conflict(vm: Manifest, instancetype: Manifest, release: Release) -> Problem
     # Without a preference KubeVirt does not panic here.
     conflicts = applier.apply(template, instancetype, None, release).conflicts
     return Problem(webhook_message(conflicts, release)) if conflicts else None
-
-
-def _namespace(vm: Manifest) -> str:
-    return vm["metadata"].get("namespace") or ""

@@ -6,10 +6,11 @@ revision that only the matcher names stays; but before 1.5 that was the captured
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...api import release_schema
 from ...api.errors import FieldError
+from ...api.manifest import Manifest
 from ...api.matcher import ROLES, Role
 from ...api.release import NEWEST, Release
 from ..find import decode, naming, revision
@@ -25,8 +26,6 @@ from .store import (
     already_exists,
     successful_writes,
 )
-
-Manifest = dict[str, Any]
 
 
 class _Replacement(NamedTuple):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...api import release_schema
 from ...api.errors import FieldError, Panic
-from ...api.matcher import ROLES
+from ...api.manifest import Manifest
+from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
 from ..find import find, revision
 from ..find.lookup import PANIC, Lookup, Problem
 from . import defaults
-from .configuration import Configuration
-
-Manifest = dict[str, Any]
+from .cluster import Configuration
 
 
 class Expanded(NamedTuple):
@@ -45,8 +44,8 @@ def expand(vm: Manifest, objects: Lookup, config: Configuration | None = None, r
         if template is not None:
             template["spec"] = revision.as_written(template["spec"])
         return Expanded(vm)
-    instancetype = find.instancetype_spec(vm, objects, release)
-    preference = find.preference_spec(vm, objects, release)
+    instancetype = find.spec(vm, INSTANCETYPE, objects, release)
+    preference = find.spec(vm, PREFERENCE, objects, release)
     problem = instancetype.error or preference.error
     if problem is not None:
         return Expanded(error=problem)
@@ -98,9 +97,6 @@ def fill(
         return Expanded(error=Problem(str(panic), PANIC))
     if conflicts:
         message = release.expand_conflict or conflict.webhook_message(conflicts, release)
-        return Expanded(
-            error=Problem(message, "BadRequest", 400),
-            conflicts=tuple(conflict.paths(conflicts)),
-        )
+        return Expanded(error=Problem(message, "BadRequest", 400), conflicts=tuple(conflict.paths(conflicts)))
     problem = defaults.set_spec_defaults(spec, config, release) if release.expand_sets_defaults else None
     return None if problem is None else Expanded(error=problem)

@@ -7,11 +7,10 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from ...api import quantity
+from ...api.manifest import Manifest, has_condition
 from ...api.names import shown
 
 Spec = dict[str, Any]
-
-Manifest = dict[str, Any]
 
 _BLOCK: Final = 2 * 2**20  # bytes
 _LARGE_BLOCK: Final = 2**30  # with huge pages of that size
@@ -148,14 +147,14 @@ def sockets(desired: Manifest, instance: Manifest) -> Update:
     cpu, current = desired["domain"].get("cpu"), instance["spec"]["domain"].get("cpu")
     if cpu is None or current is None or cpu.get("sockets", 0) == current.get("sockets", 0):
         return Update()
-    under_way = _condition(instance, "HotVCPUChange", "True")
+    under_way = has_condition(instance, "HotVCPUChange")
     if cpu.get("sockets", 0) > current.get("maxSockets", 0):
         return Update(restart_required=_TOO_MANY_SOCKETS, without_condition=under_way)
     if cpu.get("sockets", 0) < current.get("sockets", 0):
         return Update(restart_required=_FEWER_SOCKETS, without_condition=under_way)
     if desired.get("architecture") == "arm64":
         return Update(restart_required=_SOCKETS_ON_ARM, without_condition=under_way)
-    if under_way and not _condition(instance, "LiveMigratable", "True"):
+    if under_way and not has_condition(instance, "LiveMigratable"):
         return Update(restart_required=_SOCKETS_UNDER_WAY, without_condition=True)
     return Update(("domain.cpu.sockets",))
 
@@ -171,11 +170,11 @@ def memory(desired: Manifest, instance: Manifest) -> Update:
     guest, present, maximum = (_nanos(entry) for entry in (text, current.get("guest"), current.get("maxGuest")))
     if guest is None or present is None or not reported.get("guestCurrent"):
         return Update()
-    if _condition(instance, "HotMemoryChange", "False"):
+    if has_condition(instance, "HotMemoryChange", "False"):
         return Update(restart_required=_MEMORY_FAILED)
     if guest == present:
         return Update()
-    if not _condition(instance, "LiveMigratable", "True"):
+    if not has_condition(instance, "LiveMigratable"):
         return Update(restart_required=_NOT_MIGRATABLE)
     if maximum is None:
         return Update(restart_required=_NO_MEMORY_LIMIT)
@@ -186,11 +185,6 @@ def memory(desired: Manifest, instance: Manifest) -> Update:
     if at_boot is not None and guest < at_boot:
         return Update(restart_required=_LESS_THAN_AT_BOOT)
     return Update(("domain.memory.guest",))
-
-
-def _condition(instance: Manifest, name: str, state: str) -> bool:
-    conditions = (instance.get("status") or {}).get("conditions") or []
-    return any(entry["type"] == name and entry["status"] == state for entry in conditions)
 
 
 def _nanos(text: Any) -> int | None:

@@ -8,23 +8,57 @@ of ``virt-controller/watch/vm``). Of the guest itself only interfaces and firmwa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final, NamedTuple
 
-from ...api import release_schema, schema, semantic
+from ...api import release_schema, schema
 from ...api.errors import FieldError, Panic
+from ...api.manifest import Manifest
+from ...api.matcher import INSTANCETYPE, PREFERENCE
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from ..apply import applier
 from ..find import find
 from ..find.lookup import Lookup, Problem
-from . import interface_hotplug, volume_hotplug
 from .cluster import Cluster, KubeVirt
+from .device_hotplug import (
+    disks_change_live,
+    interfaces_need_restart,
+    migrated,
+    plugged_interfaces,
+    plugged_volumes,
+    replaced,
+    volumes_change_live,
+)
 from .hotplug import LIVE_FIELDS, Update, limits, memory, scheduling, set_maximums, sockets
-from .interface_hotplug import interfaces_need_restart
 from .readiness import restart_required
-from .volume_hotplug import disks_change_live, volumes_change_live
 
-Manifest = dict[str, Any]
+NOTHING: Final = "nothing"
+LIVE: Final = "live_update"
+RESTART: Final = "restart"
+# A referenced object is unreadable, or KubeVirt could not expand the VM.
+UNKNOWN: Final = "unknown"
+
+
+class Impact(NamedTuple):
+    """The impact of a change on the guest.
+
+    needs: NOTHING (also for a VM without a running guest, which gets the change at its next start), LIVE, RESTART or
+    UNKNOWN. reason: why a restart is needed, in KubeVirt's words if it asks for one.
+    without_condition: KubeVirt asks for no restart, although the guest gets the change only by one.
+    guest_before, guest_after: the figures of the guest as it runs (or would start), before and after the change.
+    changes: the changed fields of the VMI's spec, [{field, before, after}], without secrets, including earlier changes
+    that wait for a restart.
+    guest_current: the guest has everything that the VM declares, although KubeVirt asks for a restart.
+    """
+
+    needs: str
+    reason: str | None = None
+    guest_before: Manifest | None = None
+    guest_after: Manifest | None = None
+    changes: tuple[Manifest, ...] = ()
+    guest_current: bool = False
+    without_condition: bool = False
+
 
 OTHER_FIELD: Final = "a non-live-updatable field was changed in the template spec"
 _VMI_SPEC: Final = "VirtualMachineInstanceSpec"
@@ -37,8 +71,8 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest
     except FieldError as error:
         return Problem(str(error))
     template: Manifest = vm["spec"]["template"]
-    instancetype = find.instancetype_spec(vm, lookup, release)
-    preference = find.preference_spec(vm, lookup, release)
+    instancetype = find.spec(vm, INSTANCETYPE, lookup, release)
+    preference = find.spec(vm, PREFERENCE, lookup, release)
     problem = instancetype.error or preference.error
     if problem is not None:
         return problem
@@ -68,7 +102,7 @@ def differs(vm: Manifest, at_start: Manifest, desired: Manifest, running: Manife
         _ignore(at_start, desired, "networks")
         _ignore(at_start["domain"]["devices"], desired["domain"]["devices"], "interfaces")
     _ignore_firmware_uuid(at_start, desired, running)
-    return not semantic.equal(_VMI_SPEC, at_start, desired)
+    return not schema.equal(_VMI_SPEC, at_start, desired)
 
 
 def _ignore(at_start: Manifest, desired: Manifest, field: str) -> None:
@@ -138,9 +172,9 @@ def compare(at_start: Manifest, now: Manifest, instance: Manifest, cluster: Clus
         return Update(changes, OTHER_FIELD)
     if not kubevirt.live_updates:
         return Update(changes)
-    updates = [sockets(desired, instance), memory(desired, instance), volume_hotplug.migrated(now, instance)]
+    updates = [sockets(desired, instance), memory(desired, instance), migrated(now, instance)]
     if kubevirt.release.replaces_volumes:
-        updates.append(volume_hotplug.replaced(_canonical(now), instance))
+        updates.append(replaced(_canonical(now), instance))
     condition = remaining_condition(now, kubevirt.release)
     if condition is not None:
         # What only the scheduler needs is held up as well, but does not matter to a running guest.
@@ -163,17 +197,17 @@ def _canonical(vm: Manifest) -> Manifest:
 def _plugged(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[str]:
     """The fields that change by what is plugged in and out, whether or not the rest needs a restart."""
     vm, running = _canonical(vm), instance["spec"]
-    connected = interface_hotplug.plugged(vm["spec"]["template"]["spec"], instance, kubevirt)
+    connected = plugged_interfaces(vm["spec"]["template"]["spec"], instance, kubevirt)
     if connected.get("networks") != running.get("networks"):
         yield "networks"
     interfaces = connected["domain"]["devices"].get("interfaces")
     if interfaces != running["domain"]["devices"].get("interfaces"):
         yield "domain.devices.interfaces"
     if kubevirt.plugs_volumes:
-        volumes, disks = volume_hotplug.plugged(vm, instance)
-        if not semantic.equal("[]Volume", running.get("volumes") or [], volumes):
+        volumes, disks = plugged_volumes(vm, instance)
+        if not schema.equal("[]Volume", running.get("volumes") or [], volumes):
             yield "volumes"
-        if not semantic.equal("[]Disk", running["domain"]["devices"].get("disks") or [], disks):
+        if not schema.equal("[]Disk", running["domain"]["devices"].get("disks") or [], disks):
             yield "domain.devices.disks"
 
 

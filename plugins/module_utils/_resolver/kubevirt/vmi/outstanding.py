@@ -11,15 +11,14 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from ...api import errors, quantity
+from ...api.manifest import Manifest, has_condition
 from ...api.matcher import ROLES
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from ..find import naming
 from ..find.lookup import Lookup
 from . import defaults, vmi
-from .configuration import Configuration
-
-Manifest = dict[str, Any]
+from .cluster import Configuration
 
 # KubeVirt changes these in a running guest, so their values at the start do not count.
 _SOCKETS: Final = ("domain", "cpu", "sockets")
@@ -107,10 +106,13 @@ def _fixed(at_start: dict[Path, Any], now: dict[Path, Any], running: dict[Path, 
     lacks = [
         path
         for path in {**at_start, **now}
-        if _changed(at_start, now, path) and not _follows(running, at_start, now, path)
+        if path not in _LIVE
+        and not _same(at_start.get(path), now.get(path), path in at_start, path in now)
+        and not _follows(running, at_start, now, path)
     ]
-    # A VMI loses the drive at once, its guest does not.
-    return [*lacks, *(_drives(at_start) - {path[:4] for path in now})]
+    # A VMI loses a CD-ROM drive at once, its guest does not.
+    drives = {path[:4] for path in at_start if path[:3] == _DISKS and path[4:5] == ("cdrom",)}
+    return [*lacks, *(drives - {path[:4] for path in now})]
 
 
 def _field_names(lacks: list[Path]) -> tuple[str, ...]:
@@ -119,9 +121,8 @@ def _field_names(lacks: list[Path]) -> tuple[str, ...]:
 
 def unfinished(instance: Manifest, lacks: Outstanding) -> str | None:
     """The condition of an earlier live update for which what the guest lacks has to wait, or None."""
-    conditions = (instance.get("status") or {}).get("conditions") or []
-    true = {condition["type"] for condition in conditions if condition["status"] == "True"}
-    return next((type_ for field, type_ in _UNDER_WAY.items() if field in lacks.fields and type_ in true), None)
+    waiting = (kind for field, kind in _UNDER_WAY.items() if field in lacks.fields and has_condition(instance, kind))
+    return next(waiting, None)
 
 
 def start_revision_name(vm: Manifest) -> str:
@@ -162,11 +163,6 @@ def _revised(vm: Manifest, started: Manifest | None) -> bool:
     return any(naming.referenced(vm, role).name != naming.referenced(at_start, role).name for role in ROLES)
 
 
-def _drives(leaves: dict[Path, Any]) -> set[Path]:
-    """The paths of the CD-ROM drives."""
-    return {path[:4] for path in leaves if path[:3] == _DISKS and path[4:5] == ("cdrom",)}
-
-
 def _by_default(
     spec: Manifest, declared: dict[Path, Any], config: Configuration | None, release: Release
 ) -> dict[Path, Any]:
@@ -187,10 +183,6 @@ def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
             yield from _leaves(entry, (*path, str(entry["name"])))
     else:
         yield path, value
-
-
-def _changed(at_start: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:
-    return path not in _LIVE and not _same(at_start.get(path), now.get(path), path in at_start, path in now)
 
 
 def _follows(running: dict[Path, Any], at_start: dict[Path, Any], now: dict[Path, Any], path: Path) -> bool:

@@ -11,11 +11,10 @@ from typing import Any, Final, NamedTuple
 
 from ...api import label_selector, release_schema
 from ...api.errors import FieldError
+from ...api.manifest import Manifest, name_of
 from ...api.quantity import canonical, identical, parse
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
-
-Manifest = dict[str, Any]
 
 KIND: Final = "VirtualMachineInstancePreset"
 EXCLUDE: Final = "virtualmachineinstancepresets.admission.kubevirt.io/exclude"
@@ -58,7 +57,7 @@ def apply(metadata: Manifest, domain: Manifest, presets: Iterable[Manifest], rel
     """
     annotations, domain = dict(metadata.get("annotations") or {}), copy(domain)
     labels = metadata.get("labels") or {}
-    ordered = sorted(presets, key=_name)
+    ordered = sorted(presets, key=name_of)
     if annotations.get(EXCLUDE) == "true":
         ordered = []
     matching = [
@@ -84,18 +83,14 @@ def apply(metadata: Manifest, domain: Manifest, presets: Iterable[Manifest], rel
 def _read(preset: Manifest, release: Release) -> _Preset:
     domain = (preset.get("spec") or {}).get("domain")
     if domain is None:
-        raise FieldError(f"{KIND} {_name(preset)}: spec.domain", "is missing")
+        raise FieldError(f"{KIND} {name_of(preset)}: spec.domain", "is missing")
     try:
         read = release_schema.canonical("DomainSpec", domain, release)
     except FieldError as error:
-        raise error.with_parent(f"{KIND} {_name(preset)}: spec.domain") from None
+        raise error.with_parent(f"{KIND} {name_of(preset)}: spec.domain") from None
     if _requests(read):
         read["resources"]["requests"] = {key: str(value) for key, value in domain["resources"]["requests"].items()}
-    return _Preset(_name(preset), read)
-
-
-def _name(preset: Manifest) -> str:
-    return str((preset.get("metadata") or {}).get("name") or "")
+    return _Preset(name_of(preset), read)
 
 
 def _conflicts(presets: Sequence[_Preset]) -> Iterator[tuple[str, str, tuple[str, ...]]]:

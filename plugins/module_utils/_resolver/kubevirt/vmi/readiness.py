@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from ...api.manifest import Manifest, condition_of, has_condition
 from ...api.matcher import ROLES
-
-Manifest = dict[str, Any]
 
 # The run strategy of a VM that does not run.
 HALTED: Final = "Halted"
@@ -57,27 +56,18 @@ def observed(vm: Manifest) -> bool:
 
 def restart_required(vm: Manifest) -> Manifest | None:
     """The condition RestartRequired, by which KubeVirt asks for a restart of the guest, or None."""
-    conditions = (vm.get("status") or {}).get("conditions") or []
-    return next(
-        (
-            condition
-            for condition in conditions
-            if condition["type"] == "RestartRequired" and condition["status"] == "True"
-        ),
-        None,
-    )
+    condition = condition_of(vm, "RestartRequired")
+    return condition if condition.get("status") == "True" else None
 
 
 def plugs_sockets(vm: Manifest) -> bool:
     """Whether a hot-plug of CPUs is under way. While it is, KubeVirt asks for no restart because of sockets."""
-    conditions = (vm.get("status") or {}).get("conditions") or []
-    return any(condition["type"] == "HotVCPUChange" and condition["status"] == "True" for condition in conditions)
+    return has_condition(vm, "HotVCPUChange")
 
 
 def cannot_start(vm: Manifest) -> bool:
     """Whether KubeVirt finds no instancetype or preference of a VM, such as a captured revision that was deleted."""
-    conditions = (vm.get("status") or {}).get("conditions") or []
-    return any(condition["type"] == "Failure" and condition.get("reason") in _NOT_FOUND for condition in conditions)
+    return condition_of(vm, "Failure").get("reason") in _NOT_FOUND
 
 
 def stale_restart_warning(vm: Manifest, foreseen: str | None = None) -> str:
@@ -113,13 +103,6 @@ _STOPPED_STRATEGIES: Final = frozenset({HALTED, "Manual"})
 _ENDING_STRATEGIES: Final = frozenset({"Once", "RerunOnFailure"})
 
 
-class Trouble(NamedTuple):
-    """The reason why a VM makes no progress. grace: the seconds that it may last; 0 if the VM does not recover soon."""
-
-    reason: str
-    grace: float = 0.0
-
-
 class Readiness(NamedTuple):
     """The VM is ready, has failed (the reason), or is pending (what it waits for).
 
@@ -133,6 +116,17 @@ class Readiness(NamedTuple):
     grace: float = 0.0
 
 
+class Trouble(NamedTuple):
+    """The reason why a VM makes no progress. grace: the seconds that it may last; 0 if the VM does not recover soon."""
+
+    reason: str
+    grace: float = 0.0
+
+    @property
+    def readiness(self) -> Readiness:
+        return Readiness(stuck=self.reason, grace=self.grace) if self.grace else Readiness(failed=self.reason)
+
+
 def readiness(vm: Manifest | None) -> Readiness:
     """The readiness of a VM. vm: as the API server returned it, or None.
 
@@ -143,9 +137,7 @@ def readiness(vm: Manifest | None) -> Readiness:
         return Readiness(failed="the VM was deleted while the task waited for it")
     problem = trouble(vm)
     if problem is not None:
-        return (
-            Readiness(stuck=problem.reason, grace=problem.grace) if problem.grace else Readiness(failed=problem.reason)
-        )
+        return problem.readiness
     missing = [role.matcher for role in ROLES if _uncaptured(role, vm)]
     if missing:
         return Readiness(pending=f"KubeVirt to capture the revision of its {' and '.join(missing)}")

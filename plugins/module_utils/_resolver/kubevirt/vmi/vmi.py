@@ -1,4 +1,4 @@
-"""The VMI that virt-controller creates for a VM (KubeVirt ``watch/vm``).
+"""The VMI that virt-controller creates for a VM (KubeVirt ``watch/vm``), and the figures of its guest.
 
 Limited to what instance types affect: no generation, finalizers, start revision or changed block tracking.
 """
@@ -10,25 +10,21 @@ from typing import Any, Final, NamedTuple
 
 from ...api import release_schema
 from ...api.errors import FieldError, Panic
-from ...api.matcher import ROLES
+from ...api.manifest import Manifest
+from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
 from ..find import find, naming
 from ..find.lookup import PANIC, Lookup, Problem
 from ..preference.devices import devices as apply_device_preferences
 from . import defaults
-from .configuration import Configuration
-
-Manifest = dict[str, Any]
+from .cluster import Configuration
 
 _FIRMWARE_NAMESPACE: Final = uuid.UUID("6a1a24a1-4061-4607-8bf4-a3963d0c5895")
 
 
 class BuiltVMI(NamedTuple):
-    """The VMI of a VM's next start.
-
-    metadata, spec: canonical; None with an error.
-    """
+    """The VMI of a VM's next start. metadata, spec: canonical; None with an error."""
 
     metadata: Manifest | None = None
     spec: Manifest | None = None
@@ -67,14 +63,14 @@ def _build(vm: Manifest, objects: Lookup, config: Configuration, release: Releas
     if _starts_paused(vm):
         spec["startStrategy"] = "Paused"
 
-    preference = find.preference_spec(vm, objects, release)
+    preference = find.spec(vm, PREFERENCE, objects, release)
     if preference.error is not None:
         return BuiltVMI(error=preference.error)
     problem = attach(spec, preference.spec, config, release)
     if problem is not None:
         return BuiltVMI(error=problem)
 
-    instancetype = find.instancetype_spec(vm, objects, release)
+    instancetype = find.spec(vm, INSTANCETYPE, objects, release)
     if instancetype.error is not None:
         return BuiltVMI(error=instancetype.error)
     _annotate(vm, metadata)
@@ -93,7 +89,9 @@ def attach(spec: Manifest, preference: Manifest | None, config: Configuration, r
     if preference is not None:
         apply_device_preferences(preference, spec, release)
     defaults.add_disks_for_volumes(spec)
-    _add_input(spec)
+    devices = spec["domain"]["devices"]
+    if devices.get("autoattachInputDevice") and not devices.get("inputs"):
+        devices["inputs"] = [{"name": "default-0", "type": ""}]
     return defaults.add_network_interface(spec, config)
 
 
@@ -115,12 +113,6 @@ def _starts_paused(vm: Manifest) -> bool:
     return False
 
 
-def _add_input(spec: Manifest) -> None:
-    devices = spec["domain"]["devices"]
-    if devices.get("autoattachInputDevice") and not devices.get("inputs"):
-        devices["inputs"] = [{"name": "default-0", "type": ""}]
-
-
 def _annotate(vm: Manifest, metadata: Manifest) -> None:
     """Sets the names of instancetype and preference, before their own annotations, which may conflict with these."""
     for role in ROLES:
@@ -130,3 +122,22 @@ def _annotate(vm: Manifest, metadata: Manifest) -> None:
             continue
         key = role.annotation if kind == role.kind else role.cluster_annotation
         metadata.setdefault("annotations", {})[key] = matcher.get("name", "")
+
+
+def guest(spec: dict[str, Any]) -> dict[str, Any]:
+    """{vcpus, sockets, cores, threads, memory, gpus, host_devices} of an applied VMI spec, without absent ones.
+
+    vcpus: the product of the three numbers; a missing one counts as 1. memory: a quantity.
+    """
+    domain = spec.get("domain", {})
+    cpu = domain.get("cpu", {})
+    counts = {name: cpu.get(name, 1) for name in ("sockets", "cores", "threads")}
+    devices = domain.get("devices", {})
+    figures = {
+        "vcpus": counts["sockets"] * counts["cores"] * counts["threads"],
+        **counts,
+        "memory": domain.get("memory", {}).get("guest"),
+        "gpus": [gpu.get("deviceName") or gpu["name"] for gpu in devices.get("gpus", [])],
+        "host_devices": [device.get("deviceName") or device["name"] for device in devices.get("hostDevices", [])],
+    }
+    return {name: value for name, value in figures.items() if value}

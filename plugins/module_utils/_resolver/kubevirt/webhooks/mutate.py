@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Final, NamedTuple
 
 from ...api import release_schema, unmarshal
 from ...api.errors import FieldError
-from ...api.matcher import ROLES, Role, set_kinds
+from ...api.manifest import Manifest, labels_of
+from ...api.matcher import PREFERENCE, ROLES, Role, set_kinds
 from ...api.release import NEWEST, Release
-from ..find import find
+from ...api.tree import copy
+from ..find import find, naming
 from ..find import infer as inference
 from ..find.lookup import PANIC, Lookup, Problem
+from ..vmi.cluster import Cluster
 from .admission import INVALID, NOT_FOUND, Cause, Response, bad_request, crashed, invalid
-
-Manifest = dict[str, Any]
 
 
 class Mutated(NamedTuple):
-    """A VM after the mutating webhook.
-
-    vm: the canonical VM for validation; None if it is rejected. refusal: why.
-    """
+    """A VM after the mutating webhook. vm: the canonical VM for validation; None if it is rejected. refusal: why."""
 
     vm: Manifest | None = None
     refusal: Response | None = None
 
 
 def mutate(
-    vm: Manifest,
-    objects: Lookup,
-    stored: Manifest | None = None,
-    operation: str = "CREATE",
-    release: Release = NEWEST,
+    vm: Manifest, objects: Lookup, stored: Manifest | None = None, operation: str = "CREATE", release: Release = NEWEST
 ) -> Mutated:
     """The VM after mutation: matchers checked and inferred; architecture, machine type and storage class set.
 
@@ -59,7 +54,7 @@ def mutate(
         return Mutated(refusal=(crashed if failed.reason == PANIC else bad_request)(failed.message))
     if release.sets_matcher_kind:
         set_kinds(inferred.vm)
-    preference = find.preference_spec(inferred.vm, objects, release)
+    preference = find.spec(inferred.vm, PREFERENCE, objects, release)
     # A missing preference counts as none here; validation reports it.
     if preference.spec is not None:
         _apply(preference.spec, inferred.vm, release)
@@ -130,3 +125,93 @@ def _apply(preference: Manifest, vm: Manifest, release: Release) -> None:
             for field in release.storage_class_fields:
                 if field in volume["spec"]:
                     volume["spec"][field].setdefault("storageClassName", storage_class)
+
+
+_LABEL: Final = "template.kubevirt.io/architecture"
+_ARCHITECTURES: Final = ("amd64", "arm64", "s390x")
+
+
+def with_source_architecture(vm: Manifest, objects: Lookup, release: Release) -> Manifest:
+    """A canonical VM with the architecture of its boot sources; unchanged if the VM sets it or they have none.
+
+    The first DataSource of its dataVolumeTemplates with the label of a known architecture counts.
+    """
+    template = vm["spec"]["template"]
+    if template is None or template["spec"].get("architecture") or not release.takes_architecture_of_sources:
+        return vm
+    architecture = _source_architecture(vm, objects)
+    if not architecture:
+        return vm
+    vm = copy(vm)
+    vm["spec"]["template"]["spec"]["architecture"] = architecture
+    return vm
+
+
+def _source_architecture(vm: Manifest, objects: Lookup) -> str:
+    for template in vm["spec"].get("dataVolumeTemplates", ()):
+        reference = template["spec"].get("sourceRef") or {}
+        if reference.get("kind", "").lower() != "datasource":
+            continue
+        namespace = reference.get("namespace") or vm["metadata"].get("namespace", "")
+        source = _source(objects, namespace, reference.get("name", ""))
+        architecture = ((source or {}).get("metadata", {}).get("labels") or {}).get(_LABEL)
+        if architecture in _ARCHITECTURES:
+            return str(architecture)
+    return ""
+
+
+def _source(objects: Lookup, namespace: str, name: str) -> Manifest | None:
+    """A DataSource, or the DataSource to which it refers; None if it does not exist or cannot be read."""
+    source = objects.get("DataSource", namespace, name)
+    if not isinstance(source, dict):
+        return None
+    other = ((source.get("spec") or {}).get("source") or {}).get("dataSource")
+    if other is None:
+        return source
+    target = objects.get("DataSource", other.get("namespace") or "", other.get("name") or "")
+    return target if isinstance(target, dict) else None
+
+
+class AdmissionResult(NamedTuple):
+    """A VM and its admission.
+
+    vm: before admission.
+
+    admitted: the canonical VM that the validating webhook gets; None if the mutating webhook rejects the VM. refusal:
+    the reason of the rejection.
+    """
+
+    vm: Manifest
+    admitted: Manifest | None = None
+    refusal: Response | None = None
+
+
+def admit(vm: Manifest, live: Manifest | None, cluster: Cluster) -> AdmissionResult:
+    """The VM as the mutating webhook changes it."""
+    operation = "CREATE" if live is None else "UPDATE"
+    mutated = mutate(vm, cluster.objects, live, operation, cluster.release)
+    if mutated.vm is None:
+        return AdmissionResult(vm, refusal=mutated.refusal)
+    return AdmissionResult(vm, with_source_architecture(mutated.vm, cluster.objects, cluster.release))
+
+
+# Admission reads neither these nor the status, but for the captured revisions.
+_UNREAD: Final = frozenset({"name", "uid", "resourceVersion", "generation", "creationTimestamp"})
+
+
+def admission_cache_key(vm: Manifest, live: Manifest | None, cluster: Cluster) -> str | None:
+    """All that admission looks at in a planned VM, as one text; None for a VM that must be judged by itself.
+
+    vm: after the plan. live: the VM before, None for a new one. A captured revision counts by its contents, because
+    each VM has its own.
+    """
+    metadata = {key: value for key, value in vm["metadata"].items() if key not in _UNREAD}
+    captured = []
+    for role in ROLES:
+        name = naming.referenced(vm, role, cluster.release).name
+        if name:
+            revision = cluster.objects.get("ControllerRevision", metadata.get("namespace") or "", name)
+            if not isinstance(revision, dict):
+                return None
+            captured.append([labels_of(revision).get(naming.NAME_LABEL), revision.get("data")])
+    return json.dumps([metadata, vm.get("spec"), None if live is None else live.get("spec"), captured])

@@ -7,10 +7,11 @@ defaults and requirements, which involve instance types.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from ...api import release_schema, unmarshal
 from ...api.errors import FieldError, Panic
+from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
@@ -19,10 +20,8 @@ from ..apply.requirements import Unmet
 from ..find import find
 from ..find.lookup import Lookup
 from ..vmi import defaults
-from ..vmi.configuration import Configuration
+from ..vmi.cluster import Configuration
 from .admission import INVALID, NOT_FOUND, Cause, Response, allowed, bad_request, crashed, invalid
-
-Manifest = dict[str, Any]
 
 _ACROSS: Final = (topology.SOCKETS_CORES, topology.CORES_THREADS, topology.SOCKETS_CORES_THREADS)
 _THREADS_PER_CORE: Final = 2
@@ -52,10 +51,10 @@ def _memory_causes(memory: Manifest) -> Iterator[Cause]:
 def preference(spec: Manifest, release: Release = NEWEST) -> Response:
     """The response to the canonical spec of a preference of either kind."""
     topology_name = spec.get("cpu", {}).get("preferredCPUTopology")
-    causes = [
-        *(_topology_causes(topology_name) if release.checks_topology_names else ()),
-        *(_spread_causes(spec, release) if release.checks_spread_options else ()),
-    ]
+    causes = list(_spread_causes(spec, release)) if release.checks_spread_options else []
+    if release.checks_topology_names and topology_name is not None and topology_name not in topology.NAMES:
+        message = f"unknown preferredCPUTopology {topology_name}"
+        causes.insert(0, Cause(INVALID, message, "spec.cpu.preferredCPUTopology"))
     if causes:
         return invalid(causes)
     short_name = topology.NAMES.get(topology_name)
@@ -63,11 +62,6 @@ def preference(spec: Manifest, release: Release = NEWEST) -> Response:
         deprecated = f"PreferredCPUTopology {topology_name} is deprecated for removal in a future release"
         return allowed([f"{deprecated}, please use {short_name} instead"])
     return allowed()
-
-
-def _topology_causes(topology_name: str | None) -> Iterator[Cause]:
-    if topology_name is not None and topology_name not in topology.NAMES:
-        yield Cause(INVALID, f"unknown preferredCPUTopology {topology_name}", "spec.cpu.preferredCPUTopology")
 
 
 def _spread_causes(spec: Manifest, release: Release) -> Iterator[Cause]:

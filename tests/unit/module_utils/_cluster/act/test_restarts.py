@@ -19,13 +19,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     waits_for_restart,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.effects import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
     LIVE,
     NOTHING,
     RESTART,
     Impact,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from scripted_server import listed, session_with
 
 Manifest = dict[str, Any]

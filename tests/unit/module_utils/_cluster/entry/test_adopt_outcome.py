@@ -9,8 +9,12 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.adopt import AdoptOutcome
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import virtual_machine_adopt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import Mode
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.effects import LIVE, RESTART, Impact
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.adopt import Adoption, Candidate
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
+    LIVE,
+    RESTART,
+    Impact,
+)
 
 
 class Alone(AdoptOutcome):

@@ -17,13 +17,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import Mode
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.effects import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
     LIVE,
     NOTHING,
     RESTART,
     Impact,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 
 REMEDY = "set restart: if_required"
 WAITS = {"created": True, "conditions": [{"type": "RestartRequired", "status": "True"}]}

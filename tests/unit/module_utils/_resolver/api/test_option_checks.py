@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import option_checks
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.option_checks import (
+    own_name,
+    shape_problem,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,3 +60,87 @@ def test_valid_options_have_no_problem(options: dict[str, Any]) -> None:
 )
 def test_not_finite_returns_the_path(value: Any, place: str | None) -> None:
     assert option_checks.not_finite(value) == place
+
+
+# Where a dictionary is due.
+
+
+SPEC: dict[str, Any] = {
+    "memory": {"type": "dict", "options": {"guest": {"type": "str"}, "swap": {"type": "dict"}}, "aliases": ["ram"]},
+    "login": {"type": "dict", "options": {"name": {"type": "str"}, "password": {"type": "str", "no_log": True}}},
+    "disks": {"type": "list", "elements": "dict", "options": {"source": {"type": "dict"}}},
+    "volumes": {"type": "list", "elements": "dict", "options": {"name": {"type": "str"}}},
+    "name": {"type": "str"},
+    "users": {"type": "list", "elements": "str"},
+    "preflight": {"type": "str", "choices": ["strict", "off"]},
+    "cores": {"type": "int", "aliases": ["cpus"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"memory": "4Gi"}, "memory: expected a dictionary, found '4Gi'; write memory: {guest: ...}"),
+        ({"ram": 4}, "ram: expected a dictionary, found 4; write ram: {guest: ...}"),
+        ({"memory": ["4Gi"]}, "memory: expected a dictionary, found a list"),
+        ({"memory": {"swap": 1.5}}, "memory.swap: expected a dictionary, found a number"),
+        ({"memory": {"swap": True}}, "memory.swap: expected a dictionary, found a truth value"),
+        # It may be the password.
+        ({"login": "secret"}, "login: expected a dictionary, found text"),
+        ({"disks": [{"source": {}}, {"source": "x"}]}, "disks[1].source: expected a dictionary, found text"),
+        ({"disks": "root"}, "disks[0]: expected a dictionary, found text"),
+        ({"volumes": ["root"]}, "volumes[0]: expected a dictionary, found 'root'; write {name: ...}"),
+    ],
+)
+def test_dictionary_options_reject_other_types(options: dict[str, Any], message: str) -> None:
+    assert shape_problem(options, SPEC) == message
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), "-inf"])
+def test_number_options_reject_infinity(value: Any) -> None:
+    assert shape_problem({"cores": value}, SPEC) == "cores: expected a finite number such as 2"
+    assert shape_problem({"cpus": value}, SPEC) == "cpus: expected a finite number such as 2"
+    # Text may say so.
+    assert shape_problem({"name": "inf"}, SPEC) is None
+
+
+def test_text_options_reject_yaml_booleans() -> None:
+    for options, place in (
+        ({"name": False}, "name"),
+        ({"users": ["a", True]}, "users"),
+        ({"memory": {"guest": False}}, "memory.guest"),
+    ):
+        assert shape_problem(options, SPEC) == f"{place}: expected text, found a truth value; put it in quotes"
+    # Ansible knows which of the choices it is.
+    assert shape_problem({"preflight": False}, SPEC) is None
+
+
+def test_nesting_limit() -> None:
+    def nested(depth: int) -> dict[str, Any]:
+        value: Any = {}
+        for level in range(depth):
+            value = {"a": value} if level % 2 else {"a": [value]}
+        return {"a": value}
+
+    assert shape_problem({"memory": {"swap": nested(40)}}, SPEC) is None
+    assert (
+        shape_problem({"memory": {"swap": nested(5000)}}, SPEC)
+        == "memory.swap: is nested more than 64 levels deep; no KubeVirt object is"
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"cores": 4, "cpus": "4"},
+        {"memory": None, "disks": None, "name": "a", "unknown": 1},
+        {"memory": '{"guest": "4Gi"}', "login": "name=a password=b"},
+        {"disks": [], "memory": {"guest": "4Gi", "swap": {}}},
+    ],
+)
+def test_values_that_ansible_parses_have_no_problem(options: dict[str, Any]) -> None:
+    assert shape_problem(options, SPEC) is None
+
+
+def test_own_name_of_an_alias() -> None:
+    assert [own_name(key, SPEC) for key in ("memory", "ram", "other")] == ["memory", "memory", "other"]

@@ -17,8 +17,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Release,
     parse_release,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release_schema import every_field
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import topology
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Configuration,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.defaults import (
@@ -188,9 +189,8 @@ def test_unknown_fields_of_a_release_are_dropped() -> None:
         "gpus": [{"name": "a", "deviceName": ""}, {"name": "b", "deviceName": "x/y"}],
         "launchSecurity": {},
     }
-    assert dict(
-        release_schema.unknown_fields("VirtualMachineInstancetypeSpec", INSTANCETYPE, parse_release("1.2"))
-    ) == {
+    unknown = release_schema.unknown("VirtualMachineInstancetypeSpec", INSTANCETYPE, parse_release("1.2"))
+    assert {field.path: field.value for field in unknown} == {
         "cpu.maxSockets": 4,
         "gpus[0].claimName": "",
         "gpus[1].bogus": 1,
@@ -244,3 +244,13 @@ def test_notes_of_fields_are_versions() -> None:
 )
 def test_has_field_knows_backports(version: str, known: bool) -> None:
     assert release_schema.has_field("TPMDevice", "enabled", parse_release(version)) is known
+
+
+# The fields that an object sets.
+
+
+def test_unknown_fields_are_left_out() -> None:
+    spec = {"runStrategy": "Always", "nonsense": {"runStrategy": "Always"}}
+    assert list(every_field("VirtualMachineSpec", spec, "spec")) == [
+        ("VirtualMachineSpec", "runStrategy", "spec.runStrategy", "Always")
+    ]

@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import image
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import ImageError, Reference
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import (
+    ImageError,
+    Reference,
+    labels,
+)
 
 DIGEST = f"sha256:{'a' * 64}"
 
@@ -104,3 +108,16 @@ def test_index_has_a_digest_per_architecture() -> None:
     assert image.digest_for("x", digests, "amd64") == "1"
     with pytest.raises(ImageError, match="it has: none"):
         image.digest_for("x", {}, "amd64")
+
+
+# Labels from an image's environment; tests/boot_sources has more, from CDI's own code.
+
+
+def test_variable_becomes_a_label() -> None:
+    assert labels(["PATH=/bin", "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE=fedora"]) == {
+        "instancetype.kubevirt.io/default-preference": "fedora"
+    }
+
+
+def test_prefix_is_optional_and_last_variable_counts() -> None:
+    assert labels(["KUBEVIRT_IO_A_B=1", "KUBEVIRT_IO_A_B=2", "KUBEVIRT_IO_C"]) == {"kubevirt.io/a-b": "2"}

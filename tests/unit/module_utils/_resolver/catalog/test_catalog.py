@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,11 +22,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     INSTANCETYPE,
     PREFERENCE,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.names import nearest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import version_of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
     adapt,
     expand_catalog,
-    items,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.selection import select
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.versions import version_names
@@ -142,14 +143,6 @@ def test_builtin_equals_the_upstream_bundle(
     )
     assert ours == upstream
     assert tool.digests(bundle) == upstream_digests[version]
-
-
-@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="the upstream bundles are not on this machine")
-def test_builtin_equals_the_upstream_bundle_before_canonicalization() -> None:
-    bundle = load(UPSTREAM / "v1.7.0", "*.yaml")
-    definitions = load(BUILTIN, "[ip]*.yml")
-    raw = {item.name: item.spec for definition in definitions for item in items(definition)}
-    assert raw == {manifest["metadata"]["name"]: manifest["spec"] for manifest in bundle}
 
 
 @pytest.mark.parametrize("version", NUMBERS)
@@ -474,3 +467,23 @@ def test_list_entries_are_validated_individually() -> None:
     assert expand_catalog(size(spec={"gpus": gpus}))[0]["spec"]["gpus"] == gpus
     with pytest.raises(CatalogError, match=r"spec\.gpus\[1\]\.devicename: unknown field"):
         expand_catalog(size(spec={"gpus": [gpus[0], {"name": "b", "devicename": "x"}]}))
+
+
+# The end of a message about a name that a catalog does not know.
+
+
+TWENTY = [f"a{number}" for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("existing", "result"),
+    [
+        (["sizes", "size", "labels"], "; did you mean size or sizes?"),
+        (["labels", "spec"], "; choose from labels, spec"),
+        (TWENTY, f"; choose from {', '.join(TWENTY)}"),
+        ([*TWENTY, "b"], "; check the spelling"),
+        ([], "; check the spelling"),
+    ],
+)
+def test_nearest_suggests_a_similar_name(existing: Sequence[str], result: str) -> None:
+    assert nearest("siz", existing) == result

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.object_key import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
     ObjectKey,
     key_of,
     references,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.upgrade import (
     affected,
     changes,

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi import refusal
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi import data_volume
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.admission import (
     data_import_cron_refusal,
     data_volume_refusal,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.data_volume import default_class
 
 STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
 SECRET = {"secretRef": "s"}
@@ -29,7 +30,7 @@ def cron(template: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": "fedora", "namespace": "shop"}, "spec": deepcopy(fields)}
 
 
-def message(result: refusal.Refusal | None) -> str:
+def message(result: data_volume.Refusal | None) -> str:
     return result.message if result else ""
 
 
@@ -135,13 +136,38 @@ def test_data_import_crons_are_checked() -> None:
     assert message(data_import_cron_refusal(cron(managedDataSource=""))) == " Illegal ManagedDataSource value"
     assert message(data_import_cron_refusal(cron(schedule="TZ=No/Where @daily"), zones=())) == " Illegal cron schedule"
     result = data_import_cron_refusal(cron(importsToKeep=0), cron())
-    assert result == refusal.Refusal(
+    assert result == data_volume.Refusal(
         422,
         " Cannot update DataImportCron Spec",
-        (refusal.Cause("Cannot update DataImportCron Spec", "DataImportCron.Spec", "FieldValueDuplicate"),),
+        (data_volume.Cause("Cannot update DataImportCron Spec", "DataImportCron.Spec", "FieldValueDuplicate"),),
     )
 
 
 def test_length_of_a_name_is_in_bytes() -> None:
-    assert refusal.too_long("é" * 31, 63) == []
-    assert refusal.too_long("é" * 32, 63) == [refusal.Cause("Name cannot be longer than 63 characters")]
+    assert data_volume.too_long("é" * 31, 63) == []
+    assert data_volume.too_long("é" * 32, 63) == [data_volume.Cause("Name cannot be longer than 63 characters")]
+
+
+# The default StorageClass.
+
+
+VIRT, PLAIN = "storageclass.kubevirt.io/is-default-virt-class", "storageclass.kubernetes.io/is-default-class"
+
+
+def storage_class(name: str, **annotations: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, **({"annotations": annotations} if annotations else {})}}
+
+
+def test_default_for_vms_comes_first() -> None:
+    classes = [
+        storage_class("slow"),
+        storage_class("plain", **{PLAIN: "true"}),
+        *(storage_class(name, **{VIRT: "true"}) for name in "ab"),
+    ]
+    assert default_class(classes) == classes[2]
+    assert default_class(classes[:2]) == classes[1]
+
+
+def test_no_default_class() -> None:
+    assert default_class([storage_class("slow"), storage_class("off", **{PLAIN: "false", VIRT: ""})]) is None
+    assert default_class([]) is None

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.fitting import (
     Constraints,
+    choose,
     fitting,
+    rejection_of_pair,
     series_of,
     size_of,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import choose
 
 
 def instancetype(name: str, vcpus: int = 2, guest: str = "4Gi", **more: Any) -> dict[str, Any]:
@@ -76,8 +78,9 @@ def test_obsolete_is_never_chosen_deprecated_only_on_request() -> None:
     ]
     manifests[1]["metadata"]["labels"] = {"instancetype.kubevirt.io/deprecated": "true"}
     manifests[2]["metadata"]["labels"] = {"instancetypes.virtshape.io/state": "obsolete"}
-    chosen = {flag: [item["metadata"]["name"] for item in choose(manifests, deprecated=flag)] for flag in (False, True)}
-    assert chosen == {False: ["active"], True: ["active", "old"]}
+    chosen = [choose(manifests, deprecated=flag, release=NEWEST) for flag in (False, True)]
+    names = [[item["metadata"]["name"] for item in items] for items in chosen]
+    assert names == [["active"], ["active", "old"]]
 
 
 def test_equal_instancetypes_keep_their_order() -> None:
@@ -133,3 +136,29 @@ def test_series_is_the_name_before_the_dot() -> None:
 )
 def test_size_comes_from_label_or_name(name: str, labels: dict[str, str], expected: str) -> None:
     assert size_of({"metadata": {"name": name, "labels": labels}}) == expected
+
+
+# Instancetypes and preferences that do not go together.
+
+
+def size(vcpus: Any) -> dict[str, Any]:
+    return {"spec": {"cpu": {"guest": vcpus}, "memory": {"guest": "2Gi"}}}
+
+
+@pytest.mark.parametrize(
+    ("vcpus", "preference", "architecture", "expected"),
+    [
+        (2, {}, "", ""),
+        (3, {"cpu": {"preferredCPUTopology": "spread"}}, "", "not divisible"),
+        (2, {"requirements": {"cpu": {"guest": 4}}}, "", "4"),
+        (2, {"requirements": {"architecture": "arm64"}}, "amd64", "arm64"),
+        (2, {"requirements": {"architecture": "arm64"}}, "", ""),
+        ("many", {}, "", "many"),
+    ],
+)
+def test_rejection_of_pair_in_the_words_of_kubevirt(
+    vcpus: Any, preference: dict[str, Any], architecture: str, expected: str
+) -> None:
+    answer = rejection_of_pair(size(vcpus), {"spec": preference}, architecture, release.NEWEST)
+    assert expected in answer
+    assert bool(answer) == bool(expected)

@@ -16,8 +16,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Cluster,
     KubeVirt,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
 
 GROUP = "instancetype.kubevirt.io/v1beta1"
 DEFAULT = "instancetype.kubevirt.io/default-"

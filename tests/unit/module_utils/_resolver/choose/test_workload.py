@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.selection import Rejected
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.fitting import Rejected
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.workload import (
     AvailableObjects,
     Choice,

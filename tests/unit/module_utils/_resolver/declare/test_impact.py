@@ -7,13 +7,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.effects import (
-    LIVE,
-    NOTHING,
-    RESTART,
-    UNKNOWN,
-    Impact,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import (
     impact,
@@ -22,12 +15,17 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
+    Configuration,
     KubeVirt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
-    Configuration,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
+    LIVE,
+    NOTHING,
+    RESTART,
+    UNKNOWN,
+    Impact,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.admit import admit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 
 Manifest = dict[str, Any]
 

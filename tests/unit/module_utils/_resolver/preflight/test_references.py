@@ -11,9 +11,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Problem,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.references import (
+    claim_names,
+    ignored_sizes,
     keys_for_start,
     missing_references,
+    missing_sources,
     references,
+    sole_owner,
 )
 
 NOTHING = Objects([])
@@ -104,3 +108,113 @@ def test_secrets_are_not_looked_up() -> None:
         {"name": "b", "secret": {"secretName": "x"}},
     ]
     assert list(references(vm(volumes=volumes, accessCredentials=[key]))) == []
+
+
+# Which claims a VM uses, and which outlive it.
+
+
+def test_claims_of_all_volumes_without_duplicates() -> None:
+    volumes = [
+        {"name": "a", "persistentVolumeClaim": {"claimName": "disk"}},
+        {"name": "b", "dataVolume": {"name": "imported"}},
+        {"name": "c", "ephemeral": {"persistentVolumeClaim": {"claimName": "base"}}},
+        {"name": "d", "containerDisk": {"image": "x"}},
+        {"name": "e", "persistentVolumeClaim": {"claimName": "disk"}},
+        {"name": "f", "memoryDump": {"claimName": "dump"}},
+    ]
+    assert claim_names({"spec": {"template": {"spec": {"volumes": volumes}}}}) == ["disk", "imported", "base", "dump"]
+    assert claim_names({"spec": {"template": {"spec": {}}}}) == []
+
+
+@pytest.mark.parametrize(("owners", "only"), [(["1"], "1"), (["1", "2"], ""), ([], "")])
+def test_sole_owner(owners: list[str], only: str) -> None:
+    manifest: dict[str, Any] = {"metadata": {"ownerReferences": [{"uid": uid} for uid in owners]}}
+    assert sole_owner(manifest) == only
+
+
+# Imports whose source does not exist.
+
+
+class Cluster:
+    """One DataSource in images, one claim in shop; snapshots may not be read."""
+
+    there = (("DataSource", "images", "fedora"), ("PersistentVolumeClaim", "shop", "disk"))
+
+    def get(self, kind: str, namespace: str, name: str) -> Any:
+        if kind == "VolumeSnapshot":
+            return Problem("volumesnapshots is forbidden", "Forbidden", 403)
+        return {} if (kind, namespace, name) in self.there else None
+
+    def list(self, kind: str, namespace: str) -> list[dict[str, Any]]:
+        return [{"metadata": {"name": place[2]}} for place in self.there if place[:2] == (kind, namespace)]
+
+
+def sources_vm(**spec: Any) -> dict[str, Any]:
+    template = {"metadata": {"name": "web-boot"}, "spec": spec}
+    return {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"dataVolumeTemplates": [template]}}
+
+
+def source(name: str, **more: str) -> dict[str, Any]:
+    return sources_vm(sourceRef={"kind": "DataSource", "name": name, **more})
+
+
+def missing_lines(manifest: dict[str, Any], live: dict[str, Any] | None = None) -> list[str]:
+    cluster = Cluster()
+    return list(missing_sources(manifest, live, cluster, cluster.list))
+
+
+PATH = "spec.dataVolumeTemplates[0].spec"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        (
+            source("fedora"),
+            f"{PATH}.sourceRef.name: no DataSource fedora in the namespace shop; create the object first, "
+            "or name an existing object",
+        ),
+        (
+            source("fedor", namespace="images"),
+            f"{PATH}.sourceRef.name: no DataSource fedor in the namespace images; did you mean fedora?",
+        ),
+        (
+            sources_vm(source={"pvc": {"name": "dis", "namespace": "shop"}}),
+            f"{PATH}.source.pvc.name: no PersistentVolumeClaim dis in the namespace shop; did you mean disk?",
+        ),
+    ],
+)
+def test_missing_sources(manifest: dict[str, Any], message: str) -> None:
+    assert missing_lines(manifest) == [message]
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        source("fedora", namespace="images"),
+        sources_vm(source={"pvc": {"name": "disk"}}),
+        sources_vm(source={"snapshot": {"name": "s", "namespace": "shop"}}),
+        sources_vm(source={"http": {"url": "https://x/y"}}),
+        sources_vm(source={"blank": {}}),
+        sources_vm(sourceRef={"kind": "DataSource"}),
+        {"metadata": {"name": "web"}, "spec": {}},
+    ],
+)
+def test_existing_sources(manifest: dict[str, Any]) -> None:
+    assert missing_lines(manifest) == []
+
+
+def test_copied_sources_may_be_missing() -> None:
+    assert missing_lines(source("fedora"), live=source("fedora")) == []
+
+
+@pytest.mark.parametrize(("size", "reported"), [("2Gi", True), ("512Mi", True), ("1024Mi", False), ("", False)])
+@pytest.mark.parametrize("field", ["storage", "pvc"])
+def test_a_disk_that_exists_keeps_its_size(size: str, reported: bool, field: str) -> None:
+    def sized(text: str) -> dict[str, Any]:
+        return sources_vm(**{field: {"resources": {"requests": {"storage": text} if text else {}}}})
+
+    assert [line.partition(",")[0] for line in ignored_sizes(sized(size), sized("1Gi"))] == (
+        ["spec.dataVolumeTemplates[0]: the disk web-boot keeps its size of 1Gi"] if reported else []
+    )
+    assert not list(ignored_sizes(sized(size), {"spec": {}}))

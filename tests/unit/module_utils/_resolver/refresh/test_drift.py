@@ -12,9 +12,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Objects,
     Problem,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Configuration,
+    KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 

@@ -14,6 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, recapture
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
     RevisionIndex,
+    is_captured,
 )
 
 Manifest = dict[str, Any]
@@ -78,13 +79,13 @@ def test_recapture_patch_clears_the_status() -> None:
 
 
 def test_is_captured() -> None:
-    assert not recapture.is_captured(vm(), INSTANCETYPE)
-    assert not recapture.is_captured(vm(reference={"name": "big", "kind": SIZE["kind"]}), INSTANCETYPE)
-    assert not recapture.is_captured(vm(reference=captured("r", "virtualmachineinstancetype")), INSTANCETYPE)
-    assert recapture.is_captured(vm(reference=captured("r")), INSTANCETYPE)
+    assert not is_captured(vm(), INSTANCETYPE)
+    assert not is_captured(vm(reference={"name": "big", "kind": SIZE["kind"]}), INSTANCETYPE)
+    assert not is_captured(vm(reference=captured("r", "virtualmachineinstancetype")), INSTANCETYPE)
+    assert is_captured(vm(reference=captured("r")), INSTANCETYPE)
     # Up to KubeVirt 1.4, and a VM whose matcher the cluster has expanded.
-    assert recapture.is_captured(vm({**SIZE, "revisionName": "r"}), INSTANCETYPE)
-    assert recapture.is_captured(vm(), PREFERENCE)
+    assert is_captured(vm({**SIZE, "revisionName": "r"}), INSTANCETYPE)
+    assert is_captured(vm(), PREFERENCE)
 
 
 @pytest.mark.parametrize(

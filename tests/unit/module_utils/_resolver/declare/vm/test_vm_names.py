@@ -7,7 +7,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.names import shown
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import (
-    Names,
+    Disks,
     generated_name,
 )
 
@@ -33,10 +33,10 @@ def test_a_name_depends_only_on_its_seed() -> None:
 
 @pytest.mark.parametrize("name", ["a", "root-disk", "0", "a" * 63])
 def test_duplicate_volume_name_is_refused(name: str) -> None:
-    names = Names()
-    assert names.take("volumes[0].name", name) == name
+    disks = Disks("web")
+    disks.add_named("volumes[0].name", name, {})
     with pytest.raises(FieldError) as error:
-        names.take("volumes[1].name", name)
+        disks.add_named("volumes[1].name", name, {})
     assert str(error.value) == f"volumes[1].name: another volume is already named {shown(name)}; choose another name"
 
 
@@ -54,5 +54,5 @@ def test_duplicate_volume_name_is_refused(name: str) -> None:
 )
 def test_invalid_names_are_refused(name: str, faults: str) -> None:
     with pytest.raises(FieldError) as error:
-        Names().take("name", name)
+        Disks("web").add_named("name", name, {})
     assert str(error.value) == f"name: {name!r} {faults}; use a name such as root-disk"

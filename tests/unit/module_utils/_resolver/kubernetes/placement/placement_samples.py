@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.node import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.objects import (
     Node,
-    node,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.pod_info import (
     PodInfo,
     from_manifest,
+    node,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.state import (
     ClusterState,

@@ -19,9 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     selected,
     taken,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.explain import (
-    problem,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.fit import problem
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.state import (
     ClusterState,
 )

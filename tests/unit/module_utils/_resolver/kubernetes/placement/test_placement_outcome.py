@@ -8,9 +8,7 @@ import pytest
 from placement_samples import node_of, pod_of, state_of
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.batch import Batch
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.explain import (
-    problem,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.fit import problem
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.simulation import (
     PlacementRequest,
     Sample,

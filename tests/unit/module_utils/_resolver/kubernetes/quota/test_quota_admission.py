@@ -12,17 +12,15 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     QuotaObjects,
     check_quotas,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.budget import usage
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.item import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.budget import (
     from_manifest,
+    usage,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.manifests import (
-    by_namespace,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.vm_pod import (
     MIGRATE,
     RESTART,
+    by_namespace,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from growth import growth

@@ -15,10 +15,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     growth,
     watches,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.budget import usage
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.item import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.quota.budget import (
     QuotaItem,
     from_pod,
+    usage,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.pod import pod
 

@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
+    INSTANCETYPE,
+    PREFERENCE,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import find, lookup
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
     Objects,
@@ -36,22 +40,26 @@ def vm(matcher: dict[str, Any], reference: str = "") -> dict[str, Any]:
     return {"metadata": {"name": "a", "namespace": "web"}, "spec": {"instancetype": matcher}, "status": status}
 
 
+def find_spec(manifest: dict[str, Any], objects: lookup.Lookup) -> find.EffectiveSpec:
+    return find.spec(manifest, INSTANCETYPE, objects)
+
+
 LIVE = manifest("VirtualMachineClusterInstancetype", "u", SMALL)
 
 
 def test_vm_without_matchers() -> None:
     nothing = Objects([])
-    assert find.instancetype_spec({"spec": {}}, nothing) == find.EffectiveSpec()
-    assert find.preference_spec({"spec": None}, nothing) == find.EffectiveSpec()
+    assert find_spec({"spec": {}}, nothing) == find.EffectiveSpec()
+    assert find.spec({"spec": None}, PREFERENCE, nothing) == find.EffectiveSpec()
 
 
 @pytest.mark.parametrize("kind", ["VIRTUALMACHINEINSTANCETYPE", "virtualMachineInstancetypes"])
 def test_namespaced_kind_is_looked_up_in_vm_namespace(kind: str) -> None:
     elsewhere = manifest("VirtualMachineInstancetype", "u", LARGE, namespace="db")
     here = manifest("VirtualMachineInstancetype", "u", SMALL, namespace="web")
-    result = find.instancetype_spec(vm({"name": "u", "kind": kind}), Objects([LIVE, here, elsewhere]))
+    result = find_spec(vm({"name": "u", "kind": kind}), Objects([LIVE, here, elsewhere]))
     assert result == find.EffectiveSpec(SMALL)
-    missing = find.instancetype_spec(vm({"name": "u", "kind": kind}), Objects([LIVE, elsewhere]))
+    missing = find_spec(vm({"name": "u", "kind": kind}), Objects([LIVE, elsewhere]))
     message = 'virtualmachineinstancetypes.instancetype.kubevirt.io "u" not found'
     assert missing.error == Problem(message, "NotFound", 404)
 
@@ -59,7 +67,7 @@ def test_namespaced_kind_is_looked_up_in_vm_namespace(kind: str) -> None:
 def test_captured_revision_needs_label_of_matcher() -> None:
     for label, guest in (("u", 8), ("other", 1), (None, 1)):
         objects = Objects([LIVE, captured("r", label)])
-        result = find.instancetype_spec(vm({"name": "u"}, reference="r"), objects)
+        result = find_spec(vm({"name": "u"}, reference="r"), objects)
         assert result.spec is not None
         assert result.spec["cpu"]["guest"] == guest, label
         assert result.revision == ("r" if guest == 8 else "")
@@ -67,16 +75,16 @@ def test_captured_revision_needs_label_of_matcher() -> None:
 
 def test_pinned_revision_counts_whatever_its_label() -> None:
     pinned = vm({"name": "u", "kind": "Foo", "revisionName": "r"}, reference="gone")
-    assert find.instancetype_spec(pinned, Objects([captured("r", "other")])) == find.EffectiveSpec(LARGE, revision="r")
+    assert find_spec(pinned, Objects([captured("r", "other")])) == find.EffectiveSpec(LARGE, revision="r")
 
 
 def test_missing_revision_fails_despite_live_object() -> None:
-    result = find.instancetype_spec(vm({"name": "u"}, reference="r"), Objects([LIVE]))
+    result = find_spec(vm({"name": "u"}, reference="r"), Objects([LIVE]))
     assert result.error == Problem('controllerrevisions.apps "r" not found', "NotFound", 404)
 
 
 def test_unknown_kind_is_named_as_written() -> None:
-    result = find.instancetype_spec(vm({"name": "u", "kind": "Foo"}), Objects([LIVE]))
+    result = find_spec(vm({"name": "u", "kind": "Foo"}), Objects([LIVE]))
     assert result.error == Problem("got unexpected kind in InstancetypeMatcher: Foo")
 
 
@@ -87,13 +95,13 @@ def test_lookup_error_is_returned() -> None:
         def get(self, kind: str, namespace: str, name: str) -> Problem:
             return forbidden
 
-    assert find.instancetype_spec(vm({"name": "u"}), Denied()).error == forbidden
-    assert find.instancetype_spec(vm({"name": "u"}, reference="r"), Denied()).error == forbidden
+    assert find_spec(vm({"name": "u"}), Denied()).error == forbidden
+    assert find_spec(vm({"name": "u"}, reference="r"), Denied()).error == forbidden
 
 
 def test_error_names_field_of_bad_object() -> None:
     bad = manifest("VirtualMachineClusterInstancetype", "u", {"cpu": {"guest": "two"}, "memory": {"guest": "1Gi"}})
-    error = find.instancetype_spec(vm({"name": "u"}), Objects([bad])).error
+    error = find_spec(vm({"name": "u"}), Objects([bad])).error
     assert error is not None
     assert error.message.startswith('VirtualMachineClusterInstancetype "u": spec.cpu.guest: ')
 
@@ -101,7 +109,7 @@ def test_error_names_field_of_bad_object() -> None:
 def test_result_is_canonical_and_objects_stay_unchanged() -> None:
     live = manifest("VirtualMachineClusterInstancetype", "u", {"cpu": {"guest": 1}, "memory": {"guest": "1024Mi"}})
     before = copy.deepcopy(live)
-    result = find.instancetype_spec(vm({"name": "u"}), Objects([live]))
+    result = find_spec(vm({"name": "u"}), Objects([live]))
     assert result.spec == SMALL
     result.spec["cpu"]["guest"] = 99
     assert live == before

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from pod_samples import METADATA, make_env, spec_of
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.migration import target
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.pod import Unrenderable
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.pod import (
+    Unrenderable,
+    target,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.scheduling import (
     affinity,
     labels,

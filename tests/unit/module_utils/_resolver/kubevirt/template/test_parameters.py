@@ -7,15 +7,18 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template.expression import (
-    generate,
-    pattern,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template.parameters import (
     explicit_in,
+    generate,
     generated_in,
+    pattern,
     recovered,
     texts,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template.substitution import (
+    escaped,
+    references,
+    substitute,
 )
 
 
@@ -93,3 +96,16 @@ def test_parameters_are_texts() -> None:
 
 def test_values_of_an_invalid_expression() -> None:
     assert generated_in("${A}", "web", {}, {"A": "[z-a]{3}"}) is None
+
+
+# References that are to stay as they are; tests/templates has the substitution.
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["a ${A} ${A}${B}", "${{A}}", "x${{A}}", "$${A}", "$A $(A)", {"${A}": ["${B}", 5, None, True]}, "${A} ${{A}}"],
+)
+def test_what_is_escaped_comes_back(value: Any) -> None:
+    result = escaped(value, "DOLLAR")
+    assert set(references(result)) <= {"DOLLAR"}
+    assert substitute(result, {"DOLLAR": "$"}) == value

@@ -7,9 +7,17 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release, schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import (
-    configuration,
-    defaults,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import cluster, defaults
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+    Configuration,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.defaults import (
+    set_vmi_defaults,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import (
+    LiveUpdateLimits,
+    limits,
+    set_maximums,
 )
 
 
@@ -19,9 +27,7 @@ def spec(**fields: Any) -> dict[str, Any]:
 
 def with_defaults(config: dict[str, Any] | None = None, version: str = "1.9", **fields: Any) -> dict[str, Any]:
     result = spec(**fields)
-    assert (
-        defaults.set_spec_defaults(result, configuration.configuration(config), release.parse_release(version)) is None
-    )
+    assert defaults.set_spec_defaults(result, cluster.configuration(config), release.parse_release(version)) is None
     return result
 
 
@@ -38,7 +44,7 @@ def with_defaults(config: dict[str, Any] | None = None, version: str = "1.9", **
     ],
 )
 def test_invalid_configuration_is_ignored_as_a_whole(settings: dict[str, Any]) -> None:
-    assert configuration.configuration({**settings, "machineType": "pc"}, "arm64") == configuration.Configuration()
+    assert cluster.configuration({**settings, "machineType": "pc"}, "arm64") == cluster.Configuration()
 
 
 @pytest.mark.parametrize(
@@ -52,7 +58,7 @@ def test_invalid_configuration_is_ignored_as_a_whole(settings: dict[str, Any]) -
     ],
 )
 def test_valid_configuration_is_used(settings: dict[str, Any]) -> None:
-    assert configuration.configuration({**settings, "machineType": "pc"}).machine_type == "pc"
+    assert cluster.configuration({**settings, "machineType": "pc"}).machine_type == "pc"
 
 
 def test_settings_of_configuration() -> None:
@@ -63,7 +69,7 @@ def test_settings_of_configuration() -> None:
         "developerConfiguration": {"memoryOvercommit": 1},
         "architectureConfiguration": {"arm64": {"machineType": "virt-9"}, "amd64": {}},
     }
-    assert configuration.configuration(settings, "s390x") == configuration.Configuration(
+    assert cluster.configuration(settings, "s390x") == cluster.Configuration(
         architecture="s390x",
         machine_types={"amd64": "q35", "arm64": "virt-9", "s390x": "s390-ccw-virtio"},
         cpu_request="300m",
@@ -80,7 +86,7 @@ def test_empty_settings_are_defaults() -> None:
         "network": {"defaultNetworkInterface": ""},
         "architectureConfiguration": {"amd64": None},
     }
-    assert configuration.configuration(empty) == configuration.Configuration() == configuration.configuration(None)
+    assert cluster.configuration(empty) == cluster.Configuration() == cluster.configuration(None)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +95,7 @@ def test_empty_settings_are_defaults() -> None:
 )
 def test_machine_type_by_architecture(architecture: str, machine: str) -> None:
     types = {"amd64": {"machineType": "pc-q35-10"}, "s390x": {"machineType": "s390-ccw-virtio-9"}}
-    config = configuration.configuration({"architectureConfiguration": types})
+    config = cluster.configuration({"architectureConfiguration": types})
     assert defaults.machine_type(architecture, config) == machine
     assert defaults.machine_type(architecture, config._replace(machine_type="all")) == "all"
 
@@ -180,22 +186,22 @@ def test_image_pull_policy(image: str, policy: str) -> None:
 def test_no_network_is_added_to_own_networks(fields: dict[str, Any]) -> None:
     before = spec(**{"domain": {"devices": {}}, **fields})
     after = spec(**{"domain": {"devices": {}}, **fields})
-    assert defaults.add_network_interface(after, configuration.Configuration()) is None
+    assert defaults.add_network_interface(after, cluster.Configuration()) is None
     assert after == before
 
 
 def test_refused_interface_adds_no_disks() -> None:
-    config = configuration.configuration({"network": {"permitBridgeInterfaceOnPodNetwork": False}})
+    config = cluster.configuration({"network": {"permitBridgeInterfaceOnPodNetwork": False}})
     vmi_spec = spec(domain={"devices": {}}, volumes=[{"name": "a", "containerDisk": {"image": "x"}}])
     problem = defaults.set_spec_defaults(vmi_spec, config)
     assert problem is not None and problem.message == "bridge interface is not enabled in kubevirt-config"
     assert "disks" not in vmi_spec["domain"]["devices"]
-    assert defaults.set_spec_defaults(vmi_spec, configuration.Configuration()) is None
+    assert defaults.set_spec_defaults(vmi_spec, cluster.Configuration()) is None
     assert vmi_spec["domain"]["devices"]["disks"] == [{"name": "a"}]
 
 
 def test_slirp_fails_only_for_an_added_interface() -> None:
-    config = configuration.configuration({"network": {"defaultNetworkInterface": "slirp"}})
+    config = cluster.configuration({"network": {"defaultNetworkInterface": "slirp"}})
     problem = defaults.add_network_interface(spec(domain={"devices": {}}), config)
     assert problem is not None
     assert problem.message == "slirp interface is deprecated as of v1.3"
@@ -206,7 +212,7 @@ def test_defaults_are_set_once() -> None:
     volumes = [{"name": "a", "containerDisk": {"image": "x"}}]
     first = with_defaults(domain={"devices": {}}, volumes=volumes)
     second = schema.canonical("VirtualMachineInstanceSpec", first)
-    assert defaults.set_spec_defaults(second, configuration.Configuration()) is None
+    assert defaults.set_spec_defaults(second, cluster.Configuration()) is None
     assert second == first
 
 
@@ -244,3 +250,81 @@ def test_guest_memory_is_requested_before_1_6(
         result = with_defaults({"developerConfiguration": config}, version, domain={"devices": {}, "memory": memory})
         requests = result["domain"]["resources"].get("requests", {})
         assert requests.get("memory") == (requested if version == "1.5" else None)
+
+
+# Defaults that only a VMI gets.
+
+
+def test_evmcs_overrides_policy_of_vmx() -> None:
+    cpu = {"features": [{"name": "vmx", "policy": "forbid"}]}
+    domain = {"devices": {}, "cpu": cpu, "features": {"hyperv": {"evmcs": {}}}}
+    spec = schema.canonical("VirtualMachineInstanceSpec", {"domain": domain})
+    set_vmi_defaults(spec, Configuration())
+    assert spec["domain"]["cpu"]["features"] == [{"name": "vmx", "policy": "require"}]
+    assert "uuid" not in spec["domain"]["firmware"]
+
+
+# Maximums of sockets and memory of a new VMI.
+
+
+Manifest = dict[str, Any]
+
+
+def maximums(allowed: LiveUpdateLimits, memory: Manifest | None = None, **cpu: int) -> tuple[int | None, str | None]:
+    domain = {"cpu": {"sockets": 1, "cores": 1, "threads": 1, **cpu}, "memory": memory or {"guest": "2Gi"}}
+    set_maximums({"architecture": "amd64", "domain": domain}, allowed)
+    return domain["cpu"].get("maxSockets"), domain["memory"].get("maxGuest")
+
+
+@pytest.mark.parametrize(
+    ("configuration", "expected"),
+    [
+        ({}, LiveUpdateLimits()),
+        ({"liveUpdateConfiguration": None}, LiveUpdateLimits()),
+        ({"liveUpdateConfiguration": {"maxCpuSockets": 6}}, LiveUpdateLimits(sockets=6)),
+        ({"liveUpdateConfiguration": {"maxGuest": "6144Mi"}}, LiveUpdateLimits(memory="6Gi")),
+        ({"liveUpdateConfiguration": {"maxHotplugRatio": 2}}, LiveUpdateLimits(ratio=2)),
+    ],
+)
+def test_limits_of_cluster(configuration: Manifest, expected: LiveUpdateLimits) -> None:
+    assert limits(configuration) == expected
+
+
+@pytest.mark.parametrize(
+    ("allowed", "cpu", "expected"),
+    [
+        (LiveUpdateLimits(), {}, 4),
+        (LiveUpdateLimits(), {"maxSockets": 7}, 7),
+        (LiveUpdateLimits(), {"sockets": 200}, 512),
+        (LiveUpdateLimits(), {"sockets": 600}, 600),
+        (LiveUpdateLimits(ratio=2), {"sockets": 3}, 6),
+        (LiveUpdateLimits(sockets=6), {}, 6),
+        (LiveUpdateLimits(sockets=6), {"sockets": 16}, 16),
+        (LiveUpdateLimits(sockets=6), {"maxSockets": 8}, 8),
+    ],
+)
+def test_sockets(allowed: LiveUpdateLimits, cpu: dict[str, int], expected: int) -> None:
+    assert maximums(allowed, **cpu)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("allowed", "memory", "expected"),
+    [
+        (LiveUpdateLimits(), {"guest": "2Gi"}, "8Gi"),
+        (LiveUpdateLimits(), {"guest": "2Gi", "maxGuest": "3Gi"}, "3Gi"),
+        (LiveUpdateLimits(), {"guest": "512Mi"}, None),
+        (LiveUpdateLimits(), {"hugepages": {"pageSize": "2Mi"}}, None),
+        (LiveUpdateLimits(memory="6Gi"), {"guest": "2Gi"}, "6Gi"),
+        # A guest that has more already can be given nothing.
+        (LiveUpdateLimits(memory="1Gi"), {"guest": "2Gi"}, None),
+        (LiveUpdateLimits(ratio=3), {"guest": "2Gi"}, "6Gi"),
+    ],
+)
+def test_memory(allowed: LiveUpdateLimits, memory: Manifest, expected: str | None) -> None:
+    assert maximums(allowed, memory)[1] == expected
+
+
+@pytest.mark.parametrize("field", ["maxCpuSockets", "maxHotplugRatio"])
+def test_limit_of_wrong_type(field: str) -> None:
+    with pytest.raises(ValueError, match=f"liveUpdateConfiguration.{field}: expected a whole number, found '4'"):
+        limits({"liveUpdateConfiguration": {field: "4"}})

@@ -14,7 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Objects,
     Problem,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Configuration,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.expand import (

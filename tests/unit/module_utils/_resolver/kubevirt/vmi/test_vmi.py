@@ -10,7 +10,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Objects,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.configuration import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Configuration,
 )
 

@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import configuration
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import cluster
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.admission import (
     Response,
@@ -53,7 +53,7 @@ def test_order_of_validation_steps() -> None:
         cpu={"preferredCPUTopology": "spread"},
         requirements={"cpu": {"guest": 8}},
     )
-    slirp = configuration.configuration({"network": {"defaultNetworkInterface": "slirp"}})
+    slirp = cluster.configuration({"network": {"defaultNetworkInterface": "slirp"}})
     matchers = {"instancetype": {"name": "small"}, "preference": {"name": "p"}}
     cores = {"cpu": {"cores": 1}}
 
@@ -70,7 +70,7 @@ def test_default_architecture_is_that_of_cluster() -> None:
     demanding_preference = obj("VirtualMachineClusterPreference", "p", requirements={"architecture": "arm64"})
     manifest = vm(preference={"name": "p"})
     assert not response(manifest, demanding_preference).allowed
-    assert response(manifest, demanding_preference, config=configuration.configuration(architecture="arm64")).allowed
+    assert response(manifest, demanding_preference, config=cluster.configuration(architecture="arm64")).allowed
 
 
 def test_captured_revision_overrides_live_object() -> None:

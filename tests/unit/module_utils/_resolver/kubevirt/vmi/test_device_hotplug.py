@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from interface_specs import LAN, POD, state
+from interface_specs import spec as own_spec
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import Update
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.volume_hotplug import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.device_hotplug import (
     migrated,
-    plugged,
+    plugged_interfaces,
+    plugged_volumes,
     replaced,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import Update
 
 Manifest = dict[str, Any]
 
@@ -52,7 +57,7 @@ def vm(desired: Manifest, **fields: Any) -> Manifest:
 
 def after(desired: Manifest, running: Manifest, **status: Any) -> Manifest:
     """The VMI's spec after one patch."""
-    volumes, disks = plugged(vm(desired), {"spec": running, "status": {"phase": "Running", **status}})
+    volumes, disks = plugged_volumes(vm(desired), {"spec": running, "status": {"phase": "Running", **status}})
     return {**running, "volumes": volumes, "domain": {"devices": {**running["domain"]["devices"], "disks": disks}}}
 
 
@@ -128,7 +133,7 @@ def test_volume_migration(desired: Manifest, running: Manifest, expected: bool) 
     # A VM with this strategy gets no volumes plugged.
     with_strategy = vm(spec(ROOT, DATA), updateVolumesStrategy="Migration")
     running_spec = spec(ROOT)
-    plugged_parts = plugged(with_strategy, {"spec": running_spec, "status": {"phase": "Running"}})
+    plugged_parts = plugged_volumes(with_strategy, {"spec": running_spec, "status": {"phase": "Running"}})
     assert plugged_parts == (running_spec["volumes"], running_spec["domain"]["devices"]["disks"])
 
 
@@ -180,3 +185,57 @@ def test_guests_that_cannot_migrate_volumes(status: Manifest, expected: str) -> 
 def test_older_releases_replace_volumes_at_restart(desired: Manifest, running: Manifest, waits: bool) -> None:
     assert bool(replaced(vm(desired), {"spec": running}).restart_required) is waits
     assert replaced(vm(desired, updateVolumesStrategy="Migration"), {"spec": running}) == Update()
+
+
+# Interfaces that a running VMI gets from its VM.
+
+
+KUBEVIRT = KubeVirt(NEWEST)
+WAN = (LAN[0], {"name": "lan", "multus": {"networkName": "wan"}})
+SECOND_POD = ({"name": "other", "masquerade": {}}, {"name": "other", "pod": {}})
+
+
+@pytest.mark.parametrize(
+    ("desired", "running", "expected"),
+    [
+        (own_spec(POD), own_spec(POD), own_spec(POD)),
+        (own_spec(POD, LAN), own_spec(POD), own_spec(POD, LAN)),
+        (own_spec(POD, state(LAN, "absent")), own_spec(POD), own_spec(POD)),
+        (own_spec(POD, SECOND_POD), own_spec(POD), own_spec(POD)),
+        (own_spec(POD, WAN), own_spec(POD, LAN), own_spec(POD, WAN)),
+        (own_spec(POD), own_spec(POD, LAN), own_spec(POD, LAN)),
+        (own_spec(POD, state(LAN, "down")), own_spec(POD, LAN), own_spec(POD, state(LAN, "down"))),
+        (own_spec(POD, LAN), own_spec(POD, state(LAN, "down")), own_spec(POD, LAN)),
+        (own_spec(POD, state(LAN, "absent")), own_spec(POD, LAN), own_spec(POD, LAN)),
+    ],
+)
+def test_plugged_interfaces(desired: Manifest, running: Manifest, expected: Manifest) -> None:
+    assert plugged_interfaces(desired, {"spec": running}, KUBEVIRT) == expected
+
+
+@pytest.mark.parametrize(("name", "expected"), [("net1", LAN), ("pod1234567", state(LAN, "absent")), ("", LAN)])
+def test_unplugging_needs_unnumbered_pod_interfaces(name: str, expected: tuple[Manifest, Manifest]) -> None:
+    status = {"interfaces": [{"name": "lan", **({"podInterfaceName": name} if name else {})}]}
+    instance = {"spec": own_spec(POD, LAN), "status": status}
+    assert plugged_interfaces(own_spec(POD, state(LAN, "absent")), instance, KUBEVIRT) == own_spec(POD, expected)
+
+
+def test_default_network_does_not_number_interfaces() -> None:
+    default = (
+        {"name": "default", "bridge": {}},
+        {"name": "default", "multus": {"networkName": "lan", "default": True}},
+    )
+    instance = {"spec": own_spec(default)}
+    assert plugged_interfaces(own_spec(state(default, "absent")), instance, KUBEVIRT) == own_spec(
+        state(default, "absent")
+    )
+
+
+def test_interface_without_network_is_not_plugged() -> None:
+    desired = {**own_spec(POD, LAN), "networks": [POD[1]]}
+    assert plugged_interfaces(desired, {"spec": own_spec(POD)}, KUBEVIRT) == own_spec(POD)
+
+
+def test_network_stays_without_feature_gate() -> None:
+    kubevirt = KUBEVIRT._replace(changes_networks=False)
+    assert plugged_interfaces(own_spec(POD, WAN), {"spec": own_spec(POD, LAN)}, kubevirt) == own_spec(POD, LAN)

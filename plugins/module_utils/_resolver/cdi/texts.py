@@ -1,4 +1,4 @@
-"""The scheme of a URL as Go's ``net/url`` parses it, which is stricter than Python."""
+"""Checksums and URLs as CDI reads them: ``ALGORITHM:HEXADECIMAL``, and what Go's ``net/url`` parses."""
 
 from __future__ import annotations
 
@@ -78,3 +78,32 @@ def _check_authority(authority: str) -> None:
 def _check_escapes(text: str) -> None:
     if _BAD_ESCAPE.search(text):
         raise UrlError(text)
+
+
+_DIGITS: Final = {"md5": 32, "sha1": 40, "sha256": 64, "sha512": 128}
+_NOT_HEX: Final = re.compile(r"[^0-9a-f]")
+
+
+class ChecksumError(ValueError):
+    """A text is not a checksum; the message is CDI's."""
+
+
+def parse_checksum(text: str) -> tuple[str, str]:
+    """The algorithm, as in `hashlib`, and the digits, both in lower case. Raises ChecksumError."""
+    algorithm, colon, digits = (part.strip().lower() for part in text.partition(":"))
+    if not colon:
+        raise ChecksumError(f"invalid checksum format: expected 'algorithm:hash', got '{text}'")
+    if not digits:
+        raise ChecksumError("checksum hash value cannot be empty")
+    if algorithm not in _DIGITS:
+        supported = ", ".join(_DIGITS)
+        raise ChecksumError(f"unsupported hash algorithm '{algorithm}': supported algorithms are: {supported}")
+    length = len(digits.encode())
+    if length != _DIGITS[algorithm]:
+        expected = f"expected {_DIGITS[algorithm]} hex characters, got {length}"
+        raise ChecksumError(f"invalid {algorithm} hash length: {expected}")
+    invalid = _NOT_HEX.search(digits)
+    if invalid:
+        character = f"U+{ord(invalid[0]):04X} '{invalid[0]}'"
+        raise ChecksumError(f"checksum hash is not valid hexadecimal: encoding/hex: invalid byte: {character}")
+    return algorithm, digits

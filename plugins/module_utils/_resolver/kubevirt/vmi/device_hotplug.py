@@ -1,15 +1,17 @@
-"""Volumes and disks of a running guest: which changes it can take, and what it gets (``pkg/storage/hotplug``,
-``watch/volume-migration``).
+"""Volumes, disks, interfaces and networks of a running guest: which changes it can take, and what it gets
+(``pkg/storage/hotplug``, ``watch/volume-migration``, ``pkg/network/vmliveupdate``, ``pkg/network/controllers``).
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+import re
+from typing import Final
 
-from ...api import semantic
+from ...api import schema
+from ...api.manifest import Manifest
+from ...api.tree import copy
+from .cluster import KubeVirt
 from .hotplug import Update
-
-Manifest = dict[str, Any]
 
 _MIGRATION: Final = "Migration"
 _REPLACED: Final = "the volumes replacement is effective only after restart"
@@ -32,7 +34,7 @@ def volumes_change_live(vm: Manifest, at_start: Manifest, desired: Manifest) -> 
         if _is_hotpluggable(volume):
             continue
         persistent = volume.get("persistentVolumeClaim") is not None or volume.get("dataVolume") is not None
-        if before is None or not (semantic.equal("Volume", before, volume) or (persistent and migrates(vm))):
+        if before is None or not (schema.equal("Volume", before, volume) or (persistent and migrates(vm))):
             return False
     return all(_is_hotpluggable(volume) for volume in remaining.values())
 
@@ -46,7 +48,7 @@ def disks_change_live(at_start: Manifest, desired: Manifest) -> bool:
         before = remaining.pop(name, None)
         if name in volumes and _is_hotpluggable(volumes[name]):
             continue
-        if before is None or not semantic.equal("Disk", before, disk):
+        if before is None or not schema.equal("Disk", before, disk):
             return False
     return not any(
         disk.get("cdrom") is not None or (name in volumes_at_start and not _is_hotpluggable(volumes_at_start[name]))
@@ -54,7 +56,7 @@ def disks_change_live(at_start: Manifest, desired: Manifest) -> bool:
     )
 
 
-def plugged(vm: Manifest, instance: Manifest) -> tuple[list[Manifest], list[Manifest]]:
+def plugged_volumes(vm: Manifest, instance: Manifest) -> tuple[list[Manifest], list[Manifest]]:
     """The volumes and disks of a running VMI once KubeVirt has plugged, replaced and unplugged those of its VM
     (``patchHotplugVolumes``).
 
@@ -84,7 +86,7 @@ def plugged(vm: Manifest, instance: Manifest) -> tuple[list[Manifest], list[Mani
 def _stays(volume: Manifest, desired: Manifest | None) -> bool:
     if not _is_plugged(volume):
         return True
-    return desired is not None and (not _is_plugged(desired) or semantic.equal("Volume", volume, desired))
+    return desired is not None and (not _is_plugged(desired) or schema.equal("Volume", volume, desired))
 
 
 def _stays_without_volume(disk: Manifest, desired: Manifest | None, replaced: bool) -> bool:
@@ -111,7 +113,7 @@ def replaced(vm: Manifest, instance: Manifest) -> Update:
             # The VMI's own default.
             disk = {**desired[name]["containerDisk"], "imagePullPolicy": volume["containerDisk"].get("imagePullPolicy")}
             desired[name] = {**desired[name], "containerDisk": disk}
-    same = semantic.equal("[]Volume", list(running.values()), list(desired.values()))
+    same = schema.equal("[]Volume", list(running.values()), list(desired.values()))
     return Update() if same else Update(restart_required=_REPLACED)
 
 
@@ -198,3 +200,77 @@ def _disks(spec: Manifest) -> list[Manifest]:
 
 def _by_name(entries: list[Manifest]) -> dict[str, Manifest]:
     return {entry["name"]: entry for entry in entries}
+
+
+_ORDINAL_NAME: Final = re.compile(r"net\d+")
+
+
+def interfaces_need_restart(desired: Manifest, running: Manifest, kubevirt: KubeVirt) -> bool:
+    """Whether interfaces or networks of the guest were removed or changed; new ones and states do not count
+    (``IsRestartRequired``).
+
+    desired, running: VMI specs.
+    """
+    if kubevirt.release.restarts_for_pod_network and _has_pod_network(desired) and not _has_pod_network(running):
+        return True
+
+    def interfaces(spec: Manifest) -> dict[str, Manifest]:
+        return {entry["name"]: {key: entry[key] for key in entry if key != "state"} for entry in _interfaces(spec)}
+
+    def networks(spec: Manifest) -> dict[str, Manifest]:
+        result = {entry["name"]: copy(entry) for entry in spec.get("networks") or []}
+        for entry in result.values():
+            if entry.get("multus") is not None and kubevirt.changes_networks:
+                entry["multus"]["networkName"] = ""
+        return result
+
+    return any(
+        named(desired).get(name) != entry for named in (interfaces, networks) for name, entry in named(running).items()
+    )
+
+
+def plugged_interfaces(desired: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Manifest:
+    """The spec of a VMI with the VM's interfaces, states and networks, as far as a running guest can have them.
+
+    desired: the VM's VMI spec. instance: with `spec`; its status names the pod's interfaces.
+    """
+    result: Manifest = copy(instance["spec"])
+    devices = result["domain"].setdefault("devices", {})
+    present = {entry["name"]: entry for entry in devices.get("interfaces") or []}
+    networks = {entry["name"]: entry for entry in desired.get("networks") or []}
+    fixed = _has_ordinal_names(instance)
+    for interface in _interfaces(desired):
+        current, state = present.get(interface["name"]), interface.get("state")
+        pluggable = interface.get("bridge") is not None or interface.get("sriov") is not None
+        if current is None and state != "absent" and pluggable and interface["name"] in networks:
+            devices["interfaces"] = [*(devices.get("interfaces") or []), interface]
+            result["networks"] = [*(result.get("networks") or []), networks[interface["name"]]]
+        elif current is not None and state != current.get("state") and not (fixed and state == "absent"):
+            current.pop("state", None)
+            current.update({} if state is None else {"state": state})
+    for network in result.get("networks") or []:
+        declared = networks.get(network["name"]) or {}
+        if kubevirt.changes_networks and "multus" in declared and "multus" in network:
+            network["multus"]["networkName"] = declared["multus"]["networkName"]
+    return result
+
+
+def _has_ordinal_names(instance: Manifest) -> bool:
+    """Whether the pod numbers its interfaces, so that none can be unplugged. KubeVirt assumes it of a pod that reports
+    none.
+    """
+    networks = [entry for entry in instance["spec"].get("networks") or [] if entry.get("multus") is not None]
+    secondary = [entry["name"] for entry in networks if not entry["multus"].get("default")]
+    reported = (instance.get("status") or {}).get("interfaces") or []
+    names = {entry.get("name"): entry.get("podInterfaceName") for entry in reported}
+    name = next((names[entry] for entry in secondary if names.get(entry)), None)
+    return bool(secondary) if name is None else _ORDINAL_NAME.fullmatch(name) is not None
+
+
+def _has_pod_network(spec: Manifest) -> bool:
+    return any(entry.get("pod") is not None for entry in spec.get("networks") or [])
+
+
+def _interfaces(spec: Manifest) -> list[Manifest]:
+    interfaces: list[Manifest] = spec["domain"].get("devices", {}).get("interfaces") or []
+    return interfaces
