@@ -23,7 +23,7 @@ from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.catalog.conversion import TEMPLATE, Conversion, Sources, convert
 from ..module_utils._resolver.catalog.modernize import OLD_KINDS
-from ..module_utils._resolver.kubevirt.template.openshift import KIND as VM_TEMPLATE
+from ..module_utils._resolver.kubevirt.template.conversion import KIND as VM_TEMPLATE
 from ..module_utils._resolver.kubevirt.vmi.presets import KIND as PRESET
 from ._catalog_files import builtin_objects
 from ._filters import one_line

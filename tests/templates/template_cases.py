@@ -23,7 +23,7 @@ from compare import differences  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import go_json  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template import (  # noqa: E402
-    openshift,
+    conversion,
     parameters,
     process,
 )
@@ -241,8 +241,8 @@ def _convert(case: Case) -> list[str]:
     try:
         given = case["input"]
         template = _first_document(given["text"]) if "text" in given else given["template"]
-        got: Case = {"template": openshift.convert(template)}
-    except openshift.ConversionError as error:
+        got: Case = {"template": conversion.convert(template)}
+    except conversion.ConversionError as error:
         got = {"error": str(error)}
     return list(differences(case["expect"], got))
 
@@ -250,21 +250,21 @@ def _convert(case: Case) -> list[str]:
 def _first_document(text: str) -> Any:
     """A file as virtctl reads it. Raises ConversionError with its message."""
     if not text:
-        raise openshift.ConversionError("error decoding Template: EOF")
+        raise conversion.ConversionError("error decoding Template: EOF")
     try:
         document = next(yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), None)
     except yaml.MarkedYAMLError as error:
         line = (error.context_mark and error.context_mark.line) or (error.problem_mark and error.problem_mark.line)
         line = (line or 0) + isinstance(error, yaml.scanner.ScannerError)
         where = f"line {line}: " if line else ""
-        raise openshift.ConversionError(
+        raise conversion.ConversionError(
             f"error decoding Template: error converting YAML to JSON: yaml: {where}{error.problem}"
         ) from error
     if document is None:
         return {}
     if not isinstance(document, dict):
         kind = "array" if isinstance(document, list) else "string"
-        raise openshift.ConversionError(
+        raise conversion.ConversionError(
             "error decoding Template: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal"
             f" {kind} into Go value of type v1.Template"
         )

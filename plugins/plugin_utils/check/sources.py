@@ -200,7 +200,7 @@ def manifests(sources: Iterable[Source]) -> Iterator[SourceManifest]:
 
 def is_template(manifest: Manifest) -> bool:
     """Whether the manifest is an OpenShift Template."""
-    return manifest["kind"] == "Template" and str(manifest["apiVersion"]).startswith(("template.openshift.io/", "v1"))
+    return manifest["kind"] == "Template" and str(manifest["apiVersion"]).startswith(("template.conversion.io/", "v1"))
 
 
 def template_objects(template: Manifest) -> Iterator[tuple[int, Manifest, str]]:

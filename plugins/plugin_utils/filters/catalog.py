@@ -9,8 +9,7 @@ from ansible.errors import AnsibleFilterError
 
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.catalog.bundle import bundle
-from ...module_utils._resolver.catalog.facts import manifest_of
-from ...module_utils._resolver.catalog.matrix import Matrix, as_data, compatibility_matrix, from_data
+from ...module_utils._resolver.catalog.matrix import Matrix, as_data, compatibility_matrix, from_data, manifest_of
 from ...module_utils._resolver.limits.language import Limit, limit_from_data
 from ...module_utils._resolver.limits.language import limits as parse
 from .._catalog_matrix import html, markdown, svg

@@ -15,8 +15,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import declared
 from ...module_utils._resolver.api.unquoted import QUOTES
 from ...module_utils._resolver.catalog import conversion
-from ...module_utils._resolver.kubevirt.template.from_vm import template_of
-from ...module_utils._resolver.kubevirt.template.openshift import ConversionError, convert
+from ...module_utils._resolver.kubevirt.template.conversion import ConversionError, convert, template_of
 from ...module_utils._resolver.kubevirt.template.parameters import texts
 from ...module_utils._resolver.kubevirt.template.process import Processed, process, refusal, review
 from .._catalog_files import builtin_objects

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from ansible_environment import surroundings
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.facts import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
     INSTANCETYPE_FEATURES,
     PREFERENCE_FEATURES,
 )

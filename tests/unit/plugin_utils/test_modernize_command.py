@@ -10,7 +10,7 @@ import yaml
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import modernize
 
 TEMPLATE = """\
-apiVersion: template.openshift.io/v1
+apiVersion: template.conversion.io/v1
 kind: Template
 metadata: {name: NAMED}
 parameters: [{name: NAME, required: true}]

@@ -8,9 +8,8 @@ from typing import Any
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES, ObjectKey
-from ..._resolver.catalog.facts import facts
 from ..._resolver.catalog.labels import CATALOG_LABEL, check_name, is_deployed
-from ..._resolver.catalog.matrix import as_data, compatibility_matrix
+from ..._resolver.catalog.matrix import as_data, compatibility_matrix, facts
 from ..._resolver.kubevirt.vmi.cluster import deploys_instancetypes
 from ..._resolver.limits.language import as_data as data_of
 from ..client.errors import RequestFailed, TaskFailed

@@ -17,8 +17,15 @@ from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt, at_release
 from ..._resolver.kubevirt.vmi.readiness import has_guest
 from ..._resolver.refresh.drift import needs
 from ..._resolver.upgrade.steps import settings, steps
-from ..._resolver.upgrade.templates import TemplateChange, template_change
-from ..._resolver.upgrade.vm import Admission, VMChange, admissions, upgrade_side, vm_change
+from ..._resolver.upgrade.vm import (
+    Admission,
+    TemplateChange,
+    VMChange,
+    admissions,
+    template_change,
+    upgrade_side,
+    vm_change,
+)
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..read.capacity import read_limits

@@ -21,7 +21,7 @@ from ..api.tree import copy
 from ..choose.workload import plain
 from ..declare import adopt
 from ..kubevirt.find.lookup import Objects
-from ..kubevirt.template import openshift, process, substitution
+from ..kubevirt.template import conversion, process, substitution
 from ..kubevirt.vmi import presets as preset_rules
 from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.cluster import Cluster, KubeVirt
@@ -67,7 +67,7 @@ def convert(manifest: Manifest, sources: Sources, release: Release = NEWEST) -> 
     kind = manifest.get("kind")
     if kind == TEMPLATE and _has_vm(manifest):
         return _of_openshift(manifest, sources, release)
-    if kind == openshift.KIND:
+    if kind == conversion.KIND:
         return _of_template(manifest, sources, release)
     modern = modernize(manifest, release)
     if kind != "VirtualMachine" or not isinstance((modern.manifest.get("spec") or {}).get("template"), dict):
@@ -101,11 +101,11 @@ def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Con
         note = "KubeVirt has templates of its own from 1.9 on."
         return Conversion(copy(manifest), (), (RemainingField("kind", note),))
     try:
-        template = openshift.convert(manifest, object_labels=True)
-    except openshift.ConversionError as error:
+        template = conversion.convert(manifest, object_labels=True)
+    except conversion.ConversionError as error:
         raise FieldError("objects", f"{error}; split the Template") from None
     converted = _of_template(template, sources, release)
-    change = FieldChange("kind", TEMPLATE, "kind", openshift.KIND, "KubeVirt has templates of its own.")
+    change = FieldChange("kind", TEMPLATE, "kind", conversion.KIND, "KubeVirt has templates of its own.")
     return converted._replace(changes=(change, *converted.changes))
 
 

@@ -11,7 +11,7 @@ from ..api.matcher import ROLES
 from ..api.names import shown
 from ..api.release import NEWEST
 from ..api.tree import merge
-from ..kubevirt.template.openshift import API_VERSION, KIND
+from ..kubevirt.template.conversion import API_VERSION, KIND
 from ..kubevirt.template.process import process, refusal, review
 from ..kubevirt.template.substitution import references
 from .argument_spec import options as typed_options

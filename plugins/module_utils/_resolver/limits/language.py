@@ -16,7 +16,7 @@ from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES, Role
 from ..api.names import nearest, shown
 from ..api.quantity import parse as quantity
-from ..catalog.facts import facts
+from ..catalog.matrix import facts
 from ..catalog.selection import Selection
 
 DENY: Final = "deny"

@@ -9,8 +9,7 @@ from ..api.manifest import path_of
 from ..catalog.upgrade import CHANGED, REMOVED, ObjectChange
 from ..kubevirt.vmi.cluster import KubeVirt
 from ..kubevirt.vmi.live_update import RESTART
-from .templates import TemplateChange
-from .vm import Admission, Admissions, VMChange
+from .vm import Admission, Admissions, TemplateChange, VMChange
 
 BEFORE: Final = "before"
 AFTER: Final = "after"

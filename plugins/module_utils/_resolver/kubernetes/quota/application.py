@@ -17,7 +17,7 @@ from ...api.tree import copy
 from ...kubevirt.pod.amounts import Amounts, vmi_resources
 from ...kubevirt.pod.environment import Environment
 from ...kubevirt.pod.overhead import overhead
-from ...kubevirt.pod.traits import Spec, vcpus
+from ...kubevirt.vmi.vmi import Spec, vcpus
 from .budget import ONE, PODS, Quota, QuotaItem, figures, named, scopes_of, usage
 
 DEFAULT: Final = "DedicatedVirtualResources"

@@ -8,9 +8,9 @@ from typing import Any, Final
 from ...api.errors import QuantityError
 from ...api.label_selector import matches
 from ...api.quantity import BINARY_SI, DECIMAL_SI, Quantity, add, from_nanos, parse
+from ..vmi.vmi import Spec, has_sev, has_snp, has_tdx, is_dedicated, pool_threads, vcpus
 from .amounts import Amounts, Container, add_to, vmi_resources
 from .environment import Environment
-from .traits import Spec, has_sev, has_snp, has_tdx, is_dedicated, pool_threads, vcpus
 
 _PREFIX: Final = "devices.kubevirt.io/"
 _MSHV: Final = "hyperv-direct"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ...api.quantity import BINARY_SI, DECIMAL_SI, Quantity, from_nanos, parse
+from ..vmi.vmi import Spec, has_sev, has_snp, is_guaranteed, vcpus
 from .environment import Environment
-from .traits import Spec, has_sev, has_snp, is_guaranteed, vcpus
 
 _NANO: Final = 10**9
 _KILO: Final = 1000 * _NANO

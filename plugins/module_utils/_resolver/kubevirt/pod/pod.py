@@ -13,13 +13,13 @@ from typing import Any, Final, NamedTuple
 from ...api.manifest import Manifest
 from ...api.quantity import Quantity, parse
 from ...api.tree import copy
+from ..vmi.vmi import Spec, is_guaranteed, kernel_boot
 from . import amounts, scheduling
 from .amounts import Amounts, Container
 from .compute import UnknownNetwork, compute, not_permitted
 from .environment import Environment
 from .overhead import overhead
 from .scheduling import CREATED_BY, HOSTNAME, add_pod_anti_affinity, labels, node_selector
-from .traits import Spec, is_guaranteed, kernel_boot
 
 _HOOKS: Final = "hooks.kubevirt.io/hookSidecars"
 _KERNEL_BOOT: Final = "kernel-boot-volume"

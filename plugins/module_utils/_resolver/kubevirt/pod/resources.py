@@ -11,12 +11,11 @@ from ...api.tree import copy
 from ..vmi.cluster import KubeVirt, configuration
 from ..vmi.defaults import NO_LIMITS, has_pcie, select_nodes, set_vmi_defaults
 from ..vmi.hotplug import limits
-from ..vmi.vmi import guest
+from ..vmi.vmi import Spec, guest, has_tdx, is_dedicated, pool_threads
 from .amounts import Amounts, texts
 from .environment import Environment, environment
 from .pod import Pod, pod, target
 from .scheduling import needs_tsc_frequency
-from .traits import Spec, has_tdx, is_dedicated, pool_threads
 
 _EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 _QUOTE_SOCKET: Final = "kubevirt.io/qgs-socket-path"

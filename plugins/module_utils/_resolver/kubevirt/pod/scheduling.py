@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ...api.tree import copy
+from ..vmi.vmi import Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
 from .environment import Environment
-from .traits import Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
 
 CREATED_BY: Final = "kubevirt.io/created-by"
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from ...api import go_json, release_schema, unmarshal
+from ...api import go_json, release_schema
 from ...api.fields.domain import ENUMS
 from ...api.names import nearest
 from ...api.release import NEWEST, Release
@@ -55,7 +55,7 @@ def _convert(expression: str, value: Any, path: str, unknown: list[str]) -> None
         return
     kind = _KINDS[type(value)]
     if expression in _READS_JSON:
-        problem = unmarshal.message(expression, as_read(expression, value))
+        problem = go_json.type_error(expression, as_read(expression, value))
         if problem:
             raise _Failed(problem)
     elif expression == "Time":

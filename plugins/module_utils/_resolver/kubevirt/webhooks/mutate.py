@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ...api import release_schema, unmarshal
+from ...api import go_json, release_schema
 from ...api.errors import FieldError
 from ...api.manifest import Manifest, labels_of
 from ...api.matcher import PREFERENCE, ROLES, Role, set_kinds
@@ -42,7 +42,7 @@ def mutate(
             # Only its matchers are compared.
             before = release_schema.canonical("VirtualMachine", {"spec": stored.get("spec")}, release)
     except FieldError as error:
-        return Mutated(refusal=bad_request(unmarshal.message("VirtualMachine", vm) or str(error)))
+        return Mutated(refusal=bad_request(go_json.type_error("VirtualMachine", vm) or str(error)))
     if canonical["metadata"].get("deletionTimestamp"):
         return Mutated(canonical)
     refusal = _check_matchers(canonical, before, release)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...api import release_schema, unmarshal
+from ...api import go_json, release_schema
 from ...api.errors import FieldError, Panic
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES
@@ -172,7 +172,7 @@ def validate(
     try:
         canonical = release_schema.canonical(type_name, manifest, release)
     except FieldError as error:
-        return bad_request(unmarshal.message(type_name, manifest, kind) or str(error))
+        return bad_request(go_json.type_error(type_name, manifest, kind) or str(error))
     if role is None:
         return virtual_machine(canonical, objects, config or Configuration(), release)
     return (instancetype if role is INSTANCETYPE else preference)(canonical["spec"], release)

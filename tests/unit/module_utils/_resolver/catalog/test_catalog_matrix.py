@@ -13,15 +13,13 @@ import yaml
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.facts import (
-    INSTANCETYPE_FEATURES,
-    PREFERENCE_FEATURES,
-    facts,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
+    INSTANCETYPE_FEATURES,
     LEGEND,
+    PREFERENCE_FEATURES,
     as_data,
     compatibility_matrix,
+    facts,
     from_data,
     unsatisfied,
 )

@@ -12,13 +12,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     kubevirt_of,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.steps import steps
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.templates import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import (
     TemplateChange,
+    UpgradeSide,
     default_vm,
     template_change,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import (
-    UpgradeSide,
     upgrade_side,
 )
 

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.unmarshal import message
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.go_json import type_error
 
 GO = "json: cannot unmarshal"
 QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 
 def instancetype(**spec: Any) -> str | None:
-    return message("VirtualMachineInstancetype", {"spec": spec}, "VirtualMachineClusterInstancetype")
+    return type_error("VirtualMachineInstancetype", {"spec": spec}, "VirtualMachineClusterInstancetype")
 
 
 def preference(**spec: Any) -> str | None:
-    return message("VirtualMachinePreference", {"spec": spec})
+    return type_error("VirtualMachinePreference", {"spec": spec})
 
 
 @pytest.mark.parametrize("guest", [-1, 4294967296])
@@ -37,7 +37,7 @@ def test_the_struct_is_the_innermost_one() -> None:
 
 
 def virtual_machine(**spec: Any) -> str | None:
-    return message("VirtualMachine", {"spec": {"running": 1, "template": {"spec": spec}}})
+    return type_error("VirtualMachine", {"spec": {"running": 1, "template": {"spec": spec}}})
 
 
 def test_custom_unmarshal_reports_the_containing_struct() -> None:
@@ -57,10 +57,10 @@ def test_custom_unmarshal_reports_the_containing_struct() -> None:
 
 def test_error_names_the_kind_of_the_root() -> None:
     expected = f"{GO} array into Go struct field VirtualMachineClusterInstancetype.spec of type"
-    error = message("VirtualMachineInstancetype", {"spec": []}, "VirtualMachineClusterInstancetype")
+    error = type_error("VirtualMachineInstancetype", {"spec": []}, "VirtualMachineClusterInstancetype")
     assert error == f"{expected} v1beta1.VirtualMachineInstancetypeSpec"
     assert (
-        message("VirtualMachineInstancetype", [])
+        type_error("VirtualMachineInstancetype", [])
         == f"{GO} array into Go value of type v1beta1.VirtualMachineInstancetype"
     )
 
@@ -118,7 +118,7 @@ def test_a_quantity_is_no_other_json(guest: Any) -> None:
     ],
 )
 def test_accepted_values_have_no_error(type_name: str, value: Any) -> None:
-    assert message(type_name, value) is None
+    assert type_error(type_name, value) is None
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_accepted_values_have_no_error(type_name: str, value: Any) -> None:
 )
 def test_rejected_values_have_the_error_of_go(type_name: str, value: Any, expected: tuple[str, str, str]) -> None:
     json_type, field, go_type = expected
-    assert message(type_name, value) == f"{GO} {json_type} into Go struct field {field} of type {go_type}"
+    assert type_error(type_name, value) == f"{GO} {json_type} into Go struct field {field} of type {go_type}"
 
 
 def test_valid_spec_has_no_error() -> None:
@@ -153,7 +153,7 @@ def test_valid_spec_has_no_error() -> None:
 def test_a_port_is_a_number_or_a_name() -> None:
     def probed(port: Any) -> str | None:
         template = {"spec": {"readinessProbe": {"httpGet": {"port": port}}}}
-        return message("VirtualMachine", {"spec": {"template": template}})
+        return type_error("VirtualMachine", {"spec": {"template": template}})
 
     assert [probed(port) for port in (80, "http")] == [None, None]
     for port, kind in ((True, "bool"), ([], "array")):
