@@ -42,8 +42,8 @@ def forbidden(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     result: list[str] = []
     original = Session._refusal
 
-    def refusal(self: Session, response: Any) -> Any:
-        error = original(self, response)
+    def refusal(self: Session, *arguments: Any) -> Any:
+        error = original(self, *arguments)
         if isinstance(error, ApiError) and error.code == 403:
             result.append(error.message)
         return error
