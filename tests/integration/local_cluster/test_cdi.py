@@ -202,7 +202,7 @@ def test_clone_needs_rights_in_the_source_namespace(session: Session, cluster: P
 
 
 def test_volume_refused_by_cdi(make: Made) -> None:
-    with pytest.raises(ApiError, match="denied the request:  Storage size is missing"):
+    with pytest.raises(ApiError, match="denied the request: Storage size is missing"):
         make("DataVolume", "none", {"source": {"blank": {}}, "storage": {}})
     with pytest.raises(ApiError, match="Illegal cron schedule"):
         template = {"spec": {"source": {"registry": {"url": "docker://a/b"}}, "storage": STORAGE}}

@@ -42,7 +42,7 @@ NO_DRY_RUN: Final = "does not support dry run"
 
 @dataclass(frozen=True)
 class WriteSettings:
-    """The options for writes of a task: those of the doc fragments `wait` and `dry_run`.
+    """The options for writes of a task: those of the doc fragments `declare` and `writes`.
 
     take_over: see `declare.take_over`.
     """

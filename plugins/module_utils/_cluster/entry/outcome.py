@@ -19,7 +19,7 @@ Params = dict[str, Any]
 ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
     "results_on_failure": {"type": "str", "choices": ["failed", "all"], "default": "failed"},
 }
-"""Which entries a failed task returns; see the doc fragment `on_failure`."""
+"""Which entries a failed task returns; see the doc fragment `writes`."""
 
 # The number of reasons in the task's message, and of objects with the same reason or warning; the results have all.
 _SHOWN = 5

@@ -131,7 +131,8 @@ class VirtualMachineHandler(KindHandler):
         """
         # Ordered, and quick to look up in.
         changed = dict.fromkeys(result for result in planned if _changes_spec(result) or _is_held_up(result))
-        unchanged = [result for result in planned if result.live is not None and result not in changed]
+        kept = [result for result in planned if result.live is not None and result.action != plan.DELETE]
+        unchanged = [result for result in kept if result not in changed]
         for result in planned:
             result.impact = Impact(NOTHING) if result.action == plan.APPLY else None
         for result, done in zip(unchanged, stale_conditions(self._session, [vm.live or {} for vm in unchanged])):
