@@ -208,7 +208,7 @@ def _entries(session: Session, request: CatalogRequest, deployed: CatalogOutcome
             deployed.warnings += [
                 f"{object_key.kind} {_label(object_key)}: {text}" for object_key, text in lost.items()
             ]
-    entries = [_entry(manifest, request.state) for manifest in manifests]
+    entries = [_entry(manifest, request.state, UNREAD) for manifest in manifests]
     return [replace(entry, problem=refused.get(key_of(entry.manifest))) for entry in entries]
 
 
@@ -337,7 +337,7 @@ def _afterwards(result: DeclareOutcome) -> Manifest | None:
     return result.entry.manifest if result.changed else result.live
 
 
-def _entry(manifest: Manifest, state: str, live: Manifest | None = UNREAD) -> Entry:
+def _entry(manifest: Manifest, state: str, live: Manifest | None) -> Entry:
     return Entry(_label(key_of(manifest)), _key(manifest), state, manifest, live=live)
 
 
