@@ -131,8 +131,7 @@ class VirtualMachineHandler(KindHandler):
         """
         # Ordered, and quick to look up in.
         changed = dict.fromkeys(result for result in planned if _changes_spec(result) or _is_held_up(result))
-        kept = [result for result in planned if result.live is not None and result.action != plan.DELETE]
-        unchanged = [result for result in kept if result not in changed]
+        unchanged = [result for result in planned if _stays(result) and result not in changed]
         for result in planned:
             result.impact = Impact(NOTHING) if result.action == plan.APPLY else None
         for result, done in zip(unchanged, stale_conditions(self._session, [vm.live or {} for vm in unchanged])):
@@ -222,13 +221,14 @@ class TemplateHandler(KindHandler):
         ]
 
 
+def _stays(result: DeclareOutcome) -> bool:
+    """Whether the VM is in the cluster and is not deleted."""
+    return result.live is not None and result.action != plan.DELETE
+
+
 def _is_expanded(result: DeclareOutcome) -> bool:
     """Whether the cluster has replaced the matchers of a VM that stays."""
-    return (
-        result.live is not None
-        and result.action != plan.DELETE
-        and virtual_machine.expanded(result.entry.manifest, result.live)
-    )
+    return _stays(result) and virtual_machine.expanded(result.entry.manifest, result.live or {})
 
 
 def _changes_spec(result: DeclareOutcome) -> bool:
@@ -237,8 +237,8 @@ def _changes_spec(result: DeclareOutcome) -> bool:
 
 
 def _is_held_up(result: DeclareOutcome) -> bool:
-    live = result.live
-    return result.action != plan.DELETE and live is not None and has_guest(live) and plugs_sockets(live)
+    live = result.live or {}
+    return _stays(result) and has_guest(live) and plugs_sockets(live)
 
 
 def _instance(result: DeclareOutcome) -> Key:
