@@ -49,18 +49,10 @@ class SubresourceRequest(NamedTuple):
     supports_dry_run: bool = True
     repeat: Repeat = Repeat.AFTER_READ
 
-    @property
-    def kind(self) -> Kind:
-        """The subresource as RBAC names it."""
-        return _kind(f"{self.plural}/{self.subresource}")
-
     def write(self, namespace: str, name: str, dry_run: bool) -> Write:
         body = {**self.body, "dryRun": ["All"]} if dry_run else self.body
-        return Write("PUT", _kind(self.plural).path(namespace, name, self.subresource), body, self.repeat)
-
-
-def _kind(plural: str) -> Kind:
-    return Kind("", "subresources.kubevirt.io", "v1", plural, True)
+        kind = Kind("", "subresources.kubevirt.io", "v1", self.plural, True)
+        return Write("PUT", kind.path(namespace, name, self.subresource), body, self.repeat)
 
 
 class Decision(NamedTuple):
