@@ -1,4 +1,4 @@
-"""CDI with the pods that the local cluster's node plays: DataVolumes, DataSources, DataImportCrons and uploads."""
+"""CDI with the simulated worker pods of the local cluster: DataVolumes, DataSources, DataImportCrons and uploads."""
 
 from __future__ import annotations
 

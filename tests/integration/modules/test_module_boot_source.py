@@ -360,7 +360,7 @@ def test_uploads_to_claims(run: Run, session: Session, shop: str, proxy: dict[st
 
 
 def test_existing_objects_get_labels(run: Run, session: Session, shop: str) -> None:
-    """Where nobody plays CDI: nothing copies labels from one to the other."""
+    """Without CDI: nothing copies labels from one to the other."""
     storage = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     leads = {"source": {"pvc": {"name": "disk", "namespace": shop}}}
     taken = {"source": {"persistentVolumeClaimName": "disk"}}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from loopback_registry import LoopbackRegistry, loopback_registry
-from played import Api, pod
+from node_support import Api, pod
 
 from node.api.resources import CONFIG_MAP, IMPORT_CRON, SECRET
 from node.cdi import image, poller, quantity

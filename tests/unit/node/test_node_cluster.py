@@ -8,9 +8,9 @@ from typing import Any, cast
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
-from played import Api, pod, vmi
+from node_support import Api, pod, vmi
 
-from node import hosts
+from node import nodes
 from node.agents import Agents
 from node.api.client import ApiError, Connection
 from node.api.controller import NotYet
@@ -26,11 +26,11 @@ Manifest = dict[str, Any]
 def test_node_has_configured_and_virt_handler_properties() -> None:
     taint = {"key": "a", "effect": "NoSchedule"}
     config = NodeConfig("a", "4", "8Gi", labels={"zone": "x"}, taints=[taint], devices={"example.com/gpu": "2"})
-    manifest = hosts.manifest(config)
+    manifest = nodes.manifest(config)
     labels = manifest["metadata"]["labels"]
     assert labels["zone"] == "x" and labels["kubevirt.io/schedulable"] == "true"
     assert manifest["spec"]["taints"] == [taint]
-    status = hosts.status(config, "v1.34.0")
+    status = nodes.status(config, "v1.34.0")
     room = status["allocatable"]
     assert (room["cpu"], room["example.com/gpu"], room["devices.kubevirt.io/kvm"]) == ("4", "2", "1k")
     ready = {entry["type"]: entry["status"] for entry in status["conditions"]}

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any, Callable, cast
 
-from played import Api, launcher, named, vmi
+from node_support import Api, launcher, named, vmi
 
 from node.agents import Agents
 from node.api.client import Client
@@ -15,7 +15,7 @@ from node.handler import conditions
 from node.handler import vmi as steps
 from node.handler.handler import Handler
 from node.handler.vmi import Traits
-from node.launchers import Launchers
+from node.launcher_pods import LauncherPods
 
 Manifest = dict[str, Any]
 KEY = ("ns", "vm")
@@ -36,16 +36,18 @@ class Cluster:
     def __init__(self, stop_seconds: float = 0) -> None:
         self.api = Api()
         pods, vmis, migrations = self.api.cache(POD), self.api.cache(VMI), self.api.cache(MIGRATION)
-        launchers = Launchers(pods, vmis)
+        launcher_pods = LauncherPods(pods, vmis)
         agents = cast(Agents, _Agents(self.api))
-        self.handler = Handler(self.api.client, agents, vmis, migrations, launchers, ["node01"], Traits(), stop_seconds)
+        self.handler = Handler(
+            self.api.client, agents, vmis, migrations, launcher_pods, ["node01"], Traits(), stop_seconds
+        )
 
     async def sync(self) -> Manifest:
         await self.handler.sync(KEY)
         return self.api.objects[PATH]["status"]  # type: ignore[no-any-return]
 
 
-def played(scenario: Callable[[], Awaitable[None]]) -> None:
+def run_scenario(scenario: Callable[[], Awaitable[None]]) -> None:
     async def run() -> None:
         await asyncio.wait_for(scenario(), 10)
 
@@ -72,7 +74,7 @@ def test_vmi_runs_with_its_pods_address() -> None:
         await cluster.sync()
         assert len(cluster.api.written) == written
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 def test_vmis_of_other_nodes_or_phases_are_ignored() -> None:
@@ -84,7 +86,7 @@ def test_vmis_of_other_nodes_or_phases_are_ignored() -> None:
             cluster.api.add(VMI, guest)
             assert await cluster.sync() == guest["status"]
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 def test_a_deleted_vmi_ends_at_once() -> None:
@@ -93,7 +95,7 @@ def test_a_deleted_vmi_ends_at_once() -> None:
         cluster.api.add(VMI, deleted())
         assert (await cluster.sync())["phase"] == "Succeeded"
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 def test_guest_stops_slowly_unless_forced() -> None:
@@ -104,7 +106,7 @@ def test_guest_stops_slowly_unless_forced() -> None:
         cluster.api.add(VMI, deleted(grace=0))
         assert (await cluster.sync())["phase"] == "Succeeded"
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 def test_a_guest_stops_when_its_pod_is_deleted() -> None:
@@ -116,7 +118,7 @@ def test_a_guest_stops_when_its_pod_is_deleted() -> None:
         cluster.api.add(POD, pod)
         assert (await cluster.sync())["phase"] == "Succeeded"
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 def test_the_phase_of_the_migration_moves_it_on() -> None:
@@ -135,7 +137,7 @@ def test_the_phase_of_the_migration_moves_it_on() -> None:
         cluster.api.add(MIGRATION, migration)
         assert "startTimestamp" in (await cluster.sync())["migrationState"]
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 def test_a_command_is_written_on_the_newest_vmi() -> None:
@@ -145,4 +147,4 @@ def test_a_command_is_written_on_the_newest_vmi() -> None:
         await cluster.handler.change_with_retry(KEY, lambda current: steps.pause(current["status"]))
         assert conditions.has(cluster.api.objects[PATH]["status"], "Paused")
 
-    played(scenario)
+    run_scenario(scenario)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import Any, Callable
 
 import pytest
-from played import Api, launcher, pod, vmi
+from node_support import Api, launcher, pod, vmi
 
 from node.api.controller import NotYet
 from node.api.informer import Key
@@ -15,7 +15,7 @@ from node.api.resources import CLAIM, NETWORK, POD, VMI
 from node.kubelet import kubelet as module
 from node.kubelet.kubelet import Kubelet
 from node.kubelet.programs import Finder, Outcome
-from node.launchers import Launchers
+from node.launcher_pods import LauncherPods
 
 Manifest = dict[str, Any]
 KEY = ("ns", "p")
@@ -28,13 +28,13 @@ class Cluster:
     def __init__(self, find: Finder = lambda _pod: None) -> None:
         self.api = Api()
         pods, vmis, self.claims = self.api.cache(POD), self.api.cache(VMI), self.api.cache(CLAIM)
-        self.kubelet = Kubelet(self.api.client, pods, self.claims, Launchers(pods, vmis), ["node01"], find)
+        self.kubelet = Kubelet(self.api.client, pods, self.claims, LauncherPods(pods, vmis), ["node01"], find)
 
     def phase(self) -> str:
         return str(self.api.objects[PATH]["status"]["phase"])
 
 
-def played(scenario: Callable[[], Awaitable[None]]) -> None:
+def run_scenario(scenario: Callable[[], Awaitable[None]]) -> None:
     async def run() -> None:
         await asyncio.wait_for(scenario(), 10)
 
@@ -54,7 +54,7 @@ def test_pods_of_its_nodes_run() -> None:
         await cluster.kubelet.sync(KEY)
         assert len(cluster.api.written) == written
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 def test_a_pod_waits_for_its_claim() -> None:
@@ -69,7 +69,7 @@ def test_a_pod_waits_for_its_claim() -> None:
         await cluster.kubelet.sync(KEY)
         assert cluster.phase() == "Running"
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 def test_a_pod_waits_for_its_network() -> None:
@@ -86,7 +86,7 @@ def test_a_pod_waits_for_its_network() -> None:
         await cluster.kubelet.sync(KEY)
         assert cluster.phase() == "Running"
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 def test_terminating_pod_is_removed() -> None:
@@ -98,7 +98,7 @@ def test_terminating_pod_is_removed() -> None:
         await cluster.kubelet.sync(KEY)
         assert PATH not in cluster.api.objects
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 def test_terminating_pod_waits_for_its_guest() -> None:
@@ -120,7 +120,7 @@ def test_terminating_pod_waits_for_its_guest() -> None:
         await cluster.kubelet.sync(KEY)
         assert PATH not in cluster.api.objects
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 def test_pod_ends_after_its_guest_has_ended() -> None:
@@ -133,7 +133,7 @@ def test_pod_ends_after_its_guest_has_ended() -> None:
         await cluster.kubelet.sync(KEY)
         assert cluster.phase() == "Succeeded"
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 async def until(said: Callable[[], bool]) -> None:
@@ -158,7 +158,7 @@ def test_a_program_is_tried_until_it_succeeds(monkeypatch: pytest.MonkeyPatch) -
         assert container["restartCount"] == 2 and container["state"]["terminated"]["message"] == "yes"
         assert container["lastState"]["terminated"]["message"] == "no"
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 def test_a_program_that_crashes_fails_its_pod() -> None:
@@ -172,7 +172,7 @@ def test_a_program_that_crashes_fails_its_pod() -> None:
         await until(lambda: cluster.phase() == "Failed")
         assert cluster.api.objects[PATH]["status"]["containerStatuses"][0]["state"]["terminated"]["message"] == "a bug"
 
-    played(scenario)
+    run_scenario(scenario)
 
 
 def test_a_program_ends_with_its_pod() -> None:
@@ -195,4 +195,4 @@ def test_a_program_ends_with_its_pod() -> None:
         await cluster.kubelet.sync(KEY)
         await until(lambda: bool(ended))
 
-    played(scenario)
+    run_scenario(scenario)

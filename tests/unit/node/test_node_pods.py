@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from played import pod
+from node_support import pod
 
 from node.kubelet import needs, network, pod_status
 from node.kubelet.programs import Outcome

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from played import Api, named
+from node_support import Api, named
 
 from node.api.informer import key_of
 from node.api.resources import CLAIM, STORAGE_CLASS, VOLUME

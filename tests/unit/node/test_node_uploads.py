@@ -13,7 +13,7 @@ from aiohttp import FormData, web
 from aiohttp.test_utils import TestClient, TestServer
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
-from played import Api, named, pod
+from node_support import Api, named, pod
 
 from node.api.resources import CLAIM, POD, SECRET
 from node.cdi import tokens, upload_proxy

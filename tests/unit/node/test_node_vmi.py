@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from played import vmi
+from node_support import vmi
 
 from node.handler import conditions, guest
 from node.handler import vmi as steps

@@ -1,7 +1,7 @@
 """Starts, stops and inspects a cluster.
 
 A cluster is up to six processes: `control-plane` (etcd, kube-apiserver, kube-controller-manager and kube-scheduler),
-KubeVirt's `virt-api` and `virt-controller`, `cdi`, the `node` that is played for them, and `fault-proxy`. They outlive
+KubeVirt's `virt-api` and `virt-controller`, `cdi`, the simulated `node`, and `fault-proxy`. They outlive
 the launcher; later launchers find them by their records.
 """
 

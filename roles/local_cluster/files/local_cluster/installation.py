@@ -19,7 +19,7 @@ CDI = "cdi"
 """The namespace of CDI."""
 STORAGE_CLASS = "local"
 PROVISIONER = "local.virtshape.dev"
-"""The provisioner, which the node plays."""
+"""The provisioner, which the node simulates."""
 _CONTAINERS = {"DaemonSet", "Deployment", "PrometheusRule", "Route", "SecurityContextConstraints", "ServiceMonitor"}
 """Kinds that only make sense where containers run, or on OpenShift."""
 _AUTHORITIES = {"Secret", "ConfigMap"}

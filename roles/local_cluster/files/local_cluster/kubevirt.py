@@ -1,4 +1,4 @@
-"""Configuration and command lines of KubeVirt's and CDI's programs, and of the node that is played for them."""
+"""Configuration and command lines of KubeVirt's and CDI's programs, and of the simulated node."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
     apiserver.crt apiserver.key     the API server's serving certificate
     services-ca.crt .key            KubeVirt's and CDI's own CA: signs the next three, and those of CDI's uploads
     services.crt services.key       the serving certificate of virt-api, virt-controller, cdi and the upload proxy
-    virt-handler.crt .key           that of virt-handler, which the node plays
+    virt-handler.crt .key           that of virt-handler, which the node simulates
     virt-handler-client.crt .key    virt-api's client certificate for virt-handler
     front-proxy-ca.crt .key         the aggregation layer's own CA
     front-proxy-client.crt .key     the API server's client certificate for aggregated APIs

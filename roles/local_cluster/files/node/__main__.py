@@ -15,7 +15,7 @@ from node.config import Config, ConfigError, load
 
 def main() -> int:
     """Returns the exit status."""
-    parser = argparse.ArgumentParser("node", description="Plays the nodes of a cluster that has none.")
+    parser = argparse.ArgumentParser("node", description="Simulates the nodes of a cluster that has none.")
     parser.add_argument("--config", required=True, help="a JSON file; config.py says what it holds")
     try:
         config = load(parser.parse_args().config)

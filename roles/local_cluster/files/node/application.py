@@ -20,9 +20,9 @@ from node.config import Config
 from node.handler import server
 from node.handler.handler import Handler
 from node.handler.vmi import Traits
-from node.hosts import Hosts
 from node.kubelet.kubelet import Kubelet
-from node.launchers import Launchers
+from node.launcher_pods import LauncherPods
+from node.nodes import Nodes
 from node.scheduler import Scheduler
 from node.storage.provisioner import Provisioner, Reclaimer
 
@@ -54,22 +54,22 @@ class _Node:
         self._config = config
         names = tuple(entry.name for entry in config.nodes)
         kubelet, storage = Client(connection, "kubelet"), Client(connection, "external-provisioner")
-        self._hosts = Hosts(kubelet, config.nodes)
+        self._nodes = Nodes(kubelet, config.nodes)
         self._caches = {kind: Informer(kubelet, kind) for kind in _CACHED}
         pods, vmis, claims = (self._caches[kind] for kind in (resources.POD, resources.VMI, resources.CLAIM))
         migrations, volumes = self._caches[resources.MIGRATION], self._caches[resources.VOLUME]
-        launchers = Launchers(pods, vmis)
+        launcher_pods = LauncherPods(pods, vmis)
         image = f"quay.io/kubevirt/virt-handler:v{config.kubevirt_version}"
         self._agents = Agents(connection, kubelet, pods, names, image)
         traits = Traits(config.guest_agent, config.migratable, config.release >= (1, 5))
-        handler = Handler(kubelet, self._agents, vmis, migrations, launchers, names, traits, config.stop_seconds)
+        handler = Handler(kubelet, self._agents, vmis, migrations, launcher_pods, names, traits, config.stop_seconds)
         self._server = server.Server(handler, vmis, config.guest_agent)
         cdi, uploads = Client(connection, "cdi"), Uploads()
         self._upload_proxy = UploadProxy(cdi, claims, pods, uploads)
         self._controllers = [
             self._agents,
             handler,
-            Kubelet(kubelet, pods, claims, launchers, names, Workers(cdi, uploads).find),
+            Kubelet(kubelet, pods, claims, launcher_pods, names, Workers(cdi, uploads).find),
             Provisioner(storage, claims, self._caches[resources.STORAGE_CLASS], volumes),
             Reclaimer(storage, volumes),
         ]
@@ -81,11 +81,11 @@ class _Node:
         tasks = [_task(cache.run()) for cache in self._caches.values()]
         runners: list[web.AppRunner] = []
         try:
-            await self._hosts.create()
+            await self._nodes.create()
             await asyncio.gather(*(cache.synced.wait() for cache in self._caches.values()))
             log.info("the caches are filled")
             runners += await self._serve()
-            tasks += [_task(self._hosts.run()), *(_task(part.run()) for part in self._controllers)]
+            tasks += [_task(self._nodes.run()), *(_task(part.run()) for part in self._controllers)]
             await _until(self._agents.ready, end, tasks)
             if not end.is_set():
                 Path(self._config.ready_file).touch()

@@ -1,4 +1,4 @@
-"""Plays CDI's importer: registries and URLs are really read, but nothing is stored."""
+"""Simulates CDI's importer: registries and URLs are really read, but nothing is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plays CDI's poller of sources: tells a DataImportCron what digest its image has."""
+"""Simulates CDI's poller of sources: tells a DataImportCron what digest its image has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plays CDI's upload proxy, and what its servers do with data: it is counted, and thrown away.
+"""Simulates CDI's upload proxy, and what its servers do with data: it is counted, and thrown away.
 
 Annotations of the claim say how much came and what, so that it can be seen that it came whole.
 """

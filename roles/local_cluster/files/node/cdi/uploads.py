@@ -1,4 +1,4 @@
-"""Plays CDI's upload servers, and the clone sources that send to them."""
+"""Simulates CDI's upload servers, and the clone sources that send to them."""
 
 from __future__ import annotations
 

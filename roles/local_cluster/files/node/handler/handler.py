@@ -1,4 +1,4 @@
-"""Plays virt-handler of each node: VMIs run, and end when they are deleted or their pod is."""
+"""Simulates virt-handler of each node: VMIs run, and end when they are deleted or their pod is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from node.api.informer import Informer, Key, key_of
 from node.api.resources import VMI
 from node.handler import vmi as steps
 from node.handler.vmi import Traits
-from node.launchers import FINAL, Launchers, holds_guest, phase
+from node.launcher_pods import FINAL, LauncherPods, holds_guest, phase
 
 Manifest = dict[str, Any]
 
@@ -23,7 +23,7 @@ _GRACE = 30  # seconds, KubeVirt's default
 
 
 class Handler(Controller):
-    """Plays the virt-handlers of all nodes. client: for reading; stop_seconds: how long a guest takes to shut down."""
+    """Simulates the virt-handlers of all nodes. client: for reading; stop_seconds: a guest takes to shut down."""
 
     workers = 16
 
@@ -33,7 +33,7 @@ class Handler(Controller):
         agents: Agents,
         vmis: Informer,
         migrations: Informer,
-        launchers: Launchers,
+        launcher_pods: LauncherPods,
         nodes: Collection[str],
         traits: Traits,
         stop_seconds: float,
@@ -42,13 +42,13 @@ class Handler(Controller):
         self._client = client
         self._agents = agents
         self._migrations = migrations
-        self._launchers = launchers
+        self._launcher_pods = launcher_pods
         self._nodes = nodes
         self._traits = traits
         self._stop_seconds = stop_seconds
         self._stopping: dict[str, float] = {}  # by uid of the VMI: since when its guest shuts down
         self._phases: dict[str, str] = {}  # of migrations, by uid
-        launchers.on_pod_change(self.queue.add)
+        launcher_pods.on_pod_change(self.queue.add)
         migrations.on_change(self._migration_changed)
 
     def _migration_changed(self, key: Key) -> None:
@@ -101,7 +101,8 @@ class Handler(Controller):
         if vmi["metadata"].get("deletionTimestamp") or vmi["metadata"]["uid"] in self._stopping:
             return True
         return any(
-            pod["metadata"].get("deletionTimestamp") and holds_guest(pod, vmi) for pod in self._launchers.pods_of(vmi)
+            pod["metadata"].get("deletionTimestamp") and holds_guest(pod, vmi)
+            for pod in self._launcher_pods.pods_of(vmi)
         )
 
     async def _stop(self, vmi: Manifest) -> None:
@@ -116,7 +117,7 @@ class Handler(Controller):
             await self.change(vmi, steps.end)
 
     def _pod_ip(self, vmi: Manifest) -> str:
-        for pod in self._launchers.pods_of(vmi):
+        for pod in self._launcher_pods.pods_of(vmi):
             if holds_guest(pod, vmi):
                 return str((pod.get("status") or {}).get("podIP") or "")
         return ""

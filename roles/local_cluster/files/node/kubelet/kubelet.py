@@ -1,4 +1,4 @@
-"""Plays the kubelet of each node: its pods run at once, and go when they are deleted."""
+"""Simulates the kubelet of each node: its pods run at once, and go when they are deleted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from node.api.informer import Informer, Key, key_of
 from node.api.resources import POD
 from node.kubelet import needs, network, pod_status
 from node.kubelet.programs import Finder, Outcome, Program
-from node.launchers import Launchers, guest_of, has_left, holds_guest
+from node.launcher_pods import LauncherPods, guest_of, has_left, holds_guest
 
 Manifest = dict[str, Any]
 
@@ -24,16 +24,22 @@ _LAST_BACK_OFF: Final = 300.0
 
 
 class Kubelet(Controller):
-    """Plays the kubelets of all nodes. find: the programs that run in pods."""
+    """Simulates the kubelets of all nodes. find: the programs that run in pods."""
 
     workers = 16
 
     def __init__(
-        self, client: Client, pods: Informer, claims: Informer, launchers: Launchers, nodes: Iterable[str], find: Finder
+        self,
+        client: Client,
+        pods: Informer,
+        claims: Informer,
+        launcher_pods: LauncherPods,
+        nodes: Iterable[str],
+        find: Finder,
     ) -> None:
         super().__init__(pods)
         self._client = client
-        self._launchers = launchers
+        self._launcher_pods = launcher_pods
         self._nodes = frozenset(nodes)
         self._find = find
         self._needs = needs.Needs(client, claims)
@@ -41,7 +47,7 @@ class Kubelet(Controller):
         self._programs: dict[str, asyncio.Task[None]] = {}  # by uid of the pod
         self._uids: dict[Key, str] = {}
         self._waiting: dict[Key, set[Key]] = defaultdict(set)  # pods by the claim that they wait for
-        launchers.on_vmi_change(self.queue.add)
+        launcher_pods.on_vmi_change(self.queue.add)
         claims.on_change(self._claim_changed)
 
     def _claim_changed(self, key: Key) -> None:
@@ -61,7 +67,7 @@ class Kubelet(Controller):
 
     async def _advance(self, pod: Manifest) -> None:
         if guest_of(pod):
-            vmi = self._launchers.vmi(pod)
+            vmi = self._launcher_pods.vmi(pod)
             if vmi is not None and pod_status.is_running(pod) and has_left(pod, vmi):
                 await self._write(pod, pod_status.ended(pod, Outcome()))
                 return
@@ -105,7 +111,7 @@ class Kubelet(Controller):
 
     async def _remove(self, pod: Manifest) -> None:
         """Ends a pod. The one of a guest stays until the guest has shut down; the VMI's change tells."""
-        vmi = self._launchers.vmi(pod) if guest_of(pod) else None
+        vmi = self._launcher_pods.vmi(pod) if guest_of(pod) else None
         if vmi is not None and pod_status.is_running(pod) and holds_guest(pod, vmi):
             return
         self._forget(key_of(pod))

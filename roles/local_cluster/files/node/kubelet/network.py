@@ -1,4 +1,4 @@
-"""Plays Multus: says in an annotation which interfaces a pod has."""
+"""Simulates Multus: says in an annotation which interfaces a pod has."""
 
 from __future__ import annotations
 

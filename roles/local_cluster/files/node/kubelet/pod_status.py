@@ -145,7 +145,7 @@ def _container(pod: Manifest, container: Manifest, state: Manifest, ready: bool 
         "name": name,
         "image": container.get("image", ""),
         "imageID": _image_id(container.get("image", "")),
-        "containerID": f"played://{pod['metadata']['uid']}/{name}",
+        "containerID": f"simulated://{pod['metadata']['uid']}/{name}",
         "ready": ready,
         "started": ready,
         "restartCount": int(previous.get("restartCount") or 0) + restarted,

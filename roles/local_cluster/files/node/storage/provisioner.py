@@ -1,4 +1,4 @@
-"""Plays the storage: a provisioner whose volumes hold nothing.
+"""Simulates the storage: a provisioner whose volumes hold nothing.
 
 It makes and deletes PersistentVolumes; Kubernetes' own controllers bind and release them.
 """

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 Manifest = dict[str, Any]
 
 HEARTBEAT: Final = 20.0  # seconds; Kubernetes gives up a node after 40
-_RUNTIME: Final = "played://1.0"  # by which nodes of an earlier run are known
+_RUNTIME: Final = "simulated://1.0"  # by which nodes of an earlier run are known
 _LEASES: Final = "kube-node-lease"
 _DEVICES: Final = ("kvm", "tun", "vhost-net", "sev", "vhost-vsock")
 _CPU_MODELS: Final = ("Nehalem", "Westmere", "SandyBridge", "IvyBridge", "Haswell", "Broadwell", "Skylake-Server")
@@ -88,11 +88,11 @@ def status(node: NodeConfig, version: str) -> Manifest:
 
 def conditions() -> list[Manifest]:
     """The conditions of a healthy node."""
-    common = {"lastHeartbeatTime": now(), "reason": "NodePlayed", "message": "the node is played"}
+    common = {"lastHeartbeatTime": now(), "reason": "NodeSimulated", "message": "the node is simulated"}
     return [{"type": kind, "status": value, **common} for kind, value in _HEALTHY.items()]
 
 
-class Hosts:
+class Nodes:
     """Creates the Node objects and keeps their leases."""
 
     def __init__(self, client: Client, nodes: Iterable[NodeConfig]) -> None:

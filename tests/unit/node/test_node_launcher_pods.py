@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from played import Api, launcher, vmi
+from node_support import Api, launcher, vmi
 
 from node.api.informer import key_of
 from node.api.resources import POD, VMI
-from node.launchers import Launchers, guest_of, has_left, holds_guest
+from node.launcher_pods import LauncherPods, guest_of, has_left, holds_guest
 
 Manifest = dict[str, Any]
 
@@ -48,10 +48,10 @@ def test_next_migration_target_stays_without_source_name() -> None:
 def test_pods_and_vmis_know_each_other() -> None:
     api = Api()
     pods, vmis = api.cache(POD), api.cache(VMI)
-    launchers = Launchers(pods, vmis)
+    launcher_pods = LauncherPods(pods, vmis)
     notified: list[Any] = []
-    launchers.on_pod_change(notified.append)
-    launchers.on_vmi_change(notified.append)
+    launcher_pods.on_pod_change(notified.append)
+    launcher_pods.on_vmi_change(notified.append)
     guest = vmi("Running")
     api.add(VMI, guest)
     pod = launcher("a", guest)
@@ -60,9 +60,9 @@ def test_pods_and_vmis_know_each_other() -> None:
     api.add(VMI, guest)
     assert notified == [key_of(guest), key_of(pod)]
     assert guest_of(pod) == guest["metadata"]["uid"]
-    assert [entry["metadata"]["name"] for entry in launchers.pods_of(guest)] == ["a"]
-    result = launchers.vmi(pod)
+    assert [entry["metadata"]["name"] for entry in launcher_pods.pods_of(guest)] == ["a"]
+    result = launcher_pods.vmi(pod)
     assert result is not None and key_of(result) == key_of(guest)
     other = {**guest, "metadata": {**guest["metadata"], "uid": "another"}}
     api.add(VMI, other)
-    assert launchers.vmi(pod) is None
+    assert launcher_pods.vmi(pod) is None

@@ -49,7 +49,7 @@ def has_left(pod: Manifest, vmi: Manifest) -> bool:
     return before and move.get("targetPod") not in (None, "", name)
 
 
-class Launchers:
+class LauncherPods:
     """The virt-launcher pods by the uid of their VMI."""
 
     def __init__(self, pods: Informer, vmis: Informer) -> None:
