@@ -50,7 +50,7 @@ NOT_RUN = {
     ("docs/local_cluster.md", "Let a tenth of all writes fail, and every watch end after 100 events"): (
         "starts a cluster with faults; tested with the role"
     ),
-    ("docs/virtual_machines.md", "A larger size, at once"): (
+    ("docs/virtual_machines.md", "A larger size, immediately"): (
         "restarts a VM whose disk only CDI can fill; with a container disk it is an example of the module"
     ),
     ("docs/revisions.md", "Back to revisions by name"): "a revision has another name on each cluster",

@@ -225,7 +225,7 @@ def test_argo_cd_beside_ansible(place: Place) -> None:
     place.session.write(git)
     place.guest("shop", "web-argo")
     place.run("instancetype", **size, memory={"guest": "2Gi"})
-    place.play("Argo CD beside Ansible")
+    place.play("Argo CD alongside Ansible")
     assert place.guest("shop", "web-argo")["spec"]["domain"]["memory"]["guest"] == "2Gi"
     # Argo CD's next synchronization neither conflicts nor takes the annotation away.
     place.session.write(git)

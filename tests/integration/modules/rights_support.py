@@ -38,7 +38,7 @@ UPGRADE = "state upgraded"
 # The local cluster has no CDI to upload to; tests/boot_sources holds these requests.
 UPLOAD = "upload"
 # Whether the cluster is so fast is nothing to rely on.
-MAY_FAIL = "the task fails unless the state is reached at once"
+MAY_FAIL = "the task fails unless the state is reached immediately"
 
 
 class Atom(NamedTuple):

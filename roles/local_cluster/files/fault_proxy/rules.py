@@ -19,7 +19,7 @@ and what its fault takes:
     cut          after_bytes: end the connection in the middle of the body; half of it without the option
     truncate     after_bytes: likewise, but as if this were all: well-formed HTTP, no JSON
     slow         bytes_per_second: send the body no faster
-    watch_cut    after_events: end the connection of a watch after so many events; at once without the option
+    watch_cut    after_events: end the connection of a watch after so many events; immediately without it
     watch_gone   after_events: likewise, with the event that says that the resource version is too old (410)
 
 The first rule that meets a request decides; only latency lets the next ones have a look too. cut, truncate and slow are

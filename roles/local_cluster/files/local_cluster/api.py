@@ -140,7 +140,7 @@ class ApiServer:
         return str((configuration.get("instancetype") or {}).get("referencePolicy") or "reference")
 
     def set_reference_policy(self, policy: str) -> None:
-        """Set the policy, which virt-api and virt-controller follow at once."""
+        """Set the policy, which virt-api and virt-controller follow immediately."""
         patch = {"spec": {"configuration": {"instancetype": {"referencePolicy": policy}}}}
         self._done("PATCH", _KUBEVIRT, patch, _MERGE)
 

@@ -1,4 +1,4 @@
-"""Simulates the kubelet of each node: its pods run at once, and go when they are deleted."""
+"""Simulates the kubelet of each node: its pods run immediately, and go when they are deleted."""
 
 from __future__ import annotations
 
