@@ -16,7 +16,7 @@ from pathlib import Path
 from container_image import documents
 
 PROGRAM = shutil.which("docker-registry")
-_PATIENCE = 30
+_TIMEOUT = 30
 _BYTES = "application/octet-stream"
 # Of the password `secret`, made by htpasswd -B.
 _PASSWORD = "$2b$04$19TmrMUBnvtyu5o5OZ2lQuTHb36ExjURGKDWATq.uMprOG7b388GS"
@@ -85,7 +85,7 @@ def docker_registry(folder: Path, private: bool = False) -> Iterator[DockerRegis
 
 
 def _await(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + _TIMEOUT
     while time.monotonic() < end:
         try:
             urllib.request.urlopen(f"http://{address}/v2/").close()

@@ -21,7 +21,7 @@ from modules_support import execute
 Manifest = dict[str, Any]
 
 # A machine that is busy takes its time: these are bounds, no expectations.
-PATIENCE = 240
+TIMEOUT = 240
 VMS = "kubevirt.io", "v1"
 WRITES = ["POST", "PUT", "PATCH", "DELETE"]
 
@@ -119,13 +119,13 @@ class Shop:
             "volumes": [{"name": "root", "container_disk": "registry.example.com/disk:1"}],
             "labels": {"round": label},
             "wait": True,
-            "wait_timeout": PATIENCE,
+            "wait_timeout": TIMEOUT,
             **options,
         }
 
     def remove(self, names: list[str], **options: Any) -> Manifest:
         entries = [{"name": name} for name in names]
-        waits = {"wait": True, "wait_timeout": PATIENCE}
+        waits = {"wait": True, "wait_timeout": TIMEOUT}
         return self.run("virtual_machine", virtual_machines=entries, state="absent", **{**waits, **options})
 
     def vms(self) -> dict[str, Manifest]:
@@ -167,15 +167,15 @@ def failures(result: Manifest) -> dict[str, str]:
 
 def finished(process: subprocess.Popen[str]) -> Manifest:
     """The result of a module that was begun."""
-    output, errors = process.communicate(timeout=2 * PATIENCE)
+    output, errors = process.communicate(timeout=2 * TIMEOUT)
     assert process.returncode == 0, errors
     result: Manifest = json.loads(output)
     return result
 
 
-def until(done: Callable[[], bool], pause: float = 0.05, patience: float = PATIENCE) -> None:
+def wait_until(done: Callable[[], bool], pause: float = 0.05, timeout: float = TIMEOUT) -> None:
     """Waits for it to be so."""
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     while not done():
         assert time.monotonic() < deadline, "it did not come to be"
         time.sleep(pause)

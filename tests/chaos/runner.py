@@ -30,23 +30,23 @@ for name in USED:
     importlib.import_module(f"{MODULES}.{name}")
 
 
-def _run(module: str, options: Manifest, patience: float, end: Connection) -> None:
+def _run(module: str, options: Manifest, timeout: float, end: Connection) -> None:
     with (
-        mock.patch.object(session, "_READ_TIMEOUT", patience),
-        mock.patch.object(session, "_WATCH_TIMEOUT", 10 * patience),
+        mock.patch.object(session, "_READ_TIMEOUT", timeout),
+        mock.patch.object(session, "_WATCH_TIMEOUT", 10 * timeout),
         mock.patch.object(restarts, "_QUIET", QUIET),
     ):
         end.send(execute(module, options))
 
 
 class Run:
-    """A module under way. patience: the seconds after which it gives up a request without an answer."""
+    """A module under way. timeout: the seconds after which it gives up a request without an answer."""
 
-    def __init__(self, module: str, options: Manifest, patience: float) -> None:
+    def __init__(self, module: str, options: Manifest, timeout: float) -> None:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["runner"])
         self._end, end = context.Pipe(duplex=False)
-        self._process = context.Process(target=_run, args=(module, options, patience, end), daemon=True)
+        self._process = context.Process(target=_run, args=(module, options, timeout, end), daemon=True)
         # The process that forks knows no path but that of its environment.
         with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(item for item in sys.path if item)):
             self._process.start()

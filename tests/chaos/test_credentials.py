@@ -11,7 +11,7 @@ import pytest
 import yaml
 from kubernetes import client, config
 
-from chaos_support import PATIENCE, Shop, failures, finished, names, until
+from chaos_support import TIMEOUT, Shop, failures, finished, names, wait_until
 
 PLUGIN = """#!{python}
 import json, pathlib
@@ -77,14 +77,14 @@ def test_token_is_revoked_during_the_run(shop: Shop, account: Account, tmp_path:
     # Both runs stay in their middle for as long as it takes.
     shop.faulty.rules({"fault": "status", "status": 503, "methods": ["PATCH"], "path": f"/({'|'.join(late)})[?]"})
     processes = [
-        shop.begin("virtual_machine", kubeconfig=path, **shop.declaration(some, retry_timeout=PATIENCE))
+        shop.begin("virtual_machine", kubeconfig=path, **shop.declaration(some, retry_timeout=TIMEOUT))
         for path, some in ((by_file, expected[:4]), (by_plugin, expected[4:]))
     ]
-    until(lambda: set(shop.vms()) == set(expected) - set(late))
+    wait_until(lambda: set(shop.vms()) == set(expected) - set(late))
     token.write_text(second)
     account.revoke("first")
     # The API server believes for ten seconds what it has found out about a token.
-    until(lambda: bool(shop.run("virtual_machine_info", kubeconfig=old).get("failed")), pause=0.5)
+    wait_until(lambda: bool(shop.run("virtual_machine_info", kubeconfig=old).get("failed")), pause=0.5)
     shop.faulty.rules()
 
     for process in processes:

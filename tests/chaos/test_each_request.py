@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from pictures import Guests, Namespace, difference
+from client_proxies import ClientProxy, client_proxies
 from runner import Play, Run
-from ways import Way, ways
+from snapshots import Guests, Namespace, difference
 
-from chaos_support import PATIENCE, WRITES, Faulty, Shop, names, until
+from chaos_support import TIMEOUT, WRITES, Faulty, Shop, names, wait_until
 from fault_proxy.request import RequestInfo
 from fault_proxy.rules import Faults
 from fleet_support import Fleet
@@ -113,8 +113,8 @@ class Story:
     requests: those of a run that was not disturbed, by phase.
     """
 
-    def __init__(self, shop: Shop, way: Way, namespace: Namespace, folder: Path) -> None:
-        self._shop, self._way, self._namespace, self._folder = shop, way, namespace, folder
+    def __init__(self, shop: Shop, proxy: ClientProxy, namespace: Namespace, folder: Path) -> None:
+        self._shop, self._proxy, self._namespace, self._folder = shop, proxy, namespace, folder
         self._round = self._runs = 0
         self._pictures: dict[tuple[str, int], Any] = {}
         self.requests: dict[str, list[RequestInfo]] = {}
@@ -122,9 +122,9 @@ class Story:
     def plain(self, phase: str) -> None:
         """A run that nothing disturbs. The first of its kind shows what all others must come to."""
         self._prepare(phase)
-        self._way.rules()
+        self._proxy.rules()
         self._finish(phase)
-        self.requests[phase] = list(self._way.asked)
+        self.requests[phase] = list(self._proxy.requests)
         if self._place(phase) not in self._pictures:
             self._pictures[self._place(phase)] = self._settled()
         self._judge(phase)
@@ -135,14 +135,14 @@ class Story:
         phase = case.phase
         self._prepare(phase)
         with Guests(self._past(), self._shop.namespace) as guests:
-            until(lambda: guests.know(self._namespace.guests()))
+            wait_until(lambda: guests.know(self._namespace.guests()))
             before = guests.seen()
             became = self._disturb(case)
             if became in ("killed", "failed"):
-                self._way.rules()
+                self._proxy.rules()
                 self._finish(phase)
             self._judge(phase)
-            until(lambda: guests.know(self._namespace.guests()))
+            wait_until(lambda: guests.know(self._namespace.guests()))
             started = Counter({name: count - before.get(name, 0) for name, count in guests.seen().items()})
         once, twice = PHASES[phase].guests, PHASES[phase].again and became in ("killed", "failed")
         assert set(+started) == (set(RUNNING) if once else set()), f"guests that were started: {started}"
@@ -167,17 +167,17 @@ class Story:
     def _place(self, phase: str) -> tuple[str, int]:
         return phase, self._round % 2
 
-    def _begin(self, phase: str, patience: float = PATIENCE) -> Run | Play:
+    def _begin(self, phase: str, timeout: float = TIMEOUT) -> Run | Play:
         if PHASES[phase].module == PLAYBOOK:
-            fleet = Fleet(Path(self._way.kubeconfig), self._shop.namespace, self._folder)
+            fleet = Fleet(Path(self._proxy.kubeconfig), self._shop.namespace, self._folder)
             # A canary, a batch of running VMs, and one of halted ones.
             return Play(fleet.begin(batch_size="100%", max_unavailable=2, concurrency=1))
         # Who releases a Lease is who has it.
         self._runs += phase != "release"
-        options = {"kubeconfig": self._way.kubeconfig, **self._options(phase)}
+        options = {"kubeconfig": self._proxy.kubeconfig, **self._options(phase)}
         if PHASES[phase].module != "lease":
             options["concurrency"] = 1
-        return Run(PHASES[phase].module, self._shop.options(**options), patience)
+        return Run(PHASES[phase].module, self._shop.options(**options), timeout)
 
     def _options(self, phase: str) -> Manifest:
         if phase in ("create", "change"):
@@ -203,31 +203,31 @@ class Story:
     def _disturb(self, case: Case) -> str:
         rule, kills = DISTURBANCES[case.disturbance], case.disturbance.startswith("killed")
         if case.every:
-            self._way.spoil(rule, case.request, case.every)
+            self._proxy.disturb(rule, case.request, case.every)
         else:
-            self._way.rules({**rule, "skip": case.request - 1, "times": 1})
+            self._proxy.rules({**rule, "skip": case.request - 1, "times": 1})
         # What is to be killed does not give up before.
-        run = self._begin(case.phase, PATIENCE if kills else SHORT)
-        if kills and self._way.holds(run):
+        run = self._begin(case.phase, TIMEOUT if kills else SHORT)
+        if kills and self._proxy.holds(run):
             run.kill()
             return "killed"
         result = run.result()
         if not result.get("failed"):
-            return "converged" if self._way.met else "missed"
+            return "converged" if self._proxy.met else "missed"
         assert result["msg"].strip() and "\n" not in result["msg"], result["msg"]
         print(f"{case}: {result['msg']}")
         return "failed"
 
     def _settled(self) -> Any:
-        """The picture, once it stays the same."""
-        picture = None
-        while picture != (picture := self._namespace.picture()):
+        """The snapshot, once it stays the same."""
+        snapshot = None
+        while snapshot != (snapshot := self._namespace.snapshot()):
             time.sleep(QUIET)
-        return picture
+        return snapshot
 
     def _judge(self, phase: str) -> None:
         expected, deadline = self._pictures[self._place(phase)], time.monotonic() + LATEST
-        while result := difference(expected, self._namespace.picture()):
+        while result := difference(expected, self._namespace.snapshot()):
             assert time.monotonic() < deadline, f"wanted and found: {result}"
             time.sleep(0.02)
 
@@ -239,33 +239,33 @@ def drawn(chain: str, requests: Mapping[str, list[RequestInfo]]) -> list[Case]:
         faults = Faults([rule])
         return sum(faults.choose(item).rule is not None for item in requests[phase])
 
-    killed, spoilt = [], []
+    killed, disturbed = [], []
     for phase in CHAINS[chain]:
         for disturbance, rule in DISTURBANCES.items():
             count = met(phase, rule)
             if disturbance.startswith("killed"):
                 killed += [Case(phase, number + 1, disturbance) for number in range(count)]
             elif PHASES[phase].module == PLAYBOOK:
-                spoilt += [Case(phase, number + 1, disturbance, TENTH) for number in range(min(count, TENTH))]
+                disturbed += [Case(phase, number + 1, disturbance, TENTH) for number in range(min(count, TENTH))]
             else:
-                spoilt += [Case(phase, number + 1, disturbance) for number in range(count)]
-    each = list(dict.fromkeys(case._replace(request=1, every=1) for case in spoilt))
+                disturbed += [Case(phase, number + 1, disturbance) for number in range(count)]
+    each = list(dict.fromkeys(case._replace(request=1, every=1) for case in disturbed))
     if PATTERN:
-        return [case for case in killed + each + spoilt if fnmatch.fnmatch(str(case), PATTERN)]
+        return [case for case in killed + each + disturbed if fnmatch.fnmatch(str(case), PATTERN)]
     chance = random.Random(f"{SEED} {chain}")
     return [chance.choice(killed), chance.choice(each)]
 
 
 @pytest.fixture
-def way(faulty: Faulty, tmp_path: Path) -> Iterator[Way]:
-    with ways(faulty, tmp_path, {"client": Way}) as opened:
+def proxy(faulty: Faulty, tmp_path: Path) -> Iterator[ClientProxy]:
+    with client_proxies(faulty, tmp_path, {"client": ClientProxy}) as opened:
         yield opened["client"]
 
 
 @pytest.fixture
-def story(shop: Shop, way: Way, tmp_path: Path) -> Iterator[Story]:
+def story(shop: Shop, proxy: ClientProxy, tmp_path: Path) -> Iterator[Story]:
     namespace = Namespace(shop.faulty.path("kubeconfig"), shop.namespace)
-    yield Story(shop, way, namespace, tmp_path)
+    yield Story(shop, proxy, namespace, tmp_path)
     namespace.close()
 
 

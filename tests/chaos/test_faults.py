@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session
-from chaos_support import PATIENCE, WRITES, Shop, failures, names
+from chaos_support import TIMEOUT, WRITES, Shop, failures, names
 
 COUNT = 6
 VMS = "virtualmachines"
@@ -45,7 +45,7 @@ def test_fault(shop: Shop, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
             break
         # What a slow machine waits for has come by the first list, so that nothing is watched; guests take longer.
         restarted = shop.run(
-            "virtual_machine_power", names=expected[::4], state="restarted", wait=True, wait_timeout=PATIENCE
+            "virtual_machine_power", names=expected[::4], state="restarted", wait=True, wait_timeout=TIMEOUT
         )
         assert not restarted.get("failed"), restarted["msg"]
     gone = shop.remove(expected[:2])

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from chaos_support import PATIENCE, Shop, finished, names, until
+from chaos_support import TIMEOUT, Shop, finished, names, wait_until
 
 SIZE = int(os.environ.get("VIRTSHAPE_TEST_CHAOS", "60"))
 KILLS = int(os.environ.get("VIRTSHAPE_TEST_KILLS", "4"))
@@ -39,7 +39,7 @@ TENTH: list[dict[str, Any]] = [
 def test_a_tenth_of_all_requests_fails(shop: Shop) -> None:
     print(f"{SIZE} VMs, seed {SEED}")
     expected, output = names(SIZE), []
-    patience = {"wait_timeout": PATIENCE + SIZE}
+    timeout = {"wait_timeout": TIMEOUT + SIZE}
     shop.faulty.rules(*TENTH, seed=SEED)
 
     def step(what: str, work: Callable[[], dict[str, Any]]) -> None:
@@ -48,16 +48,16 @@ def test_a_tenth_of_all_requests_fails(shop: Shop) -> None:
         output.append(f"{what} {time.monotonic() - began:.1f} s")
         assert not result.get("failed"), f"{what}: {result['msg']}"
 
-    step("create", lambda: shop.declare(expected, "1", **patience))
+    step("create", lambda: shop.declare(expected, "1", **timeout))
     first = {name: vm["metadata"]["uid"] for name, vm in shop.vms().items()}
     # Others write to the same VMs meanwhile.
     with ThreadPoolExecutor(4) as pool:
         notes = [pool.submit(shop.annotate, name, f"note on {name}") for name in expected]
-        step("change", lambda: shop.declare(expected, "2", **patience))
+        step("change", lambda: shop.declare(expected, "2", **timeout))
     for note in notes:
         note.result()
     restart = {"names": expected[::4], "state": "restarted", "wait": True}
-    step("restart", lambda: shop.run("virtual_machine_power", **restart, **patience))
+    step("restart", lambda: shop.run("virtual_machine_power", **restart, **timeout))
     counts = shop.faulty.counts()
     print(f"{', '.join(output)}; {counts['requests']} requests, {sum(counts['faults'].values())} faults")
 
@@ -70,7 +70,7 @@ def test_a_tenth_of_all_requests_fails(shop: Shop) -> None:
     shop.judge(expected, "2")
 
     shop.faulty.rules(*TENTH, seed=SEED)
-    step("delete", lambda: shop.remove(expected, **patience))
+    step("delete", lambda: shop.remove(expected, **timeout))
     assert (shop.vms(), shop.revisions()) == ({}, [])
 
 
@@ -80,7 +80,7 @@ def test_webhooks_time_out_and_come_back(shop: Shop) -> None:
     try:
         with ThreadPoolExecutor(1) as pool:
             made = pool.submit(shop.declare, expected)
-            until(lambda: shop.faulty.counts()["responses"].get("500", 0) > 0)
+            wait_until(lambda: shop.faulty.counts()["responses"].get("500", 0) > 0)
             shop.faulty.kill("virt-api", signal.SIGCONT)
             result = made.result()
     finally:
@@ -93,9 +93,9 @@ def test_the_api_server_is_killed_and_started_again(shop: Shop) -> None:
     expected = names(SIZE)
     with ThreadPoolExecutor(1) as pool:
         # Straight to the API server, whose port refuses connections meanwhile; slow enough to be in the middle of it.
-        direct = {"kubeconfig": shop.faulty.path("kubeconfig"), "concurrency": 2, "retry_timeout": PATIENCE}
+        direct = {"kubeconfig": shop.faulty.path("kubeconfig"), "concurrency": 2, "retry_timeout": TIMEOUT}
         made = pool.submit(shop.declare, expected, qps=max(20, SIZE / 5), **direct)
-        until(lambda: len(shop.vms()) >= SIZE // 4)
+        wait_until(lambda: len(shop.vms()) >= SIZE // 4)
         shop.faulty.kill("control-plane", signal.SIGKILL)
         shop.faulty.start()
         result = made.result()
@@ -136,7 +136,7 @@ def test_run_killed_at_random_points(shop: Shop) -> None:
     assert shop.labels() == dict.fromkeys(kept, str(runs))
     again = shop.run("virtual_machine", **declared)
     assert not again["changed"], again
-    until(lambda: shop.revisions() == kept)
+    wait_until(lambda: shop.revisions() == kept)
 
 
 def _killed_after(process: subprocess.Popen[str], shop: Shop, requests: int) -> bool:

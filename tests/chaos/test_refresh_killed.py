@@ -11,9 +11,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from client_proxies import ClientProxy, client_proxies
 from kubernetes import client, config
 from runner import Play
-from ways import Way, ways
 
 from chaos_support import Shop
 from fleet_support import Fleet
@@ -43,14 +43,14 @@ def test_refresh_killed_at_random_requests(shop: Shop, tmp_path: Path) -> None:
 
     with Watch(fleet, running) as watch:
         progress = []
-        with ways(shop.faulty, tmp_path, {"role": Way}) as opened:
-            way = opened["role"]
-            slow = Fleet(Path(way.kubeconfig), shop.namespace, tmp_path)
+        with client_proxies(shop.faulty, tmp_path, {"role": ClientProxy}) as opened:
+            proxy = opened["role"]
+            slow = Fleet(Path(proxy.kubeconfig), shop.namespace, tmp_path)
             for _kill in range(KILLS):
                 point = {"skip": chance.randrange(REQUESTS), "when": chance.choice(["before", "after"])}
-                way.rules({"fault": "hold", "times": 1, **point})
+                proxy.rules({"fault": "hold", "times": 1, **point})
                 run = Play(slow.begin(**{**variables, "batch_size": BATCH}))
-                assert way.holds(run), f"it was done before its request {point}"
+                assert proxy.holds(run), f"it was done before its request {point}"
                 run.kill()
                 progress.append(sum(generation == 2 for generation in fleet.generations().values()))
         code, output = fleet.refresh(**variables)

@@ -20,12 +20,12 @@ from urllib.parse import urlencode
 import pytest
 import urllib3
 import yaml
-from pictures import Namespace, difference
+from client_proxies import client_proxies
 from runner import Run
+from snapshots import Namespace, difference
 from turns import Turns, TurnWay
-from ways import ways
 
-from chaos_support import PATIENCE, Shop, names, until
+from chaos_support import TIMEOUT, Shop, names, wait_until
 
 Manifest = dict[str, Any]
 
@@ -138,7 +138,7 @@ class Fight:
         """All at the same time. The order of the requests."""
         turns = Turns(CLIENTS, self._seed)
         makers: dict[str, Any] = {name: partial(TurnWay, turns, name) for name in CLIENTS}
-        with ways(self._shop.faulty, folder, makers) as opened, ThreadPoolExecutor(3) as pool:
+        with client_proxies(self._shop.faulty, folder, makers) as opened, ThreadPoolExecutor(3) as pool:
             work = {name: partial(self.run, name, opened[name].kubeconfig) for name in CLIENTS}
             for done in [pool.submit(_and_leave, turns, name, work[name]) for name in CLIENTS]:
                 done.result()
@@ -150,7 +150,7 @@ class Fight:
             return None
         module, options = (play if name == "one" else self._second)(self._shop, "2")
         own = {"kubeconfig": kubeconfig, "concurrency": 1}
-        result = Run(module, self._shop.options(**{**options, **own}), patience=PATIENCE).result()
+        result = Run(module, self._shop.options(**{**options, **own}), timeout=TIMEOUT).result()
         if result.get("failed"):
             assert "\n" not in result["msg"], result["msg"]
             print(f"seed {self._seed}, {name}: {result['msg']}")
@@ -189,11 +189,11 @@ def test_two_runs_and_a_user(shop: Shop, other_shop: Shop, tmp_path: Path, seed:
     different: list[str] = []
 
     def same() -> bool:
-        different[:] = difference(expected.picture(), result.picture())
+        different[:] = difference(expected.snapshot(), result.snapshot())
         return not different
 
     try:
-        until(same, pause=0.1, patience=LATEST)
+        wait_until(same, pause=0.1, timeout=LATEST)
     except AssertionError:
         raise AssertionError("\n".join([f"seed {seed}: apart and at once:", *different, *order])) from None
     finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import aiohttp
 from aiohttp import web
-from ways import Way
+from client_proxies import ClientProxy
 
 from fault_proxy.proxy import Config
 from fault_proxy.request import RequestInfo
@@ -79,8 +79,8 @@ class Turns:
         self._waiting[self._chance.choice(ready)].pop(0).set_result(None)
 
 
-class TurnWay(Way):
-    """The way of a client that takes turns."""
+class TurnWay(ClientProxy):
+    """The proxy of a client that takes turns."""
 
     def __init__(
         self, turns: Turns, client: str, settings: Config, session: aiohttp.ClientSession, kubeconfig: Path

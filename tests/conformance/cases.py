@@ -19,7 +19,7 @@ TYPES = "types"
 class Case(NamedTuple):
     """name: unique in its group. op: key of ops.OPS. input: its arguments. expect: what KubeVirt's own code gave.
     release: the tag of an older release, whose ops are those of ops.RELEASE_OPS; "" for the newest.
-    ignored: the fields of the input that the release does not know, None where that is not told."""
+    ignored: the fields of the input that the release does not know, None if the case does not say."""
 
     name: str
     op: str

@@ -1,4 +1,4 @@
-"""How two JSON values differ, told by path."""
+"""The differences of two JSON values, by path."""
 
 from __future__ import annotations
 

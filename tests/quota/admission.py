@@ -26,7 +26,7 @@ Case = dict[str, Any]
 
 RECORDED = Path(__file__).parent / "recorded.json.gz"
 _SENTINEL = "seen"
-_PATIENCE = 30.0
+_TIMEOUT = 30.0
 # Of two LimitRanges one comes first in one of eight requests.
 _TRIES = 40
 
@@ -219,14 +219,14 @@ class _Server:
             (f"{here}/configmaps?dryRun=All", {"metadata": {"name": "x"}}, "exceeded quota"),
             (f"{here}/pods?dryRun=All", pod, "maximum memory"),
         ):
-            self._until(lambda path=path, body=body: self.send("POST", path, body)[1].get("message", ""), sign)
+            self._wait_until(lambda path=path, body=body: self.send("POST", path, body)[1].get("message", ""), sign)
         # Pods need the ServiceAccount that a controller makes.
         for name in self._made:
             account = f"/api/v1/namespaces/{name}/serviceaccounts/default"
-            self._until(lambda account=account: self.send("GET", account)[1].get("kind", ""), "ServiceAccount")
+            self._wait_until(lambda account=account: self.send("GET", account)[1].get("kind", ""), "ServiceAccount")
 
-    def _until(self, ask: Any, sign: str) -> None:
-        end = time.monotonic() + _PATIENCE
+    def _wait_until(self, ask: Any, sign: str) -> None:
+        end = time.monotonic() + _TIMEOUT
         while sign not in (said := ask()):
             if time.monotonic() > end:
                 raise RuntimeError(f"the API server never said {sign!r} but {said!r}")

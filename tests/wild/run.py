@@ -21,7 +21,7 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_f
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.append(str(TESTS))
 
-from check_beside_server import Difference, compared, deploy, files  # noqa: E402
+from check_against_server import Difference, compared, deploy, files  # noqa: E402
 from script_cluster import script_cluster  # noqa: E402
 
 

@@ -56,7 +56,7 @@ def _status(process: subprocess.Popen[bytes], limit: float | None) -> tuple[int,
 
 
 class _Watch:
-    """Looks at the peak memory of a process and of those below it until told to end. MiB."""
+    """Looks at the peak memory of a process and of those below it until asked to end. MiB."""
 
     def __init__(self, root: int) -> None:
         self.controller = 0.0

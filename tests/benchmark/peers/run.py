@@ -38,7 +38,7 @@ NEEDED = (
     ("VirtualMachinePreference", "taste", {"devices": {"preferredDiskBus": "virtio"}}),
 )
 SETTLED = 10.0  # seconds for which the API server may work off what a contestant left it to do
-PATIENCE = 600.0  # seconds for controllers to delete what a phase has left to them
+TIMEOUT = 600.0  # seconds for controllers to delete what a phase has left to them
 
 GIVEN = "given"
 
@@ -171,7 +171,7 @@ def grow(connection: Any, namespace: str) -> None:
 def check(connection: Any, namespace: str, phase: str, size: int) -> None:
     """Raises SystemExit unless the cluster is as the phase should have left it."""
     objects = client.CustomObjectsApi(connection)
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while True:
         items = objects.list_namespaced_custom_object("kubevirt.io", "v1", namespace, "virtualmachines")["items"]
         tier = "one" if phase in ("create", "again") else "two"

@@ -22,7 +22,7 @@ from documented import CHECKOUT
 
 sys.path.append(str(Path(__file__).parents[1] / "modules"))
 
-from modules_support import execute, until
+from modules_support import execute, wait_until
 
 pytestmark = pytest.mark.own_cluster
 
@@ -87,7 +87,7 @@ class Place:
         def runs() -> bool:
             return ((self.session.get(VMI, namespace, name) or {}).get("status") or {}).get("phase") == "Running"
 
-        until(runs)
+        wait_until(runs)
         return self.session.get(VMI, namespace, name) or {}
 
 

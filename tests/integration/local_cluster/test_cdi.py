@@ -34,7 +34,7 @@ VOLUME, SOURCE, CRON, CLAIM = (
 DEFAULT = "instancetype.kubevirt.io/default-"
 ENVIRONMENT = ["INSTANCETYPE_KUBEVIRT_IO_DEFAULT_INSTANCETYPE=u1.medium", "MY_KUBEVIRT_IO_OWNER=image"]
 STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
-PATIENCE = 60
+TIMEOUT = 60
 MARK = "local-cluster.virtshape.dev/uploaded-sha256"
 READY = "cdi.kubevirt.io/storage.pod.ready"
 
@@ -52,11 +52,11 @@ def make(session: Session, namespace: str) -> Made:
 
 
 @pytest.fixture
-def until(session: Session, namespace: str) -> Made:
-    """until(kind, name, holds): the object as soon as it is as asked."""
+def wait_until(session: Session, namespace: str) -> Made:
+    """wait_until(kind, name, holds): the object as soon as it is as asked."""
 
     def seen(kind: str, name: str, holds: Callable[[Manifest], bool]) -> Manifest:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + TIMEOUT
         while time.monotonic() < end:
             live = session.get(BY_NAME[kind], namespace, name)
             if live is not None and holds(live):
@@ -80,25 +80,25 @@ def condition(live: Manifest, kind: str) -> Manifest:
     return next((item for item in result if item["type"] == kind), {})
 
 
-def test_image_labels_do_not_replace_existing_labels(make: Made, until: Made, any_registry: AnyRegistry) -> None:
+def test_image_labels_do_not_replace_existing_labels(make: Made, wait_until: Made, any_registry: AnyRegistry) -> None:
     registry = any_registry
     registry.push("disk", "1", {"amd64": ENVIRONMENT})
     make("DataVolume", "plain", image(registry))
-    volume = until("DataVolume", "plain", succeeded)
+    volume = wait_until("DataVolume", "plain", succeeded)
     assert volume["status"]["progress"] == "100.0%" and volume["status"]["claimName"] == "plain"
-    claim = until("PersistentVolumeClaim", "plain", lambda live: live["status"]["phase"] == "Bound")
+    claim = wait_until("PersistentVolumeClaim", "plain", lambda live: live["status"]["phase"] == "Bound")
     assert claim["metadata"]["labels"][f"{DEFAULT}instancetype"] == "u1.medium"
     assert claim["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "cdi-controller"
     mine = {f"{DEFAULT}instancetype": "mine"}
     make("DataVolume", "labelled", image(registry), labels=mine)
-    until("DataVolume", "labelled", succeeded)
-    claim = until("PersistentVolumeClaim", "labelled", lambda live: live["status"]["phase"] == "Bound")
+    wait_until("DataVolume", "labelled", succeeded)
+    claim = wait_until("PersistentVolumeClaim", "labelled", lambda live: live["status"]["phase"] == "Bound")
     assert claim["metadata"]["labels"].items() >= mine.items()
 
 
-def test_missing_image_is_retried(make: Made, until: Made, registry: LoopbackRegistry) -> None:
+def test_missing_image_is_retried(make: Made, wait_until: Made, registry: LoopbackRegistry) -> None:
     make("DataVolume", "late", image(registry))
-    stuck = until(
+    stuck = wait_until(
         "DataVolume",
         "late",
         lambda live: (
@@ -110,10 +110,10 @@ def test_missing_image_is_retried(make: Made, until: Made, registry: LoopbackReg
     assert running["status"] == "False"
     assert running["message"].endswith("/disk: manifest unknown")
     registry.push("disk", "1", {"amd64": []})
-    until("DataVolume", "late", succeeded)
+    wait_until("DataVolume", "late", succeeded)
 
 
-def test_import_results(make: Made, until: Made, registry: LoopbackRegistry) -> None:
+def test_import_results(make: Made, wait_until: Made, registry: LoopbackRegistry) -> None:
     registry.push("disk", "1", {"amd64": []}, size=2 << 30)
     wrong = {"platform": {"architecture": "s390x"}}
     expected = {
@@ -125,15 +125,15 @@ def test_import_results(make: Made, until: Made, registry: LoopbackRegistry) -> 
         make("DataVolume", name, spec)
     for name, (_spec, reason, message) in expected.items():
 
-        def told(live: Manifest, reason: str = reason, message: str = message) -> bool:
+        def reached(live: Manifest, reason: str = reason, message: str = message) -> bool:
             running = condition(live, "Running")
             return running.get("reason") == reason and message in running["message"]
 
-        until("DataVolume", name, told)
+        wait_until("DataVolume", name, reached)
 
 
 def test_registry_with_password(
-    session: Session, namespace: str, make: Made, until: Made, registry: LoopbackRegistry
+    session: Session, namespace: str, make: Made, wait_until: Made, registry: LoopbackRegistry
 ) -> None:
     registry.push("disk", "1", {"amd64": []})
     registry.auth, registry.login = "basic", ("me", "secret")
@@ -141,10 +141,10 @@ def test_registry_with_password(
     secret["stringData"] = {"accessKeyId": "me", "secretKey": "secret"}
     session.request("POST", f"/api/v1/namespaces/{namespace}/secrets", body=secret)
     make("DataVolume", "private", image(registry, secretRef="pull"))
-    until("DataVolume", "private", succeeded)
+    wait_until("DataVolume", "private", succeeded)
 
 
-def test_a_url_and_its_checksum(make: Made, until: Made, tmp_path: Path) -> None:
+def test_a_url_and_its_checksum(make: Made, wait_until: Made, tmp_path: Path) -> None:
     (tmp_path / "disk.img").write_bytes(b"disk")
     handler = partial(_Quiet, directory=str(tmp_path))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -154,8 +154,8 @@ def test_a_url_and_its_checksum(make: Made, until: Made, tmp_path: Path) -> None
         good, bad = f"sha256:{hashlib.sha256(b'disk').hexdigest()}", f"sha256:{'0' * 64}"
         for name, checksum in (("good", good), ("bad", bad)):
             make("DataVolume", name, {"source": {"http": {"url": url, "checksum": checksum}}, "storage": STORAGE})
-        until("DataVolume", "good", succeeded)
-        failed = until("DataVolume", "bad", lambda live: (live.get("status") or {}).get("phase") == "Failed")
+        wait_until("DataVolume", "good", succeeded)
+        failed = wait_until("DataVolume", "bad", lambda live: (live.get("status") or {}).get("phase") == "Failed")
         assert condition(failed, "Running")["reason"] == "ChecksumError"
         server.shutdown()
         thread.join()
@@ -166,21 +166,21 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def test_clones_inherit_defaults_and_size(make: Made, until: Made, namespace: str) -> None:
+def test_clones_inherit_defaults_and_size(make: Made, wait_until: Made, namespace: str) -> None:
     source = {"pvc": {"name": "golden", "namespace": namespace}}
     make("DataSource", "boot", {"source": source})
     make("DataSource", "pointer", {"source": {"dataSource": {"name": "boot", "namespace": namespace}}})
-    missing = until("DataSource", "boot", lambda live: bool(condition(live, "Ready")))
+    missing = wait_until("DataSource", "boot", lambda live: bool(condition(live, "Ready")))
     assert (condition(missing, "Ready")["reason"], missing["status"]["source"]) == ("NotFound", {})
     make("DataVolume", "clone", {"sourceRef": {"kind": "DataSource", "name": "pointer"}, "storage": {}})
     labels = {f"{DEFAULT}instancetype": "u1.medium", "kubevirt.io/os": "fedora"}
     make("DataVolume", "golden", {"source": {"blank": {}}, "storage": STORAGE}, labels=labels)
-    ready = until("DataSource", "pointer", lambda live: condition(live, "Ready").get("status") == "True")
+    ready = wait_until("DataSource", "pointer", lambda live: condition(live, "Ready").get("status") == "True")
     assert ready["status"]["source"] == source
     assert ready["metadata"]["labels"].items() >= labels.items()
-    clone = until("DataVolume", "clone", succeeded)
+    clone = wait_until("DataVolume", "clone", succeeded)
     assert clone["metadata"]["labels"] == {f"{DEFAULT}instancetype": "u1.medium"}
-    claim = until("PersistentVolumeClaim", "clone", lambda live: live["status"]["phase"] == "Bound")
+    claim = wait_until("PersistentVolumeClaim", "clone", lambda live: live["status"]["phase"] == "Bound")
     assert claim["spec"]["resources"]["requests"]["storage"] == str(1 << 30)
 
 
@@ -192,7 +192,7 @@ def test_clone_needs_rights_in_the_source_namespace(session: Session, cluster: P
     spec = {"source": {"pvc": {"name": "golden", "namespace": "default"}}, "storage": STORAGE}
     body = {"apiVersion": VOLUME.api_version, "kind": "DataVolume", "metadata": {"name": "clone"}, "spec": spec}
     # The authorizer learns of the binding a little later.
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     message = ""
     while "insufficient permissions" not in message and time.monotonic() < end:
         with pytest.raises(ApiError) as refused:
@@ -210,13 +210,13 @@ def test_volume_refused_by_cdi(make: Made) -> None:
 
 
 def test_cron_polls_and_keeps_imports_to_keep(
-    session: Session, namespace: str, make: Made, until: Made, any_registry: AnyRegistry
+    session: Session, namespace: str, make: Made, wait_until: Made, any_registry: AnyRegistry
 ) -> None:
     registry = any_registry
     template = {"metadata": {"labels": {"lost": "here"}}, "spec": image(registry)}
     spec = {"managedDataSource": "disk", "schedule": "* * * * *", "importsToKeep": 1, "template": template}
     make("DataImportCron", "poller", spec, labels={f"{DEFAULT}preference": "mine"})
-    cron = until("DataImportCron", "poller", lambda live: bool(condition(live, "UpToDate")))
+    cron = wait_until("DataImportCron", "poller", lambda live: bool(condition(live, "UpToDate")))
     assert condition(cron, "UpToDate")["reason"] == "NoDigest"
     assert "labels" not in (cron["spec"]["template"].get("metadata") or {})
     for number in range(2):
@@ -224,14 +224,14 @@ def test_cron_polls_and_keeps_imports_to_keep(
         _poll_now(session, namespace)
         name = f"disk-{digest.removeprefix('sha256:')[:12]}"
         lead = {"pvc": {"name": name, "namespace": namespace}}
-        result = until("DataSource", "disk", lambda live, lead=lead: live["spec"]["source"] == lead)
+        result = wait_until("DataSource", "disk", lambda live, lead=lead: live["spec"]["source"] == lead)
         assert result["metadata"]["labels"][f"{DEFAULT}preference"] == "mine"
         volume = session.get(VOLUME, namespace, name)
         assert volume is not None
         assert volume["spec"]["source"]["registry"]["url"] == f"docker://{registry.address}/disk@{digest}"
-    cron = until("DataImportCron", "poller", lambda live: condition(live, "UpToDate").get("status") == "True")
+    cron = wait_until("DataImportCron", "poller", lambda live: condition(live, "UpToDate").get("status") == "True")
     assert cron["metadata"]["annotations"]["cdi.kubevirt.io/storage.import.sourceDesiredDigest"] == digest
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while len(session.list(VOLUME, namespace)) > 1 and time.monotonic() < end:
         time.sleep(0.1)
     assert [item["metadata"]["name"] for item in session.list(VOLUME, namespace)] == [name]
@@ -267,12 +267,12 @@ def upload(session: Session, namespace: str) -> Iterator[Callable[..., tuple[int
 
 
 def test_upload_proxy_responses(
-    make: Made, until: Made, namespace: str, upload: Callable[..., tuple[int, str]]
+    make: Made, wait_until: Made, namespace: str, upload: Callable[..., tuple[int, str]]
 ) -> None:
     def prepare(name: str, **spec: Any) -> None:
         storage = {"resources": {"requests": {"storage": "1Mi"}}}
         make("DataVolume", name, {"source": {"upload": {}}, "storage": storage, **spec})
-        until("DataVolume", name, lambda live: (live.get("status") or {}).get("phase") == "UploadReady")
+        wait_until("DataVolume", name, lambda live: (live.get("status") or {}).get("phase") == "UploadReady")
 
     prepare("disk")
     assert upload("HEAD", "upload-async", "disk", Authorization="Basic x") == (400, "")
@@ -285,7 +285,7 @@ def test_upload_proxy_responses(
     qcow2 = b"QFI\xfb" + bytes(20) + (2 << 20).to_bytes(8, "big") + bytes(100)
     assert upload("POST", "upload-async", "disk", qcow2)[0] == 400
     assert upload("POST", "upload-async", "disk", b"data") == (200, "")
-    until("DataVolume", "disk", succeeded)
+    wait_until("DataVolume", "disk", succeeded)
     assert upload("POST", "upload", "disk", b"data")[0] == 503
 
     prepare("archive", contentType="archive")
@@ -294,12 +294,12 @@ def test_upload_proxy_responses(
     prepare("form")
     body, kind = urllib3.encode_multipart_formdata({"file": ("disk.img", b"formdata")})
     assert upload("POST", "upload-form", "form", body, **{"Content-Type": kind})[0] == 200
-    claim = until("PersistentVolumeClaim", "form", lambda live: MARK in live["metadata"]["annotations"])
+    claim = wait_until("PersistentVolumeClaim", "form", lambda live: MARK in live["metadata"]["annotations"])
     assert claim["metadata"]["annotations"][MARK] == hashlib.sha256(b"formdata").hexdigest()
 
 
 def test_claim_prepared_for_upload(
-    session: Session, namespace: str, until: Made, upload: Callable[..., tuple[int, str]]
+    session: Session, namespace: str, wait_until: Made, upload: Callable[..., tuple[int, str]]
 ) -> None:
     metadata = {"name": "plain", "annotations": {"cdi.kubevirt.io/storage.upload.target": ""}}
     spec = {"accessModes": ["ReadWriteOnce"], **STORAGE}
@@ -308,5 +308,5 @@ def test_claim_prepared_for_upload(
     session.request(
         "POST", CLAIM.path(namespace), retry=True, body={**body, "spec": {**spec, "storageClassName": "local"}}
     )
-    until("PersistentVolumeClaim", "plain", lambda live: live["metadata"]["annotations"].get(READY) == "true")
+    wait_until("PersistentVolumeClaim", "plain", lambda live: live["metadata"]["annotations"].get(READY) == "true")
     assert upload("POST", "upload-async", "plain", b"data")[0] == 200

@@ -55,7 +55,7 @@ def _machine(name: str, memory: str = "1Gi", **domain: Any) -> Manifest:
     }
 
 
-def _until(look: Callable[[], Any], holds: Callable[[Any], bool]) -> Any:
+def _wait_until(look: Callable[[], Any], holds: Callable[[Any], bool]) -> Any:
     end = time.monotonic() + 120
     while True:
         result = look()
@@ -89,11 +89,11 @@ def test_vm_that_fits_no_node_stays_unschedulable(api: Session, kubeconfig: str)
     }
     for body in manifests:
         api.write(write.create(VM.path("shop"), body))
-    _until(lambda: api.get(VM, "shop", "fits"), _status("Running"))
+    _wait_until(lambda: api.get(VM, "shop", "fits"), _status("Running"))
     vmi = api.get(VMI, "shop", "fits")
     assert vmi is not None and vmi["status"]["nodeName"] == "small"
     for name, resource in (("processors", "cpu"), ("memory", "memory")):
-        _until(lambda name=name: api.get(VM, "shop", name), _status("ErrorUnschedulable"))
+        _wait_until(lambda name=name: api.get(VM, "shop", name), _status("ErrorUnschedulable"))
         (pod,) = [
             item
             for item in _pods(api, "shop")
@@ -114,7 +114,7 @@ def test_exceeded_quota_refuses_the_pod(api: Session, kubeconfig: str) -> None:
     api.request("POST", quotas, body={"metadata": {"name": "team"}, "spec": {"hard": hard}})
     manifests = [_machine("one", "2Gi"), _machine("two", "2Gi")]
     # The controller has counted what there is.
-    _until(
+    _wait_until(
         lambda: api.request("GET", f"{quotas}/team"),
         lambda live: (live.get("status") or {}).get("used", {}).get("requests.memory") == "0",
     )
@@ -122,7 +122,7 @@ def test_exceeded_quota_refuses_the_pod(api: Session, kubeconfig: str) -> None:
     assert [item["fits"] for item in result["virtual_machines"]] == [True, False]
     assert "ResourceQuota team lacks " in result["virtual_machines"][1]["problem"]
     api.write(write.create(VM.path("team"), manifests[0]))
-    _until(lambda: api.get(VM, "team", "one"), _status("Running"))
+    _wait_until(lambda: api.get(VM, "team", "one"), _status("Running"))
     used = api.request("GET", f"{quotas}/team")["status"]["used"]["requests.memory"]
     assert used != "0"
     api.write(write.create(VM.path("team"), manifests[1]))
@@ -131,7 +131,7 @@ def test_exceeded_quota_refuses_the_pod(api: Session, kubeconfig: str) -> None:
         conditions = (vmi.get("status") or {}).get("conditions") or []
         return any("exceeded quota: team" in (item.get("message") or "") for item in conditions)
 
-    _until(lambda: api.get(VMI, "team", "two"), refused)
+    _wait_until(lambda: api.get(VMI, "team", "two"), refused)
     assert len(_pods(api, "team")) == 1
 
 

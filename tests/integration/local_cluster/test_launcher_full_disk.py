@@ -1,4 +1,4 @@
-"""A full disk ends the API server, is told, and costs nothing that was stored.
+"""A full disk ends the API server, is reported, and costs nothing that was stored.
 
 The disk is a small file system in memory, mounted in a namespace of its own: no administrator is needed where
 the system lets users have such namespaces.

@@ -43,7 +43,7 @@ def directory(shared: str, launch: Launch) -> str:
     for name in _names(shared):
         with _objects(shared) as api:
             api.delete_namespaced_custom_object(*VMS, name)
-    _until(lambda: not _names(shared))
+    _wait_until(lambda: not _names(shared))
     return shared
 
 
@@ -103,10 +103,10 @@ def _names(directory: str) -> set[str]:
 
 def _kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
-    _until(lambda: started(pid) is None)
+    _wait_until(lambda: started(pid) is None)
 
 
-def _until(condition: Callable[[], bool]) -> None:
+def _wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 180
     while not condition():
         assert time.monotonic() < deadline, "did not happen within 180 seconds"
@@ -199,7 +199,7 @@ def test_reference_policy_changes_on_a_running_cluster(launch: Launch, directory
     with _objects(directory) as api:
         api.create_namespaced_custom_object(*INSTANCETYPES, _size("size", "3Gi"))
         api.create_namespaced_custom_object(*VMS, machine)
-        _until(lambda: "instancetype" not in api.get_namespaced_custom_object(*VMS, "one")["spec"])
+        _wait_until(lambda: "instancetype" not in api.get_namespaced_custom_object(*VMS, "one")["spec"])
         result = api.get_namespaced_custom_object(*VMS, "one")
         assert result["spec"]["template"]["spec"]["domain"]["memory"]["guest"] == "3Gi"
     assert policy("--reference-policy", "reference")
@@ -226,9 +226,9 @@ def test_sockets_change_live_unless_changes_are_staged(launch: Launch, directory
     machine["spec"]["template"]["spec"]["domain"]["cpu"] = {"sockets": 1}
     with _objects(directory) as api:
         api.create_namespaced_custom_object(*VMS, machine)
-        _until(lambda: "Ready" in conditions(api, "virtualmachines"))
+        _wait_until(lambda: "Ready" in conditions(api, "virtualmachines"))
         give(api, 2)
-        _until(lambda: sockets(api) == 2)
+        _wait_until(lambda: sockets(api) == 2)
         assert "RestartRequired" not in conditions(api, "virtualmachines")
         rollout(api, "Stage")
         try:
@@ -242,7 +242,7 @@ def test_sockets_change_live_unless_changes_are_staged(launch: Launch, directory
                 time.sleep(1)
                 return "RestartRequired" in conditions(api, "virtualmachines")
 
-            _until(asks_for_a_restart)
+            _wait_until(asks_for_a_restart)
         finally:
             rollout(api, "LiveUpdate")
 
@@ -315,7 +315,7 @@ def test_failed_first_start_does_not_block_next(launch: Launch, own: str) -> Non
     assert started(left["control-plane"]) is not None
     # A part that dies while the cluster starts ends the start.
     starting = _begin("start", "--dir", own)
-    _until(lambda: "virt-controller" in _recorded(own))
+    _wait_until(lambda: "virt-controller" in _recorded(own))
     running = _recorded(own)
     os.kill(running["virt-controller"], signal.SIGKILL)
     result, _unused = starting.communicate(timeout=180)

@@ -60,7 +60,7 @@ def _listening(pid: int) -> set[str]:
     return addresses
 
 
-def _until(condition: Callable[[], bool]) -> None:
+def _wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 180
     while not condition():
         assert time.monotonic() < deadline, "did not happen within 180 seconds"
@@ -137,9 +137,9 @@ def test_the_controllers_work(launch: Launch, directory: str) -> None:
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner.metadata.uid}
     core.create_namespaced_config_map("one", {"metadata": {"name": "owned", "ownerReferences": [reference]}})
     core.delete_namespaced_config_map("owner", "one")
-    _until(lambda: "owned" not in [item.metadata.name for item in core.list_namespaced_config_map("one").items])
+    _wait_until(lambda: "owned" not in [item.metadata.name for item in core.list_namespaced_config_map("one").items])
     core.delete_namespace("one")
-    _until(lambda: "one" not in [item.metadata.name for item in core.list_namespace().items])
+    _wait_until(lambda: "one" not in [item.metadata.name for item in core.list_namespace().items])
 
 
 def test_stop_leaves_only_the_kubeconfig(launch: Launch, directory: str) -> None:
@@ -171,7 +171,7 @@ def test_killed_control_plane_restarts_with_its_data(launch: Launch, directory: 
     _core(directory).create_namespace({"metadata": {"name": "one"}})
     pid = _control_plane(launch, directory)
     os.kill(pid, signal.SIGKILL)
-    _until(lambda: started(pid) is None)
+    _wait_until(lambda: started(pid) is None)
     result = launch(*START, "--dir", directory)
     assert result["changed"]
     assert result["reason"] == "the API server does not run"
@@ -257,7 +257,7 @@ def test_stop_ends_a_start(launch: Launch, directory: str, moment: str) -> None:
         "while the API server starts": run / "control-plane.process.json",
     }[moment]
     starting = _begin(*START, "--dir", directory)
-    _until(waited_for.exists)
+    _wait_until(waited_for.exists)
     assert launch("stop", "--dir", directory)["changed"]
     output, _unused = starting.communicate(timeout=180)
     assert starting.returncode == 130
@@ -269,7 +269,7 @@ def test_stop_ends_a_start(launch: Launch, directory: str, moment: str) -> None:
 def test_processes_of_a_killed_launcher_are_stopped(launch: Launch, directory: str) -> None:
     starting = _begin(*START, "--dir", directory)
     record = Path(directory, "run", "control-plane.process.json")
-    _until(record.exists)
+    _wait_until(record.exists)
     pid = json.loads(record.read_text())["pid"]
     starting.kill()
     starting.communicate()
@@ -281,7 +281,7 @@ def test_processes_of_a_killed_launcher_are_stopped(launch: Launch, directory: s
 def test_start_replaces_processes_of_killed_launcher(launch: Launch, directory: str) -> None:
     starting = _begin(*START, "--dir", directory)
     record = Path(directory, "run", "control-plane.process.json")
-    _until(record.exists)
+    _wait_until(record.exists)
     pid = json.loads(record.read_text())["pid"]
     starting.kill()
     starting.communicate()

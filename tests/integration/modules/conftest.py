@@ -57,8 +57,8 @@ def api(cluster: Path) -> Any:
 
 
 @pytest.fixture
-def someone(cluster: Path, namespace: str) -> Callable[..., dict[str, Any]]:
-    """someone(rules): authentication options of a user who may do in the namespace what the RBAC rules say."""
+def user_with(cluster: Path, namespace: str) -> Callable[..., dict[str, Any]]:
+    """user_with(rules): authentication options of a user who may do in the namespace what the RBAC rules say."""
 
     def made(*rules: dict[str, Any]) -> dict[str, Any]:
         name = f"{namespace}-user"

@@ -86,7 +86,7 @@ def vm(name: str, instancetype: str = "small", **options: Any) -> dict[str, Any]
     }
 
 
-def until(done: Callable[[], bool]) -> None:
+def wait_until(done: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60
     while not done():
         assert time.monotonic() < deadline, "it has not come to that"

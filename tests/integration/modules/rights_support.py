@@ -80,13 +80,13 @@ def all_but(rights: list[Atom], lacking: Atom) -> list[Atom]:
     return [atom for atom in rights if atom[:2] != lacking[:2] or atom.wide < lacking.wide]
 
 
-def names_right(told: str, atom: Atom) -> bool:
+def names_right(message: str, atom: Atom) -> bool:
     """Whether a message says to grant it."""
     rule = f'grant {{apiGroups: ["{atom.right.group}"], resources: ["{atom.right.plural}"], verbs: ['
-    return any(f'"{atom.verb}"' in rest.partition("]")[0] for rest in told.split(rule)[1:])
+    return any(f'"{atom.verb}"' in rest.partition("]")[0] for rest in message.split(rule)[1:])
 
 
-class Someone(NamedTuple):
+class Account(NamedTuple):
     """A user who is given rights one by one: each is that of a group, and he is in the groups that a test says."""
 
     kubeconfig: str
@@ -117,9 +117,9 @@ class Someone(NamedTuple):
 
 
 @contextlib.contextmanager
-def granted(cluster: Path, names: Iterable[str]) -> Iterator[Someone]:
-    """Someone who can be given any right of these modules and roles of the table, in a namespace of his own."""
-    made = Someone(str(cluster), f"rights-{uuid.uuid4().hex[:8]}")
+def granted(cluster: Path, names: Iterable[str]) -> Iterator[Account]:
+    """Account who can be given any right of these modules and roles of the table, in a namespace of his own."""
+    made = Account(str(cluster), f"rights-{uuid.uuid4().hex[:8]}")
     every = {atom for name in names for atom in atoms(name)}
     with config.new_client_from_config(str(cluster)) as connection:
         rbac, core = client.RbacAuthorizationV1Api(connection), client.CoreV1Api(connection)
@@ -138,7 +138,7 @@ def granted(cluster: Path, names: Iterable[str]) -> Iterator[Someone]:
             core.delete_namespace(made.namespace)
 
 
-def _grant(rbac: client.RbacAuthorizationV1Api, made: Someone, atom: Atom, name: str) -> None:
+def _grant(rbac: client.RbacAuthorizationV1Api, made: Account, atom: Atom, name: str) -> None:
     rules = [{"apiGroups": [atom.right.group], "resources": [atom.right.plural], "verbs": [atom.verb]}]
     api = "rbac.authorization.k8s.io"
     subjects = [{"kind": "Group", "name": made.group(atom), "apiGroup": api}]
@@ -152,7 +152,7 @@ def _grant(rbac: client.RbacAuthorizationV1Api, made: Someone, atom: Atom, name:
         rbac.create_namespaced_role_binding(made.namespace, body)
 
 
-def _may(api: client.AuthorizationV1Api, made: Someone, atom: Atom, groups: list[str]) -> bool:
+def _may(api: client.AuthorizationV1Api, made: Account, atom: Atom, groups: list[str]) -> bool:
     plural, _slash, subresource = atom.right.plural.partition("/")
     requested = {"verb": atom.verb, "group": atom.right.group, "resource": plural, "subresource": subresource}
     if not atom.wide:
@@ -162,7 +162,7 @@ def _may(api: client.AuthorizationV1Api, made: Someone, atom: Atom, groups: list
     return bool(api.create_subject_access_review({"spec": spec}).status.allowed)
 
 
-def _await(api: client.AuthorizationV1Api, made: Someone, atom: Atom) -> None:
+def _await(api: client.AuthorizationV1Api, made: Account, atom: Atom) -> None:
     """The API server's authorizer learns of a binding a little later."""
     for _attempt in range(600):
         if _may(api, made, atom, [made.group(atom)]):
@@ -174,27 +174,27 @@ def _await(api: client.AuthorizationV1Api, made: Someone, atom: Atom) -> None:
 class Play:
     """A play of one module: `step` runs it with the rights of the test, `prepare` any module with all rights."""
 
-    def __init__(self, someone: Someone, rights: list[Atom], module: str) -> None:
-        self._someone, self._rights, self._module = someone, rights, module
-        self.namespace = someone.namespace
+    def __init__(self, account: Account, rights: list[Atom], module: str) -> None:
+        self._account, self._rights, self._module = account, rights, module
+        self.namespace = account.namespace
         self.name = f"n{uuid.uuid4().hex[:8]}"
         self.warnings: list[str] = []
 
     def step(self, **options: Any) -> None:
-        result = self._someone.run(self._rights, self._module, **options)
+        result = self._account.run(self._rights, self._module, **options)
         self.warnings += [str(item) for item in result.get("warnings", [])]
         if result.get("failed"):
             raise Failed(str(result["msg"]))
 
     def prepare(self, module: str, **options: Any) -> dict[str, Any]:
-        made = self._someone.run(None, module, **options)
+        made = self._account.run(None, module, **options)
         assert not made.get("failed"), made
         return made
 
     def create(self, kind: Kind, name: str, **content: Any) -> None:
         """An object that no module of the collection makes."""
         body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}, **content}
-        Session({"kubeconfig": self._someone.kubeconfig}).write(write.create(kind.path(self.namespace), body))
+        Session({"kubeconfig": self._account.kubeconfig}).write(write.create(kind.path(self.namespace), body))
 
     def stock(self, memory: str = "2Gi") -> None:
         sizes = {"cpu": {"guest": 1}, "memory": {"guest": memory}}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chosen_releases import ALL
-from modules_support import claim_of, network_of, until, vm
+from modules_support import claim_of, network_of, vm, wait_until
 
 pytestmark = [
     pytest.mark.own_cluster,
@@ -91,7 +91,7 @@ def test_another_network_needs_restart_without_feature_gate(
         for check in (True, False):
             result = declare(on_network("lan"), check=check, wait=True, restart="if_required")
             assert (result["needs"], result["restarted"]) == ("live_update", False), result
-        until(lambda: guest()["spec"]["networks"] == before["spec"]["networks"])
+        wait_until(lambda: guest()["spec"]["networks"] == before["spec"]["networks"])
         assert guest()["metadata"]["uid"] == moved["metadata"]["uid"]
     finally:
         open_gates()
@@ -175,7 +175,7 @@ def test_cpu_change_during_pending_hotplug_needs_restart(
         for check in (True, False):
             result = declare(vm("web", size), check=check)
             assert (result["needs"], result["restart_required"], result["restarted"]) == ("restart", True, False)
-        until(lambda: any(item.get("reason") == "HotPlugCPUError" for item in _conditions(api, shop)))
+        wait_until(lambda: any(item.get("reason") == "HotPlugCPUError" for item in _conditions(api, shop)))
         (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
         assert (seen["restart_required"], seen["restart_reason"]) == (True, result["restart_reason"])
     for check in (True, False):

@@ -181,8 +181,8 @@ def rule(group: str, *plurals: str) -> dict[str, Any]:
     return {"apiGroups": [group], "resources": list(plurals), "verbs": ["list"]}
 
 
-def test_limited_rights_give_hosts_and_a_warning(inventory: Inventory, fleet: str, someone: Any) -> None:
-    user = someone(rule("kubevirt.io", "virtualmachines"), rule("apps", "controllerrevisions"))
+def test_limited_rights_give_hosts_and_a_warning(inventory: Inventory, fleet: str, user_with: Any) -> None:
+    user = user_with(rule("kubevirt.io", "virtualmachines"), rule("apps", "controllerrevisions"))
     matches = inventory(namespaces=[fleet], **user)
     assert set(matches.hosts) == {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"}, matches.text
     result = matches.hosts[f"db.{fleet}"]
@@ -229,8 +229,8 @@ def test_a_credential_of_awx(
     assert token not in result.text
 
 
-def test_missing_cluster_wide_right_names_the_remedy(inventory: Inventory, fleet: str, someone: Any) -> None:
-    user = someone(rule("kubevirt.io", "virtualmachines"))
+def test_missing_cluster_wide_right_names_the_remedy(inventory: Inventory, fleet: str, user_with: Any) -> None:
+    user = user_with(rule("kubevirt.io", "virtualmachines"))
     result = inventory(**user)
     assert result.hosts == {}
     assert 'resources: ["virtualmachines"], verbs: ["list"]}' in result.text

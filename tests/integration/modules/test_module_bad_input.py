@@ -22,7 +22,7 @@ def nothing_written(api: Any, shop: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "message"),
     [
         (
             vm("web", "smal"),
@@ -50,14 +50,14 @@ def nothing_written(api: Any, shop: str) -> Any:
     ],
 )
 @pytest.mark.usefixtures("nothing_written")
-def test_invalid_vm(run: Run, shop: str, entry: dict[str, Any], told: str) -> None:
+def test_invalid_vm(run: Run, shop: str, entry: dict[str, Any], message: str) -> None:
     refused = run("virtual_machine", namespace=shop, **entry)
     assert refused["failed"]
-    assert refused["msg"] == f"{shop}/web: {told}"
+    assert refused["msg"] == f"{shop}/web: {message}"
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "message"),
     [
         (
             {**vm("web"), "instancetype": {"name": "small", "infer_from_volume": "root"}},
@@ -83,10 +83,10 @@ def test_invalid_vm(run: Run, shop: str, entry: dict[str, Any], told: str) -> No
     ],
 )
 @pytest.mark.usefixtures("nothing_written")
-def test_invalid_entry_stops_the_task_before_requests(run: Run, shop: str, entry: dict[str, Any], told: str) -> None:
+def test_invalid_entry_stops_the_task_before_requests(run: Run, shop: str, entry: dict[str, Any], message: str) -> None:
     refused = run("virtual_machine", namespace=shop, virtual_machines=[vm("ok"), entry])
     assert refused["failed"]
-    assert told.format(shop=shop) in refused["msg"]
+    assert message.format(shop=shop) in refused["msg"]
     assert "\n" not in refused["msg"]
 
 
@@ -125,10 +125,10 @@ def test_an_instancetype_without_memory(run: Run, namespace: str) -> None:
     assert refused["msg"] == f"{namespace}/web: {result}"
 
 
-def test_no_permission_names_the_rule_to_grant(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
+def test_no_permission_names_the_rule_to_grant(run: Run, shop: str, user_with: Callable[..., dict[str, Any]]) -> None:
     read = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["get", "list"]}
     sizes = {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["get", "list"]}
-    user = someone(read, sizes)
+    user = user_with(read, sizes)
     refused = run("virtual_machine", namespace=shop, **vm("web"), **user)
     assert (
         'To permit the request, grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], ' in refused["msg"]
@@ -138,8 +138,8 @@ def test_no_permission_names_the_rule_to_grant(run: Run, shop: str, someone: Cal
     assert 'verbs: ["create", "patch"]}' in unreadable["msg"]
 
 
-def test_no_permission_to_read(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
-    refused = run("virtual_machine", namespace=shop, **vm("web"), **someone())
+def test_no_permission_to_read(run: Run, shop: str, user_with: Callable[..., dict[str, Any]]) -> None:
+    refused = run("virtual_machine", namespace=shop, **vm("web"), **user_with())
     assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["get"]}' in refused["msg"]
 
 

@@ -15,7 +15,7 @@ from loopback_registry import LoopbackRegistry
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
-from modules_support import until
+from modules_support import wait_until
 
 Run = Callable[..., dict[str, Any]]
 AnyRegistry = LoopbackRegistry | DockerRegistry
@@ -356,7 +356,7 @@ def test_uploads_to_claims(run: Run, session: Session, shop: str, proxy: dict[st
     for name in ("mine", "iso"):
         run("boot_source", namespace=shop, name=name, state="absent")
     # A controller takes its protection off a deleted claim.
-    until(lambda: claims() == {"iso"})
+    wait_until(lambda: claims() == {"iso"})
 
 
 def test_existing_objects_get_labels(run: Run, session: Session, shop: str) -> None:

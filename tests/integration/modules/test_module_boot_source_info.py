@@ -28,8 +28,8 @@ def registry(registry: LoopbackRegistry) -> LoopbackRegistry:
 
 
 @pytest.fixture
-def told(run: Run, shop: str) -> Callable[..., dict[str, list[str]]]:
-    """told(**options): the words of the findings, by the names of the boot sources of the namespace."""
+def findings(run: Run, shop: str) -> Callable[..., dict[str, list[str]]]:
+    """findings(**options): the words of the findings, by the names of the boot sources of the namespace."""
 
     def one(**options: Any) -> dict[str, list[str]]:
         result = run("boot_source_info", namespace=shop, **options)
@@ -46,7 +46,7 @@ def defaults(**names: str) -> dict[str, Any]:
 
 
 def test_boot_source_problems_are_reported(
-    run: Run, shop: str, told: Callable[..., dict[str, list[str]]], registry: LoopbackRegistry, cluster: Path
+    run: Run, shop: str, findings: Callable[..., dict[str, list[str]]], registry: LoopbackRegistry, cluster: Path
 ) -> None:
     image = f"{registry.address}/disks/linux:1"
     good = {"image": image, "size": "1Gi", "insecure_registry": True}
@@ -76,15 +76,15 @@ def test_boot_source_problems_are_reported(
         "mute": ["no_defaults"],
         "large": ["not_ready"],
     }
-    assert told() == expected
-    assert set(told(with_findings=True)) == set(expected) - {"good"}
-    assert told(with_findings=False, check_registry=True, insecure_registry=True) == {"good": []}
+    assert findings() == expected
+    assert set(findings(with_findings=True)) == set(expected) - {"good"}
+    assert findings(with_findings=False, check_registry=True, insecure_registry=True) == {"good": []}
 
     registry.push("disks/linux", "1", {"amd64": ["BUILT=2"]})
-    assert told(name="good") == {"good": []}, "nobody asks a registry unless that is wanted"
-    assert told(name="good", check_registry=True, insecure_registry=True) == {"good": ["outdated"]}
+    assert findings(name="good") == {"good": []}, "nobody asks a registry unless that is wanted"
+    assert findings(name="good", check_registry=True, insecure_registry=True) == {"good": ["outdated"]}
     registry.broken = True
-    assert told(name="good", check_registry=True, insecure_registry=True) == {"good": ["registry_unknown"]}
+    assert findings(name="good", check_registry=True, insecure_registry=True) == {"good": ["registry_unknown"]}
 
     result = run("boot_source_info", namespace=shop, names=["good", "small"])
     assert result["msg"] == "2 boot sources, 1 with findings" and not result["changed"]

@@ -240,10 +240,10 @@ def test_invalid_bundle_sends_nothing(deploy: Run, api: Any, namespace: str) -> 
 
 
 def test_prune_needs_the_right_to_list_vms(
-    deploy: Run, someone: Callable[..., dict[str, Any]], api: Any, namespace: str
+    deploy: Run, user_with: Callable[..., dict[str, Any]], api: Any, namespace: str
 ) -> None:
     deploy(FIRST)
-    user = someone(
+    user = user_with(
         {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["*"]},
     )
     result = deploy(SECOND, prune="unused", **user)

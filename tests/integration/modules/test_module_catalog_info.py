@@ -56,9 +56,9 @@ def test_selection(run: Run, shop: str, options: dict[str, Any], chosen: list[st
     assert set(result["matrix"]["fits"]) == {f"{shop}/{item['name']}" for item in result["instancetypes"]}
 
 
-def test_without_the_right_to_list_vms(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
+def test_without_the_right_to_list_vms(run: Run, shop: str, user_with: Callable[..., dict[str, Any]]) -> None:
     read = {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["list"]}
-    user = someone(read)
+    user = user_with(read)
     result = run("catalog_info", namespace=shop, scope="namespaced", **user)
     assert names(result) == ["medium", "small", "tiny", "linux"] and "used_by" not in result["instancetypes"][0]
     refused = run("catalog_info", namespace=shop, scope="namespaced", used_by=True, **user)

@@ -17,7 +17,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     POLICY,
     policies,
 )
-from modules_support import until, warned
+from modules_support import wait_until, warned
 
 Run = Callable[..., dict[str, Any]]
 Manifest = dict[str, Any]
@@ -58,7 +58,7 @@ class Governed:
 
     def in_force(self) -> None:
         spec = {"instancetype": {"name": self.large}, "runStrategy": "Halted", **template({"devices": {}})}
-        until(lambda: "denied request" in self.answer(VM, spec))
+        wait_until(lambda: "denied request" in self.answer(VM, spec))
 
 
 def template(domain: Manifest) -> Manifest:
@@ -117,10 +117,10 @@ def test_a_warning_is_a_warning(governed: Governed) -> None:
     assert any("is not permitted here" in text for text in warned(done))
 
 
-def test_without_reading_limits_the_server_refuses(governed: Governed, someone: Callable[..., Manifest]) -> None:
+def test_without_reading_limits_the_server_refuses(governed: Governed, user_with: Callable[..., Manifest]) -> None:
     verbs = ["get", "list", "create", "patch"]
     rule = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": verbs}
-    tenant = someone(rule)
+    tenant = user_with(rule)
     governed.deploy({"max_cpu": 2})
     governed.in_force()
     refused = governed.declare(governed.large, **tenant)
@@ -164,7 +164,7 @@ def test_vmis_and_replica_sets_are_limited_too(governed: Governed) -> None:
         conditions = (live.get("status") or {}).get("conditions") or []
         return any("denied request" in (item.get("message") or "") for item in conditions)
 
-    until(refused)
+    wait_until(refused)
 
 
 def test_foreign_policy_is_left_alone(governed: Governed) -> None:
@@ -198,5 +198,5 @@ def test_kubernetes_finds_nothing_wrong_with_the_types(governed: Governed) -> No
         result: Manifest = live.get("status") or {}
         return result
 
-    until(lambda: "typeChecking" in status())
+    wait_until(lambda: "typeChecking" in status())
     assert not status()["typeChecking"].get("expressionWarnings")

@@ -138,9 +138,9 @@ def test_object_of_earlier_task_gives_a_warning(run: Run) -> None:
 
 
 def test_check_without_write_rights_predicts_locally(
-    run: Run, shop: str, someone: Callable[..., dict[str, Any]]
+    run: Run, shop: str, user_with: Callable[..., dict[str, Any]]
 ) -> None:
-    reader = someone(
+    reader = user_with(
         {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": READ},
         {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": READ},
     )

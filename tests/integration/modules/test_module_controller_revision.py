@@ -83,20 +83,20 @@ def test_refreshed_vm_stays_stopped(run: Run, shop: str) -> None:
     assert (result["run_strategy"], result["status"]) == ("Halted", "Stopped")
 
 
-def test_patching_vms_is_enough(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
+def test_patching_vms_is_enough(run: Run, shop: str, user_with: Callable[..., dict[str, Any]]) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
     grow(run, shop)
-    user = someone(*READ, {**VMS, "verbs": ["patch"]})
+    user = user_with(*READ, {**VMS, "verbs": ["patch"]})
     refreshed = run("controller_revision", namespace=shop, names=["db"], **user)
     assert (refreshed["changed"], refreshed["results"][0]["method"]) == (True, "kind"), refreshed
     # The other spelling of the kind is no difference to the play that declared the VM.
     assert not run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"))["changed"]
 
 
-def test_missing_rights_are_both_named(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
+def test_missing_rights_are_both_named(run: Run, shop: str, user_with: Callable[..., dict[str, Any]]) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
     grow(run, shop)
-    refused = run("controller_revision", namespace=shop, names=["db"], **someone(*READ))
+    refused = run("controller_revision", namespace=shop, names=["db"], **user_with(*READ))
     assert refused["failed"]
     assert "virtualmachines/status" in refused["msg"]
     assert 'resources: ["virtualmachines"]' in refused["msg"]
@@ -199,12 +199,14 @@ def test_prune_keeps_referenced_revisions(run: Run, shop: str, api: Any) -> None
     assert not run("controller_revision", namespace=shop, state="pruned", keep=1)["changed"]
 
 
-def test_prune_needs_rights_to_list_every_referrer(run: Run, shop: str, someone: Callable[..., dict[str, Any]]) -> None:
+def test_prune_needs_rights_to_list_every_referrer(
+    run: Run, shop: str, user_with: Callable[..., dict[str, Any]]
+) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
     grow(run, shop)
     assert run("controller_revision", namespace=shop)["changed"]
     delete = {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["delete"]}
-    result = run("controller_revision", namespace=shop, state="pruned", **someone(*READ, delete))
+    result = run("controller_revision", namespace=shop, state="pruned", **user_with(*READ, delete))
     # The API server says it of a kind that it does not serve, too.
     assert result["failed"] and "virtualmachinesnapshotcontents" in result["msg"], result
     assert result["msg"].endswith("nothing was pruned, because a VM that the task cannot see may use a revision")

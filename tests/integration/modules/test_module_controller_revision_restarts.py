@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from modules_support import until
+from modules_support import wait_until
 
 Run = Callable[..., dict[str, Any]]
 
@@ -72,9 +72,9 @@ def specs(api: Any, namespace: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("method", ["status", "kind"])
 def test_each_guest_is_restarted_once_at_most(
-    run: Run, namespace: str, api: Any, someone: Callable[..., dict[str, Any]], method: str
+    run: Run, namespace: str, api: Any, user_with: Callable[..., dict[str, Any]], method: str
 ) -> None:
-    user = someone(*EDITOR) if method == "kind" else {}
+    user = user_with(*EDITOR) if method == "kind" else {}
     declare(run, namespace, changed=False)
     create(run, namespace)
     declare(run, namespace, changed=True)
@@ -129,8 +129,8 @@ def test_guest_restarted_by_a_user_is_skipped(run: Run, namespace: str, api: Any
     run("instancetype", namespace=namespace, name="plain", cpu={"guest": 1, "max_sockets": 8}, memory=SIZE["memory"])
     vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
     # virt-controller's cache of instancetypes lags behind a little.
-    until(lambda: "-2" in release(vms, namespace))
-    until(lambda: condition(vms, namespace))
+    wait_until(lambda: "-2" in release(vms, namespace))
+    wait_until(lambda: condition(vms, namespace))
     done = run("virtual_machine_power", namespace=namespace, names=["db"], state="restarted", wait=True)
     assert done["changed"], done
     left = guests(api, namespace)
@@ -151,7 +151,7 @@ def test_guest_restarted_by_a_user_is_skipped(run: Run, namespace: str, api: Any
 
     # The generation was raised meanwhile, so that the next restart ends it.
     run("virtual_machine_power", namespace=namespace, names=["db"], state="restarted", wait=True)
-    until(lambda: not condition(vms, namespace))
+    wait_until(lambda: not condition(vms, namespace))
 
 
 def release(vms: Any, namespace: str) -> str:
@@ -165,7 +165,7 @@ def release(vms: Any, namespace: str) -> str:
         result.update(status["instancetypeRef"].get("controllerRevisionRef") or {})
         return bool(result)
 
-    until(captured)
+    wait_until(captured)
     return result["name"][-2:]
 
 

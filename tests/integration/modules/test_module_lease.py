@@ -66,7 +66,7 @@ def test_concurrent_holders_take_turns(cluster: Path, namespace: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"holder": ""}, "holder: must not be empty; give each run a unique name"),
         (
@@ -75,12 +75,12 @@ def test_concurrent_holders_take_turns(cluster: Path, namespace: str) -> None:
         ),
     ],
 )
-def test_bad_input(lease: Run, options: dict[str, Any], told: str) -> None:
-    assert lease(**options)["msg"] == told
+def test_bad_input(lease: Run, options: dict[str, Any], message: str) -> None:
+    assert lease(**options)["msg"] == message
 
 
-def test_a_missing_right_is_named(lease: Run, someone: Run) -> None:
-    user = someone({"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get"]})
+def test_a_missing_right_is_named(lease: Run, user_with: Run) -> None:
+    user = user_with({"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get"]})
     refused = lease("a", **user)
     assert refused["failed"]
     assert "leases" in refused["msg"] and "To permit the request, grant" in refused["msg"]

@@ -21,10 +21,10 @@ from local_cluster import pki
 from rights_support import (
     CHECKOUT,
     TABLE,
+    Account,
     Atom,
     Failed,
     Play,
-    Someone,
     all_but,
     atoms,
     generate_rbac,
@@ -53,7 +53,7 @@ def forbidden(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def someone(cluster: Path) -> Iterator[Someone]:
+def account(cluster: Path) -> Iterator[Account]:
     with granted(cluster, TABLE) as made:
         yield made
 
@@ -329,8 +329,8 @@ def test_every_module_has_a_play_and_rights() -> None:
 
 
 @pytest.mark.parametrize("module", PLAYS)
-def test_the_rights_are_enough(someone: Someone, module: str, forbidden: list[str]) -> None:
-    play = Play(someone, atoms(f"modules/{module}"), module)
+def test_the_rights_are_enough(account: Account, module: str, forbidden: list[str]) -> None:
+    play = Play(account, atoms(f"modules/{module}"), module)
     PLAYS[module](play)
     assert not [item for item in play.warnings if "cannot" in item]
     # boot_source_info follows DataSources to a namespace where nobody has rights.
@@ -338,24 +338,24 @@ def test_the_rights_are_enough(someone: Someone, module: str, forbidden: list[st
 
 
 @pytest.mark.parametrize("module", [name for name in PLAYS if any(right.without for right in TABLE[f"modules/{name}"])])
-def test_optional_rights_are_optional(someone: Someone, module: str) -> None:
-    PLAYS[module](Play(someone, atoms(f"modules/{module}", optional=False), module))
+def test_optional_rights_are_optional(account: Account, module: str) -> None:
+    PLAYS[module](Play(account, atoms(f"modules/{module}", optional=False), module))
 
 
 @pytest.mark.parametrize(
     ("module", "lacking"), [(module, atom) for module in PLAYS for atom in needed(f"modules/{module}")], ids=str
 )
-def test_missing_right_is_named(someone: Someone, module: str, lacking: Atom) -> None:
-    if someone.may_anyway(lacking):
+def test_missing_right_is_named(account: Account, module: str, lacking: Atom) -> None:
+    if account.may_anyway(lacking):
         pytest.skip("KubeVirt permits it to everybody")
     with pytest.raises(Failed) as failure:
-        PLAYS[module](Play(someone, all_but(atoms(f"modules/{module}"), lacking), module))
+        PLAYS[module](Play(account, all_but(atoms(f"modules/{module}"), lacking), module))
     assert names_right(str(failure.value), lacking), failure.value
 
 
-def test_rights_are_enough_for_a_workload(someone: Someone, forbidden: list[str]) -> None:
+def test_rights_are_enough_for_a_workload(account: Account, forbidden: list[str]) -> None:
     """Without optional rights, a workload fails."""
-    play = Play(someone, atoms("modules/virtual_machine"), "virtual_machine")
+    play = Play(account, atoms("modules/virtual_machine"), "virtual_machine")
     play.stock()
     labels = {
         "instancetype.kubevirt.io/default-preference": f"{play.name}-linux",

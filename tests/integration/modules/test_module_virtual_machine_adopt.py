@@ -271,7 +271,7 @@ def test_vms_are_chosen_by_name_and_labels(run: Run, adopt: Run, shop: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"names": ["nobody"]}, "names: no such virtual machine in {shop}: nobody"),
         ({"namespace": None, "names": ["web"]}, "namespace: required with names"),
@@ -282,14 +282,14 @@ def test_vms_are_chosen_by_name_and_labels(run: Run, adopt: Run, shop: str) -> N
         ({"preferences": ["bsd"]}, "preferences: no preference that the namespace {shop} can use matches 'bsd'"),
     ],
 )
-def test_bad_input_is_one_line(run: Run, adopt: Run, shop: str, options: dict[str, Any], told: str) -> None:
+def test_bad_input_is_one_line(run: Run, adopt: Run, shop: str, options: dict[str, Any], message: str) -> None:
     declared(run, shop, explicit("web", run_strategy="Halted"))
     refused = adopt(**options)
     assert refused["failed"]
-    assert refused["msg"] == told.format(shop=shop)
+    assert refused["msg"] == message.format(shop=shop)
 
 
-def test_missing_rights_name_the_rule(run: Run, adopt: Run, shop: str, someone: Any) -> None:
+def test_missing_rights_name_the_rule(run: Run, adopt: Run, shop: str, user_with: Any) -> None:
     declared(run, shop, explicit("web", run_strategy="Halted"))
     rules = [
         {"apiGroups": ["kubevirt.io"], "resources": [plural], "verbs": ["list"]}
@@ -300,6 +300,6 @@ def test_missing_rights_name_the_rule(run: Run, adopt: Run, shop: str, someone: 
         "resources": ["virtualmachineinstancetypes", "virtualmachinepreferences"],
         "verbs": ["list"],
     }
-    denied = adopt(**someone(*rules, types))
+    denied = adopt(**user_with(*rules, types))
     assert denied["failed"] and not denied["changed"]
     assert 'resources: ["virtualmachines"], verbs: ["create", "patch"]}' in denied["msg"]

@@ -1,4 +1,4 @@
-"""virtual_machine_info: what VMs are, which are told of, and the server's expansion."""
+"""virtual_machine_info: what VMs are, which are returned, and the server's expansion."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from modules_support import by_name, vm
 Run = Callable[..., dict[str, Any]]
 
 
-def told(run: Run, namespace: str, **options: Any) -> dict[str, dict[str, Any]]:
+def infos(run: Run, namespace: str, **options: Any) -> dict[str, dict[str, Any]]:
     result = run("virtual_machine_info", namespace=namespace, **options)
     assert "failed" not in result, result
     return by_name(result["virtual_machines"])
@@ -25,7 +25,7 @@ def grow(run: Run, namespace: str) -> None:
 def test_drifted_vm_is_described(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", labels={"app": "web"}), wait=True)
     grow(run, shop)
-    web = told(run, shop)["web"]
+    web = infos(run, shop)["web"]
     assert (web["status"], web["ready"], web["run_strategy"]) == ("Running", True, "Always")
     assert (web["labels"], web["drifted"], web["restart_required"]) == ({"app": "web"}, True, False)
     assert "Ready" in [item["type"] for item in web["conditions"]]
@@ -50,14 +50,14 @@ def test_vm_without_instancetype_has_own_resources(run: Run, shop: str) -> None:
     volumes = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
     own = {"name": "own", "cpu": {"cores": 2}, "memory": "1Gi", "volumes": volumes, "run_strategy": "Halted"}
     run("virtual_machine", namespace=shop, **own)
-    seen = told(run, shop)["own"]
+    seen = infos(run, shop)["own"]
     assert (seen["resources"]["guest"]["vcpus"], seen["resources"]["guest"]["memory"]) == (2, "1Gi")
     assert (seen["drifted"], "instancetype" in seen, "instance" in seen) == (False, False, False)
 
 
 def test_unresolved_vm_reports_the_server_message(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
-    seen = told(run, shop)["web"]
+    seen = infos(run, shop)["web"]
     assert seen["problem"] == 'virtualmachineinstancetypes.instancetype.kubevirt.io "nowhere" not found'
     assert (seen["instancetype"]["state"], "resources" in seen) == ("not_captured", False)
 
@@ -84,13 +84,13 @@ def test_filters_can_be_combined(run: Run, shop: str) -> None:
         ({"restart_required": True}, ""),
         ({"restart_required": False, "instancetype": "medium"}, "bd"),
     ):
-        assert "".join(told(run, shop, **options)) == names, options
+        assert "".join(infos(run, shop, **options)) == names, options
 
 
 def test_vms_that_need_a_restart(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, virtual_machines=[vm("a"), vm("b")], wait=True)
     run("virtual_machine", namespace=shop, **vm("a", "medium"), wait=True)
-    waiting = told(run, shop, restart_required=True)
+    waiting = infos(run, shop, restart_required=True)
     assert list(waiting) == ["a"]
     assert "RestartRequired" in [item["type"] for item in waiting["a"]["conditions"]]
     assert (waiting["a"]["instance"]["guest"]["memory"], waiting["a"]["resources"]["guest"]["memory"]) == ("2Gi", "4Gi")
@@ -114,25 +114,25 @@ def test_server_and_resolver_expand_equally(run: Run, shop: str) -> None:
     assert first["server"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
     assert "instancetype" not in first["server"]
     assert "hunter2" not in str(result)
-    some = told(run, shop, include=["expansion"], label_selectors=["x=y"])
+    some = infos(run, shop, include=["expansion"], label_selectors=["x=y"])
     assert list(some) == ["c"] and some["c"]["expansion"]["equal"]
 
 
 def test_server_and_resolver_refuse_for_the_same_reason(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
-    item = told(run, shop, include=["expansion"], name="web")["web"]["expansion"]
+    item = infos(run, shop, include=["expansion"], name="web")["web"]["expansion"]
     assert item["server_error"] == f"Internal error occurred: {item['resolver_error']}"
     assert (item["equal"], item["differences"], "server" in item) == (True, [], False)
 
 
-def test_an_unknown_name_and_a_missing_right(run: Run, shop: str, someone: Any) -> None:
-    assert told(run, shop, include=["expansion"], names=["web"]) == {}
+def test_an_unknown_name_and_a_missing_right(run: Run, shop: str, user_with: Any) -> None:
+    assert infos(run, shop, include=["expansion"], names=["web"]) == {}
     run("virtual_machine", namespace=shop, **vm("web"))
     rules = [
         {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["list"]},
         {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["list"]},
     ]
-    denied = run("virtual_machine_info", namespace=shop, include=["expansion"], **someone(*rules))
+    denied = run("virtual_machine_info", namespace=shop, include=["expansion"], **user_with(*rules))
     assert denied["msg"].endswith(
         'grant {apiGroups: ["subresources.kubevirt.io"], resources: ["virtualmachines/expand-spec"], verbs: ["get"]}'
     )

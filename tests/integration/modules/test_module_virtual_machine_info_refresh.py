@@ -1,4 +1,4 @@
-"""virtual_machine_info with a refresh: what it costs, and what it tells someone with few rights."""
+"""virtual_machine_info with a refresh: what it costs, and and a user with few rights."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def test_each_referenced_kind_costs_one_list(run: Run, shop: str, sent: list[str
 
 
 def test_rights_to_list_vms_and_revisions_suffice(
-    run: Run, shop: str, someone: Callable[..., dict[str, Any]], sent: list[str]
+    run: Run, shop: str, user_with: Callable[..., dict[str, Any]], sent: list[str]
 ) -> None:
     run("virtual_machine", namespace=shop, virtual_machines=[plain("a"), plain("b")], wait=True)
     created = run("instancetype", namespace=shop, name="medium", cpu={"guest": 4}, memory={"guest": "8Gi"})
     assert created["changed"], created
-    user = someone(VMS, REVISIONS)
+    user = user_with(VMS, REVISIONS)
     sent.clear()
     result = run("virtual_machine_info", namespace=shop, **user, include=["refresh"])
     assert sorted(sent) == LISTS
@@ -93,8 +93,8 @@ def test_rights_to_list_vms_and_revisions_suffice(
 
 @pytest.mark.parametrize(("right", "missing"), [(VMS, "controllerrevisions"), (REVISIONS, "virtualmachines")])
 def test_a_missing_right_is_named(
-    run: Run, shop: str, someone: Callable[..., dict[str, Any]], right: dict[str, Any], missing: str
+    run: Run, shop: str, user_with: Callable[..., dict[str, Any]], right: dict[str, Any], missing: str
 ) -> None:
     run("virtual_machine", namespace=shop, **plain("a"), wait=True)
-    refused = run("virtual_machine_info", namespace=shop, include=["refresh"], **someone(right))
+    refused = run("virtual_machine_info", namespace=shop, include=["refresh"], **user_with(right))
     assert f'resources: ["{missing}"], verbs: ["list"]' in refused["msg"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kubernetes import client, config, dynamic
 
-from modules_support import execute, until, vm
+from modules_support import execute, vm, wait_until
 
 pytestmark = pytest.mark.own_cluster
 
@@ -122,7 +122,9 @@ def test_a_required_instancetype_is_expanded(own_cluster: Path) -> None:
         patch = {"spec": {"configuration": {"instancetype": {"referencePolicy": "expand"}}}}
         kubevirts.patch(name=kubevirt.name, namespace=kubevirt.namespace, body=patch, content_type=MERGE)
         own = {"name": "own", "namespace": namespace, "memory": "1Gi", "run_strategy": "Halted"}
-        until(lambda: "denied request" in str(run("virtual_machine", **own, check=True, preflight="off").get("msg")))
+        wait_until(
+            lambda: "denied request" in str(run("virtual_machine", **own, check=True, preflight="off").get("msg"))
+        )
         web = {"name": "web", "instancetype": {"name": f"{namespace}.small"}, "run_strategy": "Halted"}
         done = run("virtual_machine", namespace=namespace, **web)
         assert not done.get("failed"), done

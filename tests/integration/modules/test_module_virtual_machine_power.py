@@ -169,8 +169,8 @@ def test_start_failure_names_the_cause(run: Run, shop: str) -> None:
     assert "FailedFindInstancetype" in failed["msg"]
 
 
-def test_missing_right_names_the_rule(run: Run, web: str, someone: Any) -> None:
-    user = someone(
+def test_missing_right_names_the_rule(run: Run, web: str, user_with: Any) -> None:
+    user = user_with(
         {
             "apiGroups": ["kubevirt.io"],
             "resources": ["virtualmachines", "virtualmachineinstances"],

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from modules_support import MODULES, by_name, claim_of, network_of, until, vm, warned
+from modules_support import MODULES, by_name, claim_of, network_of, vm, wait_until, warned
 
 Run = Callable[..., dict[str, Any]]
 OTHER_FIELD = "a non-live-updatable field was changed in the template spec"
@@ -217,7 +217,7 @@ def test_memory_hotplug_needs_a_migratable_guest(run: Run, shop: str, declare: R
         (now,) = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"]
         return bool(now["instance"]["guest"]["memory"] == "4Gi")
 
-    until(grown)
+    wait_until(grown)
 
 
 def test_reverted_change_needs_no_restart(run: Run, shop: str, declare: Run) -> None:

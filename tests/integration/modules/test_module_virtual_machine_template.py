@@ -169,9 +169,9 @@ def test_refusals_have_a_remedy(run: Run, options: dict[str, Any], change: dict[
 
 
 def test_template_takes_the_right_to_read_it(
-    run: Run, namespace: str, options: dict[str, Any], someone: Callable[..., dict[str, Any]]
+    run: Run, namespace: str, options: dict[str, Any], user_with: Callable[..., dict[str, Any]]
 ) -> None:
-    user = someone(
+    user = user_with(
         {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["get", "list", "create", "patch"]}
     )
     refused = run("virtual_machine", **options, **user)

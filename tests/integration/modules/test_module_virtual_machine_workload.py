@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from modules_support import until
+from modules_support import wait_until
 
 Run = Callable[..., dict[str, Any]]
 
@@ -97,7 +97,7 @@ def test_another_size_changes_only_the_instancetype(run: Run, shop: str, api: An
 
 def test_changed_instancetype_is_drift_and_not_another_choice(run: Run, shop: str, workload: dict[str, Any]) -> None:
     assert run("virtual_machine", **workload)["changed"]
-    until(lambda: instancetype_state(run, shop) == "current")
+    wait_until(lambda: instancetype_state(run, shop) == "current")
     assert run("instancetype", namespace=shop, **sized(shop, f"{shop}.small", "3Gi"))["changed"]
     again = run("virtual_machine", **workload)
     assert not again["changed"] and again["result"]["choice"]["instancetype"]["name"] == f"{shop}.small", again

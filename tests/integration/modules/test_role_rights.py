@@ -18,7 +18,7 @@ import yaml
 from ansible_environment import surroundings
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
-from rights_support import TABLE, Atom, Play, Someone, all_but, atoms, granted, names_right, needed
+from rights_support import TABLE, Account, Atom, Play, all_but, atoms, granted, names_right, needed
 
 ROLES = [name for name in TABLE if name.startswith("roles/")]
 # How Ansible tells of a task that failed.
@@ -43,15 +43,15 @@ class Run(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def someone(cluster: Path) -> Iterator[Someone]:
+def account(cluster: Path) -> Iterator[Account]:
     with granted(cluster, ROLES) as made:
         yield made
 
 
-def one_fewer(someone: Someone, role: str, but: tuple[str, ...] = ()) -> list[Run]:
+def one_fewer(account: Account, role: str, but: tuple[str, ...] = ()) -> list[Run]:
     """With all rights but one, for each that is needed. but: purposes of those that only count with other options."""
     other = {Atom(right.resource, verb, right.wide) for right in of(role, *but) for verb in right.verbs}
-    lacking = [atom for atom in needed(f"roles/{role}") if atom not in other and not someone.may_anyway(atom)]
+    lacking = [atom for atom in needed(f"roles/{role}") if atom not in other and not account.may_anyway(atom)]
     return [Run(all_but(atoms(f"roles/{role}"), atom), atom) for atom in lacking]
 
 
@@ -64,20 +64,20 @@ def of(role: str, *purposes: str) -> list[Any]:
     return [right for right in TABLE[f"roles/{role}"] if right.purpose in purposes]
 
 
-def play(someone: Someone, runs: dict[str, Run], role: str, steps: list[Variables], folder: Path) -> dict[str, str]:
+def play(account: Account, runs: dict[str, Run], role: str, steps: list[Variables], folder: Path) -> dict[str, str]:
     """Runs the role once for each step; what the hosts that failed say. steps: variables of the role, without its
     prefix."""
     include = {"ansible.builtin.include_role": {"name": f"virtshape.instancetypes.{role}"}}
     tasks = [{**include, "vars": {f"{role}_{name}": value for name, value in step.items()}} for step in steps]
     environment = {
-        "K8S_AUTH_KUBECONFIG": someone.kubeconfig,
-        "K8S_AUTH_IMPERSONATE_USER": someone.user,
+        "K8S_AUTH_KUBECONFIG": account.kubeconfig,
+        "K8S_AUTH_IMPERSONATE_USER": account.user,
         "K8S_AUTH_IMPERSONATE_GROUPS": "{{ rights }}",
     }
     book = {"hosts": "all", "gather_facts": False, "environment": environment, "tasks": tasks}
     (folder / "play.yml").write_text(yaml.safe_dump([book]))
     hosts = {
-        name: {**(run.variables or {}), "rights": ",".join(someone.groups(run.rights))} for name, run in runs.items()
+        name: {**(run.variables or {}), "rights": ",".join(account.groups(run.rights))} for name, run in runs.items()
     }
     shared = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
     (folder / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": shared}}))
@@ -96,11 +96,11 @@ def play(someone: Someone, runs: dict[str, Run], role: str, steps: list[Variable
     return {name: "\n".join(messages) for name, messages in result.items()}
 
 
-def judge(runs: dict[str, Run], told: dict[str, str]) -> None:
+def judge(runs: dict[str, Run], failures: dict[str, str]) -> None:
     wrong = {}
     for name, run in runs.items():
-        text = told.get(name, "it did not fail")
-        if run.lacking is None and name in told:
+        text = failures.get(name, "it did not fail")
+        if run.lacking is None and name in failures:
             wrong[name] = f"fails: {text}"
         elif run.lacking is not None and not names_right(text, run.lacking):
             wrong[name] = f"without {run.lacking.verb} {run.lacking.resource}: {text}"
@@ -115,18 +115,18 @@ def test_every_role_is_tested() -> None:
     assert {f"test_{name.removeprefix('roles/')}" for name in ROLES} <= set(globals())
 
 
-def test_virtual_machines(someone: Someone, tmp_path: Path) -> None:
-    prepared = Play(someone, [], "")
+def test_virtual_machines(account: Account, tmp_path: Path) -> None:
+    prepared = Play(account, [], "")
     prepared.stock()
     runs = named(
-        prepared.name, [*all_and_least("virtual_machines"), *one_fewer(someone, "virtual_machines", FROM_TEMPLATE)]
+        prepared.name, [*all_and_least("virtual_machines"), *one_fewer(account, "virtual_machines", FROM_TEMPLATE)]
     )
     common = prepared.vm("")
     del common["name"]
 
     def step(*names: str, **options: Any) -> Variables:
         entries = [{"name": "{{ inventory_hostname }}-" + name, **options.pop(name, {})} for name in names]
-        return {"defaults": {**common, "namespace": someone.namespace}, "list": entries, **options}
+        return {"defaults": {**common, "namespace": account.namespace}, "list": entries, **options}
 
     def processor(model: str) -> Variables:
         return {"template": {"spec": {"domain": {"cpu": {"model": model}}}}}
@@ -138,12 +138,12 @@ def test_virtual_machines(someone: Someone, tmp_path: Path) -> None:
         step("a", "b", a=processor("host-passthrough"), b=processor("host-model"), restart="if_required"),
         step("a", "b", state="absent"),
     ]
-    judge(runs, play(someone, runs, "virtual_machines", steps, tmp_path))
+    judge(runs, play(account, runs, "virtual_machines", steps, tmp_path))
 
 
-def test_boot_sources(someone: Someone, tmp_path: Path) -> None:
+def test_boot_sources(account: Account, tmp_path: Path) -> None:
     """The rights are those of the module alone, which test_module_rights takes away one by one."""
-    prepared = Play(someone, [], "")
+    prepared = Play(account, [], "")
     runs = named(prepared.name, all_and_least("boot_sources"))
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     for name in runs:
@@ -161,7 +161,7 @@ def test_boot_sources(someone: Someone, tmp_path: Path) -> None:
             for part in parts
             for kind in ("pvc", "snapshot")
         ]
-        defaults = {"namespace": someone.namespace, "size": "1Gi", "instancetype": {"name": "x"}}
+        defaults = {"namespace": account.namespace, "size": "1Gi", "instancetype": {"name": "x"}}
         # One that the role knows, from elsewhere.
         known = {"name": f"{mine}cirros", "image": None, "schedule": None, "url": "https://disks.example/cirros"}
         overrides = {"names": ["cirros"], "overrides": {"cirros": known}}
@@ -169,14 +169,14 @@ def test_boot_sources(someone: Someone, tmp_path: Path) -> None:
         return {**shared, "list": [*entries, *(existing if options.get("state") != "absent" else ())], **options}
 
     steps = [step("a", "b"), step("a", schedule="@weekly"), step("a", state="absent")]
-    judge(runs, play(someone, runs, "boot_sources", steps, tmp_path))
+    judge(runs, play(account, runs, "boot_sources", steps, tmp_path))
 
 
-def test_common_instancetypes(someone: Someone, tmp_path: Path) -> None:
-    prepared = Play(someone, [], "")
+def test_common_instancetypes(account: Account, tmp_path: Path) -> None:
+    prepared = Play(account, [], "")
     role = "common_instancetypes"
     # test_module_rights.py sets the field, in check mode: the cluster keeps its instancetypes.
-    runs = named(prepared.name, [*all_and_least(role), *one_fewer(someone, role, but=(f"{role}_deployment",))])
+    runs = named(prepared.name, [*all_and_least(role), *one_fewer(account, role, but=(f"{role}_deployment",))])
     catalog = tmp_path / "catalog.yml"
     catalog.write_text(
         yaml.safe_dump(
@@ -188,19 +188,19 @@ def test_common_instancetypes(someone: Someone, tmp_path: Path) -> None:
     )
     source = {"source": "path", "path": str(catalog), "catalog": "{{ inventory_hostname }}"}
     shared = {**source, "name_prefix": "{{ inventory_hostname }}-"}
-    limit = {"name": "{{ inventory_hostname }}", "namespaces": [someone.namespace], "gpus": False, "action": "audit"}
-    places: list[Variables] = [{"namespace": someone.namespace}, {"limits": [limit]}]
+    limit = {"name": "{{ inventory_hostname }}", "namespaces": [account.namespace], "gpus": False, "action": "audit"}
+    places: list[Variables] = [{"namespace": account.namespace}, {"limits": [limit]}]
     steps = [{**shared, **place, "state": state} for place in places for state in ("present", "absent")]
     try:
-        judge(runs, play(someone, runs, "common_instancetypes", steps, tmp_path))
+        judge(runs, play(account, runs, "common_instancetypes", steps, tmp_path))
     finally:
         for module, name in (("instancetype", "x.small"), ("preference", "linux")):
             entries = [{"name": f"{host}-{name}"} for host in runs]
             prepared.prepare(module, **{f"{module}s": entries}, state="absent", force=True)
 
 
-def test_revision_refresh(someone: Someone, tmp_path: Path) -> None:
-    role, prepared = "revision_refresh", Play(someone, [], "")
+def test_revision_refresh(account: Account, tmp_path: Path) -> None:
+    role, prepared = "revision_refresh", Play(account, [], "")
     rights = atoms(f"roles/{role}")
     # What a VM names in its namespace has to be read.
     read = [Atom(right.resource, "list", right.wide) for right in of(role, "drift") if not right.wide]
@@ -211,13 +211,13 @@ def test_revision_refresh(someone: Someone, tmp_path: Path) -> None:
     sick.write_text(yaml.safe_dump([{"ansible.builtin.fail": {"msg": "it does not answer"}}]))
     back = {"rollback": True, "health_tasks": str(sick)}
     runs = [
-        Run(rights, variables={"lease": f"{someone.namespace}/{prepared.name}"}),
+        Run(rights, variables={"lease": f"{account.namespace}/{prepared.name}"}),
         Run([*atoms(f"roles/{role}", optional=False), *read]),
         Run([atom for atom in rights if atom not in (*patch, *leasing)]),
-        *one_fewer(someone, role, but=("revision_refresh_rollback", LEASE)),
+        *one_fewer(account, role, but=("revision_refresh_rollback", LEASE)),
         *(Run(all_but(rights, atom), atom) for atom in read),
         *(
-            Run(all_but(rights, atom), atom, {"lease": f"{someone.namespace}/{prepared.name}-{atom.verb}"})
+            Run(all_but(rights, atom), atom, {"lease": f"{account.namespace}/{prepared.name}-{atom.verb}"})
             for atom in leasing
         ),
         *(Run(all_but(rights, atom), atom, back) for atom in patch),
@@ -226,18 +226,18 @@ def test_revision_refresh(someone: Someone, tmp_path: Path) -> None:
     hosts = named(prepared.name, runs)
     prepared.stock()
     entries = [{**prepared.vm(""), "name": name, "labels": {"host": name}} for name in hosts]
-    made = {"namespace": someone.namespace, "virtual_machines": entries, "wait": True, "wait_timeout": 300}
+    made = {"namespace": account.namespace, "virtual_machines": entries, "wait": True, "wait_timeout": 300}
     prepared.prepare("virtual_machine", **made)
     prepared.stock("4Gi")
     step = {
-        "namespaces": [someone.namespace],
+        "namespaces": [account.namespace],
         "label_selectors": ["host={{ inventory_hostname }}"],
         "restart": "always",
         "wait_timeout": 300,
         "health_interval": 1,
         **{name: f"{{{{ {name} | default({default!r}) }}}}" for name, default in OPTIONS.items()},
     }
-    result = play(someone, hosts, role, [step], tmp_path)
+    result = play(account, hosts, role, [step], tmp_path)
     # The one that has what it needs to roll back fails too, since it had to.
     *_others, rolled_back = hosts
     message = result.pop(rolled_back)

@@ -60,7 +60,7 @@ class Guest:
         return bool((self.vm().get("status") or {}).get("printableStatus") == status)
 
 
-def until(holds: Callable[[], bool]) -> None:
+def wait_until(holds: Callable[[], bool]) -> None:
     for _unused in range(600):
         if holds():
             return
@@ -76,60 +76,60 @@ def make(session: Session, namespace: str) -> Callable[[str], Guest]:
 @pytest.mark.parametrize("strategy", ["Always", "RerunOnFailure"])
 def test_restart_replaces_the_vmi(make: Callable[[str], Guest], strategy: str) -> None:
     guest = make(strategy)
-    until(guest.runs)
+    wait_until(guest.runs)
     first = guest.instance()["metadata"]["uid"]
     guest.ask("restart")
-    until(lambda: guest.runs(but=first))
-    until(lambda: guest.has_status("Running"))
+    wait_until(lambda: guest.runs(but=first))
+    wait_until(lambda: guest.has_status("Running"))
 
 
 def test_always_replaces_a_deleted_vmi(make: Callable[[str], Guest]) -> None:
     guest = make("Always")
-    until(guest.runs)
+    wait_until(guest.runs)
     first = guest.end()
-    until(lambda: guest.runs(but=first))
+    wait_until(lambda: guest.runs(but=first))
 
 
 def test_manual_makes_no_vmi_before_start(make: Callable[[str], Guest]) -> None:
     guest = make("Manual")
-    until(lambda: guest.has_status("Stopped"))
+    wait_until(lambda: guest.has_status("Stopped"))
     guest.ask("start")
-    until(guest.runs)
+    wait_until(guest.runs)
     guest.end()
-    until(lambda: not guest.instance() and guest.has_status("Stopped"))
+    wait_until(lambda: not guest.instance() and guest.has_status("Stopped"))
     guest.ask("start")
-    until(guest.runs)
+    wait_until(guest.runs)
 
 
 @pytest.mark.parametrize("strategy", ["Always", "RerunOnFailure", "Manual", "Once"])
 def test_stop_removes_the_vmi(make: Callable[[str], Guest], strategy: str) -> None:
     guest = make(strategy)
     if strategy == "Manual":
-        until(lambda: guest.has_status("Stopped"))
+        wait_until(lambda: guest.has_status("Stopped"))
         guest.ask("start")
-    until(guest.runs)
+    wait_until(guest.runs)
     guest.ask("stop")
-    until(lambda: not guest.instance() and guest.has_status("Stopped"))
+    wait_until(lambda: not guest.instance() and guest.has_status("Stopped"))
 
 
 def test_guest_started_paused_runs_after_unpause(make: Callable[[str], Guest]) -> None:
     guest = make("Halted")
-    until(lambda: guest.has_status("Stopped"))
+    wait_until(lambda: guest.has_status("Stopped"))
     guest.ask("start", body={"paused": True})
-    until(lambda: guest.has_status("Paused"))
+    wait_until(lambda: guest.has_status("Paused"))
     assert guest.instance()["spec"]["startStrategy"] == "Paused"
     guest.ask("unpause", VMI)
-    until(lambda: guest.has_status("Running"))
+    wait_until(lambda: guest.has_status("Running"))
     with pytest.raises(ApiError, match="not paused"):
         guest.ask("unpause", VMI)
 
 
 def test_restarted_guest_is_not_paused(make: Callable[[str], Guest]) -> None:
     guest = make("Always")
-    until(lambda: guest.has_status("Running"))
+    wait_until(lambda: guest.has_status("Running"))
     guest.ask("pause", VMI)
-    until(lambda: guest.has_status("Paused"))
+    wait_until(lambda: guest.has_status("Paused"))
     first = guest.instance()["metadata"]["uid"]
     guest.ask("restart")
-    until(lambda: guest.runs(but=first))
-    until(lambda: guest.has_status("Running"))
+    wait_until(lambda: guest.runs(but=first))
+    wait_until(lambda: guest.has_status("Running"))

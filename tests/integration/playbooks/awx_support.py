@@ -27,7 +27,7 @@ from awx_rules import extra_vars_file, launch  # noqa: E402
 
 BIN = Path(sys.executable).parent
 
-Told = dict[str, Any]
+Settings = dict[str, Any]
 
 # Some of what AWX adds to the variables of every job.
 META = {"awx_job_id": 1, "awx_job_launch_type": "manual", "awx_user_name": "admin", "awx_user_first_name": ""}
@@ -66,10 +66,10 @@ class Job:
     code: int
     status: str
     output: str
-    artifacts: Told
+    artifacts: Settings
 
 
-def answers(survey: str, **sent: Any) -> Told:
+def answers(survey: str, **sent: Any) -> Settings:
     """The variables of a job that the API launches with these answers; AWX takes none but a survey's."""
     path = CHECKOUT / "playbooks" / "awx" / "surveys" / f"{survey}.json"
     return launch(json.loads(path.read_text())["spec"], sent)
@@ -86,18 +86,18 @@ class Template:
         folder: Path,
         playbook: str,
         environment: dict[str, str],
-        hosts: dict[str, Told] | None = None,
-        trusted: Told | None = None,
+        hosts: dict[str, Settings] | None = None,
+        trusted: Settings | None = None,
     ):
         self.folder, self.playbook, self.environment = folder, playbook, environment
         self.hosts, self.trusted = hosts or {}, trusted or {}
 
-    def slices(self, count: int) -> list[dict[str, Told]]:
+    def slices(self, count: int) -> list[dict[str, Settings]]:
         """The hosts of each slice: in order of their names, each slice every count-th of them."""
         names = sorted(self.hosts)
         return [{name: self.hosts[name] for name in names[number::count]} for number in range(count)]
 
-    def launch(self, hosts: dict[str, Told] | None = None, limit: str = "", **variables: Any) -> Running:
+    def launch(self, hosts: dict[str, Settings] | None = None, limit: str = "", **variables: Any) -> Running:
         """Starts a job; hosts: those of a slice, all without it."""
         private = self.folder / f"job-{uuid.uuid4().hex[:8]}"
         for name in ("env", "inventory", "project"):
@@ -128,7 +128,7 @@ class Template:
         )
         return Running(process, private)
 
-    def run(self, hosts: dict[str, Told] | None = None, **variables: Any) -> Job:
+    def run(self, hosts: dict[str, Settings] | None = None, **variables: Any) -> Job:
         return self.launch(hosts, **variables).wait()
 
 
@@ -150,7 +150,7 @@ class Running:
         printed, _nothing = self._process.communicate()
         folder = self.private / "artifacts" / "job"
         stdout = (folder / "stdout").read_text() if (folder / "stdout").exists() else printed
-        artifacts: Told = {}
+        artifacts: Settings = {}
         for path in (folder / "job_events").glob("*.json"):
             event = json.loads(path.read_text())
             if event.get("event") == "playbook_on_stats":
@@ -185,7 +185,7 @@ class DownWatch:
         self._thread.join()
         assert complete, "the watch has not seen all events"
 
-    def _list(self) -> tuple[str, list[Told]]:
+    def _list(self) -> tuple[str, list[Settings]]:
         with config.new_client_from_config(str(self._kubeconfig)) as connection:
             custom = client.CustomObjectsApi(connection)
             result = custom.list_namespaced_custom_object(*self._place)
@@ -208,7 +208,7 @@ class DownWatch:
                 for event in events:
                     self._count(event["object"])
 
-    def _count(self, vm: Told) -> None:
+    def _count(self, vm: Settings) -> None:
         if vm["spec"].get("runStrategy") == "Always" and not (vm.get("status") or {}).get("ready"):
             self._down.add(vm["metadata"]["name"])
         else:

@@ -80,7 +80,7 @@ def test_a_directory_is_one_catalog(deploy: Deploy, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "options", "told"),
+    ("name", "content", "options", "message"),
     [
         ("cut.yml", CATALOG[:-10], {}, "line 6"),
         ("cut.yml", CATALOG, {"checksum": "sha256:" + "0" * 64}, "the file was changed or truncated"),
@@ -95,7 +95,7 @@ def test_a_directory_is_one_catalog(deploy: Deploy, tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_file_deploys_nothing(
-    deploy: Deploy, tmp_path: Path, name: str, content: str, options: dict[str, str], told: str
+    deploy: Deploy, tmp_path: Path, name: str, content: str, options: dict[str, str], message: str
 ) -> None:
     folder = tmp_path / "catalog"
     folder.mkdir()
@@ -103,7 +103,7 @@ def test_a_wrong_file_deploys_nothing(
     path = folder if options.get("path") == "." else folder / name
     done = deploy(source="path", **{**options, "path": str(path)})
     assert done.returncode != 0
-    assert told in said(done)
+    assert message in said(done)
     assert "created" not in done.stdout
 
 

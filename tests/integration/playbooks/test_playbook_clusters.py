@@ -19,7 +19,7 @@ from ansible_environment import surroundings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from fleet_support import flat
-from modules_support import execute, until
+from modules_support import execute, wait_until
 
 pytestmark = pytest.mark.own_cluster
 
@@ -102,7 +102,7 @@ def recap(output: str, host: str) -> str:
 def test_one_catalog_and_one_report(clusters: Clusters, launch: Callable[..., dict[str, Any]]) -> None:
     status = launch("status", "--dir", str(clusters.folder / "dying"))
     process = clusters.deploy()
-    until(lambda: bool(clusters.names("dying")))
+    wait_until(lambda: bool(clusters.names("dying")))
     os.kill(status["processes"]["control-plane"], signal.SIGKILL)
     output, _nothing = process.communicate()
     assert process.returncode == 2, output

@@ -145,7 +145,7 @@ def test_report_without_the_right_to_list_all_vms(
 
 
 @pytest.mark.parametrize(
-    ("variables", "told"),
+    ("variables", "message"),
     [
         ({"namespaces": " ,"}, "fleet_report_namespaces: is empty; name namespaces, or '*' for all VMs of the cluster"),
         ({"rows": "many"}, "fleet_report_rows: is many; write a whole number, 1 or more"),
@@ -159,8 +159,8 @@ def test_report_without_the_right_to_list_all_vms(
         ),
     ],
 )
-def test_bad_input(report: Report, variables: dict[str, Any], told: str, tmp_path: Path) -> None:
+def test_bad_input(report: Report, variables: dict[str, Any], message: str, tmp_path: Path) -> None:
     code, output = report(**variables)
     assert code == 2
-    assert told in output
+    assert message in output
     assert not (tmp_path / "report").exists()

@@ -425,7 +425,7 @@ def test_permanent_restart_condition_restarts_once(fleet: Fleet, monkeypatch: py
 
 
 @pytest.mark.parametrize(
-    ("variables", "told"),
+    ("variables", "message"),
     [
         ({"namespaces": []}, "revision_refresh_namespaces: is empty"),
         ({"batch_size": "a few"}, "revision_refresh_batch_size: is a few; write a number of VMs or percent"),
@@ -443,10 +443,10 @@ def test_permanent_restart_condition_restarts_once(fleet: Fleet, monkeypatch: py
         ({"time_zone": "Europe/Nowhere"}, "revision_refresh_time_zone: 'Europe/Nowhere' is unknown"),
     ],
 )
-def test_invalid_variables(fleet: Fleet, variables: dict[str, object], told: str) -> None:
+def test_invalid_variables(fleet: Fleet, variables: dict[str, object], message: str) -> None:
     code, output = fleet.refresh(**variables)
     assert code != 0
-    assert told in output
+    assert message in output
 
 
 MACHINE = {"spec": {"domain": {"machine": {"type": "pc-q35-9.2"}}}}

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from local_findings import causes, errors, issues
 
 from admission_cases import CASES, Case
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
 from answers import VALIDATORS, ask
-from said import causes, errors, issues
 
 # What needs another configuration is asked in test_admission_configured.py.
 PLAIN = {name: case for name, case in CASES.items() if not case.configuration}
 VMS = [name for name, case in PLAIN.items() if case.kind == "VirtualMachine"]
 VMIS = [name for name in PLAIN if name not in VMS]
 
-# Releases that refuse it for another reason than is told here, all the same.
+# Releases that refuse it for another reason than here, all the same.
 OTHER_REASONS = {
     "old passt": ("1.4", "1.5", "1.6", "1.7"),
     "interface sriov down": ("1.4",),

@@ -177,10 +177,10 @@ class Fleet:
         self._before.update((entry["name"], entry) for entry in entries if not done[entry["name"]]["failed"])
         return done
 
-    def _foreseen(self, told: Result) -> tuple[Manifest, Manifest]:
+    def _foreseen(self, result: Result) -> tuple[Manifest, Manifest]:
         """The guest of the next start, before and after a change."""
-        before = self._wanted.get(told["name"]) or told.get("guest_before") or {}
-        self._wanted[told["name"]] = after = told.get("guest_after") or before
+        before = self._wanted.get(result["name"]) or result.get("guest_before") or {}
+        self._wanted[result["name"]] = after = result.get("guest_after") or before
         return before, after
 
     def remove(self, names: list[str]) -> None:
@@ -215,22 +215,22 @@ class Fleet:
         objects = self._session.list(kind, self._namespace)
         return {item["metadata"]["name"]: item for item in objects}
 
-    def _judged(self, told: Result, before: Manifest | None, pending: Manifest, foreseen: Manifest) -> Iterator[str]:
+    def _judged(self, result: Result, before: Manifest | None, pending: Manifest, foreseen: Manifest) -> Iterator[str]:
         """Where the cluster differs from what the run says. pending: what an earlier change had foreseen."""
-        name = told["name"]
-        needs = told.get("needs", "nothing")
-        announced = "asks for no restart" not in told.get("restart_reason", "")
-        asks = told["restart_required"] and announced
+        name = result["name"]
+        needs = result.get("needs", "nothing")
+        announced = "asks for no restart" not in result.get("restart_reason", "")
+        asks = result["restart_required"] and announced
         # The condition outlives a guest that was stopped.
-        if before is None or told["run_strategy"] == "Halted":
+        if before is None or result["run_strategy"] == "Halted":
             return
         # Before 1.8, the condition stays though a change is undone. KubeVirt may ask for what the guest has.
-        has_all = needs == "nothing" and "restart_reason" in told
+        has_all = needs == "nothing" and "restart_reason" in result
         may_ask = has_all or (kubevirt(self._session).release.keeps_restart_condition and not asks)
         vm = self.awaited(VM, name, lambda one: _is_observed(one) and (may_ask or asks_for_restart(one) == asks))
         if asks_for_restart(vm) != asks and not may_ask:
             yield f"RestartRequired: {asks_for_restart(vm)}"
-        reached = needs == "live_update" or told["restarted"]
+        reached = needs == "live_update" or result["restarted"]
         # KubeVirt may plug sockets, memory, networks and volumes although something else waits for a restart.
         partly = needs == "restart" and not reached
         was = guest(before["spec"])
@@ -242,8 +242,8 @@ class Fleet:
             return all(has.get(figure) in [one.get(figure) for one in allowed] for figure in FIGURES)
 
         now = self.awaited(VMI, name, is_foreseen)
-        if (now["metadata"]["uid"] != before["metadata"]["uid"]) != told["restarted"]:
-            yield f"restarted: {told['restarted']}"
+        if (now["metadata"]["uid"] != before["metadata"]["uid"]) != result["restarted"]:
+            yield f"restarted: {result['restarted']}"
         if not is_foreseen(now):
             yield f"guest: {guest(now['spec'])}, foreseen {allowed}"
         if not partly and (now["spec"] != before["spec"]) != reached:

@@ -16,6 +16,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
+from local_findings import errors, issues
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
@@ -23,7 +24,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from answers import Answer, ask
-from said import errors, issues
 from vm_strategies import VMS, WORLDS
 
 Manifest = dict[str, Any]
@@ -154,15 +154,15 @@ def settled(session: Session, vm: Manifest) -> Manifest:
     raise AssertionError(f"{metadata['name']} does not settle: {result}")
 
 
-def compared(answer: Answer, told: list[str], vm: Manifest) -> None:
+def compared(answer: Answer, messages: list[str], vm: Manifest) -> None:
     if answer.stored is not None:
         event("accepted")
         # A VM whose instancetype is not there is stored by newer releases, and does not start.
-        assert all(GONE in text for text in told), (told, vm)
+        assert all(GONE in text for text in messages), (messages, vm)
     elif not any(other in answer.messages[0] for other in OTHER_RULES):
         event("refused")
-        assert told, (answer, vm)
+        assert messages, (answer, vm)
         if answer.code == CRASHED:
-            # Only that virt-api crashes can be told.
+            # Only that virt-api crashes can be said.
             return
-        assert any(answer.says(text) or GONE in text for text in told), (told, answer, vm)
+        assert any(answer.says(text) or GONE in text for text in messages), (messages, answer, vm)

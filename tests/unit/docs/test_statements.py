@@ -59,7 +59,7 @@ def test_results_of_any_object_are_documented(module: str) -> None:
     result.warn("x")
     returned = output_of(KindHandler(), result)
     assert {"skip_reason", "taken_over", "owned_by_others"} < set(returned)
-    # Ownership of the parts of a boot source is not told.
+    # Ownership of the parts of a boot source is not returned.
     unknown = {"taken_over_from", "owned_by_others"} if module == "boot_source" else set()
     assert set(returned) - unknown <= set(documented(module)["results"]["contains"])
 

@@ -55,7 +55,7 @@ def test_a_wrong_option_is_one_line(tmp_path: Path) -> None:
         sources += ["--inventory", str(path)]
     done = run("ansible-inventory", *sources, "--list", cwd=tmp_path)
     assert json.loads(done.stdout)["_meta"]["hostvars"] == {}
-    # ansible-core 2.18 and before break what is told into lines.
+    # ansible-core 2.18 and before break messages into lines.
     message = " ".join(done.stderr.split())
     for _options, result in WRONG:
         assert result in message, (result, done.stderr)

@@ -1,4 +1,4 @@
-"""Which requests meet which fault, and how wrong rules are told."""
+"""Which requests meet which fault, and how wrong rules are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""virtual_machine_info: which VMs are told of, and why the resources of one cannot be told."""
+"""virtual_machine_info: which VMs are returned, and why the resources of one are unknown."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def test_pod_ends_after_its_guest_has_ended() -> None:
     run_scenario(scenario)
 
 
-async def until(said: Callable[[], bool]) -> None:
+async def wait_until(said: Callable[[], bool]) -> None:
     while not said():
         await asyncio.sleep(0)
 
@@ -153,7 +153,7 @@ def test_a_program_is_tried_until_it_succeeds(monkeypatch: pytest.MonkeyPatch) -
         cluster = Cluster(lambda _pod: program)
         cluster.api.add(POD, pod(restartPolicy="OnFailure"))
         await cluster.kubelet.sync(KEY)
-        await until(lambda: cluster.phase() == "Succeeded")
+        await wait_until(lambda: cluster.phase() == "Succeeded")
         (container,) = cluster.api.objects[PATH]["status"]["containerStatuses"]
         assert container["restartCount"] == 2 and container["state"]["terminated"]["message"] == "yes"
         assert container["lastState"]["terminated"]["message"] == "no"
@@ -169,7 +169,7 @@ def test_a_program_that_crashes_fails_its_pod() -> None:
         cluster = Cluster(lambda _pod: program)
         cluster.api.add(POD, pod(restartPolicy="Never"))
         await cluster.kubelet.sync(KEY)
-        await until(lambda: cluster.phase() == "Failed")
+        await wait_until(lambda: cluster.phase() == "Failed")
         assert cluster.api.objects[PATH]["status"]["containerStatuses"][0]["state"]["terminated"]["message"] == "a bug"
 
     run_scenario(scenario)
@@ -193,6 +193,6 @@ def test_a_program_ends_with_its_pod() -> None:
         stored = cluster.api.objects[PATH]
         cluster.api.add(POD, {**stored, "metadata": {**stored["metadata"], "deletionTimestamp": "now"}})
         await cluster.kubelet.sync(KEY)
-        await until(lambda: bool(ended))
+        await wait_until(lambda: bool(ended))
 
     run_scenario(scenario)

@@ -34,7 +34,7 @@ with open({log!r}, "a") as log:
 module.exit_json(changed=True)
 """
 
-Told = dict[str, Any]
+Settings = dict[str, Any]
 
 
 class Awx:
@@ -77,6 +77,6 @@ class Awx:
         )
         return done.returncode, " ".join((done.stdout + done.stderr).split())
 
-    def given(self, module: str) -> list[Told]:
+    def given(self, module: str) -> list[Settings]:
         lines = [json.loads(line) for line in self.log.read_text().splitlines()]
         return [given for name, given in lines if name == module]

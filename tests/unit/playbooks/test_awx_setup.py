@@ -15,7 +15,7 @@ from awx_stand_in import CHECKOUT, RECORD, Awx
 PLAYBOOKS = CHECKOUT / "playbooks"
 SURVEYS = PLAYBOOKS / "awx" / "surveys"
 
-Told = dict[str, Any]
+Settings = dict[str, Any]
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_the_workflow(awx: Awx) -> None:
         ({"slices": "many"}, "awx_setup_slices: is many; write a whole number, 1 or more"),
     ],
 )
-def test_bad_input(awx: Awx, variables: Told, message: str) -> None:
+def test_bad_input(awx: Awx, variables: Settings, message: str) -> None:
     code, output = awx.run(**variables)
     assert code == 2 and message in output
     assert not awx.log.exists()
@@ -185,11 +185,11 @@ def test_surveys(path: Path) -> None:
             )
 
 
-def _variables(playbook: str) -> dict[str, Told]:
+def _variables(playbook: str) -> dict[str, Settings]:
     """The variables of a playbook and of the role that it runs, with type, choices and default where they are said."""
     text = (PLAYBOOKS / f"{playbook}.yml").read_text()
     _limit, play = yaml.safe_load(text)
-    known: dict[str, Told] = {name: {"default": value} for name, value in play.get("vars", {}).items()}
+    known: dict[str, Settings] = {name: {"default": value} for name, value in play.get("vars", {}).items()}
     for role in (CHECKOUT / "roles").iterdir():
         if f"name: virtshape.instancetypes.{role.name}\n" in text:
             spec = yaml.safe_load((role / "meta" / "argument_specs.yml").read_text())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from typing import Any
 
-Told = dict[str, Any]
+Result = dict[str, Any]
 
 SIZES = {"u1.small": (1, 2), "u1.medium": (1, 4), "u1.large": (2, 8), "cx1.2xlarge": (8, 16), "m1.8xlarge": (32, 256)}
 LABEL = "VirtualMachineCluster"
 DAYS = ("2026-02-28T20:00:00Z", "2026-02-25T00:00:00Z", "2026-02-10T00:00:00Z", "2025-06-01T00:00:00Z")
 
 
-def part(kind: str, name: str, state: str = "current", **more: Any) -> Told:
+def part(kind: str, name: str, state: str = "current", **more: Any) -> Result:
     """What a VM has captured of an instancetype or a preference."""
     return {
         "kind": kind,
@@ -30,7 +30,7 @@ def part(kind: str, name: str, state: str = "current", **more: Any) -> Told:
     }
 
 
-def vm(name: str, namespace: str = "shop", size: str = "u1.small", state: str = "current", **more: Any) -> Told:
+def vm(name: str, namespace: str = "shop", size: str = "u1.small", state: str = "current", **more: Any) -> Result:
     """A VM as virtual_machine_info returns it, with a running guest. more: counts before what is here."""
     vcpus, gib = SIZES[size]
     return {
@@ -48,7 +48,7 @@ def vm(name: str, namespace: str = "shop", size: str = "u1.small", state: str = 
     }
 
 
-def captured(name: str, namespace: str = "shop", *, drifted: bool = True, **more: Any) -> Told:
+def captured(name: str, namespace: str = "shop", *, drifted: bool = True, **more: Any) -> Result:
     """The same VM as virtual_machine_info returns it with a refresh."""
     changes = [{"field": "domain.memory.guest", "before": "2Gi", "after": "4Gi"}]
     return {
@@ -61,13 +61,13 @@ def captured(name: str, namespace: str = "shop", *, drifted: bool = True, **more
     }
 
 
-def entry(name: str, kind: str = f"{LABEL}Instancetype", namespace: str = "", **more: Any) -> Told:
+def entry(name: str, kind: str = f"{LABEL}Instancetype", namespace: str = "", **more: Any) -> Result:
     """An instancetype or preference as catalog_info returns it."""
     result = {"catalog": "common", "catalog_version": "v1.8.0", "deprecated": False, "used_by": []}
     return {"kind": kind, "namespace": namespace, "name": name, **result, **more}
 
 
-def fleet(count: int) -> dict[str, list[Told]]:
+def fleet(count: int) -> dict[str, list[Result]]:
     """A fleet with something of everything: the arguments of the filter by name, `value` for its input."""
     vms, revisions = [], []
     for number in range(count):
@@ -83,7 +83,7 @@ def fleet(count: int) -> dict[str, list[Told]]:
             made["revisions_lost_by"] = ["backup", "snapshot"]
             made.update(status="Stopped", run_strategy="Halted")
         vms.append(made)
-        more: Told = {}
+        more: Result = {}
         if number % 10 == 5:
             more = {"changes": [{"field": "domain.cpu.sockets", "before": 1, "after": 2}], "needs": "live_update"}
         if number % 100 == 50:
@@ -113,7 +113,7 @@ REASONS = (
 )
 
 
-def random_fleet(count: int, seed: int) -> dict[str, list[Told]]:
+def random_fleet(count: int, seed: int) -> dict[str, list[Result]]:
     """A fleet as large organizations have it, drawn anew for each seed; the arguments of the filter, as `fleet`."""
     draw = random.Random(seed)
     teams = [f"team-{number}" for number in range(draw.randint(1, 12))]
@@ -132,7 +132,7 @@ def random_fleet(count: int, seed: int) -> dict[str, list[Told]]:
         elif draw.random() < waiting:
             made.update(restart_required=True, restart_reason=draw.choice(REASONS))
         vms.append(made)
-        more: Told = {"changes": [{"field": "domain.memory.guest", "before": f"{SIZES[size][1]}Gi", "after": "4Gi"}]}
+        more: Result = {"changes": [{"field": "domain.memory.guest", "before": f"{SIZES[size][1]}Gi", "after": "4Gi"}]}
         if draw.random() < 0.3:
             more["refusal"] = f"spec.template.spec.domain.{draw.choice(('cpu', 'memory'))} conflicts with {size}"
         revisions.append(captured(name, namespace, drifted=drifts, **(more if drifts else {})))

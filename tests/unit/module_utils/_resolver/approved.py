@@ -1,4 +1,4 @@
-"""Whole results that somebody has looked at: pages, pictures, and what is told of manifests.
+"""Whole results that somebody has looked at: pages, pictures, and what is reported of manifests.
 
 A test of a single phrase says little of a page. Such a result is kept in `approved/`, and a test fails where it is no
 longer the same. Where it should not be, write the files anew with ``VIRTSHAPE_APPROVE=1 pytest ...``, look at them as a

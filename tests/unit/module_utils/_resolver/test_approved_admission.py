@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 
+from local_findings import causes, errors, issues
+
 import approved
 from admission_cases import CASES, PODS, Case
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import kubevirt_of
-from said import causes, errors, issues
 
 NEWEST = "1.9.0"
 OTHERS = ("1.4.0", "1.5.0", "1.6.0", "1.7.0", "1.8.4")

@@ -42,15 +42,15 @@ class Server:
 
     def __init__(self, *answers: tuple[int, Any] | None) -> None:
         self.answers = list(answers)
-        self.told: list[str] = []
+        self.requests: list[str] = []
 
     def __call__(self, method: str, _path: str, _query: dict[str, str]) -> tuple[int, Any] | None:
-        self.told.append(method)
+        self.requests.append(method)
         return self.answers.pop(0) if self.answers else (200, {})
 
     def send(self, repeat: Repeat, taken_up: bool | None = None, seconds: float = 20) -> bool:
         def read() -> bool:
-            self.told.append("read")
+            self.requests.append("read")
             return bool(taken_up)
 
         write = Write("PUT", PATH, {}, repeat)
@@ -61,28 +61,28 @@ class Server:
 @pytest.mark.parametrize("answer", [None, UNAVAILABLE])
 def test_lost_response_is_resolved_by_reading(answer: Any) -> None:
     freely = Server(answer)
-    assert (freely.send(Repeat.FREELY, False), freely.told) == (True, ["PUT", "PUT"])
+    assert (freely.send(Repeat.FREELY, False), freely.requests) == (True, ["PUT", "PUT"])
     taken_up = Server(answer)
-    assert (taken_up.send(Repeat.AFTER_READ, True), taken_up.told) == (True, ["PUT", "read"])
+    assert (taken_up.send(Repeat.AFTER_READ, True), taken_up.requests) == (True, ["PUT", "read"])
     not_taken_up = Server(answer)
-    assert (not_taken_up.send(Repeat.AFTER_READ, False), not_taken_up.told) == (True, ["PUT", "read", "PUT"])
+    assert (not_taken_up.send(Repeat.AFTER_READ, False), not_taken_up.requests) == (True, ["PUT", "read", "PUT"])
     never = Server(answer)
     with pytest.raises((ApiError, ConnectionFailed)):
         never.send(Repeat.NEVER, True)
-    assert never.told == ["PUT"]
+    assert never.requests == ["PUT"]
 
 
 def test_rejected_repetition_means_the_first_took_effect() -> None:
     rejected = status(422, "the server rejected our request due to an error in our request", "Invalid")
     server = Server(None, rejected)
-    assert (server.send(Repeat.FREELY, True), server.told) == (True, ["PUT", "PUT", "read"])
+    assert (server.send(Repeat.FREELY, True), server.requests) == (True, ["PUT", "PUT", "read"])
     with pytest.raises(ApiError, match="rejected our request"):
         Server(None, rejected).send(Repeat.FREELY, False)
 
 
 def test_write_of_another_client_is_no_error() -> None:
     server = Server(CONFLICT)
-    assert (server.send(Repeat.AFTER_READ, True), server.told) == (False, ["PUT", "read"])
+    assert (server.send(Repeat.AFTER_READ, True), server.requests) == (False, ["PUT", "read"])
     with pytest.raises(ApiError, match="already underway"):
         Server(CONFLICT).send(Repeat.AFTER_READ, False)
 
@@ -98,7 +98,7 @@ def test_a_refusal_is_neither_repeated_nor_looked_into(answer: Any) -> None:
     server = Server(answer)
     with pytest.raises(ApiError):
         server.send(Repeat.AFTER_READ, True)
-    assert server.told == ["PUT"]
+    assert server.requests == ["PUT"]
 
 
 def test_lost_response_is_an_error_after_the_timeout() -> None:
@@ -129,7 +129,7 @@ def test_create_accepts_existing_object_after_lost_response(
         else:
             with pytest.raises(ApiError, match=message):
                 send_create(session, BY_NAME["VirtualMachine"], "shop", NAMED)
-    assert server.told == methods
+    assert server.requests == methods
 
 
 def test_delete_names_the_uid_and_accepts_absence() -> None:
@@ -141,7 +141,7 @@ def test_delete_names_the_uid_and_accepts_absence() -> None:
         session.request("GET", "/readyz")
         assert send(session, write) is None
         assert send(session, write) is None
-    assert server.told == ["GET", "DELETE", "DELETE", "DELETE"]
+    assert server.requests == ["GET", "DELETE", "DELETE", "DELETE"]
 
 
 RELIABILITY = Path(__file__).parents[5] / "docs" / "reliability.md"

@@ -1,4 +1,4 @@
-"""Requests against a server that misbehaves as told: what is tried again, and what is not."""
+"""Requests against a server that misbehaves on demand: what is retried, and what is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server's expansion beside the resolver's: every difference is told."""
+"""The server's expansion compared with the resolver's: every difference is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What presets make of a VMI; test_presets_beside_server.py asks a running KubeVirt the same."""
+"""What presets make of a VMI; test_presets_against_server.py asks a running KubeVirt the same."""
 
 from __future__ import annotations
 

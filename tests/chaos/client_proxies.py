@@ -1,4 +1,4 @@
-"""Ways to the API server, one for each client, by which a test sees each request, holds it or spoils it."""
+"""Fault proxies, one for each client, through which a test sees each request, holds it or disturbs it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import yaml
 from aiohttp import web
 from runner import Play, Run
 
-from chaos_support import PATIENCE, Faulty
+from chaos_support import TIMEOUT, Faulty
 from fault_proxy import proxy
 from fault_proxy.request import RequestInfo
 from fault_proxy.rules import Chosen, Faults
@@ -26,7 +26,7 @@ from local_cluster import ports
 Manifest = dict[str, Any]
 
 
-class Spoilt(Faults):
+class DisturbedRequests(Faults):
     """A rule for each `every`th request from number `first` on. The next attempt of such a request gets through."""
 
     def __init__(self, rule: Manifest, first: int, every: int) -> None:
@@ -51,26 +51,26 @@ class Spoilt(Faults):
         return chosen
 
 
-class Way(proxy.Proxy):
-    """A fault proxy in this process. kubeconfig: of a client that goes this way. asked: its requests, in order."""
+class ClientProxy(proxy.Proxy):
+    """The fault proxy of one client, in this process. kubeconfig: for the client. requests: what it sent, in order."""
 
     def __init__(self, settings: proxy.Config, session: aiohttp.ClientSession, kubeconfig: Path) -> None:
         super().__init__(settings, session)
         self.kubeconfig = str(kubeconfig)
-        self.asked: list[RequestInfo] = []
+        self.requests: list[RequestInfo] = []
         self._held = threading.Event()
 
     def rules(self, *rules: Manifest) -> None:
         """Replaces the rules and forgets the requests."""
         self._held.clear()
-        self.asked.clear()
+        self.requests.clear()
         self._counts.clear()
         self.set_faults({"rules": list(rules), "seed": 1})
 
-    def spoil(self, rule: Manifest, first: int, every: int) -> None:
+    def disturb(self, rule: Manifest, first: int, every: int) -> None:
         """As `rules`, with a rule for the first attempt of each `every`th request from number `first` on."""
         self.rules()
-        self._faults = Spoilt(rule, first, every)
+        self._faults = DisturbedRequests(rule, first, every)
 
     @property
     def met(self) -> bool:
@@ -85,7 +85,7 @@ class Way(proxy.Proxy):
         return True
 
     async def _respond(self, request: web.Request, info: RequestInfo) -> web.StreamResponse:
-        self.asked.append(info)
+        self.requests.append(info)
         return await super()._respond(request, info)
 
     async def _hold(self) -> None:
@@ -94,10 +94,12 @@ class Way(proxy.Proxy):
 
 
 @contextmanager
-def ways(faulty: Faulty, folder: Path, makers: dict[str, Callable[..., Way]]) -> Iterator[dict[str, Way]]:
-    """Ways by name, with kubeconfigs in a folder. makers: of what class each is."""
+def client_proxies(
+    faulty: Faulty, folder: Path, makers: dict[str, Callable[..., ClientProxy]]
+) -> Iterator[dict[str, ClientProxy]]:
+    """Proxies by name, with kubeconfigs in a folder. makers: of what class each is."""
     began = threading.Event()
-    opened: dict[str, Way] = {}
+    opened: dict[str, ClientProxy] = {}
     loop = asyncio.new_event_loop()
     end = asyncio.Event()
 
@@ -107,7 +109,7 @@ def ways(faulty: Faulty, folder: Path, makers: dict[str, Callable[..., Way]]) ->
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
     thread.start()
     try:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not all((folder / f"{name}.ready").exists() for name in makers):
             assert thread.is_alive() and time.monotonic() < deadline
             began.wait(0.02)
@@ -119,12 +121,17 @@ def ways(faulty: Faulty, folder: Path, makers: dict[str, Callable[..., Way]]) ->
 
 
 async def _serve(
-    faulty: Faulty, folder: Path, name: str, end: asyncio.Event, make: Callable[..., Way], opened: dict[str, Way]
+    faulty: Faulty,
+    folder: Path,
+    name: str,
+    end: asyncio.Event,
+    make: Callable[..., ClientProxy],
+    opened: dict[str, ClientProxy],
 ) -> None:
     path = folder / f"{name}.kubeconfig"
     ready = folder / f"{name}.ready"
 
-    def made(settings: proxy.Config, session: aiohttp.ClientSession) -> Way:
+    def made(settings: proxy.Config, session: aiohttp.ClientSession) -> ClientProxy:
         opened[name] = make(settings, session, path)
         return opened[name]
 

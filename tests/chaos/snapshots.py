@@ -45,7 +45,7 @@ class Namespace:
         """The uids of the guests that there are, by VM."""
         return {item["metadata"]["name"]: item["metadata"]["uid"] for item in self.list("virtualmachineinstances")}
 
-    def picture(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         """What must be the same in the end: nothing of it depends on uids, versions, times or generations."""
         now = self._generations()
         revisions = {item["metadata"]["name"]: _revision(item, now) for item in self.list("controllerrevisions")}
@@ -69,7 +69,7 @@ class Namespace:
 
 
 def difference(wanted: Any, found: Any, place: str = "") -> list[str]:
-    """The places in which two pictures differ, with both values."""
+    """The places in which two snapshots differ, with both values."""
     if isinstance(wanted, dict) and isinstance(found, dict):
         keys = sorted({**wanted, **found})
         return [line for key in keys for line in difference(wanted.get(key), found.get(key), f"{place}/{key}")]

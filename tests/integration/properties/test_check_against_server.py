@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from check_beside_server import VALIDATION, compared, files
+from check_against_server import VALIDATION, compared, files
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
