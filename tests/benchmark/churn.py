@@ -47,13 +47,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=60, metavar="N", help="how long (default 60)")
     parser.add_argument("--rate", type=float, default=3, metavar="R", help="VMs begun a second at most (default 3)")
-    parser.add_argument("--at-once", type=int, default=60, metavar="N", help="VMs that live at once (default 60)")
+    parser.add_argument(
+        "--concurrent", type=int, default=60, metavar="N", help="VMs that live at the same time (default 60)"
+    )
     parser.add_argument("--standing", type=int, default=3400, metavar="N", help="VMs that stay (default 3400)")
     options = parser.parse_args()
     print(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
     with cluster() as directory:
         launch("start", directory)
-        churn = Churn(directory, options.rate, options.at_once)
+        churn = Churn(directory, options.rate, options.concurrent)
         asyncio.run(churn.run(options.minutes * 60, options.standing))
     return 0
 
@@ -61,11 +63,11 @@ def main() -> int:
 class Churn:
     """Lives of VMs, and how many ended."""
 
-    def __init__(self, directory: Path, rate: float, at_once: int) -> None:
-        """rate: of lives begun a second, at most: no more than at_once go on beside each other."""
+    def __init__(self, directory: Path, rate: float, max_concurrent: int) -> None:
+        """rate: of lives begun a second, at most: no more than max_concurrent go on beside each other."""
         self._directory = directory
         self._interval = 1 / rate
-        self._room = asyncio.Semaphore(at_once)
+        self._room = asyncio.Semaphore(max_concurrent)
         self._lived = 0
         self._began = time.monotonic()
 

@@ -125,4 +125,4 @@ def test_requests_a_second_are_limited(shop: Shop) -> None:
     shop.faulty.rules({"fault": "latency", "seconds": 0.001})
     limited = shop.declare(names(6), qps=1000, concurrency=3)
     assert not limited.get("failed"), limited
-    assert shop.faulty.counts()["at_once"] <= 3
+    assert shop.faulty.counts()["max_concurrent"] <= 3

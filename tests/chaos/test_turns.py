@@ -134,7 +134,7 @@ class Fight:
         if self._second is refresh:
             self._shop.size("2Gi")
 
-    def at_once(self, folder: Path) -> list[str]:
+    def together(self, folder: Path) -> list[str]:
         """All at the same time. The order of the requests."""
         turns = Turns(CLIENTS, self._seed)
         makers: dict[str, Any] = {name: partial(TurnWay, turns, name) for name in CLIENTS}
@@ -183,7 +183,7 @@ def test_two_runs_and_a_user(shop: Shop, other_shop: Shop, tmp_path: Path, seed:
     serial.finish()
     fight = Fight(shop, seed)
     fight.prepare()
-    order = fight.at_once(tmp_path)
+    order = fight.together(tmp_path)
     fight.finish()
     expected, result = (Namespace(item.faulty.path("kubeconfig"), item.namespace) for item in (other_shop, shop))
     different: list[str] = []

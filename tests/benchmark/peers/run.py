@@ -144,7 +144,7 @@ def run(
             row = {"contestant": contestant.name, "vms": size, "phase": phase, "counted": counted, **result._asdict()}
             if counted:
                 counts = launch("faults", directory)["counts"]
-                row |= {name: counts[name] for name in ("requests", "writes", "at_once")}
+                row |= {name: counts[name] for name in ("requests", "writes", "max_concurrent")}
             check(connection, namespace, phase, 0 if contestant is NOTHING else size)
             yield row
         client.CoreV1Api(connection).delete_namespace(namespace)

@@ -133,7 +133,7 @@ def test_concurrent_requests_are_counted(faulty: Faulty, client: Client) -> None
     faulty.rules({"fault": "latency", "seconds": 0.5})
     with ThreadPoolExecutor(5) as pool:
         list(pool.map(lambda _: client("GET", "/api"), range(5)))
-    assert faulty.counts()["at_once"] == 5
+    assert faulty.counts()["max_concurrent"] == 5
 
 
 @pytest.mark.parametrize("status", [409, 429, 500, 503, 504])

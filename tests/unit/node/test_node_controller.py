@@ -44,17 +44,17 @@ def test_a_key_added_often_is_handled_once() -> None:
 def test_key_added_during_handling_is_handled_again_afterwards() -> None:
     async def scenario() -> tuple[int, int]:
         queue: WorkQueue[str] = WorkQueue()
-        at_once, most, times = 0, 0, 0
+        running, most, times = 0, 0, 0
         done = asyncio.Event()
 
         async def handle(key: str) -> None:
-            nonlocal at_once, most, times
-            at_once, times = at_once + 1, times + 1
-            most = max(most, at_once)
+            nonlocal running, most, times
+            running, times = running + 1, times + 1
+            most = max(most, running)
             if times == 1:
                 queue.add(key)
             await asyncio.sleep(0)
-            at_once -= 1
+            running -= 1
             if times == 2:
                 done.set()
 

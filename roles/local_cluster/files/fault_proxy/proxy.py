@@ -64,7 +64,7 @@ class Counts:
     """Counts of requests, responses and faults since the start, or since `clear`.
 
     requests, writes: received, including those that a fault ended. by_resource: by `VERB RESOURCE`.
-    responses: by status, as the client got them. faults: by kind. at_once: the maximum of concurrent requests, without
+    responses: by status, as the client got them. faults: by kind. max_concurrent: of requests, without
     watches.
     """
 
@@ -107,7 +107,7 @@ class Counts:
             "by_resource": dict(sorted(self._requests.items())),
             "responses": dict(sorted(self._responses.items())),
             "faults": dict(sorted(self._faults.items())),
-            "at_once": self._at_once,
+            "max_concurrent": self._at_once,
         }
 
 
