@@ -20,7 +20,7 @@ CASES = {"env-to-label": 36, "image-upload": 219, "schedule": 44, "webhook": 150
 
 
 @pytest.mark.parametrize("group", groups(VECTORS))
-def test_group(group: str) -> None:
+def test_answers_equal_the_recorded(group: str) -> None:
     cases = load(VECTORS, group)
     result = list(failures(group, cases))
     assert not result, failure_summary(result, len(cases))

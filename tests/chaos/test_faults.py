@@ -31,7 +31,7 @@ FAULTS: dict[str, list[dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_fault(shop: Shop, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_converges_despite_the_fault(shop: Shop, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "_PAGE", 3)
     expected = names(COUNT)
     shop.faulty.rules(*FAULTS[fault])

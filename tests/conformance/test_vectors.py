@@ -33,7 +33,7 @@ def built_in() -> Bundles:
 
 
 @pytest.mark.parametrize("group", groups(VECTORS))
-def test_group(group: str, built_in: Bundles) -> None:
+def test_answers_equal_the_recorded(group: str, built_in: Bundles) -> None:
     cases = load(VECTORS, group)
     result = list(failures(cases, built_in))
     assert not result, failure_summary(result, len(cases))

@@ -23,7 +23,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("group", groups(VECTORS))
-def test_group(group: str) -> None:
+def test_answers_equal_the_recorded(group: str) -> None:
     cases = load(VECTORS, group)
     result = list(failures(cases))
     assert not result, failure_summary(result, len(cases))

@@ -16,7 +16,7 @@ CASES = {"convert": 100, "generate": 107, "process": 562, "process-random": 310,
 
 
 @pytest.mark.parametrize("group", groups(VECTORS))
-def test_group(group: str) -> None:
+def test_answers_equal_the_recorded(group: str) -> None:
     cases = load(VECTORS, group)
     result = list(failures(cases))
     assert not result, failure_summary(result, len(cases))

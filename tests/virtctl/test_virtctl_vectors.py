@@ -17,7 +17,7 @@ CASES = {"instancetype": 70, "preference": 36, "vm": 951}
 
 
 @pytest.mark.parametrize("group", groups(VECTORS))
-def test_group(group: str) -> None:
+def test_answers_equal_the_recorded(group: str) -> None:
     cases = load(VECTORS, group)
     result = list(failures(group, cases))
     assert not result, failure_summary(result, len(cases))

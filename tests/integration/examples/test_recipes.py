@@ -119,7 +119,7 @@ def test_windows_from_its_iso(place: Place) -> None:
     assert disks["root"]["disk"]["bus"] == "virtio" and disks["drivers"]["cdrom"] and disks["sysprepdisk"]
 
 
-def test_a_gpu(place: Place) -> None:
+def test_vm_gets_a_gpu(place: Place) -> None:
     # The node has one GPU, which another VM has at first.
     size = {"kind": "VirtualMachineInstancetype", "name": "other"}
     gpu = {"name": "gpu", "device_name": "nvidia.com/A30"}

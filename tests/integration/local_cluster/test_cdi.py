@@ -113,7 +113,7 @@ def test_missing_image_is_retried(make: Made, wait_until: Made, registry: Loopba
     wait_until("DataVolume", "late", succeeded)
 
 
-def test_import_results(make: Made, wait_until: Made, registry: LoopbackRegistry) -> None:
+def test_failed_imports_say_why(make: Made, wait_until: Made, registry: LoopbackRegistry) -> None:
     registry.push("disk", "1", {"amd64": []}, size=2 << 30)
     wrong = {"platform": {"architecture": "s390x"}}
     expected = {

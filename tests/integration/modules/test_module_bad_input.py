@@ -50,7 +50,7 @@ def nothing_written(api: Any, shop: str) -> Any:
     ],
 )
 @pytest.mark.usefixtures("nothing_written")
-def test_invalid_vm(run: Run, shop: str, entry: dict[str, Any], message: str) -> None:
+def test_invalid_vm_is_one_line(run: Run, shop: str, entry: dict[str, Any], message: str) -> None:
     refused = run("virtual_machine", namespace=shop, **entry)
     assert refused["failed"]
     assert refused["msg"] == f"{shop}/web: {message}"

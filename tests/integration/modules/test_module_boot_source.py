@@ -268,7 +268,7 @@ def proxy(session: Session, tmp_path: Path) -> dict[str, Any]:
     return {"ca_cert": str(path)}
 
 
-def test_an_upload(run: Run, session: Session, shop: str, proxy: dict[str, Any], tmp_path: Path) -> None:
+def test_upload_is_verified_once(run: Run, session: Session, shop: str, proxy: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "disk.img"
     path.write_bytes(b"v" * 5000)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()

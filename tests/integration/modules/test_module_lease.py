@@ -75,7 +75,7 @@ def test_concurrent_holders_take_turns(cluster: Path, namespace: str) -> None:
         ),
     ],
 )
-def test_bad_input(lease: Run, options: dict[str, Any], message: str) -> None:
+def test_bad_input_is_one_line(lease: Run, options: dict[str, Any], message: str) -> None:
     assert lease(**options)["msg"] == message
 
 

@@ -195,7 +195,7 @@ def test_hostile_names_fail_alone(cluster: Path, namespace: str) -> None:
 
 
 @pytest.mark.parametrize("namespace_name", ["../kube-system", "a/b", "ünï", "?watch=1"])
-def test_hostile_namespaces(cluster: Path, namespace_name: str) -> None:
+def test_hostile_namespaces_are_rejected(cluster: Path, namespace_name: str) -> None:
     options = {"kubeconfig": str(cluster), "namespace": namespace_name}
     result = execute("virtual_machine", {**options, "virtual_machines": [vm_alone("a")]})
     assert result["failed"] and "Traceback" not in result["msg"]
@@ -226,7 +226,7 @@ DEEP = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize("depth", [50, 150, pytest.param(400, marks=DEEP)])
-def test_deep_nesting(cluster: Path, namespace: str, depth: int) -> None:
+def test_deep_nesting_is_rejected(cluster: Path, namespace: str, depth: int) -> None:
     nested: Any = "end"
     for _level in range(depth):
         nested = {"a": nested}

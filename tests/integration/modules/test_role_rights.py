@@ -115,7 +115,7 @@ def test_every_role_is_tested() -> None:
     assert {f"test_{name.removeprefix('roles/')}" for name in ROLES} <= set(globals())
 
 
-def test_virtual_machines(account: Account, tmp_path: Path) -> None:
+def test_rights_of_virtual_machines(account: Account, tmp_path: Path) -> None:
     prepared = Play(account, [], "")
     prepared.stock()
     runs = named(
@@ -141,7 +141,7 @@ def test_virtual_machines(account: Account, tmp_path: Path) -> None:
     judge(runs, play(account, runs, "virtual_machines", steps, tmp_path))
 
 
-def test_boot_sources(account: Account, tmp_path: Path) -> None:
+def test_rights_of_boot_sources(account: Account, tmp_path: Path) -> None:
     """The rights are those of the module alone, which test_module_rights takes away one by one."""
     prepared = Play(account, [], "")
     runs = named(prepared.name, all_and_least("boot_sources"))
@@ -172,7 +172,7 @@ def test_boot_sources(account: Account, tmp_path: Path) -> None:
     judge(runs, play(account, runs, "boot_sources", steps, tmp_path))
 
 
-def test_common_instancetypes(account: Account, tmp_path: Path) -> None:
+def test_rights_of_common_instancetypes(account: Account, tmp_path: Path) -> None:
     prepared = Play(account, [], "")
     role = "common_instancetypes"
     # test_module_rights.py sets the field, in check mode: the cluster keeps its instancetypes.
@@ -199,7 +199,7 @@ def test_common_instancetypes(account: Account, tmp_path: Path) -> None:
             prepared.prepare(module, **{f"{module}s": entries}, state="absent", force=True)
 
 
-def test_revision_refresh(account: Account, tmp_path: Path) -> None:
+def test_rights_of_revision_refresh(account: Account, tmp_path: Path) -> None:
     role, prepared = "revision_refresh", Play(account, [], "")
     rights = atoms(f"roles/{role}")
     # What a VM names in its namespace has to be read.

@@ -104,7 +104,7 @@ def test_job_slice_covers_its_own_vms(
     assert fleet.generations() == {"vm-000": 1, "vm-001": 2, "vm-002": 1, "vm-003": 1}
 
 
-def test_bad_input(environment: dict[str, str], namespace: str, tmp_path: Path) -> None:
+def test_bad_input_is_one_line(environment: dict[str, str], namespace: str, tmp_path: Path) -> None:
     host = {"vm_name": "vm-001", "vm_namespace": "nowhere"}
     wrong: list[tuple[dict[str, str], dict[str, Any], str]] = [
         (

@@ -159,7 +159,7 @@ def test_report_without_the_right_to_list_all_vms(
         ),
     ],
 )
-def test_bad_input(report: Report, variables: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_bad_input_is_one_line(report: Report, variables: dict[str, Any], message: str, tmp_path: Path) -> None:
     code, output = report(**variables)
     assert code == 2
     assert message in output

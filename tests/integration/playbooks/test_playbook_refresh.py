@@ -280,7 +280,7 @@ def connected(vm: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("asked", [True, False])
-def test_health_checks(tmp_path: Path, asked: bool) -> None:
+def test_unhealthy_vms_say_why(tmp_path: Path, asked: bool) -> None:
     ready = {"type": "Ready", "status": "True", "message": ""}
     starting = {"type": "Ready", "status": "False", "message": "Guest VM is not reported as running"}
     agent = {"type": "AgentConnected", "status": "True"}
@@ -443,7 +443,7 @@ def test_permanent_restart_condition_restarts_once(fleet: Fleet, monkeypatch: py
         ({"time_zone": "Europe/Nowhere"}, "revision_refresh_time_zone: 'Europe/Nowhere' is unknown"),
     ],
 )
-def test_invalid_variables(fleet: Fleet, variables: dict[str, object], message: str) -> None:
+def test_invalid_variables_are_named(fleet: Fleet, variables: dict[str, object], message: str) -> None:
     code, output = fleet.refresh(**variables)
     assert code != 0
     assert message in output

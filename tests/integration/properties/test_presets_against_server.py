@@ -66,7 +66,7 @@ def await_marks(session: Session, namespace: str, name: str) -> None:
         time.sleep(0.2)
 
 
-def test_presets(session: Session, declared: str) -> None:
+def test_presets_change_vmis_as_the_server_does(session: Session, declared: str) -> None:
     different: dict[str, Any] = {}
     for number, (name, case) in enumerate(CASES.items()):
         answer, result = asked(session, declared, name), case.answer(labelled(name))

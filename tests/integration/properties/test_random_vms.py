@@ -95,7 +95,9 @@ def made(
 
 @SETTINGS
 @given(WORLDS, st.lists(VMS, min_size=TOGETHER, max_size=TOGETHER))
-def test_new_vms(session: Session, namespace: str, world: list[Manifest], vms: list[Manifest]) -> None:
+def test_new_vms_are_judged_as_the_server_does(
+    session: Session, namespace: str, world: list[Manifest], vms: list[Manifest]
+) -> None:
     with made(world, session, namespace) as (objects, named):
         for vm in map(named, vms):
             answer = ask(session, vm)
@@ -111,7 +113,7 @@ def test_new_vms(session: Session, namespace: str, world: list[Manifest], vms: l
 
 @SETTINGS
 @given(WORLDS, VMS, st.lists(VMS, min_size=TOGETHER, max_size=TOGETHER))
-def test_changed_vms(
+def test_changed_vms_are_judged_as_the_server_does(
     session: Session, namespace: str, world: list[Manifest], first: Manifest, changes: list[Manifest]
 ) -> None:
     with made(world, session, namespace) as (objects, named):

@@ -61,7 +61,7 @@ def tasks(name: str) -> list[dict[str, Any]]:
     return result
 
 
-def test_examples(tmp_path: Path) -> None:
+def test_documented_results_are_returned(tmp_path: Path) -> None:
     for file in ("catalog.yml", "bundle.yaml"):
         (tmp_path / file).write_text(yaml.safe_dump_all(CATALOG))
     (tmp_path / "acme.yml").write_text(yaml.safe_dump(DEFINITION))

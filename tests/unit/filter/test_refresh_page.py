@@ -128,7 +128,7 @@ def test_plan_is_written_in_the_conditional() -> None:
         ((result(), "", 0), "_page: rows: expected a whole number, 1 or more, found 0"),
     ],
 )
-def test_bad_input(arguments: tuple[Any, ...], outcome: str) -> None:
+def test_bad_input_is_one_line(arguments: tuple[Any, ...], outcome: str) -> None:
     with pytest.raises(AnsibleFilterError) as caught:
         refresh_page(*arguments)
     assert str(caught.value).startswith(outcome)

@@ -120,7 +120,7 @@ def test_the_workflow(awx: Awx) -> None:
         ({"slices": "many"}, "awx_setup_slices: is many; write a whole number, 1 or more"),
     ],
 )
-def test_bad_input(awx: Awx, variables: Settings, message: str) -> None:
+def test_bad_input_is_one_line(awx: Awx, variables: Settings, message: str) -> None:
     code, output = awx.run(**variables)
     assert code == 2 and message in output
     assert not awx.log.exists()

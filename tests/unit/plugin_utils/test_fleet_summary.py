@@ -359,7 +359,7 @@ def test_an_empty_fleet() -> None:
         ({"now": "today"}, "_fleet: now: 'today' is not a time; write a time such as 2026-03-01T08:00:00Z"),
     ],
 )
-def test_bad_input(arguments: dict[str, Any], result: str) -> None:
+def test_bad_input_is_one_line(arguments: dict[str, Any], result: str) -> None:
     with pytest.raises(AnsibleFilterError) as caught:
         fleet(**{"value": [], **arguments})
     assert str(caught.value) == result

@@ -120,7 +120,7 @@ def test_the_page_has_a_column_and_a_filter() -> None:
         ([{"cluster": "east"}], "_fleet_clusters: [0]: kubevirt_version is missing"),
     ],
 )
-def test_bad_input(value: Any, message: str) -> None:
+def test_bad_input_is_one_line(value: Any, message: str) -> None:
     with pytest.raises(AnsibleFilterError) as caught:
         fleet_clusters(value)
     assert str(caught.value) == message
