@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api.quantity import parse
+from ..api.schema import TYPES
 from .texts import ChecksumError, UrlError, parse_checksum, printed, scheme
 
 INVALID: Final = "FieldValueInvalid"
@@ -149,7 +150,6 @@ def _populator(populator: dict[str, Any], title: str, path: str) -> list[Cause]:
     return causes
 
 
-_KINDS: Final = ("http", "s3", "gcs", "registry", "pvc", "upload", "blank", "imageio", "vddk", "snapshot")
 _CONTENT_TYPES: Final = ("kubevirt", "archive")
 _URL_SCHEMES: Final = ("http", "https", "gs")
 _REGISTRY_SCHEMES: Final = ("docker", "oci-archive")
@@ -158,7 +158,7 @@ _PULL_METHODS: Final = ("pod", "node")
 
 def source_problems(source: dict[str, Any], content_type: str, field: str) -> list[Cause]:
     """The causes for a source. field: of the object with the source, such as ``spec``."""
-    kinds = [kind for kind in _KINDS if source.get(kind) is not None]
+    kinds = [kind for kind in TYPES["DataVolumeImport"] if source.get(kind) is not None]
     if len(kinds) != 1:
         return [
             Cause(f"{'Multiple' if kinds else 'Missing'} Data volume source{'s' if kinds else ''}", f"{field}.source")

@@ -98,7 +98,7 @@ def test_cdi_accepts_objects_of_an_image_stream() -> None:
     volume, cron = source.volume(params, "", {}), source.cron(params, {})
     assert volume["spec"]["source"] == cron["spec"]["template"]["spec"]["source"] == {"registry": registry}
     assert volume["metadata"]["name"] != source.volume_name(options(image_stream="debian"), "")
-    assert admission.data_volume_refusal(volume, None, None) is None
+    assert admission.data_volume_refusal(volume) is None
     assert admission.data_import_cron_refusal(cron, None, {"UTC"}) is None
 
 
