@@ -132,15 +132,14 @@ def _credential(field: str, credential: Options, method: Part) -> Part:
 DEFAULT_MEMORY: Final = "512Mi"
 
 
-def manifest(options: Options, validate: bool = True) -> Manifest:
-    """The manifest of the options, as `validation.validated` returns it.
+def manifest(options: Options) -> Manifest:
+    """The manifest of the options, as `manifests.validated` returns it.
 
     It contains a run strategy and memory only if given; `virtual_machine.reconcile` adds the defaults for a new VM.
     options: None if not given. `spec` and `template` hold fields without an option and are merged with the others.
-    validate: see `validation.validated`. Raises schema.FieldError for an invalid VM; the checks have virtctl's order.
+    Raises schema.FieldError for an invalid VM; the checks have virtctl's order.
     """
-    if validate:
-        check_name(options)
+    check_name(options)
     check_exclusive(options)
     spec: Manifest = {"template": {"spec": _vmi_spec(options)}}
     if options.get("run_strategy") is not None:
@@ -153,7 +152,7 @@ def manifest(options: Options, validate: bool = True) -> Manifest:
         if matcher is not None:
             merge(spec, {role.matcher: matcher}, "spec")
     metadata = {field: options[field] for field in ("name", "namespace", "labels", "annotations") if options.get(field)}
-    result = validated("VirtualMachine", {"metadata": metadata, "spec": spec}, options, validate)
+    result = validated("VirtualMachine", {"metadata": metadata, "spec": spec}, options)
     return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", **result}
 
 
