@@ -102,6 +102,23 @@ def test_cdi_accepts_objects_of_an_image_stream() -> None:
     assert admission.data_import_cron_refusal(cron, None, {"UTC"}) is None
 
 
+def test_volume_takes_a_file() -> None:
+    params = options(upload={"archive": False, "volume": "disk"}, force_bind=True)
+    manifest = source.volume(params, DIGEST, {"a": "b"})
+    assert manifest["metadata"] == {
+        "name": "disk",
+        "namespace": "golden",
+        "labels": {"a": "b", "boot-source.virtshape.dev/name": "fedora"},
+        "annotations": {"cdi.kubevirt.io/storage.bind.immediate.requested": "", source.DIGEST: DIGEST},
+    }
+    assert manifest["spec"] == {
+        "contentType": "kubevirt",
+        "source": {"upload": {}},
+        "storage": {"resources": {"requests": {"storage": "1Gi"}}},
+    }
+    assert admission.data_volume_refusal(manifest) is None
+
+
 def test_volume_imports_an_image_by_digest() -> None:
     params = options(
         image="quay.io/a/b:1",
