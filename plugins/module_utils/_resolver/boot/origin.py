@@ -18,7 +18,7 @@ class Image(NamedTuple):
     name: of the image, without scheme.
 
     namespace: of the Secret and the ConfigMap; "" if the disk names none. architecture: "" if the disk does not name
-    one.
+    one. insecure: ask its registry with any certificate and by plain HTTP, whatever CDI does.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Image(NamedTuple):
     secret: str = ""
     ca_config_map: str = ""
     architecture: str = ""
+    insecure: bool = False
 
 
 def existing_volume(vm: Manifest, volume: str) -> str:

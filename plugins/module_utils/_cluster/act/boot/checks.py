@@ -14,8 +14,10 @@ from ...client import upload_proxy
 from ...client.errors import RequestFailed, optional
 from ...client.pool import map_concurrently
 from ...client.session import Session
-from ...read.boot_sources import CONFIG_MAP, SECRET, Defaults, file_of, image_of
+from ...read.boot_sources import default_problems, file_of, image_of
 from ...read.kubevirt import CDI_CONFIG, Cdi, cdi
+from ...read.lookup import ClusterLookup
+from ...read.registry import CONFIG_MAP, SECRET
 from ..declare import apply_findings
 from ..engine import WriteSettings
 from ..kind_handler import Finding
@@ -53,12 +55,14 @@ class _Checks:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._defaults = Defaults(session)
+        self._lookup = ClusterLookup(session)
 
     def findings(self, boot_source: BootSourceState) -> Iterator[Finding]:
         options, cluster = boot_source.options, cdi(self._session)
-        problems = self._defaults.problems(options["namespace"], boot_source.labels, boot_source.content.architecture)
-        yield from (Finding(problem.text, missing=problem.missing) for problem in problems)
+        problems = default_problems(
+            self._session, self._lookup, options["namespace"], boot_source.labels, boot_source.content.architecture
+        )
+        yield from (Finding(text, missing=missing) for text, missing in problems)
         if boot_source.state != LABELED and boot_source.has_data_source:
             yield from self._owner(boot_source)
             yield from self._consumers(boot_source)
