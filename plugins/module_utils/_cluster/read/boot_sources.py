@@ -41,11 +41,11 @@ def image_of(session: Session, options: Options) -> Content:
         options.get("architecture") or "",
         options["insecure_registry"],
     )
-    if not options["ask_registry"]:
+    if not options["query_registry"]:
         digest = reference(image.name).digest
         if digest or options.get("schedule"):
             return Content(digest)
-        return Content(problem="ask_registry: false needs an image with a digest, NAME@sha256:..., or a schedule")
+        return Content(problem="query_registry: false needs an image with a digest, NAME@sha256:..., or a schedule")
     content = content_of(session, image)
     if not content.problem and image.architecture and content.architecture != image.architecture:
         return Content(problem=f"{image.name} is for {content.architecture}, not for {image.architecture}")
