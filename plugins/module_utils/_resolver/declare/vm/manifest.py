@@ -13,6 +13,7 @@ from ...api.manifest import Manifest, Options
 from ...api.matcher import ROLES
 from ...api.names import shown
 from ...api.tree import copy, merge
+from ..argument_spec import to_manifest
 from ..manifests import canonical_quantity, check_name, validated
 from . import cloud_init, inference
 from .volumes import SYSPREP_DISK, Disks, boot_volume, has_image, lacks_labels, sysprep_source
@@ -35,36 +36,22 @@ def networks(entries: list[Options]) -> tuple[list[Part], list[Part]]:
 
 
 def _interface(name: str, entry: Options) -> Part:
-    interface: Part = {"name": name}
+    # The option `binding` names a field of the API; the field of that name is a plugin.
+    interface: Part = to_manifest("Interface", {**entry, "name": name, "binding": None})
     if entry.get("binding_plugin"):
         interface["binding"] = {"name": entry["binding_plugin"]}
     else:
         # masquerade is the usual binding of the pod network: the VM is reached by its pod's address.
         interface[entry.get("binding") or ("bridge" if entry.get("multus") else "masquerade")] = {}
-    for option, field in (("model", "model"), ("mac_address", "macAddress"), ("boot_order", "bootOrder")):
-        if entry.get(option) is not None:
-            interface[field] = entry[option]
-    if entry.get("ports"):
-        interface["ports"] = [
-            {field: port[field] for field in ("name", "port", "protocol") if port.get(field) is not None}
-            for port in entry["ports"]
-        ]
     return interface
 
 
 def efi(options: Options) -> Part:
     """The EFI fields of a domain. Secure boot, the default, needs system management mode."""
-    fields = (("secure_boot", "secureBoot"), ("persistent", "persistent"))
-    loader = {field: options[name] for name, field in fields if options.get(name) is not None}
-    domain: Part = {"firmware": {"bootloader": {"efi": loader}}}
+    domain: Part = {"firmware": {"bootloader": {"efi": to_manifest("EFI", options)}}}
     if options.get("secure_boot") is not False:
         domain["features"] = {"smm": {"enabled": True}}
     return domain
-
-
-def tpm(options: Options) -> Part:
-    """The TPM device. Its state lasts as long as the VMI; with `persistent`, as long as the VM."""
-    return {"persistent": options["persistent"]} if options.get("persistent") is not None else {}
 
 
 _GUEST_AGENT: Final = "ga"
@@ -188,7 +175,7 @@ def _vmi_spec(options: Options) -> Manifest:
     if options.get("memory") is not None:
         domain["memory"] = {"guest": canonical_quantity("memory", options["memory"])}
     if options.get("cpu") is not None:
-        domain["cpu"] = {field: value for field, value in options["cpu"].items() if value is not None}
+        domain["cpu"] = to_manifest("CPU", options["cpu"])
     for option, field in (
         ("termination_grace_period", "terminationGracePeriodSeconds"),
         ("node_selector", "nodeSelector"),
@@ -202,7 +189,7 @@ def _vmi_spec(options: Options) -> Manifest:
     if options.get("efi") is not None:
         domain.update(efi(options["efi"]))
     if options.get("tpm") is not None:
-        domain["devices"]["tpm"] = tpm(options["tpm"])
+        domain["devices"]["tpm"] = to_manifest("TPMDevice", options["tpm"])
     return spec
 
 

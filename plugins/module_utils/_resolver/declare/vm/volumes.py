@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ...api.errors import FieldError
 from ...api.manifest import Options
 from ...api.names import shown, subdomain
+from ..argument_spec import fields, to_manifest
 from ..manifests import canonical_quantity
 from . import cloud_init
+from .options import IMPORT_SOURCES
 
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
 _LONGEST_LABEL: Final = 63
@@ -47,55 +49,13 @@ def check_label(path: str, name: str) -> None:
         raise FieldError(path, f"{quoted} {' and '.join(problems)}; use a name such as root-disk")
 
 
-class _Source(NamedTuple):
-    """The spelling of a source.
-
-    fields: option → field of the API. required: options that it needs. sized: the option `size` is required, because
-    the source has no size.
-    """
-
-    fields: dict[str, str]
-    required: tuple[str, ...] = ()
-    sized: bool = True
-
-
-_SECRET: Final = {"secret_ref": "secretRef"}
-_CERTIFICATE: Final = {"cert_config_map": "certConfigMap"}
-_OBJECT: Final = {"name": "name", "namespace": "namespace"}
-
-SOURCES: Final[dict[str, _Source]] = {
-    "blank": _Source({}),
-    "gcs": _Source({"url": "url", **_SECRET}, ("url",)),
-    "http": _Source(
-        {
-            "url": "url",
-            **_SECRET,
-            **_CERTIFICATE,
-            "extra_headers": "extraHeaders",
-            "secret_extra_headers": "secretExtraHeaders",
-        },
-        ("url",),
-    ),
-    "imageio": _Source({"url": "url", "disk_id": "diskId", **_SECRET, **_CERTIFICATE}, ("url", "disk_id")),
-    "pvc": _Source(_OBJECT, ("name", "namespace"), sized=False),
-    "registry": _Source(
-        {"url": "url", "image_stream": "imageStream", "pull_method": "pullMethod", **_SECRET, **_CERTIFICATE}
-    ),
-    "s3": _Source({"url": "url", **_SECRET, **_CERTIFICATE}, ("url",)),
-    "snapshot": _Source(_OBJECT, ("name", "namespace"), sized=False),
-    "vddk": _Source(
-        {
-            "url": "url",
-            "uuid": "uuid",
-            "thumbprint": "thumbprint",
-            **_SECRET,
-            "backing_file": "backingFile",
-            "init_image_url": "initImageURL",
-        },
-        ("url", "uuid", "thumbprint", "secret_ref", "backing_file"),
-    ),
-    "data_source": _Source(_OBJECT, ("name",), sized=False),
+# The sources of an import by option → the type of its fields.
+_IMPORT_TYPES: Final = {
+    **{field.option: field.type for field in fields("DataVolumeImport")},
+    "data_source": "DataVolumeSourceRef",
 }
+# They have the size of what they copy.
+_SIZED: Final = ("pvc", "snapshot", "data_source")
 
 
 def data_volume_spec(path: str, options: Options) -> dict[str, Any]:
@@ -105,25 +65,22 @@ def data_volume_spec(path: str, options: Options) -> dict[str, Any]:
     Raises FieldError, first for an invalid size, then for options of the source, then for a missing size.
     """
     storage = _storage(path, options)
-    sources = [name for name in SOURCES if options.get(name) not in (None, False)]
+    sources = [name for name in IMPORT_SOURCES if options.get(name) not in (None, False)]
     if len(sources) != 1:
-        raise FieldError(path, f"requires exactly one of {', '.join(SOURCES)}")
-    name, source = sources[0], SOURCES[sources[0]]
+        raise FieldError(path, f"requires exactly one of {', '.join(IMPORT_SOURCES)}")
+    (name,) = sources
     values = {} if name == "blank" else {option: value for option, value in options[name].items() if value}
-    for option in source.required:
-        if option not in values:
+    for option, declaration in IMPORT_SOURCES[name].get("options", {}).items():
+        if declaration.get("required") and option not in values:
             raise FieldError(f"{path}.{name}.{option}", "required for this source")
     if name == "registry" and ("url" in values) == ("image_stream" in values):
         raise FieldError(f"{path}.registry", "requires exactly one of url and image_stream")
-    if options.get("size") is None and source.sized:
+    if options.get("size") is None and name not in _SIZED:
         raise FieldError(f"{path}.size", f"required; the source {name} does not define the size of the disk")
-    api_source = {source.fields[option]: value for option, value in values.items()}
-    spec: dict[str, Any]
+    source = to_manifest(_IMPORT_TYPES[name], values)
     if name == "data_source":
-        spec = {"sourceRef": {"kind": "DataSource", **api_source}}
-    else:
-        spec = {"source": {name: api_source}}
-    return {**spec, "storage": storage}
+        return {"sourceRef": {"kind": "DataSource", **source}, "storage": storage}
+    return {"source": {name: source}, "storage": storage}
 
 
 def _storage(path: str, options: Options) -> dict[str, Any]:
