@@ -35,7 +35,6 @@ LABELED_KINDS: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot")
 _TARGETS: Final = {"dataSource": "DataSource", "pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
 _BIND: Final = "cdi.kubevirt.io/storage.bind.immediate.requested"
 _DIGITS: Final = 12
-_MAX_CRON_NAME: Final = 63
 _STOPPED: Final = ("ImagePullFailed", "Error")
 
 
@@ -79,8 +78,8 @@ def _check(options: Options) -> None:
         raise FieldError("pull_method", "only nodes pull the image of an ImageStream")
     for text in options.get("consumers") or ():
         parse_consumer(text)
-    if options.get("schedule") is not None and len(options["name"]) > _MAX_CRON_NAME:
-        raise FieldError("name", f"with schedule it has at most {_MAX_CRON_NAME} characters")
+    if options.get("schedule") is not None and len(options["name"]) > names.LONGEST_LABEL:
+        raise FieldError("name", f"with schedule it has at most {names.LONGEST_LABEL} characters")
     if options["keep"] < 1:
         raise FieldError("keep", "1 is the least: the volume that is in use")
     _check_content(options)

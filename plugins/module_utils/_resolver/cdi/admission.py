@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from ..api import schema
 from ..api.errors import FieldError, go_reason
+from ..api.names import LONGEST_LABEL, LONGEST_SUBDOMAIN
 from . import data_volume, schedule
 from .data_volume import DUPLICATE, Cause, Refusal, refused, too_long, unreadable
 
-_MAX_SUBDOMAIN: Final = 253
-_MAX_LABEL: Final = 63
 _GARBAGE_COLLECT: Final = (None, "Never", "Outdated")
 
 
@@ -24,7 +23,7 @@ def data_volume_refusal(new: dict[str, Any], old: dict[str, Any] | None = None) 
         return unreadable(go_reason(error))
     if changed:
         return refused([Cause("Cannot update DataVolume Spec", "DataVolume.Spec", DUPLICATE)])
-    causes = too_long((new.get("metadata") or {}).get("name") or "", _MAX_SUBDOMAIN)
+    causes = too_long((new.get("metadata") or {}).get("name") or "", LONGEST_SUBDOMAIN)
     return refused(causes or data_volume.problems(spec, "spec"))
 
 
@@ -37,7 +36,7 @@ def data_import_cron_refusal(
         changed = _changed("DataImportCronSpec", spec, old)
     except FieldError as error:
         return unreadable(go_reason(error))
-    causes = too_long((new.get("metadata") or {}).get("name") or "", _MAX_LABEL)
+    causes = too_long((new.get("metadata") or {}).get("name") or "", LONGEST_LABEL)
     if not causes and old is not None:
         if changed:
             causes = [Cause("Cannot update DataImportCron Spec", "DataImportCron.Spec", DUPLICATE)]
@@ -71,7 +70,7 @@ def _cron_field_problems(spec: dict[str, Any], zones: Container[str] | None) -> 
     data_source = spec.get("managedDataSource") or ""
     if not data_source:
         return [Cause("Illegal ManagedDataSource value", "spec.ManagedDataSource")]
-    return too_long(data_source, _MAX_LABEL)
+    return too_long(data_source, LONGEST_LABEL)
 
 
 def _next_stage(spec: dict[str, Any]) -> tuple[str, ...]:

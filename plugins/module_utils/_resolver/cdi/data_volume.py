@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+from ..api.names import LONGEST_SUBDOMAIN
 from ..api.quantity import parse
 from ..api.schema import TYPES
 from .texts import ChecksumError, UrlError, parse_checksum, printed, scheme
@@ -55,7 +56,6 @@ def too_long(name: str, maximum: int) -> list[Cause]:
 
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _MIN_SIZE: Final = 2**20
-_MAX_NAME: Final = 253
 
 
 def problems(spec: dict[str, Any], field: str) -> list[Cause]:
@@ -68,7 +68,7 @@ def problems(spec: dict[str, Any], field: str) -> list[Cause]:
         return [Cause(message, f"{field}.PVC.Storage")]
     volume: dict[str, Any] = storage if pvc is None else pvc  # type: ignore[assignment]
     causes = _size(spec, volume, "Storage" if pvc is None else "PVC", field)
-    causes = causes or too_long(volume.get("storageClassName") or "", _MAX_NAME)
+    causes = causes or too_long(volume.get("storageClassName") or "", LONGEST_SUBDOMAIN)
     causes = causes or _access_modes(volume.get("accessModes") or [], pvc is not None, field)
     if causes:
         return causes

@@ -11,15 +11,12 @@ from typing import Any, Final
 
 from ...api.errors import FieldError
 from ...api.manifest import Options
-from ...api.names import shown, subdomain
+from ...api.names import LABEL, LONGEST_LABEL, LONGEST_SUBDOMAIN, shown, subdomain
 from ..argument_spec import fields, to_manifest
 from ..manifests import canonical_quantity
 from . import cloud_init
 from .options import IMPORT_SOURCES
 
-_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
-_LONGEST_LABEL: Final = 63
-_LONGEST_DOTTED: Final = 253
 # The letters of Kubernetes' generated names, which form no words.
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX: Final = 5
@@ -39,13 +36,13 @@ def check_label(path: str, name: str) -> None:
     """Raises FieldError unless the name is an RFC 1123 label, as for volumes. Lists all errors, in virtctl's words."""
     problems = []
     # The limit is in bytes.
-    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_LABEL:
-        problems.append(f"is longer than {_LONGEST_LABEL} characters")
-    if not _LABEL.fullmatch(name):
+    if len(name.encode("utf-8", "surrogatepass")) > LONGEST_LABEL:
+        problems.append(f"is longer than {LONGEST_LABEL} characters")
+    if not re.fullmatch(LABEL, name):
         form = "must consist of a-z, 0-9 and -, with a letter or digit at both ends"
         problems.append(form if subdomain(name) else "has dots")
     if problems:
-        quoted = repr(name) if len(name) <= _LONGEST_DOTTED else shown(name)
+        quoted = repr(name) if len(name) <= LONGEST_SUBDOMAIN else shown(name)
         raise FieldError(path, f"{quoted} {' and '.join(problems)}; use a name such as root-disk")
 
 
