@@ -11,7 +11,6 @@ from ...._resolver.api.errors import Panic
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.boot import source
 from ...._resolver.boot.image import Content
-from ...._resolver.boot.source import import_status
 from ...._resolver.boot.upload import holds
 from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
@@ -118,7 +117,7 @@ def is_filled(session: Session, boot_source: BootSourceState) -> bool:
     live = session.get(BY_NAME[boot_source.volume_kind], boot_source.options["namespace"], boot_source.volume)
     if live is None:
         return False
-    return holds(live, boot_source.content.digest) if boot_source.uploads else import_status(live).done
+    return holds(live, boot_source.content.digest) if boot_source.uploads else source.import_status(live).done
 
 
 def declare_objects(

@@ -22,6 +22,7 @@ from ..engine import WriteSettings, send, send_create
 from .state import BootSourceState
 
 Manifest = dict[str, Any]
+Options = dict[str, Any]
 
 _CLAIM: Final = BY_NAME["PersistentVolumeClaim"]
 _DATA_VOLUME: Final = BY_NAME["DataVolume"]
@@ -60,8 +61,7 @@ class Progress:
 
 def upload(session: Session, boot_source: BootSourceState, settings: WriteSettings) -> None:
     """Uploads the file of a boot source to its volume. Raises UploadFailed, OSError, and what requests raise."""
-    proxy, path = boot_source.options.get("upload_proxy") or {}, Path(boot_source.options["upload"]["path"])
-    pool = upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
+    path, pool = Path(boot_source.options["upload"]["path"]), proxy_connections(boot_source.options)
     progress = Progress(boot_source.volume, path.stat().st_size)
     with path.open("rb") as file:
         try:
@@ -69,6 +69,18 @@ def upload(session: Session, boot_source: BootSourceState, settings: WriteSettin
         except UploadFailed as error:
             progress_note = f" ({progress.read} bytes of the file had been read)" if progress.read else ""
             raise UploadFailed(f"{error}{progress_note}") from error
+
+
+def proxy_url(session: Session, options: Options) -> str:
+    """The URL of the upload proxy: the task's, else the one that CDI publishes, "" if there is none."""
+    url = (options.get("upload_proxy") or {}).get("url")
+    return url or rules.proxy_url(session.request("GET", CDI_CONFIG.path(name="config")))
+
+
+def proxy_connections(options: Options) -> Any:
+    """Connections to the upload proxy. Raises OSError for an unusable `upload_proxy.ca_cert`."""
+    proxy = options.get("upload_proxy") or {}
+    return upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
 
 
 class _Upload:
@@ -90,9 +102,7 @@ class _Upload:
         else:
             self._update_existing(claim)
         self._wait_until_ready()
-        url = (self._options.get("upload_proxy") or {}).get("url") or ""
-        url = url or rules.proxy_url(self._session.request("GET", CDI_CONFIG.path(name="config")))
-        url, problem = rules.proxy_address(url)
+        url, problem = rules.proxy_address(proxy_url(self._session, self._options))
         _check(problem)
         self._send(file, pool, progress, url)
         if timeout:

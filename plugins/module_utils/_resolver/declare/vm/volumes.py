@@ -51,8 +51,8 @@ _IMPORT_TYPES: Final = {
     **{field.option: field.type for field in fields("DataVolumeImport")},
     "data_source": "DataVolumeSourceRef",
 }
-# They have the size of what they copy.
-_SIZED: Final = ("pvc", "snapshot", "data_source")
+# Copies have the size of their source.
+_COPIES: Final = ("pvc", "snapshot", "data_source")
 
 
 def data_volume_spec(path: str, options: Options) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def data_volume_spec(path: str, options: Options) -> dict[str, Any]:
             raise FieldError(f"{path}.{name}.{option}", "required for this source")
     if name == "registry" and ("url" in values) == ("image_stream" in values):
         raise FieldError(f"{path}.registry", "requires exactly one of url and image_stream")
-    if options.get("size") is None and name not in _SIZED:
+    if options.get("size") is None and name not in _COPIES:
         raise FieldError(f"{path}.size", f"required; the source {name} does not define the size of the disk")
     source = to_manifest(_IMPORT_TYPES[name], values)
     if name == "data_source":
