@@ -1,6 +1,7 @@
 """Volumes, disks and DataVolumes of a VM from the options `volumes` and `boot`, with names for those that have none.
 
-A generated name depends only on the VM, so that a second run finds what the first has created.
+A generated name depends only on the VM, so that a second run finds what the first has created. Ansible has checked the
+options, but takes null and an empty text for values: what they leave missing is found here.
 """
 
 from __future__ import annotations
