@@ -48,7 +48,10 @@ _DAY = 86400
 _TOKEN_NAME = {"token-for-upload-": "token-for-virtctl-"}
 # Ours (a regular expression) and what virtctl says instead.
 _SAID = (
-    (r"an archive needs volume_mode .*", "In archive upload the volume mode should always be filesystem"),
+    (
+        r"upload.archive: an archive needs volume_mode .*",
+        "In archive upload the volume mode should always be filesystem",
+    ),
     (
         r"there is no PersistentVolumeClaim \S+/(\S+), and upload.create is false",
         r'persistentvolumeclaims "\1" not found',

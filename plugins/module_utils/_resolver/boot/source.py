@@ -89,6 +89,8 @@ def _check_content(options: Options) -> None:
     upload = options.get("upload") or {}
     if upload.get("create") is False and not upload.get("volume"):
         raise FieldError("upload.volume", "required with create: false, which uploads to an existing volume")
+    if upload.get("archive") and options.get("volume_mode") == "Block":
+        raise FieldError("upload.archive", "an archive needs volume_mode Filesystem")
     if upload.get("volume") and subdomain(upload["volume"]):
         raise FieldError("upload.volume", f"{upload['volume']!r} {subdomain(upload['volume'])}")
     if not (options.get("pvc") or options.get("snapshot") or upload.get("create") is False):

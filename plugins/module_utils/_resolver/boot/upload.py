@@ -31,12 +31,6 @@ _OUTDATED: Final = "the object has been modified; please apply your changes to t
 _TRUE: Final = ("1", "t", "T", "true", "TRUE", "True")
 
 
-def request_problem(options: Options) -> str:
-    """The error in the combination of options."""
-    archive = options["upload"]["archive"] and options.get("volume_mode") == "Block"
-    return "an archive needs volume_mode Filesystem" if archive else ""
-
-
 def claim(volume: Manifest) -> Manifest:
     """The PersistentVolumeClaim that CDI prepares for an upload, instead of a DataVolume."""
     metadata, spec = volume["metadata"], volume["spec"]

@@ -95,7 +95,6 @@ class _Upload:
 
     def run(self, file: BinaryIO, pool: Any, progress: Progress, timeout: float) -> None:
         """pool: connections to the upload proxy. timeout: seconds for CDI to process the file; 0 does not wait."""
-        _check(rules.request_problem(self._options))
         claim = self._existing()
         if claim is None:
             self._create()

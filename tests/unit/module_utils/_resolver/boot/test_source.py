@@ -42,6 +42,7 @@ def options(**params: Any) -> dict[str, Any]:
         ({"image": "fedora", "consumers": ["shop", "A"]}, "consumers"),
         ({"upload": {"path": "x", "create": False}}, "upload.volume"),
         ({"upload": {"path": "x", "volume": "A"}}, "upload.volume"),
+        ({"upload": {"path": "x", "archive": True}, "volume_mode": "Block"}, "upload.archive"),
         ({"state": "labeled", "kind": "PersistentVolumeClaim"}, "state"),
         ({"state": "labeled", "kind": "PersistentVolumeClaim", "preference": "fedora", "pvc": {"name": "a"}}, "pvc"),
     ],
