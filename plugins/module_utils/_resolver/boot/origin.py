@@ -47,10 +47,10 @@ def image_of(vm: Manifest, volume: str, existing: Mapping[str, Manifest]) -> Ima
         return Image(str(container_disk["image"]), namespace, str(container_disk.get("imagePullSecret") or ""))
     name = data_volume_of(vm_volume)
     spec = template_specs(vm).get(name) or (existing.get(name) or {}).get("spec") or {}
-    return registry_image((spec.get("source") or {}).get("registry") or {}, namespace)
+    return _registry_image((spec.get("source") or {}).get("registry") or {}, namespace)
 
 
-def registry_image(registry: Manifest, namespace: str) -> Image | None:
+def _registry_image(registry: Manifest, namespace: str) -> Image | None:
     """The image of a registry source of CDI; None if the source names none. namespace: of its Secret and ConfigMap."""
     if not registry.get("url"):
         return None
@@ -84,7 +84,7 @@ class Origin(NamedTuple):
 def origin_of(content: Manifest, namespace: str, source: Manifest | None = None) -> Origin:
     """The image of a DataVolume, a DataImportCron or a claim. source: the DataSource whose target it is."""
     annotations = annotations_of(content)
-    image = registry_image(_registry(content) or _import_source(annotations), namespace)
+    image = _registry_image(_registry(content) or _import_source(annotations), namespace)
     if image is None:
         return Origin()
     try:

@@ -16,7 +16,7 @@ from .source import DIGEST
 
 _CDI: Final = "cdi.kubevirt.io"
 TARGET: Final = f"{_CDI}/storage.upload.target"
-POD_READY: Final = f"{_CDI}/storage.pod.ready"
+_POD_READY: Final = f"{_CDI}/storage.pod.ready"
 POD_PHASE: Final = f"{_CDI}/storage.pod.phase"
 _CONTENT_TYPE: Final = f"{_CDI}/storage.contentType"
 _USES_POPULATOR: Final = f"{_CDI}/storage.usePopulator"
@@ -108,7 +108,7 @@ def holds(live: Manifest, digest: str) -> bool:
 
 def claim_is_ready(claim: Manifest) -> bool:
     """Whether CDI's upload server accepts data for a claim."""
-    return annotations_of(claim).get(POD_READY) in _TRUE
+    return annotations_of(claim).get(_POD_READY) in _TRUE
 
 
 def claim_is_done(claim: Manifest) -> bool:

@@ -81,7 +81,7 @@ def problems(spec: dict[str, Any], field: str) -> list[Cause]:
         return [Cause(message, f"{field}.source")]
     if reference is not None:
         return _reference(reference, f"{field}.sourceRef")
-    return source_problems(source or {}, spec.get("contentType") or "", field)
+    return _source_problems(source or {}, spec.get("contentType") or "", field)
 
 
 def _size(spec: dict[str, Any], volume: dict[str, Any], name: str, field: str) -> list[Cause]:
@@ -156,7 +156,7 @@ _REGISTRY_SCHEMES: Final = ("docker", "oci-archive")
 _PULL_METHODS: Final = ("pod", "node")
 
 
-def source_problems(source: dict[str, Any], content_type: str, field: str) -> list[Cause]:
+def _source_problems(source: dict[str, Any], content_type: str, field: str) -> list[Cause]:
     """The causes for a source. field: of the object with the source, such as ``spec``."""
     kinds = [kind for kind in TYPES["DataVolumeImport"] if source.get(kind) is not None]
     if len(kinds) != 1:

@@ -21,7 +21,7 @@ from .volumes import SYSPREP_DISK, Disks, boot_volume, has_image, lacks_labels, 
 Part = dict[str, Any]
 
 
-def networks(entries: list[Options]) -> tuple[list[Part], list[Part]]:
+def _networks(entries: list[Options]) -> tuple[list[Part], list[Part]]:
     """The networks of a VM and their interfaces, in the given order. Raises FieldError."""
     result: list[Part] = []
     interfaces: list[Part] = []
@@ -46,7 +46,7 @@ def _interface(name: str, entry: Options) -> Part:
     return interface
 
 
-def efi(options: Options) -> Part:
+def _efi(options: Options) -> Part:
     """The EFI fields of a domain. Secure boot, the default, needs system management mode."""
     domain: Part = {"firmware": {"bootloader": {"efi": to_manifest("EFI", options)}}}
     if options.get("secure_boot") is not False:
@@ -59,7 +59,7 @@ _GUEST_AGENT: Final = "ga"
 _BY_CLOUD_INIT: Final = {"nocloud": "noCloud", "configdrive": "configDrive"}
 
 
-def build_credentials(credentials: list[Options], cloud_init: Options | None) -> tuple[list[Part], Options | None]:
+def _build_credentials(credentials: list[Options], cloud_init: Options | None) -> tuple[list[Part], Options | None]:
     """The credentials as the API has them, and the options of `cloud_init` with what they require.
 
     Keys through the guest agent need permission to write them; keys through cloud-init need a volume of the right type.
@@ -185,9 +185,9 @@ def _vmi_spec(options: Options) -> Manifest:
         if options.get(option) is not None:
             spec[field] = options[option]
     if options.get("networks"):
-        spec["networks"], domain["devices"]["interfaces"] = networks(options["networks"])
+        spec["networks"], domain["devices"]["interfaces"] = _networks(options["networks"])
     if options.get("efi") is not None:
-        domain.update(efi(options["efi"]))
+        domain.update(_efi(options["efi"]))
     if options.get("tpm") is not None:
         domain["devices"]["tpm"] = to_manifest("TPMDevice", options["tpm"])
     return spec
@@ -222,7 +222,7 @@ def _add_volumes(options: Options, spec: Manifest) -> None:
 def _credentials_and_cloud_init(options: Options) -> tuple[list[Manifest], Options | None]:
     """The credentials, and the effective options of the volume cloudinitdisk; None for no such volume."""
     declared = options.get("cloud_init")
-    credentials, effective = build_credentials(options.get("access_credentials") or [], declared)
+    credentials, effective = _build_credentials(options.get("access_credentials") or [], declared)
     # The user's own cloud-init volume is left alone.
     has_own_volume = declared is None and any(
         entry.get("cloud_init") is not None for entry in options.get("volumes") or []

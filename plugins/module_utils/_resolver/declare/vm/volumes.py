@@ -56,7 +56,7 @@ _IMPORT_TYPES: Final = {
 _COPIES: Final = ("pvc", "snapshot", "data_source")
 
 
-def data_volume_spec(path: str, options: Options) -> dict[str, Any]:
+def _data_volume_spec(path: str, options: Options) -> dict[str, Any]:
     """The spec of the DataVolume for the options of an import.
 
     path: of the options, for errors. options: exactly one source, size, storage_class, access_modes, volume_mode.
@@ -127,7 +127,7 @@ class Disks:
             name = self._default_name(kind, options, index)
         if kind == "import":
             # Report errors of the import before those of its name, as virtctl does.
-            spec = data_volume_spec(f"{path}.import", options["import"])
+            spec = _data_volume_spec(f"{path}.import", options["import"])
             self._take(f"{path}.name", name)
             source = self._imported(f"{path}.import", name, options, spec)
         else:
