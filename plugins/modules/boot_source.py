@@ -184,7 +184,7 @@ options:
       module checks that the service account, by default C(default), may clone it. Otherwise KubeVirt creates no disks.
     type: list
     elements: str
-  ask_registry: &ask_registry
+  query_registry: &query_registry
     description: Whether the module asks the registry about O(image). If false, O(image) needs a digest or O(schedule),
       and the defaults in the image are not read.
     type: bool
@@ -245,7 +245,7 @@ options:
       secret: *secret
       ca_config_map: *ca_config_map
       consumers: *consumers
-      ask_registry: *ask_registry
+      query_registry: *query_registry
       insecure_registry: *insecure_registry
       instancetype: *instancetype
       preference: *preference

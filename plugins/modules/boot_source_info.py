@@ -27,13 +27,13 @@ options:
   with_findings:
     description: With V(true), selects boot sources with findings; with V(false), those without.
     type: bool
-  check_registry:
+  query_registry:
     description: Whether to ask registries for the current digests of the images. The host that runs the module asks,
       with the Secret and the ConfigMap that the import names.
     type: bool
     default: false
   insecure_registry:
-    description: Whether O(check_registry) accepts any certificate of a registry, and plain HTTP. It always does for the
+    description: Whether O(query_registry) accepts any certificate of a registry, and plain HTTP. It always does for the
       C(insecureRegistries) of CDI.
     type: bool
     default: false
@@ -48,7 +48,7 @@ EXAMPLES = r"""
 - name: Which boot sources need attention?
   virtshape.instancetypes.boot_source_info:
     with_findings: true
-    check_registry: true
+    query_registry: true
   register: attention
 
 - name: What does a VM from this image get?

@@ -66,6 +66,11 @@ class RecordedSession(Session):
     def host(self) -> str:
         return "https://api.test"
 
+    @property
+    def has_volumes(self) -> bool:
+        """Whether there is a claim or a DataVolume in the beginning."""
+        return any(plural != "datasources" for plural, _name in self._existed)
+
     def objects(self) -> list[Case]:
         """What there is at the end, as recordings have it."""
         result = []
@@ -156,8 +161,6 @@ class RecordedSession(Session):
             self._objects[key] = _stored(plural, deepcopy(sent))
         elif method == "PUT":
             self._objects[key] = _stored(plural, deepcopy(sent))
-        elif isinstance(sent, list):
-            _patch(self._objects[key], sent)
         else:
             self._objects[key]["metadata"].setdefault("labels", {}).update(sent["metadata"]["labels"])
         return self._objects[key]
@@ -232,15 +235,6 @@ def _stored(plural: str, item: Case) -> Case:
         result["spec"] = {"volumeMode": "Filesystem", **item["spec"]}
         result["status"] = item.get("status") or {"phase": "Pending"}
     return result
-
-
-def _patch(item: Case, operations: list[Case]) -> None:
-    for operation in operations:
-        *parents, last = operation["path"].strip("/").split("/")
-        place = item
-        for parent in parents:
-            place = place[parent]
-        place[last] = operation["value"]
 
 
 def _plain(sent: Any) -> Any:

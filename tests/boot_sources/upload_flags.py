@@ -5,13 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-import collection_path  # noqa: F401  # pylint: disable=unused-import
-
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.upload import (
-    UploadTarget,
-    upload_target,
-)
-
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _SWITCHES = ("insecure", "block-volume", "no-create", "force-bind", "datasource")
 _NUMBERS = {"wait-secs": 300, "retry": 5}
@@ -29,10 +22,10 @@ class Refused(Exception):
 
 
 class Wish(NamedTuple):
-    """options: of the module. upload: what it makes of them."""
+    """options: of the module. labels: the defaults for VMs."""
 
     options: dict[str, Any]
-    upload: UploadTarget
+    labels: dict[str, str]
 
 
 def wish(args: list[str], namespace: str) -> Wish:
@@ -51,13 +44,16 @@ def wish(args: list[str], namespace: str) -> Wish:
     # With the name as a flag virtctl overlooks the archive.
     archive = bool(flags["archive-path"]) and not flags["pvc-name"]
     path = flags["archive-path"] if archive else flags["image-path"]
-    options = {
+    texts = {
         "name": name,
         "namespace": namespace,
         "size": flags["size"] or flags["pvc-size"],
         "storage_class": flags["storage-class"],
         "access_mode": flags["access-mode"],
         "volume_mode": _MODES.get(mode, ""),
+    }
+    options = {
+        **{option: text for option, text in texts.items() if text},
         "force_bind": flags["force-bind"],
         "upload": {
             "path": path,
@@ -72,7 +68,7 @@ def wish(args: list[str], namespace: str) -> Wish:
         "upload_proxy": {"url": flags["uploadproxy-url"], "validate_certs": not flags["insecure"]},
         **_matchers(flags),
     }
-    return Wish(options, upload_target(options, name, _labels(flags)))
+    return Wish(options, _labels(flags))
 
 
 def _parsed(args: list[str]) -> tuple[list[str], dict[str, Any]]:

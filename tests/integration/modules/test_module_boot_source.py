@@ -127,7 +127,7 @@ def test_endlessly_retried_import_ends_the_wait(
     boot: Run, registry: LoopbackRegistry, session: Session, shop: str
 ) -> None:
     there = image(registry, size=2 << 30)["image"]
-    missing = {"image": f"{there}@sha256:{'0' * 64}", "ask_registry": False}
+    missing = {"image": f"{there}@sha256:{'0' * 64}", "query_registry": False}
     for options, message in (
         ({"image": there}, "DataVolume too small to contain image"),
         (missing, "failed to pull image: reading manifest"),
@@ -159,7 +159,7 @@ def test_invalid_entries_are_refused_before_any_write(
         ({"url": "http://x", "schedule": "@daily"}, "only an image of a registry can be polled"),
         ({"image": there, "keep": 0}, "keep: 1 is the least"),
         ({"image": "A B"}, "is no name of an image"),
-        ({"image": there, "ask_registry": False}, "needs an image with a digest"),
+        ({"image": there, "query_registry": False}, "needs an image with a digest"),
         ({"upload": {"path": "/no/such/file"}}, "No such file"),
         ({"upload": {"path": "/dev/null", "create": False}}, "upload.volume: required with create: false"),
         ({"upload": {"path": "/dev/null", "volume": "A"}}, "upload.volume: 'A' "),

@@ -78,13 +78,13 @@ def test_boot_source_problems_are_reported(
     }
     assert findings() == expected
     assert set(findings(with_findings=True)) == set(expected) - {"good"}
-    assert findings(with_findings=False, check_registry=True, insecure_registry=True) == {"good": []}
+    assert findings(with_findings=False, query_registry=True, insecure_registry=True) == {"good": []}
 
     registry.push("disks/linux", "1", {"amd64": ["BUILT=2"]})
     assert findings(name="good") == {"good": []}, "nobody asks a registry unless that is wanted"
-    assert findings(name="good", check_registry=True, insecure_registry=True) == {"good": ["outdated"]}
+    assert findings(name="good", query_registry=True, insecure_registry=True) == {"good": ["outdated"]}
     registry.broken = True
-    assert findings(name="good", check_registry=True, insecure_registry=True) == {"good": ["registry_unknown"]}
+    assert findings(name="good", query_registry=True, insecure_registry=True) == {"good": ["registry_unknown"]}
 
     result = run("boot_source_info", namespace=shop, names=["good", "small"])
     assert result["msg"] == "2 boot sources, 1 with findings" and not result["changed"]

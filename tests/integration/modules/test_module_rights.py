@@ -237,7 +237,7 @@ def boot_source(play: Play) -> None:
             entries = [{"name": f"{name}-{kind}", kind: {"name": name}} for name in names]
             play.step(**where, boot_sources=entries)
         play.step(**where, boot_sources=[{"name": f"{name}-url", "url": "https://disks.example/a"} for name in names])
-        image = {"image": f"disks.example/{play.name}", "ask_registry": False}
+        image = {"image": f"disks.example/{play.name}", "query_registry": False}
         for schedule in ("@daily", "@weekly"):
             entries = [{"name": f"{name}-cron", "schedule": schedule, **image} for name in names]
             play.step(**where, boot_sources=entries)
@@ -260,7 +260,7 @@ def boot_source_info(play: Play) -> None:
         }
         spec = {"source": {"registry": registry}, "storage": {"resources": {"requests": {"storage": "1Gi"}}}}
         play.create(BY_NAME["DataVolume"], play.name, labels=labels, spec=spec)
-        play.step(namespace=play.namespace, check_registry=True, insecure_registry=True)
+        play.step(namespace=play.namespace, query_registry=True, insecure_registry=True)
 
 
 def _private_image(play: Play, where: dict[str, Any]) -> None:

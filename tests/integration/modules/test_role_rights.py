@@ -153,7 +153,7 @@ def test_rights_of_boot_sources(account: Account, tmp_path: Path) -> None:
 
     def step(*parts: str, schedule: str = "@daily", **options: Any) -> Variables:
         mine = "{{ inventory_hostname }}-"
-        image = {"image": "disks.example/a", "ask_registry": False, "schedule": schedule}
+        image = {"image": "disks.example/a", "query_registry": False, "schedule": schedule}
         origins: dict[str, Any] = {"cron": image, "url": {"url": "https://disks.example/a"}}
         entries = [{"name": f"{mine}{part}-{origin}", **own} for part in parts for origin, own in origins.items()]
         existing = [

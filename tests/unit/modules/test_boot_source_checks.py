@@ -22,7 +22,7 @@ SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 DIGEST = "sha256:" + "ab" * 32
 DEFAULTS = {"instancetype": {"name": "small"}, "preference": {"name": "fedora"}}
 URL = {"url": "https://disks.example/fedora.qcow2"}
-IMAGE = {"image": f"disks.example/fedora@{DIGEST}", "ask_registry": False}
+IMAGE = {"image": f"disks.example/fedora@{DIGEST}", "query_registry": False}
 
 
 def named(name: str, **parts: Any) -> Manifest:

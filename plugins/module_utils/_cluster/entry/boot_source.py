@@ -51,7 +51,7 @@ _SPEC: Final[dict[str, dict[str, Any]]] = {
     "secret": {"type": "str", "no_log": False},
     "ca_config_map": {"type": "str"},
     "consumers": {"type": "list", "elements": "str"},
-    "ask_registry": {"type": "bool", "default": True},
+    "query_registry": {"type": "bool", "default": True},
     "insecure_registry": {"type": "bool", "default": False},
     "instancetype": {"type": "dict", "options": _MATCHER},
     "preference": {"type": "dict", "options": _MATCHER},

@@ -17,7 +17,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     "namespace": {"type": "str"},
     "names": {"type": "list", "elements": "str", "aliases": ["name"]},
     "with_findings": {"type": "bool"},
-    "check_registry": {"type": "bool", "default": False},
+    "query_registry": {"type": "bool", "default": False},
     "insecure_registry": {"type": "bool", "default": False},
 }
 
@@ -25,7 +25,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 def _run(params: Params, mode: Mode) -> Outcome:
     namespace, names, session = params["namespace"], params["names"], Session(params)
     sources = boot_sources(
-        session, namespace, names, params["check_registry"], params["insecure_registry"], mode.warnings
+        session, namespace, names, params["query_registry"], params["insecure_registry"], mode.warnings
     )
     missing = [name for name in names or [] if name not in {source.name for source in sources}]
     if missing or not sources:

@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
-_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
-_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
-_QUALIFIED: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", re.ASCII)
+LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+SUBDOMAIN: Final = rf"{LABEL}(\.{LABEL})*"
+QUALIFIED: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+LONGEST_LABEL: Final = 63
+LONGEST_SUBDOMAIN: Final = 253
 _PORT: Final = re.compile(r"[-a-z0-9]+", re.ASCII)
-_LONGEST_LABEL: Final = 63
-_LONGEST_SUBDOMAIN: Final = 253
 _LONGEST_PORT: Final = 15
 # A message shows only the beginning of a value, which suffices to find it.
 _MAX_SHOWN: Final = 60
@@ -67,17 +67,17 @@ def _plain(name: Any) -> str:
 @lru_cache(maxsize=_CACHE_SIZE)
 def label(text: str) -> str:
     """Checks an RFC 1123 label, such as the name of a namespace or volume."""
-    return _long(text, _LONGEST_LABEL) or (
-        "" if _LABEL.fullmatch(text) else "must consist of a-z, 0-9 and '-', with a letter or digit at both ends"
+    return _long(text, LONGEST_LABEL) or (
+        "" if re.fullmatch(LABEL, text) else "must consist of a-z, 0-9 and '-', with a letter or digit at both ends"
     )
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def subdomain(text: str) -> str:
     """Checks an RFC 1123 subdomain, such as the name of most objects."""
-    return _long(text, _LONGEST_SUBDOMAIN) or (
+    return _long(text, LONGEST_SUBDOMAIN) or (
         ""
-        if _SUBDOMAIN.fullmatch(text)
+        if re.fullmatch(SUBDOMAIN, text)
         else "must consist of a-z, 0-9, '-' and '.', with a letter or digit at both ends and around each dot"
     )
 
@@ -109,9 +109,9 @@ def port_name(text: str) -> str:
 
 
 def _qualified(text: str) -> str:
-    return _long(text, _LONGEST_LABEL) or (
+    return _long(text, LONGEST_LABEL) or (
         ""
-        if _QUALIFIED.fullmatch(text)
+        if re.fullmatch(QUALIFIED, text)
         else "must consist of letters, digits, '-', '_' and '.', with a letter or digit at both ends"
     )
 

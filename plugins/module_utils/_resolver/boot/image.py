@@ -41,6 +41,19 @@ class ImageError(ValueError):
     """An invalid image name, or an unsuitable image; the text names the remedy."""
 
 
+class Content(NamedTuple):
+    """The content of an image or a file.
+
+    digest: of an image or a file, as sha256:HEX; "" where it is not known. environment: of an image.
+    problem: why nothing is known, one line. architecture: of an image.
+    """
+
+    digest: str = ""
+    environment: tuple[str, ...] = ()
+    problem: str = ""
+    architecture: str = ""
+
+
 class Reference(NamedTuple):
     """The name of an image. tag, digest: "" without one; a digest overrides a tag."""
 

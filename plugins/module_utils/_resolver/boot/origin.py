@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from ..api.manifest import Manifest, annotations_of, name_of
+from ..api.manifest import Manifest, annotations_of, namespace_of
+from ..api.volumes import data_volume_of, template_specs, volume_of
 from .image import ImageError, reference
 
 
@@ -18,7 +19,7 @@ class Image(NamedTuple):
     name: of the image, without scheme.
 
     namespace: of the Secret and the ConfigMap; "" if the disk names none. architecture: "" if the disk does not name
-    one.
+    one. insecure: ask its registry with any certificate and by plain HTTP, whatever CDI does.
     """
 
     name: str
@@ -26,12 +27,13 @@ class Image(NamedTuple):
     secret: str = ""
     ca_config_map: str = ""
     architecture: str = ""
+    insecure: bool = False
 
 
 def existing_volume(vm: Manifest, volume: str) -> str:
     """The name of a volume's DataVolume, if the VM has no template for it; else ""."""
-    name = str((_volume(vm, volume).get("dataVolume") or {}).get("name") or "")
-    return "" if name in _templates(vm) else name
+    name = data_volume_of(volume_of(vm, volume))
+    return "" if name in template_specs(vm) else name
 
 
 def image_of(vm: Manifest, volume: str, existing: Mapping[str, Manifest]) -> Image | None:
@@ -39,18 +41,16 @@ def image_of(vm: Manifest, volume: str, existing: Mapping[str, Manifest]) -> Ima
 
     existing: the cluster's DataVolumes by name. If one has labels, these count instead of its image.
     """
-    vm_volume, metadata = _volume(vm, volume), vm.get("metadata") or {}
-    namespace = str(metadata.get("namespace") or "")
+    vm_volume, namespace = volume_of(vm, volume), namespace_of(vm)
     container_disk = vm_volume.get("containerDisk") or {}
     if container_disk.get("image"):
         return Image(str(container_disk["image"]), namespace, str(container_disk.get("imagePullSecret") or ""))
-    name = str((vm_volume.get("dataVolume") or {}).get("name") or "")
-    templates = _templates(vm)
-    spec = templates[name] if name in templates else (existing.get(name) or {}).get("spec") or {}
-    return registry_image((spec.get("source") or {}).get("registry") or {}, namespace)
+    name = data_volume_of(vm_volume)
+    spec = template_specs(vm).get(name) or (existing.get(name) or {}).get("spec") or {}
+    return _registry_image((spec.get("source") or {}).get("registry") or {}, namespace)
 
 
-def registry_image(registry: Manifest, namespace: str) -> Image | None:
+def _registry_image(registry: Manifest, namespace: str) -> Image | None:
     """The image of a registry source of CDI; None if the source names none. namespace: of its Secret and ConfigMap."""
     if not registry.get("url"):
         return None
@@ -61,17 +61,6 @@ def registry_image(registry: Manifest, namespace: str) -> Image | None:
         str(registry.get("certConfigMap") or ""),
         str((registry.get("platform") or {}).get("architecture") or ""),
     )
-
-
-def _volume(vm: Manifest, name: str) -> Manifest:
-    volumes = ((vm["spec"].get("template") or {}).get("spec") or {}).get("volumes") or ()
-    return next((volume for volume in volumes if volume.get("name") == name), {})
-
-
-def _templates(vm: Manifest) -> dict[str, Manifest]:
-    """The specs of a VM's dataVolumeTemplates by name."""
-    templates = vm["spec"].get("dataVolumeTemplates") or ()
-    return {name_of(template): template.get("spec") or {} for template in templates}
 
 
 IMAGE: Final = "boot-source.virtshape.dev/image"
@@ -95,7 +84,7 @@ class Origin(NamedTuple):
 def origin_of(content: Manifest, namespace: str, source: Manifest | None = None) -> Origin:
     """The image of a DataVolume, a DataImportCron or a claim. source: the DataSource whose target it is."""
     annotations = annotations_of(content)
-    image = registry_image(_registry(content) or _import_source(annotations), namespace)
+    image = _registry_image(_registry(content) or _import_source(annotations), namespace)
     if image is None:
         return Origin()
     try:

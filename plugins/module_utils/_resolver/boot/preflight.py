@@ -25,10 +25,10 @@ def release_notes(options: Options, labels: Mapping[str, str], release: Version)
     version = ".".join(map(str, release))
     if options.get("schedule") is not None and labels and release < _CRON_LABELS:
         yield f"CDI {version} leaves the defaults of a cron to itself; upgrade to 1.56, or leave out schedule"
-    if options.get("image") and not labels and not options["ask_registry"] and release < _ENVIRONMENT:
+    if options.get("image") and not labels and not options["query_registry"] and release < _ENVIRONMENT:
         yield (
             f"CDI {version} makes no labels of an image's environment; set instancetype and preference, or"
-            " ask_registry: true, or upgrade to 1.59.1"
+            " query_registry: true, or upgrade to 1.59.1"
         )
     if options.get("architecture") and release < _ARCHITECTURE:
         yield f"CDI {version} ignores architecture and imports for that of its importer; upgrade to 1.63"

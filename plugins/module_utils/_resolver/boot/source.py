@@ -24,6 +24,8 @@ from .origin import IMAGE
 _CDI: Final = "cdi.kubevirt.io/v1beta1"
 OWNER: Final = "boot-source.virtshape.dev/name"
 """The label of a volume with the name of its boot source."""
+DIGEST: Final = "boot-source.virtshape.dev/digest"
+"""The annotation of a volume with the SHA-256 of the file that was uploaded."""
 CRON: Final = "cdi.kubevirt.io/dataImportCron"
 """The label by which CDI knows what a DataImportCron makes."""
 ORIGINS: Final = ("image", "image_stream", "url", "pvc", "snapshot", "upload")
@@ -33,7 +35,6 @@ LABELED_KINDS: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot")
 _TARGETS: Final = {"dataSource": "DataSource", "pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
 _BIND: Final = "cdi.kubevirt.io/storage.bind.immediate.requested"
 _DIGITS: Final = 12
-_MAX_CRON_NAME: Final = 63
 _STOPPED: Final = ("ImagePullFailed", "Error")
 
 
@@ -77,8 +78,8 @@ def _check(options: Options) -> None:
         raise FieldError("pull_method", "only nodes pull the image of an ImageStream")
     for text in options.get("consumers") or ():
         parse_consumer(text)
-    if options.get("schedule") is not None and len(options["name"]) > _MAX_CRON_NAME:
-        raise FieldError("name", f"with schedule it has at most {_MAX_CRON_NAME} characters")
+    if options.get("schedule") is not None and len(options["name"]) > names.LONGEST_LABEL:
+        raise FieldError("name", f"with schedule it has at most {names.LONGEST_LABEL} characters")
     if options["keep"] < 1:
         raise FieldError("keep", "1 is the least: the volume that is in use")
     _check_content(options)
@@ -88,6 +89,8 @@ def _check_content(options: Options) -> None:
     upload = options.get("upload") or {}
     if upload.get("create") is False and not upload.get("volume"):
         raise FieldError("upload.volume", "required with create: false, which uploads to an existing volume")
+    if upload.get("archive") and options.get("volume_mode") == "Block":
+        raise FieldError("upload.archive", "an archive needs volume_mode Filesystem")
     if upload.get("volume") and subdomain(upload["volume"]):
         raise FieldError("upload.volume", f"{upload['volume']!r} {subdomain(upload['volume'])}")
     if not (options.get("pvc") or options.get("snapshot") or upload.get("create") is False):
@@ -150,23 +153,28 @@ def volume_name(options: Options, digest: str) -> str:
 
 
 def volume(options: Options, digest: str, labels: Mapping[str, str]) -> Manifest:
-    """The DataVolume that imports an image or a URL, once."""
-    if options.get("image_stream"):
-        source = {"registry": _registry(options)}
-    elif options.get("image"):
-        source = {"registry": _registry(options, reference(options["image"]).at(digest))}
-    else:
-        http = {"url": options["url"], "checksum": options.get("checksum")}
-        source = {
-            "http": _without_empty(
-                {**http, "secretRef": options.get("secret"), "certConfigMap": options.get("ca_config_map")}
-            )
-        }
+    """The DataVolume that imports an image or a URL, once, or that takes a file."""
     metadata = _metadata(options, volume_name(options, digest), {**labels, OWNER: options["name"]})
-    if options.get("force_bind"):
-        metadata["annotations"] = {_BIND: ""}
-    spec = {"source": source, "storage": _storage(options)}
+    spec: Manifest = {"source": _source(options, digest), "storage": _storage(options)}
+    annotations = {_BIND: ""} if options.get("force_bind") else {}
+    if options.get("upload"):
+        spec["contentType"] = "archive" if options["upload"]["archive"] else "kubevirt"
+        annotations.update({DIGEST: digest} if digest else {})
+    if annotations:
+        metadata["annotations"] = annotations
     return {"apiVersion": _CDI, "kind": "DataVolume", "metadata": metadata, "spec": spec}
+
+
+def _source(options: Options, digest: str) -> Manifest:
+    if options.get("upload"):
+        return {"upload": {}}
+    if options.get("image_stream"):
+        return {"registry": _registry(options)}
+    if options.get("image"):
+        return {"registry": _registry(options, reference(options["image"]).at(digest))}
+    http = {"url": options["url"], "checksum": options.get("checksum")}
+    access = {"secretRef": options.get("secret"), "certConfigMap": options.get("ca_config_map")}
+    return {"http": _without_empty({**http, **access})}
 
 
 def cron(options: Options, labels: Mapping[str, str]) -> Manifest:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+from ..api.names import LONGEST_SUBDOMAIN
 from ..api.quantity import parse
+from ..api.schema import TYPES
 from .texts import ChecksumError, UrlError, parse_checksum, printed, scheme
 
 INVALID: Final = "FieldValueInvalid"
@@ -54,7 +56,6 @@ def too_long(name: str, maximum: int) -> list[Cause]:
 
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _MIN_SIZE: Final = 2**20
-_MAX_NAME: Final = 253
 
 
 def problems(spec: dict[str, Any], field: str) -> list[Cause]:
@@ -67,7 +68,7 @@ def problems(spec: dict[str, Any], field: str) -> list[Cause]:
         return [Cause(message, f"{field}.PVC.Storage")]
     volume: dict[str, Any] = storage if pvc is None else pvc  # type: ignore[assignment]
     causes = _size(spec, volume, "Storage" if pvc is None else "PVC", field)
-    causes = causes or too_long(volume.get("storageClassName") or "", _MAX_NAME)
+    causes = causes or too_long(volume.get("storageClassName") or "", LONGEST_SUBDOMAIN)
     causes = causes or _access_modes(volume.get("accessModes") or [], pvc is not None, field)
     if causes:
         return causes
@@ -80,7 +81,7 @@ def problems(spec: dict[str, Any], field: str) -> list[Cause]:
         return [Cause(message, f"{field}.source")]
     if reference is not None:
         return _reference(reference, f"{field}.sourceRef")
-    return source_problems(source or {}, spec.get("contentType") or "", field)
+    return _source_problems(source or {}, spec.get("contentType") or "", field)
 
 
 def _size(spec: dict[str, Any], volume: dict[str, Any], name: str, field: str) -> list[Cause]:
@@ -149,16 +150,15 @@ def _populator(populator: dict[str, Any], title: str, path: str) -> list[Cause]:
     return causes
 
 
-_KINDS: Final = ("http", "s3", "gcs", "registry", "pvc", "upload", "blank", "imageio", "vddk", "snapshot")
 _CONTENT_TYPES: Final = ("kubevirt", "archive")
 _URL_SCHEMES: Final = ("http", "https", "gs")
 _REGISTRY_SCHEMES: Final = ("docker", "oci-archive")
 _PULL_METHODS: Final = ("pod", "node")
 
 
-def source_problems(source: dict[str, Any], content_type: str, field: str) -> list[Cause]:
+def _source_problems(source: dict[str, Any], content_type: str, field: str) -> list[Cause]:
     """The causes for a source. field: of the object with the source, such as ``spec``."""
-    kinds = [kind for kind in _KINDS if source.get(kind) is not None]
+    kinds = [kind for kind in TYPES["DataVolumeImport"] if source.get(kind) is not None]
     if len(kinds) != 1:
         return [
             Cause(f"{'Multiple' if kinds else 'Missing'} Data volume source{'s' if kinds else ''}", f"{field}.source")

@@ -23,15 +23,7 @@ class _Bounds(NamedTuple):
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _FIELDS: Final = (_Bounds(0, 59), _Bounds(0, 23), _Bounds(1, 31), _Bounds(1, 12, _MONTHS), _Bounds(0, 6, _DAYS))
-_DESCRIPTORS: Final = {
-    "@yearly": "0 0 1 1 *",
-    "@annually": "0 0 1 1 *",
-    "@monthly": "0 0 1 * *",
-    "@weekly": "0 0 * * 0",
-    "@daily": "0 0 * * *",
-    "@midnight": "0 0 * * *",
-    "@hourly": "0 * * * *",
-}
+_DESCRIPTORS: Final = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
 _NANOS: Final = {
     "ns": 1,
     "us": 10**3,
@@ -42,7 +34,6 @@ _NANOS: Final = {
     "m": 60 * 10**9,
     "h": 3600 * 10**9,
 }
-_SECOND: Final = 10**9
 _LONGEST: Final = 2**63
 # Longer numbers are never intended; Python parses at most 4300 digits.
 _MAX_CHARACTERS: Final = 100
@@ -54,52 +45,31 @@ class ScheduleError(ValueError):
     """A text is not a schedule; the message is robfig/cron's."""
 
 
-class Schedule(NamedTuple):
-    """A parsed schedule.
-
-    minutes, hours, days, months, weekdays (0 is Sunday): when it is due.
-    either_day: a day must be in `days` or in `weekdays`; if false (one field is ``*``), in both.
-    zone: the time zone in the schedule; None for the cluster's.
-    every: the seconds between two times, instead of fields; None for a schedule of fields.
-    """
-
-    minutes: frozenset[int] = frozenset()
-    hours: frozenset[int] = frozenset()
-    days: frozenset[int] = frozenset()
-    months: frozenset[int] = frozenset()
-    weekdays: frozenset[int] = frozenset()
-    either_day: bool = False
-    zone: str | None = None
-    every: int | None = None
-
-
-def parse(text: str, zones: Container[str] | None = None) -> Schedule:
-    """Parses a schedule. zones: the names of all time zones; without them every name is valid.
-
-    Raises ScheduleError, and Panic where the parser panics: for a time zone without a schedule.
+def check(text: str, zones: Container[str] | None = None) -> None:
+    """Raises ScheduleError for a text that is no schedule, and Panic where the parser panics: for a time zone without
+    a schedule. zones: the names of all time zones; without them every name is valid.
     """
     if not text:
         raise ScheduleError("empty spec string")
-    zone = None
     if text.startswith(("TZ=", "CRON_TZ=")):
         prefix, space, text = text.partition(" ")
         if not space:
             raise Panic("a time zone needs a schedule after it")
-        zone = prefix.partition("=")[2]
-        _check_zone(zone, zones)
+        _check_zone(prefix.partition("=")[2], zones)
         text = text.strip()
     if text.startswith("@every "):
-        every = max(_duration(text), _SECOND) // _SECOND
-        return Schedule(zone=zone, every=every)
-    if text.startswith("@") and text not in _DESCRIPTORS:
-        raise ScheduleError(f"unrecognized descriptor: {text}")
-    fields = _DESCRIPTORS.get(text, text).split()
+        _check_duration(text)
+        return
+    if text.startswith("@"):
+        if text not in _DESCRIPTORS:
+            raise ScheduleError(f"unrecognized descriptor: {text}")
+        return
+    fields = text.split()
     if len(fields) != len(_FIELDS):
         raise ScheduleError(f"expected exactly {len(_FIELDS)} fields, found {len(fields)}: [{' '.join(fields)}]")
-    parsed = [_field(field, bounds) for field, bounds in zip(fields, _FIELDS)]
-    minutes, hours, days, months, weekdays = (values for values, _star in parsed)
-    either_day = not (parsed[2][1] or parsed[4][1])
-    return Schedule(minutes, hours, days, months, weekdays, either_day, zone)
+    for field, bounds in zip(fields, _FIELDS):
+        for part in filter(None, field.split(",")):
+            _check_part(part, bounds)
 
 
 def _check_zone(zone: str, zones: Container[str] | None) -> None:
@@ -109,39 +79,22 @@ def _check_zone(zone: str, zones: Container[str] | None) -> None:
         raise ScheduleError(f"provided bad location {zone}: unknown time zone {zone}")
 
 
-def _field(text: str, bounds: _Bounds) -> tuple[frozenset[int], bool]:
-    """The values of a field, and whether it is ``*``."""
-    values: set[int] = set()
-    star = False
-    for part in filter(None, text.split(",")):
-        part_values, any_value = _range(part, bounds)
-        values.update(part_values)
-        star = star or any_value
-    return frozenset(values), star
-
-
-def _range(text: str, bounds: _Bounds) -> tuple[range, bool]:
+def _check_part(text: str, bounds: _Bounds) -> None:
     span, *steps = text.split("/")
     low, *high = span.split("-")
-    star = low in ("*", "?")
-    if star:
+    if low in ("*", "?"):
         start, end = bounds.minimum, bounds.maximum
     else:
-        start = end = _value(low, bounds.names, bounds.minimum)
+        start = end = _value(low, bounds)
         if len(high) > 1:
             raise ScheduleError(f"too many hyphens: {text}")
         if high:
-            end = _value(high[0], bounds.names, bounds.minimum)
+            end = _value(high[0], bounds)
     if len(steps) > 1:
         raise ScheduleError(f"too many slashes: {text}")
     step = _integer(steps[0]) if steps else 1
     if steps and not high:
         end = bounds.maximum
-    _check_range(text, bounds, start, end, step)
-    return range(start, end + 1, step), star and step == 1
-
-
-def _check_range(text: str, bounds: _Bounds, start: int, end: int, step: int) -> None:
     if start < bounds.minimum:
         raise ScheduleError(f"beginning of range ({start}) below minimum ({bounds.minimum}): {text}")
     if end > bounds.maximum:
@@ -152,9 +105,9 @@ def _check_range(text: str, bounds: _Bounds, start: int, end: int, step: int) ->
         raise ScheduleError(f"step of range should be a positive number: {text}")
 
 
-def _value(text: str, names: tuple[str, ...], first: int) -> int:
+def _value(text: str, bounds: _Bounds) -> int:
     lower = text.lower()
-    return names.index(lower) + first if lower in names else _integer(text)
+    return bounds.names.index(lower) + bounds.minimum if lower in bounds.names else _integer(text)
 
 
 def _integer(text: str) -> int:
@@ -169,13 +122,13 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _duration(descriptor: str) -> int:
-    """The nanoseconds of ``@every DURATION``, as Go parses a duration."""
+def _check_duration(descriptor: str) -> None:
+    """Raises ScheduleError unless Go parses the duration of ``@every DURATION``."""
     text = descriptor.removeprefix("@every ")
     quoted = _escaped(text)
-    negative, rest = text.startswith("-"), text[1:] if text[:1] in ("+", "-") else text
+    rest = text[1:] if text[:1] in ("+", "-") else text
     if rest == "0":
-        return 0
+        return
     nanos = 0
     reason = "" if 0 < len(rest) <= _MAX_CHARACTERS else f"invalid duration {quoted}"
     while rest and not reason:
@@ -194,7 +147,6 @@ def _duration(descriptor: str) -> int:
             reason = f"invalid duration {quoted}" if nanos >= _LONGEST else ""
     if reason:
         raise ScheduleError(f"failed to parse duration {descriptor}: time: {reason}")
-    return -nanos if negative else nanos
 
 
 def _escaped(text: str) -> str:

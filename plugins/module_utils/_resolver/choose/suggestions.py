@@ -13,6 +13,7 @@ from ..api.manifest import Manifest, namespace_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.state import is_active
 from ..api.tree import copy
+from ..api.volumes import data_volume_of, template_specs, volume_of
 from ..boot.origin import image_of
 from ..kubevirt.find import find, infer
 from ..kubevirt.vmi import defaults
@@ -141,16 +142,10 @@ def _preferences(vm: Manifest, lister: Lister) -> list[str]:
 
 def _disks(vm: Manifest) -> list[str]:
     """The names of the objects behind the volume from which the preference is to be inferred."""
-    spec, volume_name = vm["spec"], _volume(PREFERENCE, vm)
-    volumes = [volume for volume in spec["template"]["spec"].get("volumes") or () if volume.get("name") == volume_name]
-    claims = [(volume.get("persistentVolumeClaim") or {}).get("claimName") for volume in volumes]
-    data_volumes = [(volume.get("dataVolume") or {}).get("name") for volume in volumes]
-    sources = [
-        (template["spec"].get("sourceRef") or {}).get("name")
-        for template in spec.get("dataVolumeTemplates") or ()
-        if template["metadata"]["name"] in data_volumes
-    ]
-    return [name for name in (*claims, *sources) if name]
+    volume = volume_of(vm, _volume(PREFERENCE, vm))
+    claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+    source = template_specs(vm).get(data_volume_of(volume), {}).get("sourceRef") or {}
+    return [name for name in (claim, source.get("name")) if name]
 
 
 def _all(role: Role, vm: Manifest, lister: Lister) -> list[Manifest]:

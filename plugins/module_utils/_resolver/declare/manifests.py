@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from ..api import formats, names, quantity, schema, state
+from ..api import formats, names, quantity, state
 from ..api.errors import FieldError, QuantityError
 from ..api.manifest import Manifest, Options
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Role
@@ -37,14 +37,12 @@ _OPTIONS: Final = {
 _INTERFACE: Final = re.compile(rf"{re.escape(_TEMPLATE)}domain\.devices\.interfaces\[(\d+)\](.*)")
 
 
-def validated(type_name: str, manifest: Manifest, options: Options, validate: bool = True) -> Manifest:
+def validated(type_name: str, manifest: Manifest, options: Options) -> Manifest:
     """The manifest in the API's spelling, without empty parts, if a cluster may accept it.
 
-    options: the source of the manifest; `accept_unknown_fields` permits unknown fields. validate: false skips it,
-    for virtctl's behaviour. Raises FieldError with the path of the option if known.
+    options: the source of the manifest; `accept_unknown_fields` permits unknown fields. Raises FieldError with the
+    path of the option if known.
     """
-    if not validate:
-        return schema.declared(type_name, manifest)
     check_name(options)
     try:
         return formats.checked(type_name, manifest, bool(options.get("accept_unknown_fields")))
@@ -86,7 +84,7 @@ def argument_spec(role: Role) -> dict[str, dict[str, Any]]:
     }
 
 
-def instancetype(options: Options, validate: bool = True) -> dict[str, Any]:
+def instancetype(options: Options) -> dict[str, Any]:
     """The manifest of an instancetype, as `validation.validated` returns it.
 
     options: of the module; None if not given. `spec` is merged with the typed options. With a namespace or the
@@ -97,7 +95,7 @@ def instancetype(options: Options, validate: bool = True) -> dict[str, Any]:
     memory = (options.get("memory") or {}).get("guest")
     if memory is not None:
         canonical_quantity("memory.guest", memory)
-    manifest = _manifest(INSTANCETYPE, options, validate)
+    manifest = _manifest(INSTANCETYPE, options)
     if options.get("state") != "absent":
         for part, example in (("cpu", "2"), ("memory", "4Gi")):
             if "guest" not in manifest["spec"].get(part, {}):
@@ -112,9 +110,9 @@ def instancetype(options: Options, validate: bool = True) -> dict[str, Any]:
     return manifest
 
 
-def preference(options: Options, validate: bool = True) -> dict[str, Any]:
+def preference(options: Options) -> dict[str, Any]:
     """The manifest of a preference, like `instancetype`."""
-    return _manifest(PREFERENCE, options, validate)
+    return _manifest(PREFERENCE, options)
 
 
 def is_namespaced(options: Options) -> bool:
@@ -123,7 +121,7 @@ def is_namespaced(options: Options) -> bool:
     return bool(options.get("namespace")) if kind is None else "Cluster" not in kind
 
 
-def _manifest(role: Role, options: Options, validate: bool) -> dict[str, Any]:
+def _manifest(role: Role, options: Options) -> dict[str, Any]:
     namespaced = is_namespaced(options)
     if not namespaced and options.get("namespace"):
         raise FieldError(
@@ -138,7 +136,7 @@ def _manifest(role: Role, options: Options, validate: bool) -> dict[str, Any]:
         metadata["namespace"] = options["namespace"]
     spec = merge(to_manifest(role.spec_type, options_of(role, options)), options.get("spec") or {}, "spec")
     # Check the spec first: a catalog derives labels from it, and an error would blame the labels.
-    manifest = validated(role.kind, {"spec": spec, "metadata": metadata}, options, validate)
+    manifest = validated(role.kind, {"spec": spec, "metadata": metadata}, options)
     kind = role.kind if namespaced else role.cluster_kind
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": manifest["metadata"], "spec": manifest["spec"]}
 

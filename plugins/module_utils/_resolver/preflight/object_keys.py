@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from ..api.errors import FieldError
 from ..api.kinds import BY_NAME
-from ..api.manifest import Manifest, labels_of, name_of, namespace_of
+from ..api.manifest import Manifest, labels_of, namespace_of
 from ..api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..api.release import NEWEST, Release
+from ..api.volumes import data_volume_of, template_specs, volume_of
 from ..kubevirt.find import naming
 
 _SOURCE_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}
@@ -36,9 +37,9 @@ def keys_for_admission(vm: Manifest, release: Release) -> list[ObjectKey]:
     vm: a plain manifest. There are none for a VM that does not match the schema, because it is rejected anyway.
     """
     try:
-        specs = [template.get("spec") or {} for template in vm["spec"].get("dataVolumeTemplates") or ()]
         # The DataSources of its disks name their architecture.
-        sources = [_sources({"sourceRef": spec.get("sourceRef")}, namespace_of(vm)) for spec in specs]
+        references = [{"sourceRef": spec.get("sourceRef")} for spec in template_specs(vm).values()]
+        sources = [_sources(reference, namespace_of(vm)) for reference in references]
         return [*_references(vm, release), *chain(*sources)]
     except (AttributeError, FieldError, KeyError, TypeError):
         return []
@@ -72,13 +73,13 @@ def further_keys(key: ObjectKey, manifest: Manifest | None) -> list[ObjectKey]:
 
 
 def _references(vm: Manifest, release: Release) -> Iterator[ObjectKey]:
-    vm_namespace, spec = namespace_of(vm), vm["spec"]
+    vm_namespace = namespace_of(vm)
     for role in ROLES:
         matcher = role.matcher_of(vm)
         if not matcher:
             continue
         if matcher.get("inferFromVolume"):
-            yield from _volume(spec, str(matcher["inferFromVolume"]), vm_namespace)
+            yield from _volume(vm, str(matcher["inferFromVolume"]), vm_namespace)
             continue
         live = list(_object(role, str(matcher.get("name") or ""), role.kind_of(matcher), vm_namespace))
         reference = naming.referenced(vm, role, release)
@@ -89,21 +90,17 @@ def _references(vm: Manifest, release: Release) -> Iterator[ObjectKey]:
             yield from live
 
 
-def _volume(spec: Manifest, name: str, vm_namespace: str) -> Iterator[ObjectKey]:
-    template = (spec.get("template") or {}).get("spec") or {}
-    volume: Manifest = next((volume for volume in template.get("volumes") or () if volume.get("name") == name), {})
+def _volume(vm: Manifest, name: str, vm_namespace: str) -> Iterator[ObjectKey]:
+    volume = volume_of(vm, name)
     claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
     if claim:
         yield ObjectKey("PersistentVolumeClaim", vm_namespace, str(claim), vm_namespace)
         return
-    data_volume = (volume.get("dataVolume") or {}).get("name")
-    if not data_volume:
-        return
-    for template in spec.get("dataVolumeTemplates") or ():
-        if name_of(template) == data_volume:
-            yield from _sources(template.get("spec") or {}, vm_namespace)
-            return
-    yield ObjectKey("DataVolume", vm_namespace, str(data_volume), vm_namespace)
+    data_volume, templates = data_volume_of(volume), template_specs(vm)
+    if data_volume in templates:
+        yield from _sources(templates[data_volume], vm_namespace)
+    elif data_volume:
+        yield ObjectKey("DataVolume", vm_namespace, data_volume, vm_namespace)
 
 
 def _sources(spec: Manifest, vm_namespace: str) -> Iterator[ObjectKey]:

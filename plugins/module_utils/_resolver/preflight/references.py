@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from ..api import schema
 from ..api.manifest import Manifest, name_of, namespace_of
+from ..api.volumes import claim_of
 from ..choose.suggestions import Lister, join_or, similar
 from ..kubevirt.find.lookup import Lookup
 from .object_keys import ObjectKey
@@ -18,20 +19,12 @@ from .object_keys import ObjectKey
 def claim_names(vm: Manifest) -> list[str]:
     """The names of the PersistentVolumeClaims that a VM's volumes use, in order, without duplicates.
 
-    A DataVolume's claim has the same name. `ephemeral` volumes only read their claim.
+    `ephemeral` volumes only read their claim.
     """
-    names: dict[str, None] = {}
     template = (vm.get("spec") or {}).get("template") or {}
-    for volume in (template.get("spec") or {}).get("volumes") or []:
-        for source in (volume, volume.get("ephemeral") or {}):
-            name = (source.get("persistentVolumeClaim") or {}).get("claimName")
-            if name:
-                names[name] = None
-        if (volume.get("dataVolume") or {}).get("name"):
-            names[volume["dataVolume"]["name"]] = None
-        if (volume.get("memoryDump") or {}).get("claimName"):
-            names[volume["memoryDump"]["claimName"]] = None
-    return list(names)
+    volumes = (template.get("spec") or {}).get("volumes") or []
+    names = (claim_of(source) for volume in volumes for source in (volume, volume.get("ephemeral") or {}))
+    return list(dict.fromkeys(filter(None, names)))
 
 
 def sole_owner(manifest: Manifest) -> str:

@@ -8,18 +8,20 @@ from typing import Any, Final
 from ...._resolver.api.errors import FieldError
 from ...._resolver.api.kinds import BY_NAME, Kind
 from ...._resolver.boot import preflight, source
-from ...._resolver.boot import source as consumers
 from ...._resolver.boot import upload as rules
 from ...client import upload_proxy
 from ...client.errors import RequestFailed, optional
 from ...client.pool import map_concurrently
 from ...client.session import Session
-from ...read.boot_sources import CONFIG_MAP, SECRET, Defaults, file_of, image_of
-from ...read.kubevirt import CDI_CONFIG, Cdi, cdi
+from ...read.boot_sources import default_problems, file_of, image_of
+from ...read.kubevirt import Cdi, cdi
+from ...read.lookup import ClusterLookup
+from ...read.registry import CONFIG_MAP, SECRET
 from ..declare import apply_findings
 from ..engine import WriteSettings
 from ..kind_handler import Finding
 from .state import LABELED, BootSourceState, is_filled
+from .upload import proxy_connections, proxy_url
 
 _SOURCE: Final = "DataSource"
 _REVIEW: Final = Kind("SubjectAccessReview", "authorization.k8s.io", "v1", "subjectaccessreviews", False)
@@ -53,12 +55,14 @@ class _Checks:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._defaults = Defaults(session)
+        self._lookup = ClusterLookup(session)
 
     def findings(self, boot_source: BootSourceState) -> Iterator[Finding]:
         options, cluster = boot_source.options, cdi(self._session)
-        problems = self._defaults.problems(options["namespace"], boot_source.labels, boot_source.content.architecture)
-        yield from (Finding(problem.text, missing=problem.missing) for problem in problems)
+        problems = default_problems(
+            self._session, self._lookup, options["namespace"], boot_source.labels, boot_source.content.architecture
+        )
+        yield from (Finding(text, missing=missing) for text, missing in problems)
         if boot_source.state != LABELED and boot_source.has_data_source:
             yield from self._owner(boot_source)
             yield from self._consumers(boot_source)
@@ -80,13 +84,13 @@ class _Checks:
 
     def _consumers(self, boot_source: BootSourceState) -> Iterator[Finding]:
         (namespace, name), snapshot = boot_source.target, bool(boot_source.options.get("snapshot"))
-        for consumer in map(consumers.parse_consumer, boot_source.options.get("consumers") or ()):
-            alternatives = consumers.reviews(consumer, namespace, name, snapshot)
+        for consumer in map(source.parse_consumer, boot_source.options.get("consumers") or ()):
+            alternatives = source.reviews(consumer, namespace, name, snapshot)
             try:
                 if consumer.namespace != namespace and not any(
                     all(map(self._allows, rights)) for rights in alternatives
                 ):
-                    yield Finding(consumers.refusal(consumer, namespace))
+                    yield Finding(source.refusal(consumer, namespace))
             except RequestFailed as error:
                 yield Finding(f"consumers: not checked: {error}", note=True)
 
@@ -128,11 +132,9 @@ class _Checks:
             yield Finding(problem)
 
     def _proxy(self, boot_source: BootSourceState) -> Iterator[Finding]:
-        proxy = boot_source.options.get("upload_proxy") or {}
-        url = proxy.get("url") or ""
         try:
-            url = url or rules.proxy_url(self._session.request("GET", CDI_CONFIG.path(name="config")))
-            pool = upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
+            url = proxy_url(self._session, boot_source.options)
+            pool = proxy_connections(boot_source.options)
         except RequestFailed:
             return
         except OSError as error:

@@ -13,10 +13,8 @@ from typing import Any, Final
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.api.write import create
 from ...._resolver.boot import preflight, source
-from ...._resolver.boot.upload import upload_target
 from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
-from ...client import upload_proxy
 from ...client.errors import ApiError, RequestFailed, optional
 from ...client.session import Session
 from ...read.watch import ProbeResult, wait_in_namespaces
@@ -37,7 +35,7 @@ from .state import (
     is_filled,
     not_failed,
 )
-from .upload import Progress, UploadFailed, UploadSettings, upload
+from .upload import UploadFailed, upload
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -132,37 +130,11 @@ def _upload(session: Session, boot_sources: list[BootSourceState], settings: Wri
                 "bytes": Path(path).stat().st_size,
             }
             if not settings.check_mode:
-                _send(session, boot_source, settings)
+                upload(session, boot_source, settings)
                 boot_source.result.written = True
             boot_source.filled = settings.wait
         except (UploadFailed, RequestFailed, OSError) as error:
             boot_source.result.failed = str(error)
-
-
-def _send(session: Session, boot_source: BootSourceState, settings: WriteSettings) -> None:
-    options, proxy = boot_source.options, boot_source.options.get("upload_proxy") or {}
-    file_options = options["upload"]
-    # The DataSource is declared later, as that of any boot source.
-    target = upload_target(options, boot_source.volume, boot_source.labels)._replace(
-        data_source=False, owner={source.OWNER: options["name"]}, digest=boot_source.content.digest
-    )
-    pool = upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
-    timeout = settings.wait_timeout if settings.wait else 0
-    progress = Progress(boot_source.volume, Path(file_options["path"]).stat().st_size)
-    upload_settings = UploadSettings(
-        pool,
-        proxy.get("url") or "",
-        tries=file_options["tries"],
-        ready_timeout=file_options["ready_timeout"],
-        timeout=timeout,
-        report=progress.report,
-    )
-    with Path(file_options["path"]).open("rb") as file:
-        try:
-            upload(session, target, file, upload_settings)
-        except UploadFailed as error:
-            progress_note = f" ({progress.read} bytes of the file had been read)" if progress.read else ""
-            raise UploadFailed(f"{error}{progress_note}") from error
 
 
 def _poll(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:

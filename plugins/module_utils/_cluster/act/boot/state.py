@@ -10,13 +10,12 @@ from zoneinfo import available_timezones
 from ...._resolver.api.errors import Panic
 from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.boot import source
-from ...._resolver.boot.source import import_status
+from ...._resolver.boot.image import Content
 from ...._resolver.boot.upload import holds
 from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
 from ...._resolver.declare.plan import Plan
 from ...client.session import Session
-from ...read.boot_sources import Content
 from ...read.snapshot import Key
 from ...read.watch import ProbeResult
 from ..declare import declare
@@ -118,7 +117,7 @@ def is_filled(session: Session, boot_source: BootSourceState) -> bool:
     live = session.get(BY_NAME[boot_source.volume_kind], boot_source.options["namespace"], boot_source.volume)
     if live is None:
         return False
-    return holds(live, boot_source.content.digest) if boot_source.uploads else import_status(live).done
+    return holds(live, boot_source.content.digest) if boot_source.uploads else source.import_status(live).done
 
 
 def declare_objects(

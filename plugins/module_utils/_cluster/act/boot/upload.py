@@ -1,29 +1,31 @@
-"""Uploads a file to a volume through CDI: creates the objects, waits for CDI's upload server, sends the data."""
+"""Uploads a file to a volume through CDI: creates the volume, waits for CDI's upload server, sends the data."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, Final, NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final
 
 from ...._resolver.api.kinds import BY_NAME, Kind
-from ...._resolver.api.write import json_patch, merge_patch, replace
+from ...._resolver.api.write import merge_patch, replace
+from ...._resolver.boot import source
 from ...._resolver.boot import upload as rules
-from ...._resolver.boot.upload import UploadTarget
 from ...client import upload_proxy
 from ...client.errors import ApiError
 from ...client.pool import display
 from ...client.session import Session
 from ...read.kubevirt import CDI_CONFIG
 from ...read.snapshot import EVENT, STORAGE_CLASS
-from ..engine import send, send_create
+from ..engine import WriteSettings, send, send_create
+from .state import BootSourceState
 
 Manifest = dict[str, Any]
+Options = dict[str, Any]
 
 _CLAIM: Final = BY_NAME["PersistentVolumeClaim"]
 _DATA_VOLUME: Final = BY_NAME["DataVolume"]
-_DATA_SOURCE: Final = BY_NAME["DataSource"]
 _TOKEN: Final = Kind("UploadTokenRequest", "upload.cdi.kubevirt.io", "v1beta1", "uploadtokenrequests", True)
 # Seconds between two polls.
 _PAUSE: Final = 2
@@ -57,204 +59,199 @@ class Progress:
             display.get()(f"{self._name}: {100 * step // _STEPS} % of {self._length} bytes uploaded")
 
 
-class Clock(NamedTuple):
-    """A monotonic clock, in seconds, and a way to sleep."""
-
-    now: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
-
-
-class UploadSettings(NamedTuple):
-    """How to upload a file.
-
-    url: of the upload proxy; "" asks CDI. pool: connections to it. tries: at least one.
-    ready_timeout: seconds for CDI to get ready. timeout: seconds for it to process the data; 0 does not wait.
-    report: called with the number of bytes that have been read of the file.
-    """
-
-    pool: Any
-    url: str = ""
-    tries: int = 5
-    ready_timeout: float = 300
-    timeout: float = 86400
-    report: Callable[[int], None] = lambda _count: None
-    clock: Clock = Clock()
-
-
-def upload(session: Session, target: UploadTarget, file: BinaryIO, settings: UploadSettings) -> None:
-    """Uploads a file. Raises UploadFailed, and what requests raise."""
-    _check(rules.request_problem(target))
-    existing = _existing(session, target)
-    if existing is None:
-        _create(session, target)
-    else:
-        _update_existing(session, target, existing)
-    _wait_until_ready(session, target, settings)
-    url = settings.url or rules.proxy_url(session.request("GET", CDI_CONFIG.path(name="config")))
-    url, problem = rules.proxy_address(url)
-    _check(problem)
-    _send(session, target, file, settings, url)
-    if target.data_source:
-        _point_data_source(session, target)
-    if settings.timeout:
-        _wait_until_done(session, target, settings)
-
-
-def _existing(session: Session, target: UploadTarget) -> Manifest | None:
-    """The claim that is uploaded to, if there is one: a DataVolume's may be another than that of its name."""
-    claim = session.get(_CLAIM, target.namespace, target.name)
-    if claim is None:
-        return None
-    if not target.claim:
-        claim = _claim_of_volume(session, target, claim)
-    _check(rules.existing_problem(target, claim))
-    return claim
-
-
-def _claim_of_volume(session: Session, target: UploadTarget, claim: Manifest) -> Manifest:
-    volume = session.get(_DATA_VOLUME, target.namespace, target.name)
-    if volume is None:
-        raise UploadFailed(rules.missing_volume(target, claim))
-    if not rules.uses_populator(volume):
-        return claim
-    name, problem = rules.prime_of(target, claim)
-    _check(problem)
-    prime = session.get(_CLAIM, target.namespace, name)
-    if prime is None:
-        raise UploadFailed(f"the claim {name} that CDI made for the upload to {target.label} is gone; try again later")
-    return prime
-
-
-def _create(session: Session, target: UploadTarget) -> None:
-    _check(rules.new_problem(target))
-    if target.storage_class:
-        # CDI would wait for a class that does not exist.
-        session.request("GET", STORAGE_CLASS.path(name=target.storage_class))
-    send_create(session, _CLAIM if target.claim else _DATA_VOLUME, target.namespace, rules.volume(target))
-
-
-def _update_existing(session: Session, target: UploadTarget, claim: Manifest) -> None:
-    _prepare(session, target, claim)
-    for kind in (_CLAIM,) if target.claim else (_CLAIM, _DATA_VOLUME):
-        # virtctl does not add the requested labels to existing volumes.
-        live = session.get(kind, target.namespace, target.name) if target.labels or target.digest else None
-        patch = rules.patch(target, live) if live is not None else None
-        if patch is not None:
-            send(session, merge_patch(kind.path(target.namespace, target.name), patch))
-
-
-def _prepare(session: Session, target: UploadTarget, claim: Manifest) -> None:
-    for remaining in reversed(range(_ATTEMPTS)):
-        changed = rules.prepared(claim)
-        if changed is None:
-            return
+def upload(session: Session, boot_source: BootSourceState, settings: WriteSettings) -> None:
+    """Uploads the file of a boot source to its volume. Raises UploadFailed, OSError, and what requests raise."""
+    path, pool = Path(boot_source.options["upload"]["path"]), proxy_connections(boot_source.options)
+    progress = Progress(boot_source.volume, path.stat().st_size)
+    with path.open("rb") as file:
         try:
-            send(session, replace(_CLAIM.path(target.namespace, claim["metadata"]["name"]), changed))
-            return
-        except ApiError as error:
-            existing = _existing(session, target) if error.code == 409 and remaining else None
-            if existing is None:
-                raise
-            claim = existing
+            _Upload(session, boot_source).run(file, pool, progress, settings.wait_timeout if settings.wait else 0)
+        except UploadFailed as error:
+            progress_note = f" ({progress.read} bytes of the file had been read)" if progress.read else ""
+            raise UploadFailed(f"{error}{progress_note}") from error
 
 
-def _wait_until_ready(session: Session, target: UploadTarget, settings: UploadSettings) -> None:
-    for _poll in _polls(settings.ready_timeout, settings.clock):
-        if (_claim_is_ready if target.claim else _volume_is_ready)(session, target):
-            return
-    raise UploadFailed(f"CDI was not ready for the upload to {target.label} within {settings.ready_timeout:g} seconds")
+def proxy_url(session: Session, options: Options) -> str:
+    """The URL of the upload proxy: the task's, else the one that CDI publishes, "" if there is none."""
+    url = (options.get("upload_proxy") or {}).get("url")
+    return url or rules.proxy_url(session.request("GET", CDI_CONFIG.path(name="config")))
 
 
-def _claim_is_ready(session: Session, target: UploadTarget) -> bool:
-    claim = session.get(_CLAIM, target.namespace, target.name)
-    if claim is None or rules.claim_is_ready(claim):
-        return claim is not None
-    _check_events(session, target, target.name)
-    return False
+def proxy_connections(options: Options) -> Any:
+    """Connections to the upload proxy. Raises OSError for an unusable `upload_proxy.ca_cert`."""
+    proxy = options.get("upload_proxy") or {}
+    return upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
 
 
-def _volume_is_ready(session: Session, target: UploadTarget) -> bool:
-    volume = session.get(_DATA_VOLUME, target.namespace, target.name)
-    if volume is None:
+class _Upload:
+    def __init__(self, session: Session, boot_source: BootSourceState) -> None:
+        self._session = session
+        self._boot_source = boot_source
+        self._options = boot_source.options
+        self._file_options = boot_source.options["upload"]
+        self._namespace, self._name = boot_source.options["namespace"], boot_source.volume
+        self._label = f"{self._namespace}/{self._name}"
+        self._kind = BY_NAME[boot_source.volume_kind]
+
+    def run(self, file: BinaryIO, pool: Any, progress: Progress, timeout: float) -> None:
+        """pool: connections to the upload proxy. timeout: seconds for CDI to process the file; 0 does not wait."""
+        claim = self._existing()
+        if claim is None:
+            self._create()
+        else:
+            self._update_existing(claim)
+        self._wait_until_ready()
+        url, problem = rules.proxy_address(proxy_url(self._session, self._options))
+        _check(problem)
+        self._send(file, pool, progress, url)
+        if timeout:
+            self._wait_until_done(timeout)
+
+    def _get(self, kind: Kind) -> Manifest | None:
+        return self._session.get(kind, self._namespace, self._name)
+
+    def _existing(self) -> Manifest | None:
+        """The claim that is uploaded to, if there is one: a DataVolume's may be another than that of its name."""
+        claim = self._get(_CLAIM)
+        if claim is None:
+            return None
+        if self._kind is not _CLAIM:
+            claim = self._claim_of_volume(claim)
+        _check(rules.existing_problem(self._options, self._label, claim))
+        return claim
+
+    def _claim_of_volume(self, claim: Manifest) -> Manifest:
+        volume = self._get(_DATA_VOLUME)
+        if volume is None:
+            raise UploadFailed(rules.missing_volume(claim))
+        if not rules.uses_populator(volume):
+            return claim
+        name, problem = rules.prime_of(claim)
+        _check(problem)
+        prime = self._session.get(_CLAIM, self._namespace, name)
+        if prime is None:
+            raise UploadFailed(
+                f"the claim {name} that CDI made for the upload to {self._label} is gone; try again later"
+            )
+        return prime
+
+    def _create(self) -> None:
+        if not self._file_options["create"]:
+            raise UploadFailed(f"there is no PersistentVolumeClaim {self._label}, and upload.create is false")
+        volume = source.volume(self._options, self._boot_source.content.digest, self._boot_source.labels)
+        if self._options.get("storage_class"):
+            # CDI would wait for a class that does not exist.
+            self._session.request("GET", STORAGE_CLASS.path(name=self._options["storage_class"]))
+        manifest = rules.claim(volume) if self._kind is _CLAIM else volume
+        send_create(self._session, self._kind, self._namespace, manifest)
+
+    def _update_existing(self, claim: Manifest) -> None:
+        self._prepare(claim)
+        labels, digest = self._boot_source.labels, self._boot_source.content.digest
+        for kind in dict.fromkeys((_CLAIM, self._kind)):
+            # virtctl does not add the requested labels to existing volumes.
+            live = self._get(kind) if labels or digest else None
+            patch = rules.patch(labels, digest, live) if live is not None else None
+            if patch is not None:
+                send(self._session, merge_patch(kind.path(self._namespace, self._name), patch))
+
+    def _prepare(self, claim: Manifest) -> None:
+        for remaining in reversed(range(_ATTEMPTS)):
+            changed = rules.prepared(claim)
+            if changed is None:
+                return
+            try:
+                send(self._session, replace(_CLAIM.path(self._namespace, claim["metadata"]["name"]), changed))
+                return
+            except ApiError as error:
+                existing = self._existing() if error.code == 409 and remaining else None
+                if existing is None:
+                    raise
+                claim = existing
+
+    def _wait_until_ready(self) -> None:
+        timeout = self._file_options["ready_timeout"]
+        for _poll in _polls(timeout):
+            if self._claim_is_ready() if self._kind is _CLAIM else self._volume_is_ready():
+                return
+        raise UploadFailed(f"CDI was not ready for the upload to {self._label} within {timeout:g} seconds")
+
+    def _claim_is_ready(self) -> bool:
+        claim = self._get(_CLAIM)
+        if claim is None or rules.claim_is_ready(claim):
+            return claim is not None
+        self._check_events(self._name)
         return False
-    _check(rules.unbound_problem(target, volume))
-    status = volume.get("status") or {}
-    if status.get("phase") == "UploadReady":
-        return True
-    _check_events(session, target, status.get("claimName") or "")
-    return False
 
+    def _volume_is_ready(self) -> bool:
+        volume = self._get(_DATA_VOLUME)
+        if volume is None:
+            return False
+        _check(rules.unbound_problem(self._options, volume))
+        status = volume.get("status") or {}
+        if status.get("phase") == "UploadReady":
+            return True
+        self._check_events(status.get("claimName") or "")
+        return False
 
-def _check_events(session: Session, target: UploadTarget, claim: str) -> None:
-    events = session.list(EVENT, target.namespace)
-    uids = {}
-    for kind, name in ((_CLAIM, claim), (_DATA_VOLUME, target.name)):
-        live = session.get(kind, target.namespace, name) if name else None
-        if live is not None:
-            uids[kind.kind] = live["metadata"].get("uid") or ""
-    for event in events:
-        _check(rules.event_problem(event, uids))
+    def _check_events(self, claim: str) -> None:
+        events = self._session.list(EVENT, self._namespace)
+        uids = {}
+        for kind, name in ((_CLAIM, claim), (_DATA_VOLUME, self._name)):
+            live = self._session.get(kind, self._namespace, name) if name else None
+            if live is not None:
+                uids[kind.kind] = live["metadata"].get("uid") or ""
+        for event in events:
+            _check(rules.event_problem(event, uids))
 
+    def _send(self, file: BinaryIO, pool: Any, progress: Progress, url: str) -> None:
+        length = os.fstat(file.fileno()).st_size
+        fast, slow = rules.proxy_paths(url)
+        token, renewals = self._token(), 0
+        response = upload_proxy.UploadResponse(None, "")
+        # virtctl with --retry=0 uploads nothing, and waits a day for the processing.
+        for attempt in range(max(1, self._file_options["tries"])):
+            if attempt:
+                time.sleep(min(attempt, 10) / 10)
+            path = fast if upload_proxy.takes_data(pool, fast, token) else slow
+            response = upload_proxy.send(pool, path, token, file, length, progress.report)
+            if response.code == 200:
+                return
+            if response.final:
+                break
+            if response.code == 401:
+                if not attempt or renewals == _RENEWALS:
+                    raise UploadFailed(f"the upload proxy at {url} refuses the token: {_error_text(response)}")
+                token, renewals = self._token(), renewals + 1
+        raise UploadFailed(f"the upload to {url} failed: {_error_text(response)}")
 
-def _send(session: Session, target: UploadTarget, file: BinaryIO, settings: UploadSettings, url: str) -> None:
-    length = os.fstat(file.fileno()).st_size
-    fast, slow = rules.proxy_paths(url)
-    token, renewals = _token(session, target), 0
-    response = upload_proxy.UploadResponse(None, "")
-    # virtctl with --retry=0 uploads nothing, and waits a day for the processing.
-    for attempt in range(max(1, settings.tries)):
-        if attempt:
-            settings.clock.sleep(min(attempt, 10) / 10)
-        path = fast if upload_proxy.takes_data(settings.pool, fast, token) else slow
-        response = upload_proxy.send(settings.pool, path, token, file, length, settings.report)
-        if response.code == 200:
-            return
-        if response.final:
-            break
-        if response.code == 401:
-            if not attempt or renewals == _RENEWALS:
-                raise UploadFailed(f"the upload proxy at {url} refuses the token: {_error_text(response)}")
-            token, renewals = _token(session, target), renewals + 1
-    raise UploadFailed(f"the upload to {url} failed: {_error_text(response)}")
+    def _token(self) -> str:
+        body = {
+            "apiVersion": _TOKEN.api_version,
+            "kind": _TOKEN.kind,
+            "metadata": {"generateName": "token-for-upload-"},
+            "spec": {"pvcName": self._name},
+        }
+        response = self._session.request("POST", _TOKEN.path(self._namespace), body=body, retry=True)
+        return str((response.get("status") or {}).get("token") or "")
+
+    def _wait_until_done(self, timeout: float) -> None:
+        for _poll in _polls(timeout):
+            claim = self._session.request("GET", _CLAIM.path(self._namespace, self._name))
+            if rules.claim_is_done(claim):
+                return
+        raise UploadFailed(f"CDI has not processed the upload to {self._label} within {timeout:g} seconds")
 
 
 def _error_text(response: upload_proxy.UploadResponse) -> str:
     return response.text if response.code is None else f"HTTP {response.code} {response.text}".strip()
 
 
-def _token(session: Session, target: UploadTarget) -> str:
-    body = {
-        "apiVersion": _TOKEN.api_version,
-        "kind": _TOKEN.kind,
-        "metadata": {"generateName": "token-for-upload-"},
-        "spec": {"pvcName": target.name},
-    }
-    response = session.request("POST", _TOKEN.path(target.namespace), body=body, retry=True)
-    return str((response.get("status") or {}).get("token") or "")
-
-
-def _point_data_source(session: Session, target: UploadTarget) -> None:
-    live = session.get(_DATA_SOURCE, target.namespace, target.name)
-    if live is None:
-        send_create(session, _DATA_SOURCE, target.namespace, rules.data_source(target))
-        return
-    patch = rules.data_source_patch(target, live)
-    send(session, json_patch(_DATA_SOURCE.path(target.namespace, target.name), patch))
-
-
-def _wait_until_done(session: Session, target: UploadTarget, settings: UploadSettings) -> None:
-    for _poll in _polls(settings.timeout, settings.clock):
-        claim = session.request("GET", _CLAIM.path(target.namespace, target.name))
-        if rules.claim_is_done(claim):
-            return
-    raise UploadFailed(f"CDI has not processed the upload to {target.label} within {settings.timeout:g} seconds")
-
-
-def _polls(seconds: float, clock: Clock) -> Iterator[None]:
-    end = clock.now() + seconds
-    while clock.now() < end:
+def _polls(seconds: float) -> Iterator[None]:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
         yield
-        clock.sleep(_PAUSE)
+        time.sleep(_PAUSE)
 
 
 def _check(problem: str) -> None:

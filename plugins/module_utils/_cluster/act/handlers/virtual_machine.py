@@ -13,7 +13,7 @@ from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.impact import impact, size_mismatch
 from ...._resolver.declare.plan import Plan
 from ...._resolver.declare.vm import from_image
-from ...._resolver.declare.vm.from_image import ImageContents, ImageInference
+from ...._resolver.declare.vm.from_image import ImageInference
 from ...._resolver.declare.vm_template import checkable
 from ...._resolver.kubevirt.find import naming
 from ...._resolver.kubevirt.vmi.cluster import Cluster
@@ -26,10 +26,10 @@ from ...._resolver.preflight.object_keys import ObjectKey, keys_for_admission, k
 from ...._resolver.preflight.references import keys_for_start
 from ...client.errors import RequestFailed
 from ...client.session import Session
-from ...read.boot_sources import contents_of
 from ...read.catalog import ClusterLimits
 from ...read.kubevirt import kubevirt
 from ...read.lookup import ClusterLookup
+from ...read.registry import contents_of
 from ...read.snapshot import Key, read
 from ...read.watch import ProbeResult
 from ..deletion import await_dependents, await_old_dependents, retained_claims
@@ -251,21 +251,19 @@ def infer_from_images(session: Session, results: list[DeclareOutcome]) -> None:
     if not due:
         return
     existing = _existing_volumes(session, due)
-    images: dict[DeclareOutcome, dict[ImageInference, tuple[Image, bool]]] = {}
+    inferences: dict[DeclareOutcome, list[ImageInference]] = {}
     for result in due:
         entry = result.entry
         volumes = existing.get(entry.key.namespace or "", {})
         questions = from_image.image_inferences(entry.manifest, result.live, volumes)
         if questions:
-            images[result] = {question: _image_key(session, entry, question.image) for question in questions}
-    contents = contents_of(session, (key for of_vm in images.values() for key in of_vm.values()))
-    for result, of_vm in images.items():
-        answers = {
-            question.image: ImageContents(contents[key].environment, contents[key].problem)
-            for question, key in of_vm.items()
-        }
+            inferences[result] = [
+                question._replace(image=_image_of_vm(session, entry, question.image)) for question in questions
+            ]
+    contents = contents_of(session, (question.image for questions in inferences.values() for question in questions))
+    for result, questions in inferences.items():
         try:
-            inferred = from_image.infer_from_images(result.entry.manifest, list(of_vm), answers)
+            inferred = from_image.infer_from_images(result.entry.manifest, questions, contents)
         except FieldError as error:
             result.failed = str(error)
         else:
@@ -273,13 +271,13 @@ def infer_from_images(session: Session, results: list[DeclareOutcome]) -> None:
             result.warnings += inferred.warnings
 
 
-def _image_key(session: Session, entry: Entry, image: Image) -> tuple[Image, bool]:
-    """An argument for contents_of. For an image index, the image for the VM's architecture counts."""
+def _image_of_vm(session: Session, entry: Entry, image: Image) -> Image:
+    """The image as a VM's options want it read. For an image index, that for the VM's architecture counts."""
     if not image.architecture:
         template = entry.manifest["spec"]["template"].get("spec") or {}
         own = template.get("architecture") or kubevirt(session).configuration.architecture
         image = image._replace(architecture=own)
-    return image, bool(entry.options.get("insecure_registry"))
+    return image._replace(insecure=bool(entry.options.get("insecure_registry")))
 
 
 def _existing_volumes(session: Session, due: list[DeclareOutcome]) -> dict[str, dict[str, Manifest]]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ...api.manifest import Options
 from ...api.tree import copy
+from ..argument_spec import to_manifest
 
 Part = dict[str, Any]
 
@@ -28,18 +29,8 @@ _WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", 
 
 
 def source(options: Options) -> Part:
-    """The source of a volume with the data as given: `type`, `user_data`, `network_data`.
-
-    Data may be base64, which is not checked.
-    """
-    fields = (
-        ("user_data", "userData"),
-        ("user_data_base64", "userDataBase64"),
-        ("network_data", "networkData"),
-        ("network_data_base64", "networkDataBase64"),
-    )
-    data = {field: options[name] for name, field in fields if options.get(name)}
-    return {_FIELDS[options.get("type") or "nocloud"]: data}
+    """The source of a volume with the data as given. Data may be base64, which is not checked."""
+    return {_FIELDS[options.get("type") or "nocloud"]: to_manifest("CloudInitNoCloudSource", options)}
 
 
 def volume(options: Options | None) -> Part | None:

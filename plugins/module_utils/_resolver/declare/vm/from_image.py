@@ -12,17 +12,10 @@ from ...api.errors import FieldError
 from ...api.manifest import Manifest, labels_of
 from ...api.matcher import INSTANCETYPE, ROLES, Role
 from ...api.tree import copy
-from ...boot.image import labels
+from ...boot.image import Content, labels
 from ...boot.origin import Image, existing_volume, image_of
 from ...kubevirt.find.infer import IGNORE
 from .. import virtual_machine
-
-
-class ImageContents(NamedTuple):
-    """The environment of an image. environment: of the image, as NAME=value. problem: why it is unknown, one line."""
-
-    environment: tuple[str, ...] = ()
-    problem: str = ""
 
 
 class ImageInference(NamedTuple):
@@ -75,7 +68,7 @@ def _matcher(role: Role, vm: Manifest) -> Manifest:
 
 
 def infer_from_images(
-    vm: Manifest, inferences: Iterable[ImageInference], images: Mapping[Image, ImageContents]
+    vm: Manifest, inferences: Iterable[ImageInference], images: Mapping[Image, Content]
 ) -> InferredVm:
     """The VM with the matchers from its images. Raises FieldError if a required one is missing."""
     result, warnings = copy(vm), []
@@ -106,8 +99,8 @@ def infer_from_images(
     return InferredVm(result, warnings)
 
 
-def _missing(inference: ImageInference, contents: ImageContents) -> str:
+def _missing(inference: ImageInference, content: Content) -> str:
     image = f"the image {inference.image.name} of the volume {inference.volume}"
-    if contents.problem:
-        return f"cannot ask for {image}: {contents.problem}"
+    if content.problem:
+        return f"cannot ask for {image}: {content.problem}"
     return f"{image} has no variable INSTANCETYPE_KUBEVIRT_IO_DEFAULT_{inference.role.matcher.upper()}"

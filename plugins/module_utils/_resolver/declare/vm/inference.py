@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api.errors import FieldError
-from ...api.manifest import Manifest, Options, name_of
+from ...api.manifest import Manifest, Options
 from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
+from ...api.volumes import template_specs
 from ...boot.origin import image_of
 from ...kubevirt.find.infer import IGNORE
 from .volumes import BOOT_VOLUME, lacks_labels
@@ -108,8 +109,7 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
             f"{shown(name)} is neither a PVC nor a DataVolume, so it has no labels to infer from; set name instead"
             + (", or infer_from_registry: true" if volume.get("containerDisk") is not None else ""),
         )
-    templates = {name_of(template): template.get("spec") or {} for template in spec.get("dataVolumeTemplates") or ()}
-    template = templates.get(volume["dataVolume"].get("name"))
+    template = template_specs({"spec": spec}).get(volume["dataVolume"].get("name"))
     if template is None:
         # The DataVolume exists already.
         return

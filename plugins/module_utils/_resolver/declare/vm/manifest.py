@@ -13,6 +13,7 @@ from ...api.manifest import Manifest, Options
 from ...api.matcher import ROLES
 from ...api.names import shown
 from ...api.tree import copy, merge
+from ..argument_spec import to_manifest
 from ..manifests import canonical_quantity, check_name, validated
 from . import cloud_init, inference
 from .volumes import SYSPREP_DISK, Disks, boot_volume, has_image, lacks_labels, sysprep_source
@@ -20,7 +21,7 @@ from .volumes import SYSPREP_DISK, Disks, boot_volume, has_image, lacks_labels, 
 Part = dict[str, Any]
 
 
-def networks(entries: list[Options]) -> tuple[list[Part], list[Part]]:
+def _networks(entries: list[Options]) -> tuple[list[Part], list[Part]]:
     """The networks of a VM and their interfaces, in the given order. Raises FieldError."""
     result: list[Part] = []
     interfaces: list[Part] = []
@@ -35,36 +36,22 @@ def networks(entries: list[Options]) -> tuple[list[Part], list[Part]]:
 
 
 def _interface(name: str, entry: Options) -> Part:
-    interface: Part = {"name": name}
+    # The option `binding` names a field of the API; the field of that name is a plugin.
+    interface: Part = to_manifest("Interface", {**entry, "name": name, "binding": None})
     if entry.get("binding_plugin"):
         interface["binding"] = {"name": entry["binding_plugin"]}
     else:
         # masquerade is the usual binding of the pod network: the VM is reached by its pod's address.
         interface[entry.get("binding") or ("bridge" if entry.get("multus") else "masquerade")] = {}
-    for option, field in (("model", "model"), ("mac_address", "macAddress"), ("boot_order", "bootOrder")):
-        if entry.get(option) is not None:
-            interface[field] = entry[option]
-    if entry.get("ports"):
-        interface["ports"] = [
-            {field: port[field] for field in ("name", "port", "protocol") if port.get(field) is not None}
-            for port in entry["ports"]
-        ]
     return interface
 
 
-def efi(options: Options) -> Part:
+def _efi(options: Options) -> Part:
     """The EFI fields of a domain. Secure boot, the default, needs system management mode."""
-    fields = (("secure_boot", "secureBoot"), ("persistent", "persistent"))
-    loader = {field: options[name] for name, field in fields if options.get(name) is not None}
-    domain: Part = {"firmware": {"bootloader": {"efi": loader}}}
+    domain: Part = {"firmware": {"bootloader": {"efi": to_manifest("EFI", options)}}}
     if options.get("secure_boot") is not False:
         domain["features"] = {"smm": {"enabled": True}}
     return domain
-
-
-def tpm(options: Options) -> Part:
-    """The TPM device. Its state lasts as long as the VMI; with `persistent`, as long as the VM."""
-    return {"persistent": options["persistent"]} if options.get("persistent") is not None else {}
 
 
 _GUEST_AGENT: Final = "ga"
@@ -72,7 +59,7 @@ _GUEST_AGENT: Final = "ga"
 _BY_CLOUD_INIT: Final = {"nocloud": "noCloud", "configdrive": "configDrive"}
 
 
-def build_credentials(credentials: list[Options], cloud_init: Options | None) -> tuple[list[Part], Options | None]:
+def _build_credentials(credentials: list[Options], cloud_init: Options | None) -> tuple[list[Part], Options | None]:
     """The credentials as the API has them, and the options of `cloud_init` with what they require.
 
     Keys through the guest agent need permission to write them; keys through cloud-init need a volume of the right type.
@@ -132,15 +119,14 @@ def _credential(field: str, credential: Options, method: Part) -> Part:
 DEFAULT_MEMORY: Final = "512Mi"
 
 
-def manifest(options: Options, validate: bool = True) -> Manifest:
-    """The manifest of the options, as `validation.validated` returns it.
+def manifest(options: Options) -> Manifest:
+    """The manifest of the options, as `manifests.validated` returns it.
 
     It contains a run strategy and memory only if given; `virtual_machine.reconcile` adds the defaults for a new VM.
     options: None if not given. `spec` and `template` hold fields without an option and are merged with the others.
-    validate: see `validation.validated`. Raises schema.FieldError for an invalid VM; the checks have virtctl's order.
+    Raises schema.FieldError for an invalid VM; the checks have virtctl's order.
     """
-    if validate:
-        check_name(options)
+    check_name(options)
     check_exclusive(options)
     spec: Manifest = {"template": {"spec": _vmi_spec(options)}}
     if options.get("run_strategy") is not None:
@@ -153,7 +139,7 @@ def manifest(options: Options, validate: bool = True) -> Manifest:
         if matcher is not None:
             merge(spec, {role.matcher: matcher}, "spec")
     metadata = {field: options[field] for field in ("name", "namespace", "labels", "annotations") if options.get(field)}
-    result = validated("VirtualMachine", {"metadata": metadata, "spec": spec}, options, validate)
+    result = validated("VirtualMachine", {"metadata": metadata, "spec": spec}, options)
     return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", **result}
 
 
@@ -189,7 +175,7 @@ def _vmi_spec(options: Options) -> Manifest:
     if options.get("memory") is not None:
         domain["memory"] = {"guest": canonical_quantity("memory", options["memory"])}
     if options.get("cpu") is not None:
-        domain["cpu"] = {field: value for field, value in options["cpu"].items() if value is not None}
+        domain["cpu"] = to_manifest("CPU", options["cpu"])
     for option, field in (
         ("termination_grace_period", "terminationGracePeriodSeconds"),
         ("node_selector", "nodeSelector"),
@@ -199,11 +185,11 @@ def _vmi_spec(options: Options) -> Manifest:
         if options.get(option) is not None:
             spec[field] = options[option]
     if options.get("networks"):
-        spec["networks"], domain["devices"]["interfaces"] = networks(options["networks"])
+        spec["networks"], domain["devices"]["interfaces"] = _networks(options["networks"])
     if options.get("efi") is not None:
-        domain.update(efi(options["efi"]))
+        domain.update(_efi(options["efi"]))
     if options.get("tpm") is not None:
-        domain["devices"]["tpm"] = tpm(options["tpm"])
+        domain["devices"]["tpm"] = to_manifest("TPMDevice", options["tpm"])
     return spec
 
 
@@ -236,7 +222,7 @@ def _add_volumes(options: Options, spec: Manifest) -> None:
 def _credentials_and_cloud_init(options: Options) -> tuple[list[Manifest], Options | None]:
     """The credentials, and the effective options of the volume cloudinitdisk; None for no such volume."""
     declared = options.get("cloud_init")
-    credentials, effective = build_credentials(options.get("access_credentials") or [], declared)
+    credentials, effective = _build_credentials(options.get("access_credentials") or [], declared)
     # The user's own cloud-init volume is left alone.
     has_own_volume = declared is None and any(
         entry.get("cloud_init") is not None for entry in options.get("volumes") or []

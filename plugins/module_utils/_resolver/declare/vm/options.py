@@ -62,7 +62,7 @@ _OBJECT: Final = {"type": "dict", "options": {"name": _NEEDED, "namespace": _NEE
 _REMOTE: Final = {"url": _NEEDED, "secret_ref": _NOT_SECRET}
 _CERTIFIED: Final = {**_REMOTE, "cert_config_map": _STR}
 
-_IMPORT_SOURCES: Final[Spec] = {
+IMPORT_SOURCES: Final[Spec] = {
     "blank": _BOOL,
     "data_source": {"type": "dict", "options": {"name": _NEEDED, "namespace": _STR}},
     "gcs": {"type": "dict", "options": _REMOTE},
@@ -99,9 +99,9 @@ _IMPORT_SOURCES: Final[Spec] = {
 
 _IMPORT: Final = {
     "type": "dict",
-    "options": {"name": _STR, **_IMPORT_SOURCES, **_STORAGE},
-    "mutually_exclusive": [tuple(_IMPORT_SOURCES)],
-    "required_one_of": [tuple(_IMPORT_SOURCES)],
+    "options": {"name": _STR, **IMPORT_SOURCES, **_STORAGE},
+    "mutually_exclusive": [tuple(IMPORT_SOURCES)],
+    "required_one_of": [tuple(IMPORT_SOURCES)],
 }
 
 _DATA: Final = {

@@ -1,23 +1,23 @@
 """Volumes, disks and DataVolumes of a VM from the options `volumes` and `boot`, with names for those that have none.
 
-A generated name depends only on the VM, so that a second run finds what the first has created.
+A generated name depends only on the VM, so that a second run finds what the first has created. Ansible has checked the
+options, but takes null and an empty text for values: what they leave missing is found here.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ...api.errors import FieldError
 from ...api.manifest import Options
-from ...api.names import shown, subdomain
+from ...api.names import LABEL, LONGEST_LABEL, LONGEST_SUBDOMAIN, shown, subdomain
+from ..argument_spec import fields, to_manifest
 from ..manifests import canonical_quantity
 from . import cloud_init
+from .options import IMPORT_SOURCES
 
-_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.ASCII)
-_LONGEST_LABEL: Final = 63
-_LONGEST_DOTTED: Final = 253
 # The letters of Kubernetes' generated names, which form no words.
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX: Final = 5
@@ -37,93 +37,48 @@ def check_label(path: str, name: str) -> None:
     """Raises FieldError unless the name is an RFC 1123 label, as for volumes. Lists all errors, in virtctl's words."""
     problems = []
     # The limit is in bytes.
-    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST_LABEL:
-        problems.append(f"is longer than {_LONGEST_LABEL} characters")
-    if not _LABEL.fullmatch(name):
+    if len(name.encode("utf-8", "surrogatepass")) > LONGEST_LABEL:
+        problems.append(f"is longer than {LONGEST_LABEL} characters")
+    if not re.fullmatch(LABEL, name):
         form = "must consist of a-z, 0-9 and -, with a letter or digit at both ends"
         problems.append(form if subdomain(name) else "has dots")
     if problems:
-        quoted = repr(name) if len(name) <= _LONGEST_DOTTED else shown(name)
+        quoted = repr(name) if len(name) <= LONGEST_SUBDOMAIN else shown(name)
         raise FieldError(path, f"{quoted} {' and '.join(problems)}; use a name such as root-disk")
 
 
-class _Source(NamedTuple):
-    """The spelling of a source.
-
-    fields: option → field of the API. required: options that it needs. sized: the option `size` is required, because
-    the source has no size.
-    """
-
-    fields: dict[str, str]
-    required: tuple[str, ...] = ()
-    sized: bool = True
-
-
-_SECRET: Final = {"secret_ref": "secretRef"}
-_CERTIFICATE: Final = {"cert_config_map": "certConfigMap"}
-_OBJECT: Final = {"name": "name", "namespace": "namespace"}
-
-SOURCES: Final[dict[str, _Source]] = {
-    "blank": _Source({}),
-    "gcs": _Source({"url": "url", **_SECRET}, ("url",)),
-    "http": _Source(
-        {
-            "url": "url",
-            **_SECRET,
-            **_CERTIFICATE,
-            "extra_headers": "extraHeaders",
-            "secret_extra_headers": "secretExtraHeaders",
-        },
-        ("url",),
-    ),
-    "imageio": _Source({"url": "url", "disk_id": "diskId", **_SECRET, **_CERTIFICATE}, ("url", "disk_id")),
-    "pvc": _Source(_OBJECT, ("name", "namespace"), sized=False),
-    "registry": _Source(
-        {"url": "url", "image_stream": "imageStream", "pull_method": "pullMethod", **_SECRET, **_CERTIFICATE}
-    ),
-    "s3": _Source({"url": "url", **_SECRET, **_CERTIFICATE}, ("url",)),
-    "snapshot": _Source(_OBJECT, ("name", "namespace"), sized=False),
-    "vddk": _Source(
-        {
-            "url": "url",
-            "uuid": "uuid",
-            "thumbprint": "thumbprint",
-            **_SECRET,
-            "backing_file": "backingFile",
-            "init_image_url": "initImageURL",
-        },
-        ("url", "uuid", "thumbprint", "secret_ref", "backing_file"),
-    ),
-    "data_source": _Source(_OBJECT, ("name",), sized=False),
+# The sources of an import by option → the type of its fields.
+_IMPORT_TYPES: Final = {
+    **{field.option: field.type for field in fields("DataVolumeImport")},
+    "data_source": "DataVolumeSourceRef",
 }
+# Copies have the size of their source.
+_COPIES: Final = ("pvc", "snapshot", "data_source")
 
 
-def data_volume_spec(path: str, options: Options) -> dict[str, Any]:
+def _data_volume_spec(path: str, options: Options) -> dict[str, Any]:
     """The spec of the DataVolume for the options of an import.
 
     path: of the options, for errors. options: exactly one source, size, storage_class, access_modes, volume_mode.
     Raises FieldError, first for an invalid size, then for options of the source, then for a missing size.
     """
     storage = _storage(path, options)
-    sources = [name for name in SOURCES if options.get(name) not in (None, False)]
+    sources = [name for name in IMPORT_SOURCES if options.get(name) not in (None, False)]
     if len(sources) != 1:
-        raise FieldError(path, f"requires exactly one of {', '.join(SOURCES)}")
-    name, source = sources[0], SOURCES[sources[0]]
+        raise FieldError(path, f"requires exactly one of {', '.join(IMPORT_SOURCES)}")
+    (name,) = sources
     values = {} if name == "blank" else {option: value for option, value in options[name].items() if value}
-    for option in source.required:
-        if option not in values:
+    for option, declaration in IMPORT_SOURCES[name].get("options", {}).items():
+        if declaration.get("required") and option not in values:
             raise FieldError(f"{path}.{name}.{option}", "required for this source")
     if name == "registry" and ("url" in values) == ("image_stream" in values):
         raise FieldError(f"{path}.registry", "requires exactly one of url and image_stream")
-    if options.get("size") is None and source.sized:
+    if options.get("size") is None and name not in _COPIES:
         raise FieldError(f"{path}.size", f"required; the source {name} does not define the size of the disk")
-    api_source = {source.fields[option]: value for option, value in values.items()}
-    spec: dict[str, Any]
+    source = to_manifest(_IMPORT_TYPES[name], values)
     if name == "data_source":
-        spec = {"sourceRef": {"kind": "DataSource", **api_source}}
-    else:
-        spec = {"source": {name: api_source}}
-    return {**spec, "storage": storage}
+        return {"sourceRef": {"kind": "DataSource", **source}, "storage": storage}
+    return {"source": {name: source}, "storage": storage}
 
 
 def _storage(path: str, options: Options) -> dict[str, Any]:
@@ -172,7 +127,7 @@ class Disks:
             name = self._default_name(kind, options, index)
         if kind == "import":
             # Report errors of the import before those of its name, as virtctl does.
-            spec = data_volume_spec(f"{path}.import", options["import"])
+            spec = _data_volume_spec(f"{path}.import", options["import"])
             self._take(f"{path}.name", name)
             source = self._imported(f"{path}.import", name, options, spec)
         else:

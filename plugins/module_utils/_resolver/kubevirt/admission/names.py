@@ -5,39 +5,35 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN: Final = rf"{_LABEL}(\.{_LABEL})*"
-_QUALIFIED: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_LABEL_VALUE: Final = f"({_QUALIFIED})?"
+from ...api.names import LABEL, LONGEST_LABEL, LONGEST_SUBDOMAIN, QUALIFIED, SUBDOMAIN
 
-_MAX_LABEL: Final = 63
-_MAX_SUBDOMAIN: Final = 253
+_LABEL_VALUE: Final = f"({QUALIFIED})?"
 
 
 def dns_label(name: str) -> list[str]:
     """IsDNS1123Label."""
-    errors = _length(name, _MAX_LABEL)
-    if not re.fullmatch(_LABEL, name):
-        if re.fullmatch(_SUBDOMAIN, name):
+    errors = _length(name, LONGEST_LABEL)
+    if not re.fullmatch(LABEL, name):
+        if re.fullmatch(SUBDOMAIN, name):
             errors.append("must not contain dots")
         else:
             rule = (
                 "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start "
                 "and end with an alphanumeric character"
             )
-            errors.append(_form(rule, _LABEL, "my-name", "123-abc"))
+            errors.append(_form(rule, LABEL, "my-name", "123-abc"))
     return errors
 
 
 def dns_subdomain(name: str) -> list[str]:
     """IsDNS1123Subdomain."""
-    errors = _length(name, _MAX_SUBDOMAIN)
-    if not re.fullmatch(_SUBDOMAIN, name):
+    errors = _length(name, LONGEST_SUBDOMAIN)
+    if not re.fullmatch(SUBDOMAIN, name):
         rule = (
             "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
             "start and end with an alphanumeric character"
         )
-        errors.append(_form(rule, _SUBDOMAIN, "example.com"))
+        errors.append(_form(rule, SUBDOMAIN, "example.com"))
     return errors
 
 
@@ -47,7 +43,7 @@ def qualified(name: str) -> list[str]:
         "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
         "character"
     )
-    form = _form(rule, _QUALIFIED, "MyName", "my.name", "123-abc")
+    form = _form(rule, QUALIFIED, "MyName", "my.name", "123-abc")
     *prefix, last = name.split("/")
     if len(prefix) > 1:
         optional = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
@@ -55,15 +51,15 @@ def qualified(name: str) -> list[str]:
     errors: list[str] = []
     if prefix:
         errors += [f"prefix part {text}" for text in (dns_subdomain(prefix[0]) if prefix[0] else ["must be non-empty"])]
-    errors += [f"name part {text}" for text in (_length(last, _MAX_LABEL) if last else ["must be non-empty"])]
-    if not re.fullmatch(_QUALIFIED, last):
+    errors += [f"name part {text}" for text in (_length(last, LONGEST_LABEL) if last else ["must be non-empty"])]
+    if not re.fullmatch(QUALIFIED, last):
         errors.append(f"name part {form}")
     return errors
 
 
 def label_value(value: str) -> list[str]:
     """IsValidLabelValue."""
-    errors = _length(value, _MAX_LABEL)
+    errors = _length(value, LONGEST_LABEL)
     if not re.fullmatch(_LABEL_VALUE, value):
         rule = (
             "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "

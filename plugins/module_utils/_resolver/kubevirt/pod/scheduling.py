@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ...api.tree import copy
+from ...api.volumes import claim_of
 from ..vmi.vmi import Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
 from .environment import Environment
 
@@ -79,16 +80,9 @@ def _reserved_claims(spec: Spec, env: Environment) -> Iterator[str]:
     volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
     for disk in spec["domain"]["devices"].get("disks", ()):
         if (disk.get("lun") or {}).get("reservation"):
-            uid = env.claims.get(_claim(volumes.get(disk["name"], {})))
+            uid = env.claims.get(claim_of(volumes.get(disk["name"], {})))
             if uid:
                 yield uid
-
-
-def _claim(volume: Spec) -> str:
-    if "dataVolume" in volume:
-        return str(volume["dataVolume"]["name"])
-    source = volume.get("persistentVolumeClaim") or volume.get("memoryDump") or {}
-    return str(source.get("claimName", ""))
 
 
 def add_pod_anti_affinity(result: dict[str, Any], *terms: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Final
 from ...api import schema
 from ...api.manifest import Manifest
 from ...api.tree import copy
+from ...api.volumes import claim_of
 from .cluster import KubeVirt
 from .hotplug import Update
 
@@ -127,7 +128,7 @@ def migrated(vm: Manifest, instance: Manifest) -> Update:
     moved = [
         name
         for name, volume in _by_name(_volumes(running)).items()
-        if _claim(volume) and _claim(desired.get(name) or {}) not in ("", _claim(volume))
+        if claim_of(volume) and claim_of(desired.get(name) or {}) not in ("", claim_of(volume))
     ]
     if not migrates(vm) or not moved:
         return Update()
@@ -163,14 +164,6 @@ def _unmovable_guest(moved: list[str], status: Manifest) -> str:
             continue
         if name not in moved:
             return _NOT_INCLUDED.format(name=name)
-    return ""
-
-
-def _claim(volume: Manifest) -> str:
-    """The name of a volume's PersistentVolumeClaim, "" for none (``PVCNameFromVirtVolume``)."""
-    for source, field in (("dataVolume", "name"), ("persistentVolumeClaim", "claimName"), ("memoryDump", "claimName")):
-        if volume.get(source) is not None:
-            return str(volume[source].get(field, ""))
     return ""
 
 

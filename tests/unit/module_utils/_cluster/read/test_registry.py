@@ -9,12 +9,15 @@ from docker_registry import PROGRAM, DockerRegistry, docker_registry
 from loopback_registry import LoopbackRegistry, loopback_registry
 from tls_server import with_tls
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.boot_sources import (
-    Content,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.registry import (
     Registry,
     RegistryError,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import ImageError, reference
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import (
+    Content,
+    ImageError,
+    reference,
+)
 
 ENVIRONMENT = {"amd64": ["PATH=/bin", "A=1"], "arm64": ["A=2"]}
 

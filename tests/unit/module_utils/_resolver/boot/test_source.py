@@ -42,6 +42,7 @@ def options(**params: Any) -> dict[str, Any]:
         ({"image": "fedora", "consumers": ["shop", "A"]}, "consumers"),
         ({"upload": {"path": "x", "create": False}}, "upload.volume"),
         ({"upload": {"path": "x", "volume": "A"}}, "upload.volume"),
+        ({"upload": {"path": "x", "archive": True}, "volume_mode": "Block"}, "upload.archive"),
         ({"state": "labeled", "kind": "PersistentVolumeClaim"}, "state"),
         ({"state": "labeled", "kind": "PersistentVolumeClaim", "preference": "fedora", "pvc": {"name": "a"}}, "pvc"),
     ],
@@ -98,8 +99,25 @@ def test_cdi_accepts_objects_of_an_image_stream() -> None:
     volume, cron = source.volume(params, "", {}), source.cron(params, {})
     assert volume["spec"]["source"] == cron["spec"]["template"]["spec"]["source"] == {"registry": registry}
     assert volume["metadata"]["name"] != source.volume_name(options(image_stream="debian"), "")
-    assert admission.data_volume_refusal(volume, None, None) is None
+    assert admission.data_volume_refusal(volume) is None
     assert admission.data_import_cron_refusal(cron, None, {"UTC"}) is None
+
+
+def test_volume_takes_a_file() -> None:
+    params = options(upload={"archive": False, "volume": "disk"}, force_bind=True)
+    manifest = source.volume(params, DIGEST, {"a": "b"})
+    assert manifest["metadata"] == {
+        "name": "disk",
+        "namespace": "golden",
+        "labels": {"a": "b", "boot-source.virtshape.dev/name": "fedora"},
+        "annotations": {"cdi.kubevirt.io/storage.bind.immediate.requested": "", source.DIGEST: DIGEST},
+    }
+    assert manifest["spec"] == {
+        "contentType": "kubevirt",
+        "source": {"upload": {}},
+        "storage": {"resources": {"requests": {"storage": "1Gi"}}},
+    }
+    assert admission.data_volume_refusal(manifest) is None
 
 
 def test_volume_imports_an_image_by_digest() -> None:

@@ -1,36 +1,30 @@
-"""The objects and the errors of an upload; tests/boot_sources has 219 recordings of virtctl."""
+"""The claim and the errors of an upload; tests/boot_sources has 217 recordings of virtctl."""
 
 from __future__ import annotations
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import upload
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.upload import UploadTarget
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import source, upload
 
-TARGET = UploadTarget("shop", "golden", size="1Gi")
+CLAIM = {"name": "golden", "namespace": "shop"}
 
 
-def test_manifest_of_a_data_volume() -> None:
-    target = TARGET._replace(labels={"a": "b"}, access_mode="ReadWriteMany", volume_mode="Block", force_bind=True)
-    assert upload.volume(target) == {
-        "apiVersion": "cdi.kubevirt.io/v1beta1",
-        "kind": "DataVolume",
-        "metadata": {
-            "name": "golden",
-            "namespace": "shop",
-            "annotations": {"cdi.kubevirt.io/storage.bind.immediate.requested": ""},
-            "labels": {"a": "b"},
+def test_claim_takes_a_file_without_data_volume() -> None:
+    file = {"archive": True, "volume": "golden"}
+    options = {"name": "fedora", "namespace": "shop", "size": "1Gi", "upload": file}
+    claim = upload.claim(source.volume(options, "sha256:1", {"a": "b"}))
+    assert claim["metadata"] == {
+        **CLAIM,
+        "annotations": {
+            "cdi.kubevirt.io/storage.upload.target": "",
+            "cdi.kubevirt.io/storage.contentType": "archive",
+            upload.DIGEST: "sha256:1",
         },
-        "spec": {
-            "contentType": "kubevirt",
-            "source": {"upload": {}},
-            "storage": {
-                "accessModes": ["ReadWriteMany"],
-                "resources": {"requests": {"storage": "1Gi"}},
-                "volumeMode": "Block",
-            },
-        },
+        "labels": {"cdi.kubevirt.io/applyStorageProfile": "true", "a": "b", source.OWNER: "fedora"},
     }
+    assert claim["spec"] == {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    chosen = source.volume({**options, "access_mode": "ReadWriteMany"}, "sha256:1", {})
+    assert upload.claim(chosen)["spec"]["accessModes"] == ["ReadWriteMany"]
 
 
 def test_claim_without_its_data_volume_is_no_target() -> None:
@@ -38,8 +32,10 @@ def test_claim_without_its_data_volume_is_no_target() -> None:
         "cdi.kubevirt.io/storage.deleteAfterCompletion": "true",
         "cdi.kubevirt.io/storage.pod.phase": "Succeeded",
     }
-    assert "is filled already" in upload.missing_volume(TARGET, {"metadata": {"annotations": annotations}})
-    assert "belongs to no DataVolume" in upload.missing_volume(TARGET, {"metadata": {}})
+    assert "is filled already" in upload.missing_volume({"metadata": {**CLAIM, "annotations": annotations}})
+    assert upload.missing_volume({"metadata": CLAIM}).startswith(
+        "PersistentVolumeClaim shop/golden belongs to no DataVolume"
+    )
 
 
 def test_only_events_of_the_volume_count() -> None:
@@ -53,20 +49,12 @@ def test_only_events_of_the_volume_count() -> None:
     assert upload.event_problem({"message": "x"}, uids) == ""
 
 
-def test_patch_adds_missing_labels_only() -> None:
-    target = TARGET._replace(labels={"a": "b", "c": "d"})
-    assert upload.patch(target, {"metadata": {"labels": {"a": "b"}}}) == {"metadata": {"labels": {"c": "d"}}}
-    assert upload.patch(target, {"metadata": {"labels": {"a": "b", "c": "d"}}}) is None
-
-
-def test_digest_is_an_annotation_of_the_volume() -> None:
-    target = TARGET._replace(digest="sha256:1", owner={"owner": "x"})
-    metadata = upload.volume(target)["metadata"]
-    assert metadata["annotations"][upload.DIGEST] == "sha256:1" and metadata["labels"]["owner"] == "x"
-    # Others own what exists.
-    other = {"metadata": {"annotations": {upload.DIGEST: "sha256:0"}}}
-    assert upload.patch(target, other) == {"metadata": {"annotations": {upload.DIGEST: "sha256:1"}}}
-    assert upload.patch(target, {"metadata": metadata}) is None
+def test_patch_adds_missing_labels_and_digest_only() -> None:
+    labels = {"a": "b", "c": "d"}
+    live = {"metadata": {"labels": {"a": "b"}, "annotations": {upload.DIGEST: "sha256:0"}}}
+    assert upload.patch(labels, "", live) == {"metadata": {"labels": {"c": "d"}}}
+    assert upload.patch({}, "sha256:1", live) == {"metadata": {"annotations": {upload.DIGEST: "sha256:1"}}}
+    assert upload.patch({"a": "b"}, "sha256:0", live) is None
 
 
 def test_volume_holds_a_file_once_processed() -> None:

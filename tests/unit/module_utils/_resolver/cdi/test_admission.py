@@ -1,4 +1,4 @@
-"""What CDI's webhooks refuse; tests/boot_sources has the answers of CDI's own code to 150 objects."""
+"""What CDI's webhooks refuse; tests/boot_sources has the answers of CDI's own code to 144 objects."""
 
 from __future__ import annotations
 
@@ -109,26 +109,6 @@ def test_multi_stage_import_takes_new_checkpoints() -> None:
     new = volume(source=source, checkpoints=[{"previous": "", "current": "a"}], finalCheckpoint=True)
     assert data_volume_refusal(new, old) is None
     assert data_volume_refusal(volume(checkpoints=[{"previous": "", "current": "a"}]), volume()) is not None
-
-
-@pytest.mark.parametrize(
-    ("claim", "annotations", "gate", "refused"),
-    [
-        ({}, {}, False, True),
-        ({}, {}, True, False),
-        ({}, {"cdi.kubevirt.io/allowClaimAdoption": "false"}, True, True),
-        ({"annotations": {"cdi.kubevirt.io/storage.populatedFor": "golden"}}, {}, False, False),
-        ({"ownerReferences": [{"kind": "DataVolume", "controller": True}]}, {}, False, False),
-    ],
-)
-def test_existing_claim_needs_adoption_or_population(
-    claim: dict[str, Any], annotations: dict[str, str], gate: bool, refused: bool
-) -> None:
-    new = volume()
-    new["metadata"]["annotations"] = annotations
-    result = data_volume_refusal(new, None, {"metadata": claim}, claim_adoption=gate)
-    assert (message(result) == " Destination PVC shop/golden already exists") is refused
-    assert data_volume_refusal(new, new, {"metadata": claim}) is None
 
 
 def test_data_import_crons_are_checked() -> None:

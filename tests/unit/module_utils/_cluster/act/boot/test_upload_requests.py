@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import contextlib
 import io
-import tempfile
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 import urllib3
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.boot import upload as act
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.boot.state import BootSourceState
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.boot.upload import (
-    Clock,
     Progress,
     UploadFailed,
-    UploadSettings,
     upload,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.kind_handler import (
+    DeclareOutcome,
+    Entry,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import upload_proxy
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.upload import UploadTarget
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from scripted_server import Store, session_with, status
 
 CLAIM = "/api/v1/namespaces/shop/persistentvolumeclaims"
 VOLUMES = "/apis/cdi.kubevirt.io/v1beta1/namespaces/shop/datavolumes"
 EVENTS = "/api/v1/namespaces/shop/events"
-
-
-@pytest.fixture
-def file() -> Iterator[BinaryIO]:
-    with tempfile.TemporaryFile() as opened:
-        yield opened
 
 
 class Time:
@@ -40,7 +40,10 @@ class Time:
     def __init__(self) -> None:
         self.seconds = 0.0
 
-    def wait(self, seconds: float) -> None:
+    def monotonic(self) -> float:
+        return self.seconds
+
+    def sleep(self, seconds: float) -> None:
         self.seconds += seconds
 
 
@@ -51,21 +54,36 @@ class Proxy:
         return urllib3.HTTPResponse(body=io.BytesIO(), status=200)
 
 
-def settings(time: Time, **options: Any) -> UploadSettings:
-    return UploadSettings(Proxy(), "http://proxy", clock=Clock(lambda: time.seconds, time.wait), **options)
+@pytest.fixture(name="time", autouse=True)
+def _time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    time = Time()
+    monkeypatch.setattr(act, "time", time)
+    monkeypatch.setattr(upload_proxy, "connections", mock.Mock(return_value=Proxy()))
+    return time
+
+
+def boot_source(folder: Path, **file_options: Any) -> BootSourceState:
+    path = folder / "disk.img"
+    path.write_bytes(b"")
+    defaults = {"archive": False, "volume": "golden", "claim": True, "create": True, "tries": 5, "ready_timeout": 5}
+    file = {"path": str(path), **defaults, **file_options}
+    options = {"name": "golden", "namespace": "shop", "size": "1Gi", "upload": file}
+    entry = Entry(
+        "", Key("", "shop", "golden"), "present", {}, options={**options, "upload_proxy": {"url": "http://p"}}
+    )
+    return BootSourceState(DeclareOutcome(entry), volume="golden")
 
 
 @pytest.mark.parametrize("claim", [True, False])
-def test_upload_waits_for_a_missing_volume(file: BinaryIO, claim: bool) -> None:
+def test_upload_waits_for_a_missing_volume(tmp_path: Path, time: Time, claim: bool) -> None:
     store = Store({CLAIM: [], VOLUMES: [], EVENTS: []}, {("POST", ""): (201, {"metadata": {"name": "golden"}})})
-    time = Time()
     with session_with(store) as session, pytest.raises(UploadFailed, match=r"not ready .* within 5 seconds"):
-        upload(session, UploadTarget("shop", "golden", claim, "1Gi"), file, settings(time, ready_timeout=5))
+        upload(session, boot_source(tmp_path, claim=claim), WriteSettings())
     assert time.seconds == 6
 
 
 @pytest.mark.parametrize(("conflicts", "puts"), [(1, 2), (9, 5)])
-def test_conflict_reads_the_claim_again(file: BinaryIO, conflicts: int, puts: int) -> None:
+def test_conflict_reads_the_claim_again(tmp_path: Path, conflicts: int, puts: int) -> None:
     ready = {"cdi.kubevirt.io/storage.pod.ready": "true"}
     store = Store({CLAIM: [{"metadata": {"name": "golden", "annotations": ready}}]}, {("POST", "requests"): (201, {})})
 
@@ -76,19 +94,18 @@ def test_conflict_reads_the_claim_again(file: BinaryIO, conflicts: int, puts: in
 
     outcome = pytest.raises(ApiError) if conflicts >= puts else contextlib.nullcontext()
     with outcome, session_with(answer) as session:
-        upload(session, UploadTarget("shop", "golden", True, create=False), file, settings(Time(), timeout=0))
+        upload(session, boot_source(tmp_path, create=False), WriteSettings())
     assert store.writes.count(("PUT", f"{CLAIM}/golden")) == puts
 
 
-def test_unprocessed_claim_times_out(file: BinaryIO) -> None:
+def test_unprocessed_claim_times_out(tmp_path: Path, time: Time) -> None:
     ready = {"cdi.kubevirt.io/storage.upload.target": "", "cdi.kubevirt.io/storage.pod.ready": "true"}
     store = Store({CLAIM: [{"metadata": {"name": "golden", "annotations": ready}}]}, {("POST", "requests"): (201, {})})
-    time, target = Time(), UploadTarget("shop", "golden", True)
     with session_with(store) as session:
-        upload(session, target, file, settings(time, timeout=0))
+        upload(session, boot_source(tmp_path), WriteSettings())
         assert time.seconds == 0
         with pytest.raises(UploadFailed, match="has not processed the upload to shop/golden within 3 seconds"):
-            upload(session, target, file, settings(time, timeout=3))
+            upload(session, boot_source(tmp_path), WriteSettings(wait=True, wait_timeout=3))
     assert time.seconds == 4
 
 

@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.image import Content
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.origin import Image
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm import from_image
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.from_image import (
-    ImageContents,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
     manifest,
     warnings,
@@ -22,13 +20,13 @@ Manifest = dict[str, Any]
 
 IMAGE = "quay.io/containerdisks/fedora:latest"
 MARK = "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_"
-FEDORA = ImageContents((f"{MARK}INSTANCETYPE=u1.medium", f"{MARK}PREFERENCE=fedora", "PATH=/bin"))
-OWN = ImageContents(
-    (
+FEDORA = Content(environment=(f"{MARK}INSTANCETYPE=u1.medium", f"{MARK}PREFERENCE=fedora", "PATH=/bin"))
+OWN = Content(
+    environment=(
         f"{MARK}INSTANCETYPE=small",
         f"{MARK}INSTANCETYPE_KIND=VirtualMachineInstancetype",
         f"{MARK}PREFERENCE=linux",
-    )
+    ),
 )
 BOTH = {"instancetype": {"name": "u1.medium"}, "preference": {"name": "fedora"}}
 AUTO = {"instancetype": {"infer": "auto"}, "preference": {"infer": "auto"}}
@@ -49,7 +47,7 @@ def images_to_read(vm: Manifest, live: Manifest | None = None, **existing: Manif
     return {inference.role.matcher: (inference.volume, inference.image) for inference in result}
 
 
-def inferred(vm: Manifest, answer: ImageContents, live: Manifest | None = None) -> from_image.InferredVm:
+def inferred(vm: Manifest, answer: Content, live: Manifest | None = None) -> from_image.InferredVm:
     result = from_image.image_inferences(vm, live, {})
     return from_image.infer_from_images(vm, result, {inference.image: answer for inference in result})
 
@@ -141,7 +139,7 @@ def test_labels_of_an_existing_volume_precede_its_image() -> None:
 
 def test_image_without_variables_fails_with_a_remedy() -> None:
     with pytest.raises(FieldError) as error:
-        inferred(manifest_from(boot={"container_disk": IMAGE}), ImageContents((f"{MARK}INSTANCETYPE=u1.medium",)))
+        inferred(manifest_from(boot={"container_disk": IMAGE}), Content(environment=(f"{MARK}INSTANCETYPE=u1.medium",)))
     assert str(error.value) == (
         f"infer_from_registry: preference: the image {IMAGE} of the volume boot has no variable"
         f" {MARK}PREFERENCE; set preference.name, or infer: auto for a VM that may do without"
@@ -150,7 +148,7 @@ def test_image_without_variables_fails_with_a_remedy() -> None:
 
 def test_unreachable_registry_is_reported_once_for_both() -> None:
     with pytest.raises(FieldError) as error:
-        inferred(manifest_from(boot={"container_disk": IMAGE}), ImageContents(problem="cannot reach quay.io: refused"))
+        inferred(manifest_from(boot={"container_disk": IMAGE}), Content(problem="cannot reach quay.io: refused"))
     assert str(error.value) == (
         f"infer_from_registry: instancetype and preference: cannot ask for the image {IMAGE} of the volume boot: cannot"
         " reach quay.io: refused; set instancetype.name and preference.name, or infer: auto for a VM that may do"
@@ -161,9 +159,9 @@ def test_unreachable_registry_is_reported_once_for_both() -> None:
 def test_optional_inference_that_fails_leaves_matchers_out() -> None:
     vm = manifest_from(boot={"container_disk": IMAGE}, **AUTO)
 
-    silent = inferred(vm, ImageContents())
+    silent = inferred(vm, Content())
     assert matchers(silent.vm) == {} and silent.warnings == []
-    unknown = inferred(vm, ImageContents(problem="cannot reach quay.io: refused"))
+    unknown = inferred(vm, Content(problem="cannot reach quay.io: refused"))
     assert matchers(unknown.vm) == {}
     assert unknown.warnings[0].startswith(
         f"the VM gets no instancetype: cannot ask for the image {IMAGE} of the volume"

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import virtual_machine_options
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
@@ -226,13 +227,13 @@ def test_placement() -> None:
 @pytest.mark.parametrize(
     ("volume", "result"),
     [
-        ({}, "volumes[0]: requires exactly one of "),
-        ({"container_disk": "a", "empty_disk": "1Gi"}, "volumes[0]: requires exactly one of "),
+        ({"container_disk": None}, "volumes[0]: requires exactly one of "),
+        ({"container_disk": ""}, "volumes[0].container_disk: is empty"),
         ({"empty_disk": "1GB"}, "volumes[0].empty_disk: '1GB' is not a quantity"),
         ({"container_disk": "a", "boot_order": 2**32}, "volumes[0].boot_order: 4294967296 is too large"),
         ({"import": {"blank": True}}, "volumes[0].import.size: required"),
         ({"import": {"blank": True, "size": "1Gi", "name": "A"}}, "volumes[0].import.name: 'A' must consist of "),
-        ({"sysprep": {}}, "volumes[0].sysprep: requires exactly one of "),
+        ({"sysprep": {"secret": ""}}, "volumes[0].sysprep: requires exactly one of "),
     ],
 )
 def test_invalid_volume_is_refused(volume: dict[str, Any], result: str) -> None:
@@ -279,23 +280,41 @@ def test_invalid_credential_is_refused(options: dict[str, Any], result: str) -> 
 
 
 def test_boot_needs_a_disk() -> None:
-    assert refused(boot={"size": "1Gi"}) == "boot: requires one of data_source, pvc, container_disk and url"
+    assert refused(boot={"pvc": "", "size": "1Gi"}) == "boot: requires one of data_source, pvc, container_disk and url"
 
 
 @pytest.mark.parametrize(
     ("source", "result"),
     [
-        ({}, "volumes[0].import: requires exactly one of "),
-        ({"blank": True, "http": {"url": "http://x"}}, "volumes[0].import: requires exactly one of "),
-        ({"registry": {}}, "volumes[0].import.registry: requires exactly one of url and image_stream"),
-        (
-            {"registry": {"url": "docker://x", "image_stream": "x"}},
-            "volumes[0].import.registry: requires exactly one of url and image_stream",
-        ),
+        ({"blank": False}, "volumes[0].import: requires exactly one of "),
+        ({"http": {"url": ""}}, "volumes[0].import.http.url: required for this source"),
+        ({"registry": {"url": ""}}, "volumes[0].import.registry: requires exactly one of url and image_stream"),
     ],
 )
-def test_invalid_import_is_refused(source: dict[str, Any], result: str) -> None:
-    assert refused(volumes=[{"import": {"size": "1Gi", **source}}]).startswith(result)
+def test_import_of_nothing_is_refused(source: dict[str, Any], result: str) -> None:
+    options = {"volumes": [{"import": {"size": "1Gi", **source}}]}
+    assert not ArgumentSpecValidator(SPEC).validate(options).error_messages
+    assert refused(**options).startswith(result)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"boot": {"pvc": "a", "url": "http://x"}},
+        {"boot": {"size": "1Gi"}},
+        {"volumes": [{}]},
+        {"volumes": [{"container_disk": "a", "empty_disk": "1Gi"}]},
+        {"volumes": [{"import": {"size": "1Gi"}}]},
+        {"volumes": [{"import": {"blank": True, "http": {"url": "http://x"}}}]},
+        {"volumes": [{"import": {"registry": {}}}]},
+        {"volumes": [{"import": {"registry": {"url": "docker://x", "image_stream": "x"}}}]},
+        {"volumes": [{"sysprep": {}}]},
+        {"sysprep": {"secret": "a", "config_map": "b"}},
+    ],
+)
+def test_ansible_requires_exactly_one_source(options: dict[str, Any]) -> None:
+    (message,) = ArgumentSpecValidator(SPEC).validate(options).error_messages
+    assert message.startswith(("parameters are mutually exclusive: ", "one of the following is required: "))
 
 
 # The options of VMs: what their descriptions refer to, and what is secret.
