@@ -12,7 +12,7 @@ from ansible.errors import AnsibleParserError
 from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.entry.vm_results import vm_result
 from ..module_utils._cluster.read.kubevirt import kubevirt
-from ..module_utils._cluster.read.lookup import ListLookup
+from ..module_utils._cluster.read.lookup import ClusterLookup
 from ..module_utils._cluster.read.revisions import inspected, namespaced_name
 from ..module_utils._resolver.api.kinds import BY_NAME
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
@@ -79,7 +79,7 @@ def hosts(session: Session, query: HostQuery) -> Hosts:
     vms = _virtual_machines(session, query)
     if not vms:
         return Hosts({}, [])
-    lookup = ListLookup(session, everywhere=query.namespaces is None)
+    lookup = ClusterLookup(session, everywhere=query.namespaces is None, strict=True)
     cluster = kubevirt(session)
     namespaces = dict.fromkeys(vm["metadata"]["namespace"] for vm in vms)
     revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in namespaces}
@@ -111,7 +111,7 @@ def _virtual_machines(session: Session, query: HostQuery) -> list[Manifest]:
     return sorted(vms, key=namespaced_name)
 
 
-def _host_facts(vm: Manifest, lookup: ListLookup, cluster: KubeVirt, revisions: RevisionIndex) -> dict[str, Any]:
+def _host_facts(vm: Manifest, lookup: ClusterLookup, cluster: KubeVirt, revisions: RevisionIndex) -> dict[str, Any]:
     """The result of virtual_machine_info for a VM, with extra fields for grouping hosts."""
     metadata = vm["metadata"]
     instance = _instance(vm, lookup)
@@ -143,13 +143,13 @@ def _interface(reported: Manifest) -> dict[str, Any]:
     }
 
 
-def _instance(vm: Manifest, lookup: ListLookup) -> Manifest | None:
+def _instance(vm: Manifest, lookup: ClusterLookup) -> Manifest | None:
     instance = lookup.get(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
     return instance if isinstance(instance, dict) else None
 
 
 def _endpoint(
-    vm: Manifest, lookup: ListLookup, query: HostQuery, services: dict[str, dict[str, list[Manifest]]]
+    vm: Manifest, lookup: ClusterLookup, query: HostQuery, services: dict[str, dict[str, list[Manifest]]]
 ) -> Endpoint | None:
     """services: those that lead to VMIs, by namespace and name of the VMI; filled on demand."""
     instance = _instance(vm, lookup)
