@@ -32,7 +32,7 @@ from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
 from .engine import WriteSettings
 from .handlers.catalog import DeclaredTypeHandler, skip_reason
-from .kind_handler import UNREAD, DeclareOutcome, Entry, KindHandler
+from .kind_handler import DeclareOutcome, Entry, KindHandler
 
 Manifest = dict[str, Any]
 
@@ -109,7 +109,8 @@ def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -
     entries = _entries(session, request, deployed)
     if request.state == "present":
         _predict_changes(session, handler, request, entries, deployed)
-    limits = _limits(session, handler, request, deployed)
+    policy_handler = _ListedObjects(session)
+    limits = _limits(session, handler, policy_handler, request, deployed)
     deployed.versions_before = _versions(_deployed(handler, request))
     deployed.results = declare(session, handler, entries, settings)
     failed = sum(1 for result in deployed.results if result.failed)
@@ -118,10 +119,10 @@ def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -
         for gone in due:
             gone.keep_reason = f"not pruned because {failed} of the catalog's objects failed"
     else:
-        deployed.pruned = declare(session, handler, [_entry(gone.live, "absent", gone.live) for gone in due], settings)
+        deployed.pruned = declare(session, handler, [_entry(gone.live, "absent") for gone in due], settings)
     if limits is not None:
         # Afterwards: a limit names what there is.
-        deployed.limits = declare(session, KindHandler(), limits, settings)
+        deployed.limits = declare(session, policy_handler, limits, settings)
     after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
     pruned = {result.entry.key for result in deployed.pruned if result.changed}
     stay = [gone.live for gone in deployed.gone if _key(gone.live) not in pruned]
@@ -130,7 +131,11 @@ def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -
 
 
 def _limits(
-    session: Session, handler: _CatalogObjects, request: CatalogRequest, deployed: CatalogOutcome
+    session: Session,
+    handler: _CatalogObjects,
+    policy_handler: _ListedObjects,
+    request: CatalogRequest,
+    deployed: CatalogOutcome,
 ) -> list[Entry] | None:
     """The policies to declare, and to delete of limits that the catalog no longer has, for what the cluster has after
     the run; None to leave them as they are.
@@ -147,7 +152,7 @@ def _limits(
         live = [item for role in ROLES for item in handler.list(role.cluster_kind, None)]
     except RequestFailed as error:
         raise CatalogError(f"limits: {error}") from error
-    live_policies = _live_policies(session)
+    live_policies = _live_policies(policy_handler)
     objects = {key_of(manifest): manifest for manifest in (*live, *request.manifests)}
     for gone in deployed.gone:
         if gone.keep_reason is None:
@@ -165,18 +170,18 @@ def _limits(
                 f"limits: the cluster has another {key.kind} {key.name}, which does not belong to the catalog"
                 f" {request.catalog}; rename the limit"
             )
-    return [_entry(manifest, "present", live_policies.get(key)) for key, manifest in declared.items()] + [
-        _entry(manifest, "absent", manifest)
+    return [_entry(manifest, "present") for manifest in declared.values()] + [
+        _entry(manifest, "absent")
         for key, manifest in live_policies.items()
         if key not in declared and _belongs(manifest, request.catalog) and key.name.endswith(SUFFIX)
     ]
 
 
-def _live_policies(session: Session) -> dict[Key, Manifest]:
+def _live_policies(handler: _ListedObjects) -> dict[Key, Manifest]:
     live: dict[Key, Manifest] = {}
     for kind in (POLICY, BINDING):
         try:
-            live.update({_key(item): item for item in session.list(BY_NAME[kind])})
+            live.update({_key(item): item for item in handler.list(kind, None)})
         except RequestFailed as error:
             if error.code == _NOT_FOUND:
                 raise CatalogError(f"limits: the cluster has no {kind}, which Kubernetes has since 1.30") from error
@@ -208,23 +213,31 @@ def _entries(session: Session, request: CatalogRequest, deployed: CatalogOutcome
             deployed.warnings += [
                 f"{object_key.kind} {_label(object_key)}: {text}" for object_key, text in lost.items()
             ]
-    entries = [_entry(manifest, request.state, UNREAD) for manifest in manifests]
+    entries = [_entry(manifest, request.state) for manifest in manifests]
     return [replace(entry, problem=refused.get(key_of(entry.manifest))) for entry in entries]
 
 
-class _CatalogObjects(DeclaredTypeHandler):
-    """The objects of a request, and those to prune. list: (kind, namespace) → the live objects, listed once."""
+class _ListedObjects(KindHandler):
+    """list: (kind, namespace) → the live objects, listed once."""
 
-    def __init__(self, session: Session, request: CatalogRequest) -> None:
-        # _keep_reason decides what may be pruned.
-        force = request.force or request.state == "present"
-        super().__init__({"existing": request.existing, "force": force}, session, request.catalog)
+    def __init__(self, session: Session) -> None:
         self.list = cache(lambda kind, namespace: session.list(BY_NAME[kind], namespace))
 
     def read(self, session: Session, keys: Collection[Key]) -> dict[Key, Manifest]:
         places = {(key.kind, key.namespace) for key in keys}
         objects = {_key(item): item for place in places for item in self.list(*place)}
         return {key: objects[key] for key in keys if key in objects}
+
+
+class _CatalogObjects(_ListedObjects, DeclaredTypeHandler):
+    """The objects of a request, and those to prune."""
+
+    def __init__(self, session: Session, request: CatalogRequest) -> None:
+        # _keep_reason decides what may be pruned.
+        force = request.force or request.state == "present"
+        options = {"existing": request.existing, "force": force}
+        DeclaredTypeHandler.__init__(self, options, session, request.catalog)
+        _ListedObjects.__init__(self, session)
 
 
 def _predict_changes(
@@ -337,8 +350,8 @@ def _afterwards(result: DeclareOutcome) -> Manifest | None:
     return result.entry.manifest if result.changed else result.live
 
 
-def _entry(manifest: Manifest, state: str, live: Manifest | None) -> Entry:
-    return Entry(_label(key_of(manifest)), _key(manifest), state, manifest, live=live)
+def _entry(manifest: Manifest, state: str) -> Entry:
+    return Entry(_label(key_of(manifest)), _key(manifest), state, manifest)
 
 
 def _key(manifest: Manifest) -> Key:

@@ -45,8 +45,6 @@ _SHOWN = 5
 # The longest text of an option's error.
 _LONGEST = 500
 
-EntryHook = Callable[[Params, Mode, Session, list[Entry]], list[Entry]]
-
 
 @dataclass(frozen=True)
 class ObjectModule:
@@ -60,8 +58,6 @@ class ObjectModule:
     settings: options of the task, not of an object.
     rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
-    complete: the entries with what the cluster decides before they are declared; may add warnings.
-    check: the entries with what quotas and nodes say of them before they are declared; may raise TaskFailed.
     declare: declares the objects; replaceable for objects that consist of several.
     selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
     the task's options and may add warnings.
@@ -75,8 +71,6 @@ class ObjectModule:
     settings: dict[str, Any] = field(default_factory=dict)
     rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
-    complete: EntryHook = lambda _params, _mode, _session, entries: entries
-    check: EntryHook = lambda _params, _mode, _session, entries: entries
     declare: Callable[[Session, KindHandler, list[Entry], WriteSettings], list[DeclareOutcome]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
     select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
@@ -126,9 +120,7 @@ class ObjectModule:
         settings = WriteSettings.of(params, mode.check)
         session = Session(params)
         handler = self.handler(params, session)
-        entries = self.complete(params, mode, session, entries)
-        mode.warnings += combined(self._option_warnings(entries))
-        entries = self.check(params, mode, session, entries)
+        handler.warnings, handler.secrets = mode.warnings, mode.secrets
         return self._outcome(params, mode, handler, self.declare(session, handler, entries, settings))
 
     def _entries(self, params: Params, mode: Mode) -> list[Entry]:
@@ -148,8 +140,8 @@ class ObjectModule:
             entries.append(entry)
         return entries
 
-    def _option_warnings(self, entries: list[Entry]) -> Iterator[tuple[str, str]]:
-        for entry in entries:
+    def _option_warnings(self, results: list[DeclareOutcome]) -> Iterator[tuple[str, str]]:
+        for entry in (result.entry for result in results):
             if entry.problem is None and entry.state != "absent":
                 yield from ((entry.label, warning) for warning in self.warnings(entry.options))
 
@@ -225,6 +217,7 @@ class ObjectModule:
             output["result"] = outputs[0]
         if mode.diff:
             output["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
+        mode.warnings += combined(self._option_warnings(results))
         mode.warnings += combined((result.entry.label, text) for result in results for text in result.warnings)
         if params.get("restart") == "never":
             pairs = zip(results, outputs)
@@ -331,9 +324,7 @@ def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
         output["taken_over_from"] = list(result.taken_from)
         output["owned_by_others"] = result.owners
     facts = {
-        "choice": result.entry.choice,
-        "from_template": result.entry.from_template,
-        "will_run": result.entry.will_run,
+        **result.facts,
         "skip_reason": result.skip_reason,
         "retained": result.retained,
         "warnings": result.warnings,
