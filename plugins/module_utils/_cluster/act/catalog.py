@@ -35,30 +35,9 @@ from .handlers.catalog import DeclaredTypeHandler, skip_reason
 from .kind_handler import DeclareOutcome, Entry, KindHandler
 
 Manifest = dict[str, Any]
+Options = dict[str, Any]
 
 _NOT_FOUND: Final = 404
-
-
-@dataclass(frozen=True)
-class CatalogRequest:
-    """The requested state of a catalog.
-
-    manifests: ready to deploy, with the labels of the catalog.
-    namespaces: where to look for objects to prune; "" means cluster-wide objects.
-    state: `present` or `absent`. prune: `never`, `unused` or `always`. existing: `keep` or `apply`.
-    force: delete objects that VMs use. on_lost_fields: `fail`, `warn` or `ignore`.
-    limits: as users write them; None to leave those of the catalog as they are.
-    """
-
-    manifests: list[Manifest]
-    namespaces: tuple[str, ...]
-    catalog: str
-    state: str
-    prune: str
-    existing: str
-    force: bool
-    on_lost_fields: str
-    limits: list[Any] | None
 
 
 @dataclass
@@ -81,7 +60,7 @@ class RemovedObject:
 
 @dataclass
 class CatalogOutcome:
-    """The outcome of a request. results: for the requested objects. pruned: for the objects in `gone` that are
+    """The outcome of a deployment. results: for the requested objects. pruned: for the objects in `gone` that are
     pruned. limits: for the policies of limits. affected: the VMs that refer to changed or removed objects, each with
     these objects and its drift after the run.
     """
@@ -99,19 +78,21 @@ class CatalogOutcome:
     versions: dict[str, int] = field(default_factory=dict)
 
 
-def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -> CatalogOutcome:
-    """Carries out a request. Check mode returns the same result but writes nothing.
+def deploy(session: Session, options: Options, manifests: list[Manifest], settings: WriteSettings) -> CatalogOutcome:
+    """Deploys or removes a catalog. Check mode returns the same result but writes nothing.
 
+    options: of the module, with the name of the catalog, and where to look for objects to prune as `namespaces`; ""
+    means cluster-wide objects. manifests: ready to deploy, with the labels of the catalog.
     Raises CatalogError for limits that cannot be declared, before it writes anything.
     """
     deployed = CatalogOutcome()
-    handler = _CatalogObjects(session, request)
-    entries = _entries(session, request, deployed)
-    if request.state == "present":
-        _predict_changes(session, handler, request, entries, deployed)
+    handler = _CatalogObjects(session, options)
+    entries = _entries(session, options, manifests, deployed)
+    if options["state"] == "present":
+        _predict_changes(session, handler, options, entries, deployed)
     policy_handler = _ListedObjects(session)
-    limits = _limits(session, handler, policy_handler, request, deployed)
-    deployed.versions_before = _versions(_deployed(handler, request))
+    limits = _limits(handler, policy_handler, options, manifests, deployed, kubevirt(session).controller)
+    deployed.versions_before = _versions(_deployed(handler, options))
     deployed.results = declare(session, handler, entries, settings)
     failed = sum(1 for result in deployed.results if result.failed)
     due = [gone for gone in deployed.gone if gone.keep_reason is None]
@@ -125,26 +106,27 @@ def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -
         deployed.limits = declare(session, policy_handler, limits, settings)
     after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
     pruned = {result.entry.key for result in deployed.pruned if result.changed}
-    stay = [gone.live for gone in deployed.gone if _key(gone.live) not in pruned]
-    deployed.versions = _versions([*after, *stay], request.catalog)
+    stay = [gone.live for gone in deployed.gone if Key.of(gone.live) not in pruned]
+    deployed.versions = _versions([*after, *stay], options["catalog"])
     return deployed
 
 
 def _limits(
-    session: Session,
     handler: _CatalogObjects,
     policy_handler: _ListedObjects,
-    request: CatalogRequest,
+    options: Options,
+    manifests: list[Manifest],
     deployed: CatalogOutcome,
+    controller: str,
 ) -> list[Entry] | None:
     """The policies to declare, and to delete of limits that the catalog no longer has, for what the cluster has after
     the run; None to leave them as they are.
 
     Raises CatalogError for an invalid limit, for one whose name is taken, and if policies cannot be read.
     """
-    if request.limits is None:
+    if options["limits"] is None:
         return None
-    if any(request.namespaces):
+    if any(options["namespaces"]):
         raise CatalogError(
             "limits: valid for cluster-wide objects only; remove namespaces, or write the limits in a task without"
         )
@@ -153,27 +135,26 @@ def _limits(
     except RequestFailed as error:
         raise CatalogError(f"limits: {error}") from error
     live_policies = _live_policies(policy_handler)
-    objects = {key_of(manifest): manifest for manifest in (*live, *request.manifests)}
+    objects = {key_of(manifest): manifest for manifest in (*live, *manifests)}
     for gone in deployed.gone:
         if gone.keep_reason is None:
             del objects[key_of(gone.live)]
-    written = request.limits if request.state == "present" else []
-    controller = kubevirt(session).controller
+    written = options["limits"] if options["state"] == "present" else []
     declared = {
-        _key(manifest): manifest
+        Key.of(manifest): manifest
         for limit in limits(written, objects.values())
-        for manifest in policies(limit, request.catalog, controller)
+        for manifest in policies(limit, options["catalog"], controller)
     }
     for key in declared:
-        if key in live_policies and not _belongs(live_policies[key], request.catalog):
+        if key in live_policies and not _belongs(live_policies[key], options["catalog"]):
             raise CatalogError(
                 f"limits: the cluster has another {key.kind} {key.name}, which does not belong to the catalog"
-                f" {request.catalog}; rename the limit"
+                f" {options['catalog']}; rename the limit"
             )
     return [_entry(manifest, "present") for manifest in declared.values()] + [
         _entry(manifest, "absent")
         for key, manifest in live_policies.items()
-        if key not in declared and _belongs(manifest, request.catalog) and key.name.endswith(SUFFIX)
+        if key not in declared and _belongs(manifest, options["catalog"]) and key.name.endswith(SUFFIX)
     ]
 
 
@@ -181,7 +162,7 @@ def _live_policies(handler: _ListedObjects) -> dict[Key, Manifest]:
     live: dict[Key, Manifest] = {}
     for kind in (POLICY, BINDING):
         try:
-            live.update({_key(item): item for item in handler.list(kind, None)})
+            live.update({Key.of(item): item for item in handler.list(kind, None)})
         except RequestFailed as error:
             if error.code == _NOT_FOUND:
                 raise CatalogError(f"limits: the cluster has no {kind}, which Kubernetes has since 1.30") from error
@@ -194,26 +175,24 @@ def _belongs(policy: Manifest, catalog: str) -> bool:
     return labels.get(MANAGED_BY_LABEL) == MANAGER and labels.get(CATALOG_LABEL) == catalog
 
 
-def _entries(session: Session, request: CatalogRequest, deployed: CatalogOutcome) -> list[Entry]:
+def _entries(session: Session, options: Options, manifests: list[Manifest], deployed: CatalogOutcome) -> list[Entry]:
     """The entries for the objects, without the fields that the cluster would drop.
 
     on_lost_fields never fails a preference for another architecture than the cluster's.
     """
-    manifests, refused = request.manifests, {}
-    if request.state == "present":
-        manifests, deployed.lost_fields = check_fields(session, manifests, deployed.warnings)
+    fitting, refused = manifests, {}
+    if options["state"] == "present":
+        fitting, deployed.lost_fields = check_fields(session, manifests, deployed.warnings)
         lost = {object_key: item.text for object_key, item in deployed.lost_fields}
-        if request.on_lost_fields == "fail" and lost:
-            others = foreign_architectures(session, request.manifests)
+        if options["on_lost_fields"] == "fail" and lost:
+            others = foreign_architectures(session, manifests)
             refused = {object_key: text for object_key, text in lost.items() if object_key not in others}
             lost = {
                 object_key: f"{text}; {others[object_key]}" for object_key, text in lost.items() if object_key in others
             }
-        if request.on_lost_fields != "ignore":
-            deployed.warnings += [
-                f"{object_key.kind} {_label(object_key)}: {text}" for object_key, text in lost.items()
-            ]
-    entries = [_entry(manifest, request.state) for manifest in manifests]
+        if options["on_lost_fields"] != "ignore":
+            deployed.warnings += [f"{key.kind} {Key(*key).label}: {text}" for key, text in lost.items()]
+    entries = [_entry(manifest, options["state"]) for manifest in fitting]
     return [replace(entry, problem=refused.get(key_of(entry.manifest))) for entry in entries]
 
 
@@ -225,25 +204,24 @@ class _ListedObjects(KindHandler):
 
     def read(self, session: Session, keys: Collection[Key]) -> dict[Key, Manifest]:
         places = {(key.kind, key.namespace) for key in keys}
-        objects = {_key(item): item for place in places for item in self.list(*place)}
+        objects = {Key.of(item): item for place in places for item in self.list(*place)}
         return {key: objects[key] for key in keys if key in objects}
 
 
 class _CatalogObjects(_ListedObjects, DeclaredTypeHandler):
-    """The objects of a request, and those to prune."""
+    """The objects of a catalog, and those to prune."""
 
-    def __init__(self, session: Session, request: CatalogRequest) -> None:
+    def __init__(self, session: Session, options: Options) -> None:
         # _keep_reason decides what may be pruned.
-        force = request.force or request.state == "present"
-        options = {"existing": request.existing, "force": force}
-        DeclaredTypeHandler.__init__(self, options, session, request.catalog)
+        force = options["force"] or options["state"] == "present"
+        DeclaredTypeHandler.__init__(self, {**options, "force": force}, session, options["catalog"])
         _ListedObjects.__init__(self, session)
 
 
 def _predict_changes(
     session: Session,
     handler: _CatalogObjects,
-    request: CatalogRequest,
+    options: Options,
     entries: list[Entry],
     deployed: CatalogOutcome,
 ) -> None:
@@ -267,9 +245,9 @@ def _predict_changes(
                 deployed.changed.append(ChangedObject(object_key, changes))
                 after[object_key] = {**entry.manifest, "spec": spec}
     object_keys = [key_of(entry.manifest) for entry in entries]
-    objects = _deployed(handler, request)
-    deployed.gone = [RemovedObject(live) for live in catalog_upgrade.obsolete(objects, object_keys, request.catalog)]
-    _find_users(session, handler.users, deployed, after, request)
+    objects = _deployed(handler, options)
+    deployed.gone = [RemovedObject(live) for live in catalog_upgrade.obsolete(objects, object_keys, options["catalog"])]
+    _find_users(session, handler.users, deployed, after, options)
 
 
 def _find_users(
@@ -277,7 +255,7 @@ def _find_users(
     users: CatalogUsers,
     deployed: CatalogOutcome,
     after: dict[ObjectKey, Manifest | None],
-    request: CatalogRequest,
+    options: Options,
 ) -> None:
     unknown = None
     try:
@@ -289,7 +267,7 @@ def _find_users(
         unknown = str(error)
         deployed.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {unknown}")
     for gone in deployed.gone:
-        gone.keep_reason = _keep_reason(gone, request.prune)
+        gone.keep_reason = _keep_reason(gone, options["prune"])
         after[key_of(gone.live)] = None if gone.keep_reason is None else gone.live
     if unknown is not None:
         return
@@ -319,17 +297,17 @@ def _keep_reason(gone: RemovedObject, prune: str) -> str | None:
     return None
 
 
-def _deployed(handler: _CatalogObjects, request: CatalogRequest) -> list[Manifest]:
+def _deployed(handler: _CatalogObjects, options: Options) -> list[Manifest]:
     """The live objects of the catalog, in the namespaces that can be read."""
     live = []
-    for namespace in request.namespaces:
+    for namespace in options["namespaces"]:
         for role in ROLES:
             kind = role.kind if namespace else role.cluster_kind
             try:
                 live += handler.list(kind, namespace or None)
             except RequestFailed:
                 continue
-    return [item for item in live if (item["metadata"].get("labels") or {}).get(CATALOG_LABEL) == request.catalog]
+    return [item for item in live if (item["metadata"].get("labels") or {}).get(CATALOG_LABEL) == options["catalog"]]
 
 
 def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, int]:
@@ -351,13 +329,5 @@ def _afterwards(result: DeclareOutcome) -> Manifest | None:
 
 
 def _entry(manifest: Manifest, state: str) -> Entry:
-    return Entry(_label(key_of(manifest)), _key(manifest), state, manifest)
-
-
-def _key(manifest: Manifest) -> Key:
-    metadata = manifest["metadata"]
-    return Key(manifest["kind"], metadata.get("namespace"), metadata["name"])
-
-
-def _label(object_key: ObjectKey) -> str:
-    return f"{object_key.namespace}/{object_key.name}" if object_key.namespace else object_key.name
+    key = Key.of(manifest)
+    return Entry(key.label, key, state, manifest)

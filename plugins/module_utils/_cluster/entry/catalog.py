@@ -14,7 +14,7 @@ from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan
 from ..._resolver.limits.language import ACTIONS, DENY
 from ..._resolver.refresh.drift import Drift, needs
-from ..act.catalog import CatalogOutcome, CatalogRequest, deploy
+from ..act.catalog import CatalogOutcome, deploy
 from ..act.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
 from ..act.engine import WriteSettings
 from ..act.handlers.catalog import CatalogHandler
@@ -126,16 +126,10 @@ def _run(params: Params, mode: Mode) -> Outcome:
     if session.give_up_reason:
         # Not once for each object.
         raise TaskFailed(session.give_up_reason)
-    request = CatalogRequest(
-        manifests,
-        namespaces,
-        catalog,
-        **{name: params[name] for name in ("state", "prune", "existing", "force", "on_lost_fields", "limits")},
-    )
     settings = WriteSettings.of(params, mode.check)
     choice = params["common_instancetypes_deployment"]
     deployment = apply_deployment_option(session, choice, settings, mode.warnings)
-    deployed = deploy(session, request, settings)
+    deployed = deploy(session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, settings)
     states = []
     if params["state"] == "present":
         # Those of objects that are not active. Their replacements may be objects of the cluster.
