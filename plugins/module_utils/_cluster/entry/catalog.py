@@ -26,7 +26,7 @@ from ..read.catalog_source import documents_of
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from .objects import diff, is_taken_over, output_of
-from .options import AUTH, DRY_RUN, REQUESTS, WAIT
+from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, amount, combined, failed_outcome, several
 
 Manifest = dict[str, Any]
@@ -60,7 +60,10 @@ _LIMIT: dict[str, dict[str, Any]] = {
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,
     **REQUESTS,
-    **{name: spec for name, spec in WAIT.items() if name not in ("wait", "wait_timeout")},
+    **CONCURRENCY,
+    **PREFLIGHT,
+    **FAIL_FAST,
+    **OWNERSHIP,
     **DRY_RUN,
     **ON_FAILURE,
     **_SELECTION,

@@ -16,7 +16,7 @@ from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..read.revisions import InspectedVM, inspect, roles_of
 from ..read.snapshot import missing_namespace
-from .options import AUTH, DRY_RUN, REQUESTS, SELECTION, WAIT, check_selection, selector, unselected
+from .options import AUTH, CONCURRENCY, DRY_RUN, REQUESTS, SELECTION, WAIT, check_selection, selector, unselected
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, changed_outcome, combined
 from .vm_results import printable_status, refresh_result
 
@@ -41,7 +41,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     "keep": {"type": "int", "default": 0},
     "restart": {"type": "str", "choices": ["never", "if_required", "always"], "default": "never"},
     "wait_timeout": WAIT["wait_timeout"],
-    "concurrency": WAIT["concurrency"],
+    **CONCURRENCY,
     **ON_FAILURE,
 }
 

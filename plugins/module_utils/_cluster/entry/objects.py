@@ -21,7 +21,7 @@ from ..act.kind_handler import DeclareOutcome, Entry, KindHandler
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..read.snapshot import Key
-from .options import AUTH, DRY_RUN, REQUESTS, WAIT
+from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 from .outcome import (
     ON_FAILURE,
     Mode,
@@ -90,6 +90,10 @@ class ObjectModule:
                 **AUTH,
                 **REQUESTS,
                 **WAIT,
+                **CONCURRENCY,
+                **PREFLIGHT,
+                **FAIL_FAST,
+                **OWNERSHIP,
                 **DRY_RUN,
                 **ON_FAILURE,
                 **self.settings,

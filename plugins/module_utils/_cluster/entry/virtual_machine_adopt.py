@@ -14,7 +14,7 @@ from ..._resolver.kubevirt.vmi.live_update import RESTART
 from ..act.adopt import AdoptOutcome, adopt
 from ..act.engine import WriteSettings
 from ..client.session import Session
-from .options import AUTH, DRY_RUN, REQUESTS, SELECTION, WAIT, check_selection, selected
+from .options import AUTH, CONCURRENCY, DRY_RUN, REQUESTS, SELECTION, check_selection, selected
 from .outcome import (
     ON_FAILURE,
     Mode,
@@ -38,7 +38,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     "instancetypes": {"type": "list", "elements": "str"},
     "preferences": {"type": "list", "elements": "str"},
     "accept": {"type": "list", "elements": "str", "default": []},
-    "concurrency": WAIT["concurrency"],
+    **CONCURRENCY,
     **REQUESTS,
     **DRY_RUN,
     **ON_FAILURE,

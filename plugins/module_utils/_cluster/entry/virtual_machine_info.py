@@ -22,7 +22,7 @@ from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.revisions import InspectedVM, inspect
-from .options import AUTH, REQUESTS, SELECTION, WAIT, check_selection, selector, unselected
+from .options import AUTH, CONCURRENCY, REQUESTS, SELECTION, check_selection, selector, unselected
 from .outcome import Mode, Module, Outcome, Params, amount, reasons
 from .vm_results import refresh_result, vm_result
 
@@ -61,7 +61,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     **_FILTERS,
     "include": _INCLUDE,
     "export": _EXPORT,
-    "concurrency": WAIT["concurrency"],
+    **CONCURRENCY,
     **REQUESTS,
 }
 

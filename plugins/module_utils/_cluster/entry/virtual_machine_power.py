@@ -12,7 +12,7 @@ from ..act.engine import WriteSettings
 from ..act.power import PowerOutcome, power
 from ..client.errors import TaskFailed
 from ..client.session import Session
-from .options import AUTH, REQUESTS, SELECTION, WAIT, check_selector, selected, selector
+from .options import AUTH, CONCURRENCY, FAIL_FAST, REQUESTS, SELECTION, WAIT, check_selector, selected, selector
 from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, changed_outcome
 from .vm_results import instance_result, printable_status
 
@@ -39,7 +39,9 @@ _SPEC: dict[str, dict[str, Any]] = {
         "elements": "dict",
         "options": {**_ENTRY, "name": {"type": "str", "required": True}},
     },
-    **{name: WAIT[name] for name in ("wait", "wait_timeout", "concurrency", "fail_fast")},
+    **WAIT,
+    **CONCURRENCY,
+    **FAIL_FAST,
     **REQUESTS,
     **ON_FAILURE,
 }
