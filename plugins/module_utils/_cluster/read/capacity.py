@@ -141,7 +141,13 @@ def read_quota_effects(session: Session, vms: list[Manifest], of_running: str) -
     # One namespace needs no right beyond it.
     namespace = namespaces.pop() if len(namespaces) == 1 else None
     warnings: list[str] = []
-    cluster = _quota_objects(session, namespace, warnings)._replace(
+    limits = QuotaObjects(
+        session.list(QUOTA, namespace),
+        session.list(_LIMITS, namespace),
+        list_if_permitted(session, _APPLICATION, warnings, namespace) or [],
+        _shared(session, warnings, namespace),
+    )
+    cluster = _with_users(session, limits, namespace, warnings)._replace(
         vms=session.list(BY_NAME["VirtualMachine"], namespace),
         default_class=_default_class(session, vms, warnings),
     )
@@ -157,37 +163,32 @@ def read_limits(
 
     Raises RequestFailed.
     """
-    limits = [list_if_permitted(session, kind, warnings, namespace) for kind in (QUOTA, _LIMITS, _APPLICATION)]
-    if None in limits[:2] or not (any(limits) or _shared(session, warnings, namespace)):
+    kinds = (QUOTA, _LIMITS, _APPLICATION)
+    quotas, ranges, applications = (list_if_permitted(session, kind, warnings, namespace) for kind in kinds)
+    if quotas is None or ranges is None:
         return None
-    unreadable: list[str] = []
+    limits = QuotaObjects(quotas, ranges, applications or [], _shared(session, warnings, namespace), vms=vms)
+    if not any(limits[:4]):
+        return None
     try:
-        return _quota_objects(session, namespace, unreadable)._replace(vms=vms)
+        return _with_users(session, limits, namespace, warnings)
     except ApiError as error:
-        unreadable.append(f"quotas are not taken into account: {error}")
+        warnings.append(f"quotas are not taken into account: {error}")
         return None
-    finally:
-        # Some lists are read twice.
-        warnings += [text for text in unreadable if text not in warnings]
 
 
-def _quota_objects(session: Session, namespace: str | None, warnings: list[str]) -> QuotaObjects:
-    """Reads what limits existing VMs, which are left out. namespace: their namespace, None for several."""
-    applications = list_if_permitted(session, _APPLICATION, warnings, namespace)
-    shared = _shared(session, warnings, namespace)
-    wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications or shared else [])]
+def _with_users(session: Session, limits: QuotaObjects, namespace: str | None, warnings: list[str]) -> QuotaObjects:
+    """The limits with what takes of them, except VMs. namespace: the only one, None for several."""
+    by_aaq = limits.application_quotas or limits.cluster_quotas
+    wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if by_aaq else [])]
     namespaces, *configurations = (list_if_permitted(session, kind, warnings) for kind in wide)
-    return QuotaObjects(
-        quotas=session.list(QUOTA, namespace),
-        limit_ranges=session.list(_LIMITS, namespace),
-        application_quotas=applications or [],
-        cluster_quotas=shared,
+    return limits._replace(
         aaq=next((item for items in configurations for item in items or []), None),
         namespaces=namespaces or [],
         networks=list_if_permitted(session, NETWORK, warnings),
         pods=session.list(POD, namespace),
         guests=(list_if_permitted(session, BY_NAME["VirtualMachineInstance"], warnings, namespace) or [])
-        if applications or shared
+        if by_aaq
         else [],
     )
 
