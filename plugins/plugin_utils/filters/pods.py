@@ -168,7 +168,7 @@ def _evaluated(
     evaluate: Callable[..., dict[str, Any]],
     vms: Any,
     cluster: Any,
-    of_running: str,
+    running_policy: str,
     *,
     kubevirt: Any = None,
     kubevirt_version: Any = None,
@@ -189,7 +189,7 @@ def _evaluated(
         gated_vms = [gated(vm, accept) for vm in manifests("VirtualMachines", vms)]
         cluster_kubevirt = _kubevirt(kubevirt_object, release)
         try:
-            return evaluate(gated_vms, known_objects, cluster_kubevirt, cluster, of_running)
+            return evaluate(gated_vms, known_objects, cluster_kubevirt, cluster, running_policy)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise _of_configuration(error, kubevirt_object) from None
     except (FieldError, FilterProblem) as error:

@@ -129,7 +129,7 @@ class KindHandler:
         """Findings for the objects to be deleted."""
         return [[] for _result in planned]
 
-    def foretell(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+    def predict_impact(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
         """Sets the impact of planned changes, whether the task will restart the objects, and what outlives deleted
         ones; and adds warnings."""
 
@@ -148,10 +148,10 @@ class KindHandler:
         """Facts of the live object for its result."""
         return {}
 
-    def await_dependents(self, namespace: str | None, deleted: list[Manifest], seconds: float) -> dict[str, str]:
+    def await_dependents(self, namespace: str | None, deleted: list[Manifest], timeout: float) -> dict[str, str]:
         """Waits for the dependents of objects that were deleted in a namespace. Returns the failures by object name."""
         return {}
 
-    def await_old_dependents(self, namespace: str | None, created: list[Manifest], seconds: float) -> dict[str, str]:
+    def await_old_dependents(self, namespace: str | None, created: list[Manifest], timeout: float) -> dict[str, str]:
         """Waits for the dependents of deleted objects whose names the objects to create in a namespace have."""
         return {}

@@ -24,17 +24,17 @@ from ..read.snapshot import Key
 from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 from .outcome import (
     ON_FAILURE,
-    Mode,
     Module,
     Outcome,
     Params,
-    amount,
+    TaskContext,
     combined,
+    counted_noun,
     failed_outcome,
+    joined_counts,
     label,
-    need,
+    need_verb,
     restart_warning,
-    several,
 )
 
 Options = dict[str, Any]
@@ -116,23 +116,23 @@ class ObjectModule:
     def _entry_spec(self) -> dict[str, Any]:
         return {**self.spec, "name": {**self.spec["name"], "required": True}}
 
-    def _run(self, params: Params, mode: Mode) -> Outcome:
+    def _run(self, params: Params, task: TaskContext) -> Outcome:
         # Ansible cannot know the secrets in free-form options such as `template`.
-        mode.secrets.update(secret_texts(params))
-        params = self.select(params, mode.warnings)
-        entries = self._entries(params, mode)
-        settings = WriteSettings.of(params, mode.check)
+        task.secrets.update(secret_texts(params))
+        params = self.select(params, task.warnings)
+        entries = self._entries(params, task)
+        settings = WriteSettings.of(params, task.check)
         session = Session(params)
         handler = self.handler(params, session)
-        handler.warnings, handler.secrets = mode.warnings, mode.secrets
-        return self._outcome(params, mode, handler, self.declare(session, handler, entries, settings))
+        handler.warnings, handler.secrets = task.warnings, task.secrets
+        return self._outcome(params, task, handler, self.declare(session, handler, entries, settings))
 
-    def _entries(self, params: Params, mode: Mode) -> list[Entry]:
+    def _entries(self, params: Params, task: TaskContext) -> list[Entry]:
         if params["name"] is not None:
             return [self._entry({name: params.get(name) for name in self.spec})]
         first_index: dict[Key, int] = {}
         entries: list[Entry] = []
-        for index, options in enumerate(self._validated(params, mode)):
+        for index, options in enumerate(self._validated(params, task)):
             entry = self._entry(options)
             if entry.problem is None and entry.key in first_index:
                 problem = f"name: entries {first_index[entry.key]} and {index} of {self.plural} have the same name"
@@ -149,12 +149,12 @@ class ObjectModule:
             if entry.problem is None and entry.state != "absent":
                 yield from ((entry.label, warning) for warning in self.warnings(entry.options))
 
-    def _validated(self, params: Params, mode: Mode) -> list[Options]:
+    def _validated(self, params: Params, task: TaskContext) -> list[Options]:
         """The entries of the list, validated like options, on top of the top-level options and `defaults`.
 
         Fails the task with all invalid options of all entries, before anything is sent.
         """
-        shared = self._shared(params, mode)
+        shared = self._shared(params, task)
         spec = self._entry_spec
         validator = ArgumentSpecValidator(spec, **self.rules)
         exclusive = self.rules.get("mutually_exclusive", [])
@@ -181,8 +181,8 @@ class ObjectModule:
             except OverflowError:
                 problems.append(f"{where}: {not_finite(own)}: {NOT_FINITE}")
                 continue
-            mode.secrets.update(map(str, result._no_log_values))
-            errors = [f"{where}: {_message_of(error, mode.secrets)}" for error in result.errors]
+            task.secrets.update(map(str, result._no_log_values))
+            errors = [f"{where}: {_message_of(error, task.secrets)}" for error in result.errors]
             problems += errors
             if all_but_name is not None and not errors:
                 validated[all_but_name] = result.validated_parameters
@@ -192,12 +192,12 @@ class ObjectModule:
             raise TaskFailed("; ".join(problems[:_SHOWN]) + more)
         return entries
 
-    def _shared(self, params: Params, mode: Mode) -> Options:
+    def _shared(self, params: Params, task: TaskContext) -> Options:
         """The options that entries inherit: those of the top level, on top of `defaults`."""
         provided = {
             name: params[name]
             for name, option in self.spec.items()
-            if not mode.provided.isdisjoint((name, *option.get("aliases", ())))
+            if not task.provided.isdisjoint((name, *option.get("aliases", ())))
         }
         defaults = expand_shorthand(params["defaults"] or {}, self.spec)
         return merge_options(defaults, _without_none(provided), self.spec, self.rules.get("mutually_exclusive", []))
@@ -214,25 +214,27 @@ class ObjectModule:
         key = Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"])
         return Entry(name, key, state, manifest, options=options)
 
-    def _outcome(self, params: Params, mode: Mode, handler: KindHandler, results: list[DeclareOutcome]) -> Outcome:
+    def _outcome(
+        self, params: Params, task: TaskContext, handler: KindHandler, results: list[DeclareOutcome]
+    ) -> Outcome:
         outputs = [output_of(handler, result) for result in results]
         output: Output = {"changed": any(result.changed for result in results), "results": outputs}
         if params["name"] is not None:
             output["result"] = outputs[0]
-        if mode.diff:
+        if task.diff:
             output["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
-        mode.warnings += combined(self._option_warnings(results))
-        mode.warnings += combined((result.entry.label, text) for result in results for text in result.warnings)
+        task.warnings += combined(self._option_warnings(results))
+        task.warnings += combined((result.entry.label, text) for result in results for text in result.warnings)
         if params.get("restart") == "never":
             pairs = zip(results, outputs)
             waiting = [
                 result.entry.label for result, entry in pairs if entry.get("restart_required") and not result.failed
             ]
-            mode.warnings += restart_warning(waiting, mode.check, "set restart: if_required")
+            task.warnings += restart_warning(waiting, task.check, "set restart: if_required")
         if any(result.failed for result in results):
-            done = several(_counts([result for result in results if not result.failed]))
+            done = joined_counts(_counts([result for result in results if not result.failed]))
             return failed_outcome(params, self._nouns, output, done)
-        return Outcome({**output, "msg": _message(self._nouns, results, outputs, mode.check)})
+        return Outcome({**output, "msg": _message(self._nouns, results, outputs, task.check)})
 
 
 def _all_but_name(options: Options) -> str | None:
@@ -295,8 +297,8 @@ def _counts(results: list[DeclareOutcome]) -> dict[str, int]:
 def _message(nouns: str, results: list[DeclareOutcome], outputs: list[Output], check_mode: bool) -> str:
     """`3 virtual machines: 1 created, 2 unchanged; 1 needs a restart`."""
     would = "would be " if check_mode and any(result.changed for result in results) else ""
-    done = several(_counts(results))
-    return amount(len(results), nouns) + (f": {would}{done}" if done else "") + _restarts(outputs, check_mode)
+    done = joined_counts(_counts(results))
+    return counted_noun(len(results), nouns) + (f": {would}{done}" if done else "") + _restarts(outputs, check_mode)
 
 
 def _restarts(outputs: list[Output], check_mode: bool) -> str:
@@ -304,7 +306,7 @@ def _restarts(outputs: list[Output], check_mode: bool) -> str:
     restarted = sum(bool(output.get("restarted")) for output in outputs)
     waiting = sum(bool(output.get("restart_required") and not output.get("restarted")) for output in outputs)
     would = "would be " if check_mode else ""
-    needs = need(waiting, check_mode)
+    needs = need_verb(waiting, check_mode)
     parts = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} {needs} a restart")
     return "".join(part for part in parts if part)
 

@@ -34,7 +34,7 @@ from ..read.lookup import ClusterLookup
 from ..read.revisions import instances, namespaced_name
 from ..read.snapshot import list_if_permitted
 from .options import AUTH, REQUESTS, SELECTION, check_selection, selected
-from .outcome import Mode, Module, Outcome, Params
+from .outcome import Module, Outcome, Params, TaskContext
 
 Manifest = dict[str, Any]
 Result = dict[str, Any]
@@ -50,13 +50,13 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, mode: Mode) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Outcome:
     check_selection(params)
     catalog = [_checked(index, manifest) for index, manifest in enumerate(params["catalog"])]
     session = Session(params)
     after = _after(kubevirt(session), params)
-    vms = selected(params, session, mode.warnings)
-    result = _impact(session, vms, params["namespace"], after, catalog, mode.warnings)
+    vms = selected(params, session, task.warnings)
+    result = _impact(session, vms, params["namespace"], after, catalog, task.warnings)
     return Outcome({"changed": False, **result})
 
 

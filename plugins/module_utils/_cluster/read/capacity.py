@@ -43,12 +43,12 @@ _CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
 
 
 def read_placement(
-    session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str], of_running: str
+    session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str], running_policy: str
 ) -> tuple[dict[str, Any], list[str]]:
     """(the placement of VMs in the cluster, warnings); see simulation.placement.
 
-    drain: names of nodes. instancetypes: names of cluster-wide instancetypes, ALL for all. of_running: what becomes of
-    VMs that run. Raises TaskFailed, FieldError and RequestFailed.
+    drain: names of nodes. instancetypes: names of cluster-wide instancetypes, ALL for all. running_policy: what becomes
+    of VMs that run. Raises TaskFailed, FieldError and RequestFailed.
     """
     kv, lookup = kubevirt(session), ClusterLookup(session)
     nodes = session.list(BY_NAME["Node"])
@@ -75,7 +75,7 @@ def read_placement(
         classes,
         _devices(session, warnings) if _claims_devices(vms, pods, drain) else None,
     )
-    return placement(vms, lookup, kv, cluster, of_running), warnings
+    return placement(vms, lookup, kv, cluster, running_policy), warnings
 
 
 def _claims_devices(vms: list[Manifest], pods: list[Manifest], drain: list[str]) -> bool:
@@ -132,7 +132,7 @@ def _instancetype(lookup: ClusterLookup, name: str) -> Manifest:
     return instancetype
 
 
-def read_quota_effects(session: Session, vms: list[Manifest], of_running: str) -> tuple[dict[str, Any], list[str]]:
+def read_quota_effects(session: Session, vms: list[Manifest], running_policy: str) -> tuple[dict[str, Any], list[str]]:
     """(the effect of quotas and limit ranges on VMs, warnings); see admission.check_quotas.
 
     Raises FieldError and RequestFailed.
@@ -153,7 +153,7 @@ def read_quota_effects(session: Session, vms: list[Manifest], of_running: str) -
     )
     kv, lookup = kubevirt(session), ClusterLookup(session)
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
-    return check_quotas(vms, lookup, kv, cluster, of_running), warnings
+    return check_quotas(vms, lookup, kv, cluster, running_policy), warnings
 
 
 def read_limits(

@@ -110,7 +110,7 @@ class VirtualMachineHandler(KindHandler):
             *(Finding(issue.text, note=not issue.certain, missing=issue.missing) for issue in issues),
         ]
 
-    def foretell(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+    def predict_impact(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
         self._warn_of_sizes(planned)
         self._set_impacts(planned)
         deleted = {result: result.live for result in planned if result.action == plan.DELETE and result.live}
@@ -196,11 +196,11 @@ class VirtualMachineHandler(KindHandler):
             facts.update({name: value for name, value in figures.items() if value is not None})
         return facts
 
-    def await_dependents(self, namespace: str | None, deleted: list[Manifest], seconds: float) -> dict[str, str]:
-        return await_dependents(self._session, namespace, deleted, seconds)
+    def await_dependents(self, namespace: str | None, deleted: list[Manifest], timeout: float) -> dict[str, str]:
+        return await_dependents(self._session, namespace, deleted, timeout)
 
-    def await_old_dependents(self, namespace: str | None, created: list[Manifest], seconds: float) -> dict[str, str]:
-        return await_old_dependents(self._session, namespace, created, seconds)
+    def await_old_dependents(self, namespace: str | None, created: list[Manifest], timeout: float) -> dict[str, str]:
+        return await_old_dependents(self._session, namespace, created, timeout)
 
 
 class TemplateHandler(KindHandler):
