@@ -15,7 +15,7 @@ from ...module_utils._resolver.api import schema
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ...module_utils._resolver.api.tree import differences
-from .._filters import check_option, choice, positive_integer
+from .._filters import check_option, choice, list_of, positive_integer
 from .._fleet_summary import TEAM_LABEL, summary
 from .._html_pages import render
 
@@ -69,8 +69,7 @@ def fleet(
         "preferences": preferences,
     }
     for option, entries in {**lists, "capacity": capacity}.items():
-        if isinstance(entries, (str, Mapping)) or not isinstance(entries, Iterable):
-            raise AnsibleFilterError(f"{option}: expected a list of what a module returned, found {entries!r}")
+        check_option(option, entries, list_of("what a module returned"))
     time = check_option("now", now, _moment)
     return summary(*lists.values(), time, capacity, str(team_label))
 
