@@ -283,9 +283,7 @@ class RevisionRestarts:
         if not results:
             return
         lookup = ClusterLookup(self._session, strict=True)
-        for namespace in {result.before.namespace for result in results}:
-            # One LIST for the namespace instead of one GET for each revision.
-            lookup.list(_REVISION.kind, namespace)
+        lookup.gather_lists((_REVISION.kind, result.before.namespace) for result in results)
         run_writes(results, lambda result: self._update_guest(result, lookup), self._settings)
         self._await_conditions([result for result in self._renewed if result.failed is None])
 
