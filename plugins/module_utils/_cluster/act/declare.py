@@ -45,6 +45,8 @@ def declare(
         _read(session, handler, results, settings)
     if _any_invalid(results):
         for result in results:
+            # Nothing was compared with what is there.
+            result.live = None
             result.skip_reason = None if result.failed else "not sent because other entries are invalid"
         return results
     planned = [result for result in results if _is_readable(result) and _plan_entry(handler, result, settings)]
