@@ -27,6 +27,7 @@ from ..client.session import FIELD_MANAGER, Session
 from ..read.catalog import CatalogUsers, labels
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
+from ..read.revisions import namespaced_name
 from ..read.snapshot import Key
 from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
@@ -41,36 +42,28 @@ _NOT_FOUND: Final = 404
 
 
 @dataclass
-class ChangedObject:
-    """An object whose spec changes, [{field, before, after}]. used_by: the VMs that refer to it; None if unknown."""
-
-    object_key: ObjectKey
-    changes: list[dict[str, Any]]
-    used_by: list[Manifest] | None = None
-
-
-@dataclass
 class RemovedObject:
     """A deployed object that the catalog no longer contains. keep_reason: why it is not pruned, or None."""
 
     live: Manifest
-    used_by: list[Manifest] | None = None
     keep_reason: str | None = None
 
 
 @dataclass
 class CatalogOutcome:
     """The outcome of a deployment. results: for the requested objects. pruned: for the objects in `gone` that are
-    pruned. limits: for the policies of limits. affected: the VMs that refer to changed or removed objects, each with
-    these objects and its drift after the run.
+    pruned. limits: for the policies of limits. changed: [{field, before, after}] of the specs that change. used_by: the
+    VMs that refer to changed or removed objects; None if unknown. affected: the same, each with these objects and its
+    drift after the run.
     """
 
     results: list[DeclareOutcome] = field(default_factory=list)
     pruned: list[DeclareOutcome] = field(default_factory=list)
     limits: list[DeclareOutcome] = field(default_factory=list)
     new: list[ObjectKey] = field(default_factory=list)
-    changed: list[ChangedObject] = field(default_factory=list)
+    changed: dict[ObjectKey, list[dict[str, Any]]] = field(default_factory=dict)
     gone: list[RemovedObject] = field(default_factory=list)
+    used_by: dict[ObjectKey, list[Manifest]] | None = field(default_factory=dict)
     affected: list[tuple[Manifest, list[ObjectKey], Drift]] = field(default_factory=list)
     lost_fields: list[tuple[ObjectKey, LostFields]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -242,7 +235,7 @@ def _predict_changes(
             except FieldError:
                 continue  # the object comes from a newer KubeVirt: declare reports it
             if changes:
-                deployed.changed.append(ChangedObject(object_key, changes))
+                deployed.changed[object_key] = changes
                 after[object_key] = {**entry.manifest, "spec": spec}
     object_keys = [key_of(entry.manifest) for entry in entries]
     objects = _deployed(handler, options)
@@ -257,23 +250,16 @@ def _find_users(
     after: dict[ObjectKey, Manifest | None],
     options: Options,
 ) -> None:
-    unknown = None
+    keys = [*deployed.changed, *(key_of(gone.live) for gone in deployed.gone)]
     try:
-        for change in deployed.changed:
-            change.used_by = users.vms_using(change.object_key)
-        for gone in deployed.gone:
-            gone.used_by = users.vms_using(key_of(gone.live))
+        deployed.used_by = {key: users.vms_using(key) for key in keys}
     except RequestFailed as error:
-        unknown = str(error)
-        deployed.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {unknown}")
+        deployed.used_by = None
+        deployed.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {error}")
     for gone in deployed.gone:
-        gone.keep_reason = _keep_reason(gone, options["prune"])
+        gone.keep_reason = _keep_reason(gone.live, deployed.used_by, options["prune"])
         after[key_of(gone.live)] = None if gone.keep_reason is None else gone.live
-    if unknown is not None:
-        return
-    vms: dict[tuple[str, str], Manifest] = {}
-    for used in [change.used_by for change in deployed.changed] + [gone.used_by for gone in deployed.gone]:
-        vms.update({(vm["metadata"]["namespace"], vm["metadata"]["name"]): vm for vm in used or []})
+    vms = {namespaced_name(vm): vm for used in (deployed.used_by or {}).values() for vm in used}
     in_order = [vms[key] for key in sorted(vms)]
     if in_order:
         lookup, configured = ClusterLookup(session), kubevirt(session)
@@ -283,18 +269,17 @@ def _find_users(
         deployed.affected = catalog_upgrade.affected(in_order, after, cluster)
 
 
-def _keep_reason(gone: RemovedObject, prune: str) -> str | None:
+def _keep_reason(live: Manifest, used_by: dict[ObjectKey, list[Manifest]] | None, prune: str) -> str | None:
     """Why a removed object is not pruned, or None. Only objects that this collection deployed are pruned."""
-    skipped = skip_reason(gone.live, "keep")
+    skipped = skip_reason(live, "keep")
     if skipped is not None:
         return skipped
     if prune == "never":
         return "prune is set to never"
-    if prune == "unused" and gone.used_by is None:
+    if prune == "unused" and used_by is None:
         return "cannot tell which virtual machines use the object"
-    if prune == "unused" and gone.used_by:
-        return f"in use by {labels(gone.used_by)}"
-    return None
+    users = (used_by or {}).get(key_of(live))
+    return f"in use by {labels(users)}" if prune == "unused" and users else None
 
 
 def _deployed(handler: _CatalogObjects, options: Options) -> list[Manifest]:

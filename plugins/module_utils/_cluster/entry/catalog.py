@@ -294,13 +294,13 @@ def _upgrade(deployed: CatalogOutcome) -> Output:
     return {
         "new": [_key_fields(object_key) for object_key in deployed.new],
         "changed": [
-            {**_key_fields(item.object_key), "changes": item.changes, "used_by": _names(item.used_by)}
-            for item in deployed.changed
+            {**_key_fields(object_key), "changes": changes, "used_by": _users(deployed, object_key)}
+            for object_key, changes in deployed.changed.items()
         ],
         "gone": [
             {
                 **_key_fields(key_of(gone.live)),
-                "used_by": _names(gone.used_by),
+                "used_by": _users(deployed, key_of(gone.live)),
                 "pruned": gone.keep_reason is None,
                 **({"keep_reason": gone.keep_reason} if gone.keep_reason else {}),
             }
@@ -309,8 +309,8 @@ def _upgrade(deployed: CatalogOutcome) -> Output:
     }
 
 
-def _names(vms: list[Manifest] | None) -> list[str] | None:
-    return None if vms is None else [label(vm) for vm in vms]
+def _users(deployed: CatalogOutcome, object_key: ObjectKey) -> list[str] | None:
+    return None if deployed.used_by is None else [label(vm) for vm in deployed.used_by[object_key]]
 
 
 def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed: CatalogOutcome) -> Output:
