@@ -12,6 +12,8 @@ import yaml
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PLUGINS = CHECKOUT / "plugins"
+_RESULT = re.compile(r"RV\(virtshape\.instancetypes\.(\w+)#module:(\w+)\)")
+_SAME_KEYS = re.compile(f"with the keys of {_RESULT.pattern}")
 
 
 _RESULTS_PAGE = """\
@@ -58,7 +60,14 @@ def _keys(module: str, returned: dict[str, Any], above: str) -> Iterator[Key]:
         text = key["description"]
         yield Key(module, f"{above}{name}", key["type"], " ".join(text) if isinstance(text, list) else text)
         below = f"{above}{name}[]." if key["type"] == "list" else f"{above}{name}."
-        yield from _keys(module, key.get("contains", {}), below)
+        yield from _keys(module, contents(key), below)
+
+
+def contents(key: dict[str, Any]) -> dict[str, Any]:
+    """The keys in a key of a result: its own, and those of the key of another module that its description names."""
+    other = _SAME_KEYS.search(str(key["description"]))
+    shared = contents(documentation(PLUGINS / "modules" / f"{other[1]}.py", "RETURN")[other[2]]) if other else {}
+    return {**shared, **key.get("contains", {})}
 
 
 def results_page() -> str:
@@ -79,6 +88,7 @@ def results_page() -> str:
 
 def _plain(text: str) -> str:
     """Ansible's markup as Markdown, in one cell of a table."""
+    text = _RESULT.sub(r"`\2` of `\1`", text)
     text = re.sub(r"[MP]\((?:virtshape\.instancetypes\.)?(\w+)(?:#\w+)?\)", r"`\1`", text)
     text = re.sub(r"(?:O|RV|V|C)\(((?:[^)\\]|\\.)*)\)", lambda match: f"`{match[1]}`", text)
     return text.replace("\\)", ")").replace("|", "\\|")

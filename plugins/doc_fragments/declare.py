@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What modules share that declare objects, of one and of a list; `WAIT` in `_cluster/entry/options.py`."""
+"""What modules share that declare objects, of one and of a list; the options of `_cluster/entry/options.py`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,6 @@ options:
       then fails, and the message says what it is waiting for.
     type: int
     default: 120
-  concurrency:
-    description: Maximum number of concurrent requests, from 1 to 256.
-    type: int
-    default: 16
   preflight:
     description:
       - What to do about a problem that the task finds before it sends anything, such as a VM that conflicts with its
@@ -43,11 +39,24 @@ options:
     type: str
     choices: [strict, warn, 'off']
     default: strict
+"""
+    CONCURRENCY = r"""
+options:
+  concurrency:
+    description: Maximum number of concurrent requests, from 1 to 256.
+    type: int
+    default: 16
+"""
+    FAIL_FAST = r"""
+options:
   fail_fast:
     description: Whether to stop the task at the first object that fails. By default the task handles all other objects
       and then fails.
     type: bool
     default: false
+"""
+    OWNERSHIP = r"""
+options:
   force_conflicts:
     description:
       - Whether to take over fields that another field manager owns. By default such a field is an error that names the

@@ -153,7 +153,7 @@ from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.client.transport import MISSING
 from ..module_utils._cluster.entry.options import AUTH, REQUESTS
 from ..module_utils._resolver.api.names import nearest
-from ..plugin_utils._inventory import HostQuery, hosts
+from ..plugin_utils._inventory import check_options, hosts
 
 try:
     from ansible.template import trust_as_template
@@ -166,6 +166,7 @@ except ImportError:
 _FILES = tuple(f"{name}.{ending}" for name in ("virtual_machines", "kubevirt") for ending in ("yml", "yaml"))
 _READ = (
     "namespaces",
+    "label_selectors",
     "only_running",
     "address",
     "interface",
@@ -174,7 +175,7 @@ _READ = (
     "host_format",
     "hostvars_prefix",
 )
-_OWN = (*_READ, "label_selectors", *REQUESTS)
+_OWN = (*_READ, *REQUESTS)
 # What Ansible takes for a template.
 _TEMPLATE = ("{{", "{%", "{#")
 # Options of the connection that may be secret, and do not identify a source.
@@ -210,19 +211,18 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _cached(self, connection: dict[str, Any], path: str, cache: bool) -> dict[str, dict[str, Any]]:
         options = {name: self.get_option(name) for name in _READ}
-        selector = ",".join(self.get_option("label_selectors")) or None
-        query = HostQuery(selector=selector, **options)
+        check_options(options["host_format"], options["hostvars_prefix"])
         if not self.get_option("cache"):
-            return self._hosts(connection, query)
+            return self._hosts(connection, options)
         identity = {name: str(value) for name, value in connection.items() if name not in _SECRET and value is not None}
         kubeconfig = connection["kubeconfig"] if isinstance(connection["kubeconfig"], str) else ""
-        source = json.dumps([options, selector, identity, kubeconfig], sort_keys=True)
+        source = json.dumps([options, identity, kubeconfig], sort_keys=True)
         key = f"{self.get_cache_key(path)}_{hashlib.sha256(source.encode()).hexdigest()[:12]}"
         if cache:
             # One that has expired is no key either.
             with contextlib.suppress(KeyError):
                 return self._cache[key]
-        self._cache[key] = self._hosts(connection, query)
+        self._cache[key] = self._hosts(connection, options)
         return self._cache[key]
 
     def _connection(self, config: Mapping) -> dict[str, Any]:
@@ -230,17 +230,17 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         configured = {name: self.templar.template(config[name]) for name in config if name in _names(AUTH)}
         return {**_validated(AUTH, configured), **{name: self.get_option(name) for name in REQUESTS}}
 
-    def _hosts(self, connection: dict[str, Any], query: HostQuery) -> dict[str, dict[str, Any]]:
+    def _hosts(self, connection: dict[str, Any], options: dict[str, Any]) -> dict[str, dict[str, Any]]:
         try:
-            inventory_hosts = hosts(Session(connection), query)
+            variables_by_host, warnings = hosts(Session(connection), options)
         except RequestFailed as error:
             more = ", or set namespaces to those that you may read"
             raise AnsibleParserError(
-                f"{error}{more if error.code == 403 and query.namespaces is None else ''}"
+                f"{error}{more if error.code == 403 and options['namespaces'] is None else ''}"
             ) from None
-        for warning in inventory_hosts.warnings:
+        for warning in warnings:
             self.display.warning(warning)
-        return inventory_hosts.hosts
+        return variables_by_host
 
     def _populate(self, variables_by_host: dict[str, dict[str, Any]]) -> None:
         strict = self.get_option("strict")

@@ -254,6 +254,9 @@ extends_documentation_fragment:
   - virtshape.instancetypes.writes
   - virtshape.instancetypes.writes.dry_run
   - virtshape.instancetypes.declare
+  - virtshape.instancetypes.declare.concurrency
+  - virtshape.instancetypes.declare.fail_fast
+  - virtshape.instancetypes.declare.ownership
   - virtshape.instancetypes.attributes
 """
 

@@ -260,35 +260,20 @@ options:
     type: str
     choices: [keep, fail, enable, disable]
     default: keep
-  concurrency:
-    description: Maximum number of concurrent requests, from 1 to 256.
-    type: int
-    default: 16
   preflight:
     description: With V(strict) the deletion of an object that VMs use fails unless O(force) is set. With V(warn) the
       deletion causes a warning. With V(off) the task checks nothing.
     type: str
     choices: [strict, warn, 'off']
     default: strict
-  fail_fast:
-    description: Whether to stop the task at the first object that fails. By default the task handles all other objects
-      and then fails.
-    type: bool
-    default: false
-  force_conflicts:
-    description: Whether to take over fields that another field manager owns. By default such a field is an error that
-      names the manager.
-    type: bool
-    default: false
-  take_over:
-    description: Field managers to take the catalog's fields over from, as a list, or V(true) for the managers of tools
-      that create an object once. See M(virtshape.instancetypes.instancetype).
-    type: raw
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.writes
   - virtshape.instancetypes.writes.existing
   - virtshape.instancetypes.writes.dry_run
+  - virtshape.instancetypes.declare.concurrency
+  - virtshape.instancetypes.declare.fail_fast
+  - virtshape.instancetypes.declare.ownership
   - virtshape.instancetypes.attributes
 notes:
   - The controller reads V(builtin) and O(path), and sends them to the module with its options.

@@ -24,6 +24,9 @@ extends_documentation_fragment:
   - virtshape.instancetypes.writes.existing
   - virtshape.instancetypes.writes.dry_run
   - virtshape.instancetypes.declare
+  - virtshape.instancetypes.declare.concurrency
+  - virtshape.instancetypes.declare.fail_fast
+  - virtshape.instancetypes.declare.ownership
   - virtshape.instancetypes.attributes
 """
 
@@ -62,42 +65,11 @@ msg:
   type: str
   sample: "3 preferences: 1 created, 2 unchanged"
 results:
-  description: One entry for each object, in the order given.
+  description: One entry for each object, in the order given, with the keys of
+    RV(virtshape.instancetypes.instancetype#module:results).
   returned: always
   type: list
   elements: dict
-  contains:
-    name: {description: Name of the object., type: str, returned: always}
-    namespace: {description: Namespace of the object., type: str, returned: when it has one}
-    kind: {description: Kind of the object., type: str, returned: unless its options are wrong}
-    action:
-      description: What the task did, or would do in check mode - V(create), V(apply), V(delete), V(none) or V(keep).
-        V(keep) means that the task left an object of others alone.
-      type: str
-      returned: always
-      sample: apply
-    changed: {description: "Whether the object was changed, or would be in check mode.", type: bool, returned: always}
-    failed: {description: Whether the object failed., type: bool, returned: always}
-    skip_reason: {description: Why the task did not change the object., type: str, returned: when it was left alone}
-    taken_over:
-      description: Whether the task changes only the owner of fields. All values are already as declared, and
-        C(virtshape) becomes an owner of the fields.
-      type: bool
-      returned: when it is so
-    taken_over_from:
-      description: Field managers that the declared fields were taken over from, or would be in check mode.
-      returned: when there are any
-      type: list
-      elements: str
-      sample: [OpenAPI-Generator]
-    owned_by_others:
-      description: Fields that other field managers own after the task, by manager, without the status. Empty in check
-        mode.
-      returned: together with C(taken_over_from)
-      type: dict
-      sample: {OpenAPI-Generator: [metadata.labels.team]}
-    msg: {description: "Why the object failed, on one line.", type: str, returned: on failure}
-    warnings: {description: Warnings about the object., type: list, elements: str, returned: when there are any}
 result:
   description: The only entry of RV(results).
   returned: when O(name) is set

@@ -47,15 +47,12 @@ options:
     type: list
     elements: str
     default: []
-  concurrency:
-    description: Maximum number of concurrent requests, from 1 to 256.
-    type: int
-    default: 16
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.selection
   - virtshape.instancetypes.writes
   - virtshape.instancetypes.writes.dry_run
+  - virtshape.instancetypes.declare.concurrency
   - virtshape.instancetypes.attributes
 notes:
   - If another client changes a VM at the same time, the module does not write the VM, and the VM fails.

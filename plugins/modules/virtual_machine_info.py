@@ -63,13 +63,10 @@ options:
           run strategy of the VM.
         type: str
         choices: [Always, Halted, Manual, Once, RerunOnFailure]
-  concurrency:
-    description: Maximum number of concurrent requests, from 1 to 256.
-    type: int
-    default: 16
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.selection
+  - virtshape.instancetypes.declare.concurrency
   - virtshape.instancetypes.attributes
 notes:
   - KubeVirt answers with 500 if a VM cannot be expanded. The module does not retry this answer.

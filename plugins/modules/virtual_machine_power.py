@@ -99,18 +99,11 @@ options:
       and newest events.
     type: int
     default: 120
-  concurrency:
-    description: Maximum number of concurrent requests, from 1 to 256.
-    type: int
-    default: 16
-  fail_fast:
-    description: Whether to stop the task at the first VM that fails. By default the task handles all other VMs and then
-      fails.
-    type: bool
-    default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.writes
+  - virtshape.instancetypes.declare.concurrency
+  - virtshape.instancetypes.declare.fail_fast
   - virtshape.instancetypes.attributes
 attributes:
   check_mode:

@@ -114,12 +114,37 @@ def release_option(kubevirt_version: Any, kubevirt: Mapping[str, Any] | None = N
     return release.NEWEST if text is None else check_option("kubevirt_version", text, release.parse_release)
 
 
-def choice(*values: str) -> Check:
+def choice(*values: str | None) -> Check:
     """A check for an option with a fixed set of values."""
 
     def check(value: Any) -> Any:
         if value not in values:
-            raise ValueError(f"{shown(value)} is not a valid value; choose {' or '.join(values)}")
+            raise ValueError(f"{shown(value)} is not a valid value; choose {' or '.join(filter(None, values))}")
+        return value
+
+    return check
+
+
+def of_type(kind: type | tuple[type, ...], name: str) -> Check:
+    """A check for an option with a value of certain classes. name: what they are, in messages."""
+
+    def check(value: Any) -> Any:
+        if not isinstance(value, kind):
+            raise ValueError(f"expected {name}, found {shown(value)}")
+        return value
+
+    return check
+
+
+text = of_type(str, "text")
+
+
+def list_of(name: str) -> Check:
+    """A check for an option with a list, whatever its entries are. name: these, in messages."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+            raise ValueError(f"expected a list of {name}, found {shown(value)}")
         return value
 
     return check

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 import string
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ansible.errors import AnsibleParserError
 
 from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.entry.vm_results import vm_result
 from ..module_utils._cluster.read.kubevirt import kubevirt
-from ..module_utils._cluster.read.lookup import ListLookup
+from ..module_utils._cluster.read.lookup import ClusterLookup
 from ..module_utils._cluster.read.revisions import inspected, namespaced_name
 from ..module_utils._resolver.api.kinds import BY_NAME
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
@@ -23,6 +22,7 @@ from ..module_utils._resolver.refresh.controller_revisions import RevisionIndex
 from ._address import Endpoint, interface_address, service_endpoint, services_by_vmi
 
 Manifest = dict[str, Any]
+Options = dict[str, Any]
 
 HOST_FIELDS: Final = ("name", "namespace", "uid")
 
@@ -40,78 +40,50 @@ _MISSING_WITHOUT = {
 }
 
 
-@dataclass(frozen=True)
-class HostQuery:
-    """The options of the inventory plugin that decide what is read; see its documentation. namespaces: None for all."""
+def hosts(session: Session, options: Options) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """(host name → variables, ordered by namespace and name of the VMs; what could not be read, one line each).
 
-    namespaces: list[str] | None = None
-    selector: str | None = None
-    only_running: bool = False
-    address: str = "interface"
-    interface: str | None = None
-    ip_family: str = "prefer_ipv4"
-    service_port: int = 22
-    host_format: str = "{name}.{namespace}"
-    hostvars_prefix: str = "vm_"
-
-    def __post_init__(self) -> None:
-        """Raises AnsibleParserError for invalid options before the cluster is read."""
-        check_options(self.host_format, self.hostvars_prefix)
-
-
-class Hosts(NamedTuple):
-    """The hosts of an inventory.
-
-    hosts: host name → variables, ordered by namespace and name of the VMs.
-
-    warnings: what could not be read, one line each.
+    One LIST of each kind for all namespaces if permitted, else one for each namespace.
+    options: of the inventory plugin, checked. Raises AnsibleParserError if two VMs would be the same host,
+    RequestFailed if VMs cannot be listed.
     """
-
-    hosts: dict[str, dict[str, Any]]
-    warnings: list[str]
-
-
-def hosts(session: Session, query: HostQuery) -> Hosts:
-    """The hosts. One LIST of each kind for all namespaces if permitted, else one for each namespace.
-
-    Raises AnsibleParserError if two VMs would be the same host, RequestFailed if VMs cannot be listed.
-    """
-    vms = _virtual_machines(session, query)
+    vms = _virtual_machines(session, options)
     if not vms:
-        return Hosts({}, [])
-    lookup = ListLookup(session, everywhere=query.namespaces is None)
+        return {}, []
+    lookup = ClusterLookup(session, everywhere=options["namespaces"] is None, strict=True)
     cluster = kubevirt(session)
     namespaces = dict.fromkeys(vm["metadata"]["namespace"] for vm in vms)
     revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in namespaces}
     results = [_host_facts(vm, lookup, cluster, revisions[vm["metadata"]["namespace"]]) for vm in vms]
-    names = host_names(results, query.host_format)
+    names = host_names(results, options["host_format"])
     found: dict[str, dict[str, Any]] = {}
     services: dict[str, dict[str, list[Manifest]]] = {}
     for name, vm, facts in zip(names, vms, results):
-        endpoint = _endpoint(vm, lookup, query, services)
+        endpoint = _endpoint(vm, lookup, options, services)
         connection = {"ansible_host": endpoint.host, "ansible_port": endpoint.port} if endpoint is not None else {}
         found[name] = {
-            **host_variables(facts, query.hostvars_prefix),
+            **host_variables(facts, options["hostvars_prefix"]),
             **{variable: value for variable, value in connection.items() if value is not None},
         }
     warnings = [
         f"{_MISSING_WITHOUT.get(kind, f'the state of a {kind} is unknown')}: {problem.message}"
         for kind, problem in lookup.problems.items()
     ]
-    return Hosts(found, warnings + ([cluster.assumption] if cluster.assumption else []))
+    return found, warnings + ([cluster.assumption] if cluster.assumption else [])
 
 
-def _virtual_machines(session: Session, query: HostQuery) -> list[Manifest]:
-    parameters = {"labelSelector": query.selector} if query.selector else {}
+def _virtual_machines(session: Session, options: Options) -> list[Manifest]:
+    selector = ",".join(options["label_selectors"])
+    parameters = {"labelSelector": selector} if selector else {}
     vms: list[Manifest] = []
-    for namespace in [None] if query.namespaces is None else dict.fromkeys(query.namespaces):
+    for namespace in [None] if options["namespaces"] is None else dict.fromkeys(options["namespaces"]):
         vms += session.list(_VM, namespace, **parameters)
-    if query.only_running:
+    if options["only_running"]:
         vms = [vm for vm in vms if (vm.get("status") or {}).get("printableStatus") in RUNNING]
     return sorted(vms, key=namespaced_name)
 
 
-def _host_facts(vm: Manifest, lookup: ListLookup, cluster: KubeVirt, revisions: RevisionIndex) -> dict[str, Any]:
+def _host_facts(vm: Manifest, lookup: ClusterLookup, cluster: KubeVirt, revisions: RevisionIndex) -> dict[str, Any]:
     """The result of virtual_machine_info for a VM, with extra fields for grouping hosts."""
     metadata = vm["metadata"]
     instance = _instance(vm, lookup)
@@ -143,20 +115,20 @@ def _interface(reported: Manifest) -> dict[str, Any]:
     }
 
 
-def _instance(vm: Manifest, lookup: ListLookup) -> Manifest | None:
+def _instance(vm: Manifest, lookup: ClusterLookup) -> Manifest | None:
     instance = lookup.get(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
     return instance if isinstance(instance, dict) else None
 
 
 def _endpoint(
-    vm: Manifest, lookup: ListLookup, query: HostQuery, services: dict[str, dict[str, list[Manifest]]]
+    vm: Manifest, lookup: ClusterLookup, options: Options, services: dict[str, dict[str, list[Manifest]]]
 ) -> Endpoint | None:
     """services: those that lead to VMIs, by namespace and name of the VMI; filled on demand."""
     instance = _instance(vm, lookup)
-    if instance is None or query.address == "none":
+    if instance is None or options["address"] == "none":
         return None
-    if query.address == "interface":
-        address = interface_address(instance, query.interface, query.ip_family)
+    if options["address"] == "interface":
+        address = interface_address(instance, options["interface"], options["ip_family"])
         return Endpoint(address) if address is not None else None
     namespace, name = vm["metadata"]["namespace"], vm["metadata"]["name"]
     if namespace not in services:
@@ -165,8 +137,8 @@ def _endpoint(
         instance,
         services[namespace].get(name, ()),
         lambda name: lookup.get("Node", "", name),
-        query.service_port,
-        query.ip_family,
+        options["service_port"],
+        options["ip_family"],
     )
 
 

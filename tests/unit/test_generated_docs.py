@@ -25,6 +25,11 @@ from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import (
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.options import (
     AUTH,
+    CONCURRENCY,
+    DRY_RUN,
+    FAIL_FAST,
+    OWNERSHIP,
+    PREFLIGHT,
     REQUESTS,
     SELECTION,
     WAIT,
@@ -198,17 +203,20 @@ def test_option_references_point_to_existing_options(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fragment", "spec"),
+    ("fragment", "part", "spec"),
     [
-        (auth, {**AUTH, **REQUESTS}),
-        (declare, {"defaults": {"type": "dict"}, **WAIT}),
-        (selection, SELECTION),
-        (writes, ON_FAILURE),
+        (auth, "DOCUMENTATION", {**AUTH, **REQUESTS}),
+        (declare, "DOCUMENTATION", {"defaults": {"type": "dict"}, **WAIT, **PREFLIGHT}),
+        (declare, "CONCURRENCY", CONCURRENCY),
+        (declare, "FAIL_FAST", FAIL_FAST),
+        (declare, "OWNERSHIP", OWNERSHIP),
+        (selection, "DOCUMENTATION", SELECTION),
+        (writes, "DOCUMENTATION", ON_FAILURE),
+        (writes, "DRY_RUN", DRY_RUN),
     ],
-    ids=["auth", "declare", "selection", "writes"],
 )
-def test_documentation_and_argument_spec_agree(fragment: ModuleType, spec: dict[str, Any]) -> None:
-    documented = {name: without_text(option) for name, option in documentation(fragment)["options"].items()}
+def test_documentation_and_argument_spec_agree(fragment: ModuleType, part: str, spec: dict[str, Any]) -> None:
+    documented = {name: without_text(option) for name, option in documentation(fragment, part)["options"].items()}
 
     assert documented == {name: as_documented(option) for name, option in spec.items()}
 

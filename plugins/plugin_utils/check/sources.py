@@ -1,22 +1,23 @@
 """The files of a repository, and the objects in them; those of an OpenShift Template as of its default values.
 
-Source of the latter: github.com/openshift/library-go, pkg/template.
+virt-template's engine is made after OpenShift's (github.com/openshift/library-go, pkg/template).
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._cluster.read.catalog_text import LARGEST, TextError, documents
+from ...module_utils._resolver.kubevirt.template.parameters import ExpressionError, generate
+from ...module_utils._resolver.kubevirt.template.substitution import SubstitutionError, references, substitute
 from .._catalog_files import regular_files
 from .findings import ERROR, NOTE, WARNING, Finding, Location
 
 Manifest = dict[str, Any]
-Values = dict[str, "str | None"]
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
@@ -33,14 +34,8 @@ _ENCRYPTED: Final = b"$ANSIBLE_VAULT;"
 _KIND: Final = re.compile(r"^(?:- |  )?kind:\s*['\"]?([A-Za-z]+)", re.MULTILINE)
 # Tool folders, whose files a user does not mean.
 _SKIPPED: Final = ("node_modules", "__pycache__", "venv")
-
-_PARAMETER: Final = re.compile(r"\$\{([a-zA-Z0-9_]+)\}")
-_ANY_PARAMETER: Final = re.compile(r"\$\{\{?([a-zA-Z0-9_]+)\}")
-# Its value may be a number or a truth value.
-_NOT_TEXT: Final = re.compile(r"\$\{\{([a-zA-Z0-9_]+)\}\}")
-_GENERATED: Final = re.compile(r"\[([^\]]+)\]\{(\d{1,3})\}")
-# Classes of characters → one of them.
-_CLASSES: Final = {"\\w": "a", "\\d": "0", "\\a": "a", "\\A": "!"}
+# The same names of objects in each check.
+_SEED: Final = "check"
 
 
 class UsageError(Exception):
@@ -207,9 +202,19 @@ def template_objects(template: Manifest) -> Iterator[tuple[int, Manifest, str]]:
     """The index of each object, the object, and the parameter that it uses but that has no value, "" if none."""
     values = {str(parameter.get("name")): _default(parameter) for parameter in _listed(template, "parameters")}
     for index, item in enumerate(_listed(template, "objects")):
-        used = _ANY_PARAMETER.findall(json.dumps(item, default=str))
-        missing = next((name for name in used if name in values and values[name] is None), "")
-        yield index, item if missing else _substituted(item, values), missing
+        # A reference to what is no parameter stays as it is.
+        used = {name: values.get(name, f"${{{name}}}") for name in references(item)}
+        known = {name: value for name, value in used.items() if value is not None}
+        if missing := [name for name in used if name not in known]:
+            yield index, item, missing[0]
+            continue
+        try:
+            substituted = substitute(item, known)
+        except SubstitutionError:
+            # The value is no JSON for the place.
+            yield index, item, " or ".join(known)
+        else:
+            yield index, substituted, ""
 
 
 def _listed(manifest: Manifest, key: str) -> list[Manifest]:
@@ -222,30 +227,6 @@ def _default(parameter: Manifest) -> str | None:
     if parameter.get("value") not in (None, ""):
         return str(parameter["value"])
     if parameter.get("generate") == "expression":
-        return _GENERATED.sub(lambda match: _character(match[1]) * int(match[2]), str(parameter.get("from") or ""))
+        with suppress(ExpressionError):
+            return generate(str(parameter.get("from") or ""), _SEED)
     return None if parameter.get("required") else ""
-
-
-def _character(characters: str) -> str:
-    return _CLASSES.get(characters[:2], characters[0])
-
-
-def _substituted(value: Any, values: Values) -> Any:
-    if isinstance(value, dict):
-        return {_text(key, values): _substituted(entry, values) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_substituted(entry, values) for entry in value]
-    if not isinstance(value, str):
-        return value
-    other = _NOT_TEXT.fullmatch(value)
-    if other is None or other[1] not in values:
-        return _text(value, values)
-    text = values[other[1]] or ""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def _text(text: str, values: Values) -> str:
-    return _PARAMETER.sub(lambda match: values.get(match[1], match[0]) or "", text) if "${" in text else text

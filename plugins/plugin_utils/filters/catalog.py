@@ -13,6 +13,7 @@ from ...module_utils._resolver.catalog.matrix import Matrix, as_data, compatibil
 from ...module_utils._resolver.limits.language import Limit, limit_from_data
 from ...module_utils._resolver.limits.language import limits as parse
 from .._catalog_matrix import html, markdown, svg
+from .._filters import check_option, choice, list_of, text
 from .._fleet_summary import capacities
 
 _NOT_A_RESULT = "expected a result of catalog_info; pass it as the module returned it"
@@ -28,14 +29,10 @@ def catalog(
     limits: Any = None,
 ) -> Any:
     """See its documentation."""
-    if form != "data" and form not in FORMS:
-        raise AnsibleFilterError(f"form: {form!r} is not a valid value; choose data, {', '.join(FORMS)}")
-    for option, text in (("title", title), ("version", version)):
-        if not isinstance(text, str):
-            raise AnsibleFilterError(f"{option}: expected text, found {text!r}")
-    if isinstance(capacity, (str, Mapping)) or not isinstance(capacity, Iterable):
-        raise AnsibleFilterError(f"capacity: expected a list of what a module returned, found {capacity!r}")
-    checked_capacity = capacities(capacity)
+    check_option("form", form, choice("data", *FORMS))
+    check_option("title", title, text)
+    check_option("version", version, text)
+    checked_capacity = capacities(check_option("capacity", capacity, list_of("what a module returned")))
     if isinstance(value, Mapping) and "matrix" in value:
         return _render(*_of_result(value, limits), form, title, checked_capacity)
     if isinstance(value, Mapping):

@@ -12,6 +12,7 @@ from ...module_utils._resolver.api.matcher import ROLES
 from ...module_utils._resolver.api.option_checks import oversized
 from ...module_utils._resolver.catalog.objects import adapt, expand_catalog
 from ...module_utils._resolver.catalog.selection import select
+from .._filters import check_option, choice, of_type, text
 
 KINDS = {role.matcher: role for role in ROLES}
 FORMS = ("manifests", "entries")
@@ -30,17 +31,15 @@ def catalog_objects(
     version: Any = "",
 ) -> list:
     """See its documentation."""
-    _check("kind", kind, (None, *KINDS))
-    _check("form", form, FORMS)
+    check_option("kind", kind, choice(None, *KINDS))
+    check_option("form", form, choice(*FORMS))
     patterns = {"series": series, "sizes": sizes, "names": names}
     for option, entries in patterns.items():
         if not isinstance(entries, (list, tuple)) or not all(isinstance(entry, str) for entry in entries):
             raise AnsibleFilterError(f"{option}: expected a list of names, found {entries!r}")
-    for option, text in (("name_prefix", name_prefix), ("namespace", namespace), ("version", version)):
-        if not isinstance(text, str):
-            raise AnsibleFilterError(f"{option}: expected text, found {text!r}")
-    if not isinstance(labels, (Mapping, type(None))):
-        raise AnsibleFilterError(f"labels: expected an object, found {labels!r}")
+    for option, entry in (("name_prefix", name_prefix), ("namespace", namespace), ("version", version)):
+        check_option(option, entry, text)
+    check_option("labels", labels, of_type((Mapping, type(None)), "an object"))
     try:
         objects = select(expand_catalog(*_sources(value), version=version), role=KINDS.get(kind), **patterns)
         objects = adapt(objects, namespace=namespace, labels=dict(labels or {}), name_prefix=name_prefix)
@@ -49,12 +48,6 @@ def catalog_objects(
     return (
         [{**manifest["metadata"], "spec": manifest["spec"]} for manifest in objects] if form == "entries" else objects
     )
-
-
-def _check(option: str, value: Any, choices: tuple) -> None:
-    if value not in choices:
-        options = " or ".join(choice for choice in choices if choice)
-        raise AnsibleFilterError(f"{option}: {value!r} is not a valid value; choose {options}")
 
 
 def _sources(value: Any) -> list:

@@ -8,11 +8,10 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
-from ...module_utils._resolver.api.names import shown
 from ...module_utils._resolver.choose.fitting import Rejected, choose
 from ...module_utils._resolver.choose.workload import AvailableObjects, WorkloadRequest, resolve
 from .._catalog_files import builtin_objects
-from .._filters import check_option, manifests, release_option
+from .._filters import check_option, manifests, of_type, release_option, text
 from .._manifest_checks import check_types
 
 _OPTIONS: dict[str, Any] = {
@@ -24,6 +23,12 @@ _OPTIONS: dict[str, Any] = {
     "deprecated": False,
     "kubevirt_version": None,
 }
+_CHECKS = {
+    "labels": of_type(Mapping, "an object"),
+    "class": text,
+    "series": text,
+    "deprecated": of_type(bool, "true or false"),
+}
 
 
 def fitting(value: Any, preference: Any = None, **options: Any) -> list[dict[str, Any]]:
@@ -32,16 +37,9 @@ def fitting(value: Any, preference: Any = None, **options: Any) -> list[dict[str
     if unknown:
         raise AnsibleFilterError(f"{min(unknown)}: unknown option; choose {', '.join(_OPTIONS)}")
     settings = {**_OPTIONS, **options}
-    if preference is not None and not isinstance(preference, (Mapping, str)):
-        raise AnsibleFilterError(f"preference: expected a manifest, a spec or a name, found {preference!r}")
-    for option, kind, name in (
-        ("labels", Mapping, "an object"),
-        ("class", str, "text"),
-        ("series", str, "text"),
-        ("deprecated", bool, "true or false"),
-    ):
-        if not isinstance(settings[option], kind):
-            raise AnsibleFilterError(f"{option}: expected {name}, found {settings[option]!r}")
+    check_option("preference", preference, of_type((Mapping, str, type(None)), "a manifest, a spec or a name"))
+    for option, check in _CHECKS.items():
+        check_option(option, settings[option], check)
     release = release_option(settings.pop("kubevirt_version"))
     if isinstance(value, Mapping):
         value = [value]
@@ -70,9 +68,9 @@ def workload(
     kubevirt_version: Any = None,
 ) -> dict[str, Any]:
     """See its documentation."""
-    for option, text in (("workload", value), ("size", size), ("performance", performance)):
-        if not isinstance(text, str) and (text is not None or option == "workload"):
-            raise AnsibleFilterError(f"{option}: expected text, found {shown(text)}")
+    for option, given in (("workload", value), ("size", size), ("performance", performance)):
+        if given is not None or option == "workload":
+            check_option(option, given, text)
     release = release_option(kubevirt_version)
     catalog = builtin_objects(release) if objects is None else manifests("objects", objects)
     preferences, instancetypes = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,8 @@ from .._filters import (
     FilterProblem,
     accepts_unknown,
     check_option,
+    choice,
+    list_of,
     manifests,
     one_line,
     release_option,
@@ -35,8 +37,6 @@ from .._manifest_checks import gated
 from .vm import Overrides, parts
 
 Manifest = dict[str, Any]
-
-_RUNNING = (KEEP, RESTART, MIGRATE)
 
 
 def _resources(
@@ -96,8 +96,7 @@ def quota(
     **options: Any,
 ) -> dict[str, Any]:
     """See its documentation. options: see `_evaluated`."""
-    if running not in _RUNNING:
-        raise AnsibleFilterError(f"running: choose from {', '.join(_RUNNING)}, not {running!r}")
+    check_option("running", running, choice(KEEP, RESTART, MIGRATE))
     cluster = QuotaObjects(
         quotas=manifests("quotas", quotas),
         limit_ranges=manifests("limit_ranges", limit_ranges),
@@ -131,10 +130,8 @@ def placement(
     **options: Any,
 ) -> dict[str, Any]:
     """See its documentation. options: see `_evaluated`."""
-    if running not in (MIGRATE, RESTART):
-        raise AnsibleFilterError(f"running: choose from {MIGRATE}, {RESTART}, not {running!r}")
-    if isinstance(drain, (str, Mapping)) or not isinstance(drain, Iterable):
-        raise AnsibleFilterError(f"drain: expected a list of names, found {drain!r}")
+    check_option("running", running, choice(MIGRATE, RESTART))
+    check_option("drain", drain, list_of("names"))
     cluster = PlacementObjects(
         manifests("nodes", nodes),
         manifests("pods", pods),
@@ -168,7 +165,7 @@ def _evaluated(
     evaluate: Callable[..., dict[str, Any]],
     vms: Any,
     cluster: Any,
-    of_running: str,
+    running_policy: str,
     *,
     kubevirt: Any = None,
     kubevirt_version: Any = None,
@@ -189,7 +186,7 @@ def _evaluated(
         gated_vms = [gated(vm, accept) for vm in manifests("VirtualMachines", vms)]
         cluster_kubevirt = _kubevirt(kubevirt_object, release)
         try:
-            return evaluate(gated_vms, known_objects, cluster_kubevirt, cluster, of_running)
+            return evaluate(gated_vms, known_objects, cluster_kubevirt, cluster, running_policy)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise _of_configuration(error, kubevirt_object) from None
     except (FieldError, FilterProblem) as error:

@@ -280,7 +280,8 @@ def test_return_values_are_documented(run: Run, shop: str) -> None:
     changed = run("virtual_machine", namespace=shop, **vm("a", "medium"), restart="if_required")
     gone = run("virtual_machine", namespace=shop, name="a", state="absent", check=True)
     result = [*created["results"], *changed["results"], *gone["results"]]
-    assert {key for item in result for key in item} <= documented("virtual_machine")
+    shared = documented("instancetype")
+    assert {key for item in result for key in item} <= shared | documented("virtual_machine")
     done = run("virtual_machine_power", wait=True, namespace=shop, names=["a", "b"], state="stopped")
     assert {key for item in done["results"] for key in item} <= documented("virtual_machine_power")
     matches = run("virtual_machine_info", namespace=shop)["virtual_machines"]

@@ -28,7 +28,7 @@ def test_a_picture_has_its_title(form: str, begins: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "result"),
     [
-        (([DEFINITION], "pdf"), "catalog: form: 'pdf' is not a valid value; choose data, markdown, html, svg"),
+        (([DEFINITION], "pdf"), "catalog: form: 'pdf' is not a valid value; choose data or markdown or html or svg"),
         (([DEFINITION], "html", 3), "catalog: title: expected text, found 3"),
         (("web",), "catalog: expected catalogs or manifests, found 'web'"),
         ((7,), "catalog: expected catalogs or manifests, found 7"),

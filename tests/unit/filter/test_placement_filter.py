@@ -167,5 +167,7 @@ def test_restart_frees_the_room_of_the_pod() -> None:
     assert item["migration"]["fits"] is False
     (item,) = placement(vm(), running="restart", **running)["virtual_machines"]
     assert (item["fits"], item["node"]) == (True, "x")
-    with pytest.raises(AnsibleFilterError, match="placement: running: choose from migrate, restart, not 'keep'"):
+    with pytest.raises(
+        AnsibleFilterError, match="placement: running: 'keep' is not a valid value; choose migrate or restart"
+    ):
         placement(vm(), running="keep", **running)

@@ -99,7 +99,7 @@ def test_kubevirt_of_the_cluster_counts() -> None:
 
 def test_invalid_input_is_refused() -> None:
     for options, message in (
-        ({"running": "stop"}, "running: choose from keep, restart, migrate, not 'stop'"),
+        ({"running": "stop"}, "running: 'stop' is not a valid value; choose keep or restart or migrate"),
         ({"quotas": [5]}, "quotas"),
         (
             {"quotas": [{"metadata": {"name": "q", "namespace": "shop"}, "spec": {"hard": {"cpu": "x"}}}]},

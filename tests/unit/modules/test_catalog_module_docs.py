@@ -7,7 +7,7 @@ import importlib
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import auth, writes
+from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import auth, declare, writes
 
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
 
@@ -16,9 +16,11 @@ PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
 def test_the_documentation_agrees_with_the_options(name: str) -> None:
     spec = importlib.import_module(f"{PLUGINS}.module_utils._cluster.entry.{name}").MODULE.argument_spec
     documented = yaml.safe_load(importlib.import_module(f"{PLUGINS}.modules.{name}").DOCUMENTATION)["options"]
-    write = writes.ModuleDocFragment
+    write, declared = writes.ModuleDocFragment, declare.ModuleDocFragment
     texts = [auth.ModuleDocFragment.DOCUMENTATION]
-    texts += [write.DOCUMENTATION, write.DRY_RUN, write.EXISTING] if name == "catalog" else []
+    if name == "catalog":
+        texts += [write.DOCUMENTATION, write.DRY_RUN, write.EXISTING]
+        texts += [declared.CONCURRENCY, declared.FAIL_FAST, declared.OWNERSHIP]
     shared = {option for text in texts for option in yaml.safe_load(text)["options"]}
     assert set(documented) | shared == set(spec)
     for option, entry in documented.items():

@@ -173,6 +173,25 @@ def test_refusals_send_nothing(run: Run, live: list[Manifest], options: Manifest
     assert result["failed"] and error in result["msg"] and not cluster.writes
 
 
+def test_refusal_stops_the_whole_task(run: Run) -> None:
+    live = {**existing(), "status": {"printableStatus": "Running"}}
+    other = {**live, "metadata": {"name": "other", "namespace": "shop", "uid": "2"}}
+    cluster = store(live, other)
+    entries = [{"name": "web", "workload": "rhel.9"}, {"name": "other", "run_strategy": "Halted"}]
+    result = run(
+        "virtual_machine",
+        cluster,
+        namespace="shop",
+        virtual_machines=entries,
+        results_on_failure="all",
+        preflight="off",
+    )
+    refused, skipped = result["results"]
+    assert "the VM was created for fedora" in refused["msg"] and not cluster.writes
+    assert skipped["skip_reason"] == "not sent because other entries are invalid"
+    assert not {"status", "restart_required"} & {*refused, *skipped}
+
+
 def test_check_mode_warns_of_a_missing_preference(run: Run) -> None:
     cluster = store(**{PREFERENCES: [], SOURCES: []})
     result = declared(run, cluster, check=True, workload="fedora", server_dry_run=False)

@@ -15,10 +15,10 @@ from ansible.module_utils import basic
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import (
-    Mode,
     Module,
     Outcome,
     Params,
+    TaskContext,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _action
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
@@ -54,13 +54,13 @@ class Here(ModuleAction):
 def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: Any) -> Any:
     """What `_action` answers for a module that tells its options and environment."""
 
-    def answer(params: Params, mode: Mode) -> Outcome:
-        mode.warnings += ["old", "old"]
+    def answer(params: Params, task: TaskContext) -> Outcome:
+        task.warnings += ["old", "old"]
         display.get()("half done")
         os.environ["LEFT"] = "behind"
         if params["text"] == "fail":
             return Outcome({"msg": f"failed with {params['key']}"}, failed=True)
-        surroundings = {"text": params["text"], "check": mode.check, "flavour": os.environ.get("FLAVOUR")}
+        surroundings = {"text": params["text"], "check": task.check, "flavour": os.environ.get("FLAVOUR")}
         return Outcome({"changed": True, "pair": (1, 2), "key": params["key"], **surroundings})
 
     spec: dict[str, Any] = {"text": {"type": "str"}, "key": {"type": "str", "no_log": True}}
@@ -99,7 +99,7 @@ def test_timeout_restores_the_state_of_the_worker() -> None:
     class TimedOut(BaseException):
         pass
 
-    def answer(_params: Params, _mode: Mode) -> Outcome:
+    def answer(_params: Params, _task: TaskContext) -> Outcome:
         raise TimedOut
 
     before = gc.get_threshold(), dict(os.environ), basic._ANSIBLE_ARGS, sys.stdout

@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _inventory
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._address import services_by_vmi
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import HostQuery, Hosts, hosts
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import hosts
 from scripted_server import KUBEVIRT as INSTALLED
 from scripted_server import listed, session_with, status
 
@@ -93,6 +93,19 @@ CLUSTER: dict[str, list[dict[str, Any]]] = {
     "kubevirts": [INSTALLED],
 }
 
+# The defaults of the plugin.
+DEFAULTS: dict[str, Any] = {
+    "namespaces": None,
+    "label_selectors": [],
+    "only_running": False,
+    "address": "interface",
+    "interface": None,
+    "ip_family": "prefer_ipv4",
+    "service_port": 22,
+    "host_format": "{name}.{namespace}",
+    "hostvars_prefix": "vm_",
+}
+
 
 class Server:
     """A cluster that counts the requests; denied: what may not be listed, as `plural` or `namespace/plural`."""
@@ -114,27 +127,27 @@ class Server:
         result = [item for item in CLUSTER[plural] if item["metadata"].get("namespace") == namespace or not namespace]
         return 200, listed(*result)
 
-    def hosts(self, **options: Any) -> Hosts:
+    def hosts(self, **options: Any) -> tuple[dict[str, dict[str, Any]], list[str]]:
         with session_with(self.answer) as session:
-            return hosts(session, HostQuery(**options))
+            return hosts(session, {**DEFAULTS, **options})
 
 
 def test_each_kind_is_listed_once_for_all_namespaces() -> None:
     server = Server()
-    result = server.hosts(address="service")
-    assert list(result.hosts) == [f"{name}.{namespace}" for namespace, name, _number in NAMED]
+    found, told = server.hosts(address="service")
+    assert list(found) == [f"{name}.{namespace}" for namespace, name, _number in NAMED]
     assert server.requests == Counter(CLUSTER.keys())
-    assert result.warnings == []
+    assert told == []
 
 
 def test_unneeded_kinds_are_not_read() -> None:
     server = Server()
-    assert "ansible_host" not in server.hosts(address="none").hosts["vm-1.shop"]
+    assert "ansible_host" not in server.hosts(address="none")[0]["vm-1.shop"]
     assert not {"services", "nodes"} & server.requests.keys()
 
 
 def test_variables_of_a_host() -> None:
-    result = Server().hosts().hosts["vm-1.shop"]
+    result = Server().hosts()[0]["vm-1.shop"]
     assert (result["ansible_host"], "ansible_port" in result) == ("10.0.0.7", False)
     assert (result["vm_name"], result["vm_namespace"], result["vm_status"]) == ("vm-1", "shop", "Running")
     assert (result["vm_drifted"], result["vm_instancetype"]["state"]) == (True, "drifted")
@@ -145,20 +158,20 @@ def test_variables_of_a_host() -> None:
     ]
     # What kubectl keeps has secrets in it.
     assert result["vm_annotations"] == {"note": "{{ x }}"}
-    stopped = Server().hosts().hosts["vm-0.shop"]
+    stopped = Server().hosts()[0]["vm-0.shop"]
     assert "ansible_host" not in stopped and "vm_instance" not in stopped
 
 
 def test_a_service_gives_address_and_port() -> None:
-    result = Server().hosts(address="service").hosts
+    result = Server().hosts(address="service")[0]
     assert (result["vm-1.shop"]["ansible_host"], result["vm-1.shop"]["ansible_port"]) == ("10.1.0.1", 30022)
     assert "ansible_host" not in result["vm-0.shop"]
 
 
 def test_only_selected_namespaces_are_read_once_each() -> None:
     server = Server()
-    result = server.hosts(namespaces=["shop", "shop"], selector="a=b")
-    assert {name.partition(".")[2] for name in result.hosts} == {"shop"}
+    found, _warnings = server.hosts(namespaces=["shop", "shop"], label_selectors=["a=b"])
+    assert {name.partition(".")[2] for name in found} == {"shop"}
     assert set(server.requests.values()) == {1}
     assert server.requests.keys() - {"virtualmachineclusterinstancetypes", "kubevirts"} == {
         f"shop/{plural}" for plural in ("virtualmachines", "virtualmachineinstances", "controllerrevisions")
@@ -167,23 +180,23 @@ def test_only_selected_namespaces_are_read_once_each() -> None:
 
 
 def test_only_running_lists_running_vms() -> None:
-    assert list(Server().hosts(only_running=True, namespaces=["shop"]).hosts) == ["vm-1.shop", "vm-2.shop"]
+    assert list(Server().hosts(only_running=True, namespaces=["shop"])[0]) == ["vm-1.shop", "vm-2.shop"]
 
 
 def test_kind_forbidden_cluster_wide_is_listed_per_namespace() -> None:
     server = Server("*/controllerrevisions", "office/controllerrevisions")
-    result = server.hosts()
+    found, _warnings = server.hosts()
     assert [server.requests[f"{item}controllerrevisions"] for item in ("", "office/", "shop/")] == [1, 1, 1]
-    assert result.hosts["vm-1.shop"]["vm_instancetype"]["state"] == "drifted"
-    assert result.hosts["vm-1.office"]["vm_instancetype"]["state"] == "unknown"
+    assert found["vm-1.shop"]["vm_instancetype"]["state"] == "drifted"
+    assert found["vm-1.office"]["vm_instancetype"]["state"] == "unknown"
 
 
 @pytest.mark.parametrize("plural", ["controllerrevisions", "virtualmachineclusterinstancetypes"])
 def test_a_missing_right_makes_a_state_unknown(plural: str) -> None:
-    result = Server(plural).hosts()
-    assert len(result.warnings) == 1
-    assert f'resources: ["{plural}"], verbs: ["list"]' in result.warnings[0]
-    for host in result.hosts.values():
+    found, told = Server(plural).hosts()
+    assert len(told) == 1
+    assert f'resources: ["{plural}"], verbs: ["list"]' in told[0]
+    for host in found.values():
         assert (host["vm_instancetype"]["state"], host["vm_drifted"]) == ("unknown", None)
         # What is captured is known without the instancetype, but not the other way round.
         assert ("vm_resources" in host, "vm_problem" in host) == (
@@ -201,9 +214,9 @@ def test_a_missing_right_makes_a_state_unknown(plural: str) -> None:
     ],
 )
 def test_unreadable_kinds_leave_the_hosts(plural: str, address: str, host: str | None, warnings: int) -> None:
-    result = Server(plural).hosts(address=address)
-    assert len(result.hosts) == len(NAMED)
-    assert (result.hosts["vm-1.shop"].get("ansible_host"), len(result.warnings)) == (host, warnings)
+    found, told = Server(plural).hosts(address=address)
+    assert len(found) == len(NAMED)
+    assert (found["vm-1.shop"].get("ansible_host"), len(told)) == (host, warnings)
 
 
 def test_without_the_vms_there_is_no_inventory() -> None:
@@ -223,7 +236,7 @@ def test_the_revisions_of_a_namespace_are_indexed_once(monkeypatch: pytest.Monke
             manifest.append(len(self.by_name))
 
     monkeypatch.setattr(_inventory, "RevisionIndex", Counted)
-    assert len(Server().hosts().hosts) == 6
+    assert len(Server().hosts()[0]) == 6
     assert manifest == [3, 3]
 
 
@@ -235,5 +248,5 @@ def test_the_services_of_a_namespace_are_matched_once(monkeypatch: pytest.Monkey
         return services_by_vmi(services, instances)
 
     monkeypatch.setattr(_inventory, "services_by_vmi", counted)
-    assert len(Server().hosts(address="service").hosts) == 6
+    assert len(Server().hosts(address="service")[0]) == 6
     assert requested == [3, 3]

@@ -27,47 +27,18 @@ from ..client.session import FIELD_MANAGER, Session
 from ..read.catalog import CatalogUsers, labels
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
+from ..read.revisions import namespaced_name
 from ..read.snapshot import Key
 from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
 from .engine import WriteSettings
 from .handlers.catalog import DeclaredTypeHandler, skip_reason
-from .kind_handler import UNREAD, DeclareOutcome, Entry, KindHandler
+from .kind_handler import DeclareOutcome, Entry, KindHandler
 
 Manifest = dict[str, Any]
+Options = dict[str, Any]
 
 _NOT_FOUND: Final = 404
-
-
-@dataclass(frozen=True)
-class CatalogRequest:
-    """The requested state of a catalog.
-
-    manifests: ready to deploy, with the labels of the catalog.
-    namespaces: where to look for objects to prune; "" means cluster-wide objects.
-    state: `present` or `absent`. prune: `never`, `unused` or `always`. existing: `keep` or `apply`.
-    force: delete objects that VMs use. on_lost_fields: `fail`, `warn` or `ignore`.
-    limits: as users write them; None to leave those of the catalog as they are.
-    """
-
-    manifests: list[Manifest]
-    namespaces: tuple[str, ...]
-    catalog: str
-    state: str
-    prune: str
-    existing: str
-    force: bool
-    on_lost_fields: str
-    limits: list[Any] | None
-
-
-@dataclass
-class ChangedObject:
-    """An object whose spec changes, [{field, before, after}]. used_by: the VMs that refer to it; None if unknown."""
-
-    object_key: ObjectKey
-    changes: list[dict[str, Any]]
-    used_by: list[Manifest] | None = None
 
 
 @dataclass
@@ -75,23 +46,24 @@ class RemovedObject:
     """A deployed object that the catalog no longer contains. keep_reason: why it is not pruned, or None."""
 
     live: Manifest
-    used_by: list[Manifest] | None = None
     keep_reason: str | None = None
 
 
 @dataclass
 class CatalogOutcome:
-    """The outcome of a request. results: for the requested objects. pruned: for the objects in `gone` that are
-    pruned. limits: for the policies of limits. affected: the VMs that refer to changed or removed objects, each with
-    these objects and its drift after the run.
+    """The outcome of a deployment. results: for the requested objects. pruned: for the objects in `gone` that are
+    pruned. limits: for the policies of limits. changed: [{field, before, after}] of the specs that change. used_by: the
+    VMs that refer to changed or removed objects; None if unknown. affected: the same, each with these objects and its
+    drift after the run.
     """
 
     results: list[DeclareOutcome] = field(default_factory=list)
     pruned: list[DeclareOutcome] = field(default_factory=list)
     limits: list[DeclareOutcome] = field(default_factory=list)
     new: list[ObjectKey] = field(default_factory=list)
-    changed: list[ChangedObject] = field(default_factory=list)
+    changed: dict[ObjectKey, list[dict[str, Any]]] = field(default_factory=dict)
     gone: list[RemovedObject] = field(default_factory=list)
+    used_by: dict[ObjectKey, list[Manifest]] | None = field(default_factory=dict)
     affected: list[tuple[Manifest, list[ObjectKey], Drift]] = field(default_factory=list)
     lost_fields: list[tuple[ObjectKey, LostFields]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -99,18 +71,21 @@ class CatalogOutcome:
     versions: dict[str, int] = field(default_factory=dict)
 
 
-def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -> CatalogOutcome:
-    """Carries out a request. Check mode returns the same result but writes nothing.
+def deploy(session: Session, options: Options, manifests: list[Manifest], settings: WriteSettings) -> CatalogOutcome:
+    """Deploys or removes a catalog. Check mode returns the same result but writes nothing.
 
+    options: of the module, with the name of the catalog, and where to look for objects to prune as `namespaces`; ""
+    means cluster-wide objects. manifests: ready to deploy, with the labels of the catalog.
     Raises CatalogError for limits that cannot be declared, before it writes anything.
     """
     deployed = CatalogOutcome()
-    handler = _CatalogObjects(session, request)
-    entries = _entries(session, request, deployed)
-    if request.state == "present":
-        _predict_changes(session, handler, request, entries, deployed)
-    limits = _limits(session, handler, request, deployed)
-    deployed.versions_before = _versions(_deployed(handler, request))
+    handler = _CatalogObjects(session, options)
+    entries = _entries(session, options, manifests, deployed)
+    if options["state"] == "present":
+        _predict_changes(session, handler, options, entries, deployed)
+    policy_handler = _ListedObjects(session)
+    limits = _limits(handler, policy_handler, options, manifests, deployed, kubevirt(session).controller)
+    deployed.versions_before = _versions(_deployed(handler, options))
     deployed.results = declare(session, handler, entries, settings)
     failed = sum(1 for result in deployed.results if result.failed)
     due = [gone for gone in deployed.gone if gone.keep_reason is None]
@@ -118,28 +93,33 @@ def deploy(session: Session, request: CatalogRequest, settings: WriteSettings) -
         for gone in due:
             gone.keep_reason = f"not pruned because {failed} of the catalog's objects failed"
     else:
-        deployed.pruned = declare(session, handler, [_entry(gone.live, "absent", gone.live) for gone in due], settings)
+        deployed.pruned = declare(session, handler, [_entry(gone.live, "absent") for gone in due], settings)
     if limits is not None:
         # Afterwards: a limit names what there is.
-        deployed.limits = declare(session, KindHandler(), limits, settings)
+        deployed.limits = declare(session, policy_handler, limits, settings)
     after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
     pruned = {result.entry.key for result in deployed.pruned if result.changed}
-    stay = [gone.live for gone in deployed.gone if _key(gone.live) not in pruned]
-    deployed.versions = _versions([*after, *stay], request.catalog)
+    stay = [gone.live for gone in deployed.gone if Key.of(gone.live) not in pruned]
+    deployed.versions = _versions([*after, *stay], options["catalog"])
     return deployed
 
 
 def _limits(
-    session: Session, handler: _CatalogObjects, request: CatalogRequest, deployed: CatalogOutcome
+    handler: _CatalogObjects,
+    policy_handler: _ListedObjects,
+    options: Options,
+    manifests: list[Manifest],
+    deployed: CatalogOutcome,
+    controller: str,
 ) -> list[Entry] | None:
     """The policies to declare, and to delete of limits that the catalog no longer has, for what the cluster has after
     the run; None to leave them as they are.
 
     Raises CatalogError for an invalid limit, for one whose name is taken, and if policies cannot be read.
     """
-    if request.limits is None:
+    if options["limits"] is None:
         return None
-    if any(request.namespaces):
+    if any(options["namespaces"]):
         raise CatalogError(
             "limits: valid for cluster-wide objects only; remove namespaces, or write the limits in a task without"
         )
@@ -147,36 +127,35 @@ def _limits(
         live = [item for role in ROLES for item in handler.list(role.cluster_kind, None)]
     except RequestFailed as error:
         raise CatalogError(f"limits: {error}") from error
-    live_policies = _live_policies(session)
-    objects = {key_of(manifest): manifest for manifest in (*live, *request.manifests)}
+    live_policies = _live_policies(policy_handler)
+    objects = {key_of(manifest): manifest for manifest in (*live, *manifests)}
     for gone in deployed.gone:
         if gone.keep_reason is None:
             del objects[key_of(gone.live)]
-    written = request.limits if request.state == "present" else []
-    controller = kubevirt(session).controller
+    written = options["limits"] if options["state"] == "present" else []
     declared = {
-        _key(manifest): manifest
+        Key.of(manifest): manifest
         for limit in limits(written, objects.values())
-        for manifest in policies(limit, request.catalog, controller)
+        for manifest in policies(limit, options["catalog"], controller)
     }
     for key in declared:
-        if key in live_policies and not _belongs(live_policies[key], request.catalog):
+        if key in live_policies and not _belongs(live_policies[key], options["catalog"]):
             raise CatalogError(
                 f"limits: the cluster has another {key.kind} {key.name}, which does not belong to the catalog"
-                f" {request.catalog}; rename the limit"
+                f" {options['catalog']}; rename the limit"
             )
-    return [_entry(manifest, "present", live_policies.get(key)) for key, manifest in declared.items()] + [
-        _entry(manifest, "absent", manifest)
+    return [_entry(manifest, "present") for manifest in declared.values()] + [
+        _entry(manifest, "absent")
         for key, manifest in live_policies.items()
-        if key not in declared and _belongs(manifest, request.catalog) and key.name.endswith(SUFFIX)
+        if key not in declared and _belongs(manifest, options["catalog"]) and key.name.endswith(SUFFIX)
     ]
 
 
-def _live_policies(session: Session) -> dict[Key, Manifest]:
+def _live_policies(handler: _ListedObjects) -> dict[Key, Manifest]:
     live: dict[Key, Manifest] = {}
     for kind in (POLICY, BINDING):
         try:
-            live.update({_key(item): item for item in session.list(BY_NAME[kind])})
+            live.update({Key.of(item): item for item in handler.list(kind, None)})
         except RequestFailed as error:
             if error.code == _NOT_FOUND:
                 raise CatalogError(f"limits: the cluster has no {kind}, which Kubernetes has since 1.30") from error
@@ -189,48 +168,53 @@ def _belongs(policy: Manifest, catalog: str) -> bool:
     return labels.get(MANAGED_BY_LABEL) == MANAGER and labels.get(CATALOG_LABEL) == catalog
 
 
-def _entries(session: Session, request: CatalogRequest, deployed: CatalogOutcome) -> list[Entry]:
+def _entries(session: Session, options: Options, manifests: list[Manifest], deployed: CatalogOutcome) -> list[Entry]:
     """The entries for the objects, without the fields that the cluster would drop.
 
     on_lost_fields never fails a preference for another architecture than the cluster's.
     """
-    manifests, refused = request.manifests, {}
-    if request.state == "present":
-        manifests, deployed.lost_fields = check_fields(session, manifests, deployed.warnings)
+    fitting, refused = manifests, {}
+    if options["state"] == "present":
+        fitting, deployed.lost_fields = check_fields(session, manifests, deployed.warnings)
         lost = {object_key: item.text for object_key, item in deployed.lost_fields}
-        if request.on_lost_fields == "fail" and lost:
-            others = foreign_architectures(session, request.manifests)
+        if options["on_lost_fields"] == "fail" and lost:
+            others = foreign_architectures(session, manifests)
             refused = {object_key: text for object_key, text in lost.items() if object_key not in others}
             lost = {
                 object_key: f"{text}; {others[object_key]}" for object_key, text in lost.items() if object_key in others
             }
-        if request.on_lost_fields != "ignore":
-            deployed.warnings += [
-                f"{object_key.kind} {_label(object_key)}: {text}" for object_key, text in lost.items()
-            ]
-    entries = [_entry(manifest, request.state, UNREAD) for manifest in manifests]
+        if options["on_lost_fields"] != "ignore":
+            deployed.warnings += [f"{key.kind} {Key(*key).label}: {text}" for key, text in lost.items()]
+    entries = [_entry(manifest, options["state"]) for manifest in fitting]
     return [replace(entry, problem=refused.get(key_of(entry.manifest))) for entry in entries]
 
 
-class _CatalogObjects(DeclaredTypeHandler):
-    """The objects of a request, and those to prune. list: (kind, namespace) → the live objects, listed once."""
+class _ListedObjects(KindHandler):
+    """list: (kind, namespace) → the live objects, listed once."""
 
-    def __init__(self, session: Session, request: CatalogRequest) -> None:
-        # _keep_reason decides what may be pruned.
-        force = request.force or request.state == "present"
-        super().__init__({"existing": request.existing, "force": force}, session, request.catalog)
+    def __init__(self, session: Session) -> None:
         self.list = cache(lambda kind, namespace: session.list(BY_NAME[kind], namespace))
 
     def read(self, session: Session, keys: Collection[Key]) -> dict[Key, Manifest]:
         places = {(key.kind, key.namespace) for key in keys}
-        objects = {_key(item): item for place in places for item in self.list(*place)}
+        objects = {Key.of(item): item for place in places for item in self.list(*place)}
         return {key: objects[key] for key in keys if key in objects}
+
+
+class _CatalogObjects(_ListedObjects, DeclaredTypeHandler):
+    """The objects of a catalog, and those to prune."""
+
+    def __init__(self, session: Session, options: Options) -> None:
+        # _keep_reason decides what may be pruned.
+        force = options["force"] or options["state"] == "present"
+        DeclaredTypeHandler.__init__(self, {**options, "force": force}, session, options["catalog"])
+        _ListedObjects.__init__(self, session)
 
 
 def _predict_changes(
     session: Session,
     handler: _CatalogObjects,
-    request: CatalogRequest,
+    options: Options,
     entries: list[Entry],
     deployed: CatalogOutcome,
 ) -> None:
@@ -251,12 +235,12 @@ def _predict_changes(
             except FieldError:
                 continue  # the object comes from a newer KubeVirt: declare reports it
             if changes:
-                deployed.changed.append(ChangedObject(object_key, changes))
+                deployed.changed[object_key] = changes
                 after[object_key] = {**entry.manifest, "spec": spec}
     object_keys = [key_of(entry.manifest) for entry in entries]
-    objects = _deployed(handler, request)
-    deployed.gone = [RemovedObject(live) for live in catalog_upgrade.obsolete(objects, object_keys, request.catalog)]
-    _find_users(session, handler.users, deployed, after, request)
+    objects = _deployed(handler, options)
+    deployed.gone = [RemovedObject(live) for live in catalog_upgrade.obsolete(objects, object_keys, options["catalog"])]
+    _find_users(session, handler.users, deployed, after, options)
 
 
 def _find_users(
@@ -264,25 +248,18 @@ def _find_users(
     users: CatalogUsers,
     deployed: CatalogOutcome,
     after: dict[ObjectKey, Manifest | None],
-    request: CatalogRequest,
+    options: Options,
 ) -> None:
-    unknown = None
+    keys = [*deployed.changed, *(key_of(gone.live) for gone in deployed.gone)]
     try:
-        for change in deployed.changed:
-            change.used_by = users.vms_using(change.object_key)
-        for gone in deployed.gone:
-            gone.used_by = users.vms_using(key_of(gone.live))
+        deployed.used_by = {key: users.vms_using(key) for key in keys}
     except RequestFailed as error:
-        unknown = str(error)
-        deployed.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {unknown}")
+        deployed.used_by = None
+        deployed.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {error}")
     for gone in deployed.gone:
-        gone.keep_reason = _keep_reason(gone, request.prune)
+        gone.keep_reason = _keep_reason(gone.live, deployed.used_by, options["prune"])
         after[key_of(gone.live)] = None if gone.keep_reason is None else gone.live
-    if unknown is not None:
-        return
-    vms: dict[tuple[str, str], Manifest] = {}
-    for used in [change.used_by for change in deployed.changed] + [gone.used_by for gone in deployed.gone]:
-        vms.update({(vm["metadata"]["namespace"], vm["metadata"]["name"]): vm for vm in used or []})
+    vms = {namespaced_name(vm): vm for used in (deployed.used_by or {}).values() for vm in used}
     in_order = [vms[key] for key in sorted(vms)]
     if in_order:
         lookup, configured = ClusterLookup(session), kubevirt(session)
@@ -292,31 +269,30 @@ def _find_users(
         deployed.affected = catalog_upgrade.affected(in_order, after, cluster)
 
 
-def _keep_reason(gone: RemovedObject, prune: str) -> str | None:
+def _keep_reason(live: Manifest, used_by: dict[ObjectKey, list[Manifest]] | None, prune: str) -> str | None:
     """Why a removed object is not pruned, or None. Only objects that this collection deployed are pruned."""
-    skipped = skip_reason(gone.live, "keep")
+    skipped = skip_reason(live, "keep")
     if skipped is not None:
         return skipped
     if prune == "never":
         return "prune is set to never"
-    if prune == "unused" and gone.used_by is None:
+    if prune == "unused" and used_by is None:
         return "cannot tell which virtual machines use the object"
-    if prune == "unused" and gone.used_by:
-        return f"in use by {labels(gone.used_by)}"
-    return None
+    users = (used_by or {}).get(key_of(live))
+    return f"in use by {labels(users)}" if prune == "unused" and users else None
 
 
-def _deployed(handler: _CatalogObjects, request: CatalogRequest) -> list[Manifest]:
+def _deployed(handler: _CatalogObjects, options: Options) -> list[Manifest]:
     """The live objects of the catalog, in the namespaces that can be read."""
     live = []
-    for namespace in request.namespaces:
+    for namespace in options["namespaces"]:
         for role in ROLES:
             kind = role.kind if namespace else role.cluster_kind
             try:
                 live += handler.list(kind, namespace or None)
             except RequestFailed:
                 continue
-    return [item for item in live if (item["metadata"].get("labels") or {}).get(CATALOG_LABEL) == request.catalog]
+    return [item for item in live if (item["metadata"].get("labels") or {}).get(CATALOG_LABEL) == options["catalog"]]
 
 
 def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, int]:
@@ -337,14 +313,6 @@ def _afterwards(result: DeclareOutcome) -> Manifest | None:
     return result.entry.manifest if result.changed else result.live
 
 
-def _entry(manifest: Manifest, state: str, live: Manifest | None) -> Entry:
-    return Entry(_label(key_of(manifest)), _key(manifest), state, manifest, live=live)
-
-
-def _key(manifest: Manifest) -> Key:
-    metadata = manifest["metadata"]
-    return Key(manifest["kind"], metadata.get("namespace"), metadata["name"])
-
-
-def _label(object_key: ObjectKey) -> str:
-    return f"{object_key.namespace}/{object_key.name}" if object_key.namespace else object_key.name
+def _entry(manifest: Manifest, state: str) -> Entry:
+    key = Key.of(manifest)
+    return Entry(key.label, key, state, manifest)

@@ -24,7 +24,7 @@ from ..client.session import Session
 from ..read.snapshot import Key, missing_namespace
 from ..read.watch import WATCHES, ProbeResult, wait_for, with_grace
 from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteSettings, run_dry, run_writes, send
-from .kind_handler import NOT_PLANNED, UNREAD, DeclareOutcome, Entry, Finding, KindHandler
+from .kind_handler import NOT_PLANNED, DeclareOutcome, Entry, Finding, KindHandler
 
 Manifest = dict[str, Any]
 
@@ -41,14 +41,18 @@ def declare(
     conflict or a missing permission, fails only its entry, unless fail_fast is set.
     """
     results = [DeclareOutcome(entry) for entry in entries]
-    if _any_failed(results):
+    if not _any_invalid(results):
+        _read(session, handler, results, settings)
+    if _any_invalid(results):
         for result in results:
+            # Nothing was compared with what is there.
+            result.live = None
             result.skip_reason = None if result.failed else "not sent because other entries are invalid"
         return results
-    planned = _plan(session, handler, results, settings)
+    planned = [result for result in results if _is_readable(result) and _plan_entry(handler, result, settings)]
     _preflight(handler, planned, settings)
     _check_namespaces(session, results, settings)
-    handler.foretell([result for result in planned if not result.failed], settings.check_mode)
+    handler.predict_impact([result for result in planned if not result.failed], settings.check_mode)
     if settings.check_mode:
         if settings.server_dry_run:
             # A dry run would change what is being deleted, instead of creating anything.
@@ -80,6 +84,10 @@ def _is_due(result: DeclareOutcome) -> bool:
     return result.failed is None and result.action in plan.WRITES
 
 
+def _any_invalid(results: Iterable[DeclareOutcome]) -> bool:
+    return any(result.entry.problem for result in results)
+
+
 def _any_failed(results: Iterable[DeclareOutcome]) -> bool:
     return any(result.failed for result in results)
 
@@ -93,27 +101,28 @@ def _grouped(results: Iterable[DeclareOutcome]) -> dict[tuple[str, str | None], 
     return groups
 
 
-def _plan(
-    session: Session, handler: KindHandler, results: list[DeclareOutcome], settings: WriteSettings
-) -> list[DeclareOutcome]:
-    """Plans all entries, and returns those that have a plan. If a namespace cannot be read, only its entries fail."""
+def _is_readable(result: DeclareOutcome) -> bool:
+    return not (result.failed or result.skip_reason)
+
+
+def _read(session: Session, handler: KindHandler, results: list[DeclareOutcome], settings: WriteSettings) -> None:
+    """Reads the live objects, and completes the entries. If a namespace cannot be read, only its entries fail."""
     groups = [list(group.values()) for group in _grouped(results).values()]
-    map_concurrently(lambda group: _read(session, handler, group), groups, settings.concurrency)
-    read_results = [result for result in results if not (result.failed or result.skip_reason)]
-    handler.complete([result for result in read_results if result.entry.state != "absent"])
-    return [result for result in read_results if not result.failed and _plan_entry(handler, result, settings)]
+    map_concurrently(lambda group: _read_group(session, handler, group), groups, settings.concurrency)
+    present = [result for result in results if _is_readable(result) and result.entry.state != "absent"]
+    handler.complete(present, settings.check_mode)
 
 
-def _read(session: Session, handler: KindHandler, group: list[DeclareOutcome]) -> None:
-    """Sets the live objects of entries of a kind and namespace, unless their entries have them."""
+def _read_group(session: Session, handler: KindHandler, group: list[DeclareOutcome]) -> None:
+    """Sets the live objects of entries of a kind and namespace."""
     try:
-        objects = handler.read(session, [result.entry.key for result in group if result.entry.live is UNREAD])
+        objects = handler.read(session, [result.entry.key for result in group])
     except RequestFailed as error:
         for result in group:
             result.failed = str(error)
         return
     for result in group:
-        live = objects.get(result.entry.key) if result.entry.live is UNREAD else result.entry.live
+        live = objects.get(result.entry.key)
         if live is not None and live["metadata"].get("deletionTimestamp"):
             # It goes, whatever is written to it.
             result.terminating, live = live, None

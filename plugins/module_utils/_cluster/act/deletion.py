@@ -55,14 +55,14 @@ def _outliving(vm: Manifest, lookup: ClusterLookup) -> list[str]:
 
 
 def await_dependents(
-    session: Session, namespace: str | None, deleted: list[Manifest], seconds: float
+    session: Session, namespace: str | None, deleted: list[Manifest], timeout: float
 ) -> dict[str, str]:
     """Waits until the VMIs and ControllerRevisions of deleted VMs are gone. Returns the failures by VM name.
 
     KubeVirt's finalizer removes a VM after its VMI, except if the VM was deleted with propagation policy Orphan. The
     garbage collector removes the revisions.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + timeout
     names = {vm["metadata"]["uid"]: vm["metadata"]["name"] for vm in deleted}
     failures: dict[str, str] = {}
     for kind in (_VMI, _REVISION):
@@ -77,7 +77,7 @@ def await_dependents(
 
 
 def await_old_dependents(
-    session: Session, namespace: str | None, created: list[Manifest], seconds: float
+    session: Session, namespace: str | None, created: list[Manifest], timeout: float
 ) -> dict[str, str]:
     """Waits until the revisions and DataVolumes of deleted VMs with the names of these VMs are gone.
 
@@ -86,7 +86,7 @@ def await_old_dependents(
     garbage collector has deleted those of the earlier VM would lose them. Returns the failures by VM name. What the
     task may not list is not waited for.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + timeout
     capturing = {vm["metadata"]["name"] for vm in created if any(role.matcher_of(vm) for role in ROLES)}
     with_templates = {vm["metadata"]["name"] for vm in created if vm["spec"].get("dataVolumeTemplates")}
     failures: dict[str, str] = {}
@@ -136,6 +136,6 @@ def _gone(
 
     if not owners:
         return {}
-    seconds = max(0.0, deadline - time.monotonic())
-    waited = wait_for(session, kind, namespace, owners, probe, seconds, metadata_only=True)
+    timeout = max(0.0, deadline - time.monotonic())
+    waited = wait_for(session, kind, namespace, owners, probe, timeout, metadata_only=True)
     return {name: ended.failure for name, ended in waited.items() if ended.failure is not None}

@@ -18,18 +18,13 @@ from .engine import WriteOutcome
 
 Manifest = dict[str, Any]
 
-UNREAD: Final[Manifest] = {}
-"""The live object of an entry that was not read yet."""
-
 
 @dataclass(frozen=True)
 class Entry:
     """One object of a task.
 
     label: its name in messages. problem: why it cannot be declared at all, or None. options: the source of the
-    manifest. choice: what was chosen for the options, and why, for the result. from_template: the template that the
-    manifest was made of, for the result. will_run: whether the VM fits into its quotas and on a node, {evaluated, fits,
-    problem}, for the result. live: the object in the cluster, None if there is none, or UNREAD.
+    manifest.
     """
 
     label: str
@@ -38,25 +33,6 @@ class Entry:
     manifest: Manifest
     problem: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
-    choice: dict[str, Any] | None = None
-    from_template: dict[str, Any] | None = None
-    will_run: dict[str, Any] | None = None
-    live: Manifest | None = field(default_factory=lambda: UNREAD)
-
-
-def with_live(session: Session, entries: list[Entry], due: list[Entry]) -> list[Entry]:
-    """The entries with the live objects of those that are due, which are then not read again. Raises RequestFailed.
-
-    Those of the others in their namespaces come with them, which costs no more requests.
-    """
-    namespaces = {entry.key.namespace for entry in due}
-    keys = {
-        entry.key
-        for entry in entries
-        if entry.problem is None and entry.live is UNREAD and entry.key.namespace in namespaces
-    }
-    live = read(session, keys)
-    return [replace(entry, live=live.get(entry.key)) if entry.key in keys else entry for entry in entries]
 
 
 class Finding(NamedTuple):
@@ -82,7 +58,8 @@ class DeclareOutcome(WriteOutcome):
     live_before: the object before. terminating: the object that is being deleted, which counts as absent.
     retained: what the cluster keeps of a deleted object. impact: of the change on the running guest.
     restart: the object needs a restart, or was restarted. taken_from: the managers whose share of the declared fields
-    was, or would be, taken over. owners: the fields that other managers own afterwards, by manager.
+    was, or would be, taken over. owners: the fields that other managers own afterwards, by manager. facts: what the
+    completion of the entry says in the result.
     """
 
     entry: Entry
@@ -99,9 +76,15 @@ class DeclareOutcome(WriteOutcome):
     taken_from: tuple[str, ...] = ()
     owners: dict[str, list[str]] = field(default_factory=dict)
     planned: Plan = NOT_PLANNED
+    facts: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.failed = self.entry.problem
+
+    def refuse(self, problem: str) -> None:
+        """The entry cannot be declared."""
+        self.entry = replace(self.entry, problem=problem)
+        self.failed = problem
 
     @property
     def changed(self) -> bool:
@@ -112,17 +95,19 @@ class DeclareOutcome(WriteOutcome):
 class KindHandler:
     """Hooks for the kinds of objects; a kind overrides those that it needs. Lists in and out have the same order.
 
-    manager: the field manager of the declared fields.
+    manager: the field manager of the declared fields. warnings, secrets: of the task, to which a handler adds its own.
     """
 
     manager = FIELD_MANAGER
+    warnings: list[str]
+    secrets: set[str]
 
     def read(self, session: Session, keys: Collection[Key]) -> dict[Key, Manifest]:
         """The live objects with these keys. Raises RequestFailed."""
         return read(session, keys)
 
-    def complete(self, results: list[DeclareOutcome]) -> None:
-        """Completes the entries of objects that are to be present by facts that are read elsewhere."""
+    def complete(self, results: list[DeclareOutcome], check_mode: bool) -> None:
+        """Completes the entries of objects that are to be present by what the cluster has. May raise TaskFailed."""
 
     def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
         """The desired manifest, adapted to the live object, and the fields that this manager owns."""
@@ -144,7 +129,7 @@ class KindHandler:
         """Findings for the objects to be deleted."""
         return [[] for _result in planned]
 
-    def foretell(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+    def predict_impact(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
         """Sets the impact of planned changes, whether the task will restart the objects, and what outlives deleted
         ones; and adds warnings."""
 
@@ -163,10 +148,10 @@ class KindHandler:
         """Facts of the live object for its result."""
         return {}
 
-    def await_dependents(self, namespace: str | None, deleted: list[Manifest], seconds: float) -> dict[str, str]:
+    def await_dependents(self, namespace: str | None, deleted: list[Manifest], timeout: float) -> dict[str, str]:
         """Waits for the dependents of objects that were deleted in a namespace. Returns the failures by object name."""
         return {}
 
-    def await_old_dependents(self, namespace: str | None, created: list[Manifest], seconds: float) -> dict[str, str]:
+    def await_old_dependents(self, namespace: str | None, created: list[Manifest], timeout: float) -> dict[str, str]:
         """Waits for the dependents of deleted objects whose names the objects to create in a namespace have."""
         return {}

@@ -19,6 +19,7 @@ from ..._resolver.kubevirt.revision.store import Create, Delete, PatchSpec, Patc
 from ..._resolver.refresh.controller_revisions import unreferenced
 from ..client.errors import ApiError, RequestFailed
 from ..client.session import Session
+from ..read.lookup import ClusterLookup
 from ..read.revisions import InspectedVM
 from .engine import WriteOutcome, WriteSettings, run_writes, send, send_create
 
@@ -148,21 +149,10 @@ def _is_done(session: Session, before: InspectedVM) -> bool:
     """
     try:
         live = session.get(_VM, before.namespace, before.name)
-        writes = upgrade.upgrade(live, _RevisionLookup(session), _storing_release(live)) if live is not None else None
+        writes = upgrade.upgrade(live, ClusterLookup(session), _storing_release(live)) if live is not None else None
     except RequestFailed:
         return False
     return writes is not None and writes.error is None and not writes.actions
-
-
-class _RevisionLookup:
-    """A find.Lookup of the few revisions of one VM: a LIST for each VM would read all of the namespace each time."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def get(self, _kind: str, namespace: str, name: str) -> Manifest | None:
-        """See find.Lookup. Raises RequestFailed."""
-        return self._session.get(_REVISION, namespace, name)
 
 
 def _write(session: Session, action: Create | Delete | PatchStatus | PatchSpec) -> None:

@@ -36,7 +36,7 @@ from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.pool import Backoff, map_concurrently
 from ..client.session import Session
 from ..read.kubevirt import kubevirt
-from ..read.lookup import ClusterLookup, ListLookup
+from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, read
 from ..read.watch import ProbeResult, state_until, wait_in_namespaces
 from .engine import WriteOutcome, WriteSettings, run_writes, send
@@ -282,14 +282,12 @@ class RevisionRestarts:
         results = [result for result in results if result.may_need_update]
         if not results:
             return
-        lookup = ListLookup(self._session, everywhere=False)
-        for namespace in {result.before.namespace for result in results}:
-            # One LIST for the namespace instead of one GET for each revision.
-            lookup.list(_REVISION.kind, namespace)
+        lookup = ClusterLookup(self._session, strict=True)
+        lookup.gather_lists((_REVISION.kind, result.before.namespace) for result in results)
         run_writes(results, lambda result: self._update_guest(result, lookup), self._settings)
         self._await_conditions([result for result in self._renewed if result.failed is None])
 
-    def _update_guest(self, result: RevisionOutcome, lookup: ListLookup) -> None:
+    def _update_guest(self, result: RevisionOutcome, lookup: ClusterLookup) -> None:
         deadline = time.monotonic() + self._settings.wait_timeout
         required, result.restart = result.restart, False
         vm, instance, lacks = self._await_guest(result, lookup, deadline)
@@ -312,14 +310,14 @@ class RevisionRestarts:
         if outcome.renewed:
             self._renewed.append(result)
 
-    def _lacks_anything(self, result: RevisionOutcome, vm: Manifest, instance: Manifest, lookup: ListLookup) -> bool:
+    def _lacks_anything(self, result: RevisionOutcome, vm: Manifest, instance: Manifest, lookup: ClusterLookup) -> bool:
         """Whether the guest differs from a VM that just got other revisions, regardless of the start revision."""
         cluster = result.before.kubevirt
         lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release, compare_all=True)
         return result.change.due and not lacks.guest_current
 
     def _await_guest(
-        self, result: RevisionOutcome, lookup: ListLookup, deadline: float
+        self, result: RevisionOutcome, lookup: ClusterLookup, deadline: float
     ) -> tuple[Manifest, Manifest | None, Outstanding]:
         """The VM, the VMI and what the guest lacks, once virt-controller has observed the VM.
 
@@ -347,7 +345,7 @@ class RevisionRestarts:
                 result.warnings.append(pending)
                 return vm, instance, lacks
 
-    def _leave_running(self, result: RevisionOutcome, vm: Manifest, lookup: ListLookup) -> None:
+    def _leave_running(self, result: RevisionOutcome, vm: Manifest, lookup: ClusterLookup) -> None:
         """Leaves a guest running that has everything the VM declares. The next restart clears RestartRequired."""
         result.guest_current = True
         if restart_required(vm) is not None:

@@ -162,7 +162,6 @@ class Session:
         field_sets: dict[str, dict[str, Any]] = {}
         accept = _METADATA.format("List") if metadata_only else _JSON
         firsts = set()
-        pauses = Backoff()
         for number in count(1):
             try:
                 page = self.request("GET", kind.path(namespace), query=query, accept=accept)
@@ -177,16 +176,12 @@ class Session:
             token = page["metadata"].get("continue")
             if not token:
                 break
-            metadata = page_items[0]["metadata"] if page_items else {}
-            first = (metadata.get("namespace"), metadata["name"]) if page_items else None
-            if first is None or first in firsts:
-                # A page may be empty, but a server that gets no further sends one after the other.
-                endless = not pauses.pause(self.retry_timeout)
-            else:
-                firsts.add(first)
-                pauses, endless = Backoff(), number >= _PAGES
-            if endless:
+            # A page may be empty. A proxy that drops the token gets the same one again and again.
+            metadata = page_items[0]["metadata"] if page_items else {"name": number}
+            first = metadata.get("namespace"), metadata["name"]
+            if first in firsts or number == _PAGES:
                 raise ConnectionFailed(_ENDLESS.format(self.host, kind.plural, number), final=True)
+            firsts.add(first)
             query = {**query, "continue": token}
         return items, str(page["metadata"].get("resourceVersion", ""))
 

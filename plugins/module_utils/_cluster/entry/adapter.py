@@ -31,7 +31,7 @@ from ..._resolver.api.names import shown
 from ..._resolver.api.option_checks import shape_problem
 from ..._resolver.api.redaction import mask_secrets
 from ..client.transport import MISSING
-from .outcome import Mode, Module
+from .outcome import Module, TaskContext
 
 # The secret fields of a kubeconfig's user, and of the configuration of its auth-provider.
 _SECRETS = ("token", "password", "client-key-data")
@@ -126,15 +126,15 @@ def _run_task(ansible: _AnsibleModule, module: Module, provided: dict[str, Any])
         ansible.fail_json(msg=problem)
     if MISSING:
         ansible.fail_json(msg=missing_required_lib("kubernetes"), exception=MISSING)
-    mode = Mode(
+    task = TaskContext(
         check=ansible.check_mode,
         diff=bool(ansible._diff),
         provided=frozenset(name for name, value in provided.items() if value is not None),
         secrets=set(ansible.secrets),
     )
-    outcome = module.run(ansible.params, mode)
-    ansible.hide(mode.secrets)
-    for warning in mode.warnings:
+    outcome = module.run(ansible.params, task)
+    ansible.hide(task.secrets)
+    for warning in task.warnings:
         ansible.warn(warning)
     if outcome.failed:
         ansible.fail_json(**outcome.result)

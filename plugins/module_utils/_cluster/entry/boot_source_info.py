@@ -11,7 +11,7 @@ from ..client.session import Session
 from ..read.boot_sources import boot_sources
 from ..read.snapshot import unmatched
 from .options import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params, amount
+from .outcome import Module, Outcome, Params, TaskContext, counted_noun
 
 _SPEC: dict[str, dict[str, Any]] = {
     "namespace": {"type": "str"},
@@ -22,21 +22,21 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, mode: Mode) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Outcome:
     namespace, names, session = params["namespace"], params["names"], Session(params)
     sources = boot_sources(
-        session, namespace, names, params["query_registry"], params["insecure_registry"], mode.warnings
+        session, namespace, names, params["query_registry"], params["insecure_registry"], task.warnings
     )
     missing = [name for name in names or [] if name not in {source.name for source in sources}]
     if missing or not sources:
-        mode.warnings += filter(None, [unmatched(session, namespace, "boot source", missing)])
+        task.warnings += filter(None, [unmatched(session, namespace, "boot source", missing)])
     if params["with_findings"] is not None:
         sources = [source for source in sources if bool(source.findings) == params["with_findings"]]
     now = datetime.now(timezone.utc)
     faulty = sum(bool(source.findings) for source in sources)
     result = {
         "changed": False,
-        "msg": f"{amount(len(sources), 'boot sources')}, {faulty} with findings",
+        "msg": f"{counted_noun(len(sources), 'boot sources')}, {faulty} with findings",
         "boot_sources": [_rendered(source, now) for source in sources],
     }
     return Outcome(result)

@@ -17,7 +17,7 @@ from ..client.session import Session
 from ..read.capacity import read_placement, read_quota_effects
 from ..read.kubevirt import kubevirt
 from .options import AUTH, REQUESTS, SELECTION, check_selection, selected
-from .outcome import Mode, Module, Outcome, Params
+from .outcome import Module, Outcome, Params, TaskContext
 
 Result = dict[str, Any]
 
@@ -35,11 +35,11 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, mode: Mode) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Outcome:
     check_selection(params)
     if not params["checks"]:
         raise TaskFailed("checks: is empty; name quota, placement or both")
-    session, warnings = Session(params), mode.warnings
+    session, warnings = Session(params), task.warnings
     vms = selected(params, session, warnings) if params["manifests"] is None else _declared(params)
     evaluated, check_warnings = _evaluated(
         session, [without_revisions(vm, _ROLES[params["refreshed"]]) for vm in vms], params

@@ -14,7 +14,7 @@ from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan
 from ..._resolver.limits.language import ACTIONS, DENY
 from ..._resolver.refresh.drift import Drift, needs
-from ..act.catalog import CatalogOutcome, CatalogRequest, deploy
+from ..act.catalog import CatalogOutcome, deploy
 from ..act.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
 from ..act.engine import WriteSettings
 from ..act.handlers.catalog import CatalogHandler
@@ -26,8 +26,18 @@ from ..read.catalog_source import documents_of
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from .objects import diff, is_taken_over, output_of
-from .options import AUTH, DRY_RUN, REQUESTS, WAIT
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, amount, combined, failed_outcome, several
+from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS
+from .outcome import (
+    ON_FAILURE,
+    Module,
+    Outcome,
+    Params,
+    TaskContext,
+    combined,
+    counted_noun,
+    failed_outcome,
+    joined_counts,
+)
 
 Manifest = dict[str, Any]
 Output = dict[str, Any]
@@ -60,7 +70,10 @@ _LIMIT: dict[str, dict[str, Any]] = {
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,
     **REQUESTS,
-    **{name: spec for name, spec in WAIT.items() if name not in ("wait", "wait_timeout")},
+    **CONCURRENCY,
+    **PREFLIGHT,
+    **FAIL_FAST,
+    **OWNERSHIP,
     **DRY_RUN,
     **ON_FAILURE,
     **_SELECTION,
@@ -90,7 +103,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, mode: Mode) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Outcome:
     catalog = _catalog(params)
     documents, checksums = documents_of(params)
     session = Session(params)
@@ -126,16 +139,10 @@ def _run(params: Params, mode: Mode) -> Outcome:
     if session.give_up_reason:
         # Not once for each object.
         raise TaskFailed(session.give_up_reason)
-    request = CatalogRequest(
-        manifests,
-        namespaces,
-        catalog,
-        **{name: params[name] for name in ("state", "prune", "existing", "force", "on_lost_fields", "limits")},
-    )
-    settings = WriteSettings.of(params, mode.check)
+    settings = WriteSettings.of(params, task.check)
     choice = params["common_instancetypes_deployment"]
-    deployment = apply_deployment_option(session, choice, settings, mode.warnings)
-    deployed = deploy(session, request, settings)
+    deployment = apply_deployment_option(session, choice, settings, task.warnings)
+    deployed = deploy(session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, settings)
     states = []
     if params["state"] == "present":
         # Those of objects that are not active. Their replacements may be objects of the cluster.
@@ -161,7 +168,7 @@ def _run(params: Params, mode: Mode) -> Outcome:
         "notes": notes,
         "states": states,
     }
-    return _outcome(params, mode, source, deployed, deployment)
+    return _outcome(params, task, source, deployed, deployment)
 
 
 MODULE = Module(_SPEC, _run)
@@ -180,7 +187,9 @@ def _catalog(params: Params) -> str:
     return "common" if published else "custom"
 
 
-def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcome, deployment: Output) -> Outcome:
+def _outcome(
+    params: Params, task: TaskContext, source: Output, deployed: CatalogOutcome, deployment: Output
+) -> Outcome:
     results = [*deployed.results, *deployed.pruned]
     counts = _counts(deployed, results)
     output: Output = {
@@ -198,21 +207,21 @@ def _outcome(params: Params, mode: Mode, source: Output, deployed: CatalogOutcom
         ],
         "deployed_versions": {"before": deployed.versions_before, "after": deployed.versions},
     }
-    if mode.diff:
+    if task.diff:
         output["diff"] = [diff(result) for result in (*results, *deployed.limits) if result.changed]
-    mode.warnings += [*source["notes"], *deployed.warnings]
-    mode.warnings += combined(
+    task.warnings += [*source["notes"], *deployed.warnings]
+    task.warnings += combined(
         (result.entry.label, text) for result in (*results, *deployed.limits) for text in result.warnings
     )
     if any(result.failed for result in (*results, *deployed.limits)):
-        done = several({word.replace("_", " "): counts[word] for word in _WRITES})
+        done = joined_counts({word.replace("_", " "): counts[word] for word in _WRITES})
         nothing = "nothing was deleted" if params["state"] == "absent" else "nothing was written"
-        would = "would be " if mode.check else ""
+        would = "would be " if task.check else ""
         unfinished = f"{would}{done}; the next run continues from there" if done else nothing
         if deployed.lost_fields and params["on_lost_fields"] == "fail":
             unfinished += "; set on_lost_fields to warn to deploy without these fields"
         return failed_outcome(params, "objects", output, unfinished, ("results", "limits"))
-    return Outcome({**output, "msg": _message(source, deployed, counts, mode.check) + _operator(deployment, mode)})
+    return Outcome({**output, "msg": _message(source, deployed, counts, task.check) + _operator(deployment, task)})
 
 
 _HANDLER = CatalogHandler()
@@ -243,17 +252,19 @@ def _counts(deployed: CatalogOutcome, results: list[DeclareOutcome]) -> dict[str
 
 
 def _message(source: Output, deployed: CatalogOutcome, counts: dict[str, int], check_mode: bool) -> str:
-    done = several({word.replace("_", " "): counts[word] for word in (*_ACTIONS, "taken_over")})
+    done = joined_counts({word.replace("_", " "): counts[word] for word in (*_ACTIONS, "taken_over")})
     would = "would be " if check_mode and any(counts[word] for word in _WRITES) else ""
     name = " ".join(filter(None, ("catalog", source["catalog"], source["catalog_version"])))
     if source["version_reason"]:
         name += f" ({source['version_reason']})"
-    kinds = ", ".join(amount(counts[f"{kind}s"], f"{kind}s") for kind in _KINDS)
+    kinds = ", ".join(counted_noun(counts[f"{kind}s"], f"{kind}s") for kind in _KINDS)
     text = f"{name}: {kinds}: {would}{done}"
     if gone := counts["gone"]:
-        text += f"; {amount(gone, 'objects')} that the catalog no longer has {'is' if gone == 1 else 'are'} kept"
+        text += f"; {counted_noun(gone, 'objects')} that the catalog no longer has {'is' if gone == 1 else 'are'} kept"
     if users := len(deployed.affected):
-        text += f"; {amount(users, 'virtual machines')} {'uses' if users == 1 else 'use'} changed or removed objects"
+        text += (
+            f"; {counted_noun(users, 'virtual machines')} {'uses' if users == 1 else 'use'} changed or removed objects"
+        )
     if deployed.limits:
         text += f"; {_limits(deployed, check_mode)}"
     reasons = Counter(result.skip_reason for result in deployed.results if result.skip_reason)
@@ -267,29 +278,29 @@ def _limits(deployed: CatalogOutcome, check_mode: bool) -> str:
     for result in deployed.limits:
         if result.entry.key.name not in limits or result.action in plan.WRITES:
             limits[result.entry.key.name] = result.action
-    done = several({word: list(limits.values()).count(action) for word, action in _ACTIONS.items()})
+    done = joined_counts({word: list(limits.values()).count(action) for word, action in _ACTIONS.items()})
     would = "would be " if check_mode and any(result.changed for result in deployed.limits) else ""
-    return f"{amount(len(limits), 'limits')}: {would}{done}"
+    return f"{counted_noun(len(limits), 'limits')}: {would}{done}"
 
 
-def _operator(deployment: Output, mode: Mode) -> str:
+def _operator(deployment: Output, task: TaskContext) -> str:
     if not deployment["changed"]:
         return ""
     deploys = "deploys" if deployment["enabled"] else "no longer deploys"
-    return f"; virt-operator {'would ' if mode.check else ''}{deploys} the common instancetypes"
+    return f"; virt-operator {'would ' if task.check else ''}{deploys} the common instancetypes"
 
 
 def _upgrade(deployed: CatalogOutcome) -> Output:
     return {
         "new": [_key_fields(object_key) for object_key in deployed.new],
         "changed": [
-            {**_key_fields(item.object_key), "changes": item.changes, "used_by": _names(item.used_by)}
-            for item in deployed.changed
+            {**_key_fields(object_key), "changes": changes, "used_by": _users(deployed, object_key)}
+            for object_key, changes in deployed.changed.items()
         ],
         "gone": [
             {
                 **_key_fields(key_of(gone.live)),
-                "used_by": _names(gone.used_by),
+                "used_by": _users(deployed, key_of(gone.live)),
                 "pruned": gone.keep_reason is None,
                 **({"keep_reason": gone.keep_reason} if gone.keep_reason else {}),
             }
@@ -298,8 +309,8 @@ def _upgrade(deployed: CatalogOutcome) -> Output:
     }
 
 
-def _names(vms: list[Manifest] | None) -> list[str] | None:
-    return None if vms is None else [label(vm) for vm in vms]
+def _users(deployed: CatalogOutcome, object_key: ObjectKey) -> list[str] | None:
+    return None if deployed.used_by is None else [label(vm) for vm in deployed.used_by[object_key]]
 
 
 def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed: CatalogOutcome) -> Output:

@@ -18,7 +18,7 @@ from ..read.catalog import CatalogUsers, label, limits_of
 from ..read.kubevirt import kubevirt
 from ..read.snapshot import missing_namespace, unmatched
 from .options import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params
+from .outcome import Module, Outcome, Params, TaskContext
 
 Manifest = dict[str, Any]
 Facts = dict[str, Any]
@@ -41,8 +41,8 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, mode: Mode) -> Outcome:
-    session, warnings = Session(params), mode.warnings
+def _run(params: Params, task: TaskContext) -> Outcome:
+    session, warnings = Session(params), task.warnings
     manifests = _selected(params, session, warnings)
     data = as_data(compatibility_matrix(_readable(manifests, warnings)))
     objects = [*data["instancetypes"], *data["preferences"]]

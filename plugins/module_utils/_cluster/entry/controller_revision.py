@@ -10,14 +10,14 @@ from ..._resolver.api.names import shown
 from ..._resolver.refresh import move, revision_change
 from ..act.engine import WriteSettings
 from ..act.pruning import PruneOutcome, UpgradeOutcome, prunable, prune, upgrade_revisions
-from ..act.revision_changes import change
 from ..act.revision_outcome import RevisionOutcome
+from ..act.revision_writes import change
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..read.revisions import InspectedVM, inspect, roles_of
 from ..read.snapshot import missing_namespace
-from .options import AUTH, DRY_RUN, REQUESTS, SELECTION, WAIT, check_selection, selector, unselected
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, changed_outcome, combined
+from .options import AUTH, CONCURRENCY, DRY_RUN, REQUESTS, SELECTION, WAIT, check_selection, selector, unselected
+from .outcome import ON_FAILURE, Module, Outcome, Params, TaskContext, changed_outcome, combined
 from .vm_results import printable_status, refresh_result
 
 Result = dict[str, Any]
@@ -41,30 +41,30 @@ _SPEC: dict[str, dict[str, Any]] = {
     "keep": {"type": "int", "default": 0},
     "restart": {"type": "str", "choices": ["never", "if_required", "always"], "default": "never"},
     "wait_timeout": WAIT["wait_timeout"],
-    "concurrency": WAIT["concurrency"],
+    **CONCURRENCY,
     **ON_FAILURE,
 }
 
 
-def _run(params: Params, mode: Mode) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Outcome:
     params = _with_names(params)
     if params["state"] == "pruned":
-        return _prune(params, mode)
+        return _prune(params, task)
     if params["state"] == "restored" and not params["former"]:
-        return changed_outcome(params, mode, "virtual machines", params["state"], {"results": []})
-    session, vms = _selected_vms(params, mode)
+        return changed_outcome(params, task, "virtual machines", params["state"], {"results": []})
+    session, vms = _selected_vms(params, task)
     if params["state"] == "upgraded":
-        upgrades = upgrade_revisions(session, vms, WriteSettings.of(params, mode.check))
+        upgrades = upgrade_revisions(session, vms, WriteSettings.of(params, task.check))
         results = [{**refresh_result(upgrade.before), **_change(upgrade)} for upgrade in upgrades]
-        return changed_outcome(params, mode, "virtual machines", params["state"], {"results": results})
+        return changed_outcome(params, task, "virtual machines", params["state"], {"results": results})
     if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].kubevirt.release)):
         raise TaskFailed(f"patch: {problem}")
-    outcomes = change(session, vms, _decision(params), params["restart"], WriteSettings.of(params, mode.check))
-    mode.warnings += combined((outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings)
+    outcomes = change(session, vms, _decision(params), params["restart"], WriteSettings.of(params, task.check))
+    task.warnings += combined((outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings)
     result: Result = {"results": [_rendered(outcome) for outcome in outcomes]}
-    if mode.diff:
+    if task.diff:
         result["diff"] = [_diff(outcome) for outcome in outcomes if outcome.changed]
-    return changed_outcome(params, mode, "virtual machines", params["state"], result)
+    return changed_outcome(params, task, "virtual machines", params["state"], result)
 
 
 MODULE = Module(
@@ -107,15 +107,15 @@ def _with_names(params: Params) -> Params:
     return params
 
 
-def _selected_vms(params: Params, mode: Mode) -> tuple[Session, list[InspectedVM]]:
+def _selected_vms(params: Params, task: TaskContext) -> tuple[Session, list[InspectedVM]]:
     check_selection(params)
     session = Session(params)
     vms = inspect(session, params["namespace"], params["names"], selector(params))
-    mode.warnings += [vms[0].kubevirt.assumption] if vms and vms[0].kubevirt.assumption else []
+    task.warnings += [vms[0].kubevirt.assumption] if vms and vms[0].kubevirt.assumption else []
     if problem := unselected(params, session, {vm.name for vm in vms}, every_name=True):
         if params["names"] or params["restart"] != "never":
             raise TaskFailed(problem)
-        mode.warnings.append(problem)
+        task.warnings.append(problem)
     return session, vms
 
 
@@ -136,7 +136,7 @@ def _decision(params: Params) -> Callable[[InspectedVM], revision_change.Revisio
     )
 
 
-def _prune(params: Params, mode: Mode) -> Outcome:
+def _prune(params: Params, task: TaskContext) -> Outcome:
     # Only all VMs of a namespace show which revisions are referenced.
     if params["names"] or params["label_selectors"]:
         raise TaskFailed("state: pruned applies to a whole namespace; remove names and label_selectors")
@@ -148,10 +148,10 @@ def _prune(params: Params, mode: Mode) -> Outcome:
         raise TaskFailed(message) from error
     if not revisions and (problem := missing_namespace(session, params["namespace"])):
         raise TaskFailed(problem)
-    if not mode.check:
-        prune(session, revisions, WriteSettings.of(params, mode.check))
+    if not task.check:
+        prune(session, revisions, WriteSettings.of(params, task.check))
     results = [{"name": revision.name, "namespace": revision.namespace, **_change(revision)} for revision in revisions]
-    return changed_outcome(params, mode, "revisions", params["state"], {"results": results})
+    return changed_outcome(params, task, "revisions", params["state"], {"results": results})
 
 
 def _change(outcome: RevisionOutcome | UpgradeOutcome | PruneOutcome) -> Result:

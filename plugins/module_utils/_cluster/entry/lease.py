@@ -14,7 +14,7 @@ from ..act.engine import send
 from ..client.errors import ApiError, RequestFailed, TaskFailed
 from ..client.session import Session
 from .options import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params
+from .outcome import Module, Outcome, Params, TaskContext
 
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,
@@ -34,12 +34,12 @@ _INTERVAL = 2.0
 _CONFLICT = 409
 
 
-def _run(params: Params, mode: Mode) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Outcome:
     if not params["holder"]:
         raise TaskFailed("holder: must not be empty; give each run a unique name")
     label = f"{params['namespace']}/{params['name']}"
     try:
-        held = _held(params, mode, Session(params))
+        held = _held(params, task, Session(params))
     except RequestFailed as error:
         raise TaskFailed(f"Lease {label}: {error}") from error
     result = {"changed": held.changed, "holder": held.holder, "waited": round(held.waited)}
@@ -49,9 +49,9 @@ def _run(params: Params, mode: Mode) -> Outcome:
     return Outcome(result)
 
 
-def _held(params: Params, mode: Mode, session: Session) -> LeaseOutcome:
+def _held(params: Params, task: TaskContext, session: Session) -> LeaseOutcome:
     namespace, name, holder = params["namespace"], params["name"], params["holder"]
-    if mode.check:
+    if task.check:
         live = session.get(LEASE, namespace, name)
         current = str(((live or {}).get("spec") or {}).get("holderIdentity") or "")
         desired = holder if params["state"] == "held" else ""

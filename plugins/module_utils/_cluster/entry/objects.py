@@ -21,20 +21,20 @@ from ..act.kind_handler import DeclareOutcome, Entry, KindHandler
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..read.snapshot import Key
-from .options import AUTH, DRY_RUN, REQUESTS, WAIT
+from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 from .outcome import (
     ON_FAILURE,
-    Mode,
     Module,
     Outcome,
     Params,
-    amount,
+    TaskContext,
     combined,
+    counted_noun,
     failed_outcome,
+    joined_counts,
     label,
-    need,
+    need_verb,
     restart_warning,
-    several,
 )
 
 Options = dict[str, Any]
@@ -44,8 +44,6 @@ Output = dict[str, Any]
 _SHOWN = 5
 # The longest text of an option's error.
 _LONGEST = 500
-
-EntryHook = Callable[[Params, Mode, Session, list[Entry]], list[Entry]]
 
 
 @dataclass(frozen=True)
@@ -60,8 +58,6 @@ class ObjectModule:
     settings: options of the task, not of an object.
     rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
-    complete: the entries with what the cluster decides before they are declared; may add warnings.
-    check: the entries with what quotas and nodes say of them before they are declared; may raise TaskFailed.
     declare: declares the objects; replaceable for objects that consist of several.
     selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
     the task's options and may add warnings.
@@ -75,8 +71,6 @@ class ObjectModule:
     settings: dict[str, Any] = field(default_factory=dict)
     rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
-    complete: EntryHook = lambda _params, _mode, _session, entries: entries
-    check: EntryHook = lambda _params, _mode, _session, entries: entries
     declare: Callable[[Session, KindHandler, list[Entry], WriteSettings], list[DeclareOutcome]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
     select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
@@ -96,6 +90,10 @@ class ObjectModule:
                 **AUTH,
                 **REQUESTS,
                 **WAIT,
+                **CONCURRENCY,
+                **PREFLIGHT,
+                **FAIL_FAST,
+                **OWNERSHIP,
                 **DRY_RUN,
                 **ON_FAILURE,
                 **self.settings,
@@ -118,25 +116,23 @@ class ObjectModule:
     def _entry_spec(self) -> dict[str, Any]:
         return {**self.spec, "name": {**self.spec["name"], "required": True}}
 
-    def _run(self, params: Params, mode: Mode) -> Outcome:
+    def _run(self, params: Params, task: TaskContext) -> Outcome:
         # Ansible cannot know the secrets in free-form options such as `template`.
-        mode.secrets.update(secret_texts(params))
-        params = self.select(params, mode.warnings)
-        entries = self._entries(params, mode)
-        settings = WriteSettings.of(params, mode.check)
+        task.secrets.update(secret_texts(params))
+        params = self.select(params, task.warnings)
+        entries = self._entries(params, task)
+        settings = WriteSettings.of(params, task.check)
         session = Session(params)
         handler = self.handler(params, session)
-        entries = self.complete(params, mode, session, entries)
-        mode.warnings += combined(self._option_warnings(entries))
-        entries = self.check(params, mode, session, entries)
-        return self._outcome(params, mode, handler, self.declare(session, handler, entries, settings))
+        handler.warnings, handler.secrets = task.warnings, task.secrets
+        return self._outcome(params, task, handler, self.declare(session, handler, entries, settings))
 
-    def _entries(self, params: Params, mode: Mode) -> list[Entry]:
+    def _entries(self, params: Params, task: TaskContext) -> list[Entry]:
         if params["name"] is not None:
             return [self._entry({name: params.get(name) for name in self.spec})]
         first_index: dict[Key, int] = {}
         entries: list[Entry] = []
-        for index, options in enumerate(self._validated(params, mode)):
+        for index, options in enumerate(self._validated(params, task)):
             entry = self._entry(options)
             if entry.problem is None and entry.key in first_index:
                 problem = f"name: entries {first_index[entry.key]} and {index} of {self.plural} have the same name"
@@ -148,17 +144,17 @@ class ObjectModule:
             entries.append(entry)
         return entries
 
-    def _option_warnings(self, entries: list[Entry]) -> Iterator[tuple[str, str]]:
-        for entry in entries:
+    def _option_warnings(self, results: list[DeclareOutcome]) -> Iterator[tuple[str, str]]:
+        for entry in (result.entry for result in results):
             if entry.problem is None and entry.state != "absent":
                 yield from ((entry.label, warning) for warning in self.warnings(entry.options))
 
-    def _validated(self, params: Params, mode: Mode) -> list[Options]:
+    def _validated(self, params: Params, task: TaskContext) -> list[Options]:
         """The entries of the list, validated like options, on top of the top-level options and `defaults`.
 
         Fails the task with all invalid options of all entries, before anything is sent.
         """
-        shared = self._shared(params, mode)
+        shared = self._shared(params, task)
         spec = self._entry_spec
         validator = ArgumentSpecValidator(spec, **self.rules)
         exclusive = self.rules.get("mutually_exclusive", [])
@@ -185,8 +181,8 @@ class ObjectModule:
             except OverflowError:
                 problems.append(f"{where}: {not_finite(own)}: {NOT_FINITE}")
                 continue
-            mode.secrets.update(map(str, result._no_log_values))
-            errors = [f"{where}: {_message_of(error, mode.secrets)}" for error in result.errors]
+            task.secrets.update(map(str, result._no_log_values))
+            errors = [f"{where}: {_message_of(error, task.secrets)}" for error in result.errors]
             problems += errors
             if all_but_name is not None and not errors:
                 validated[all_but_name] = result.validated_parameters
@@ -196,12 +192,12 @@ class ObjectModule:
             raise TaskFailed("; ".join(problems[:_SHOWN]) + more)
         return entries
 
-    def _shared(self, params: Params, mode: Mode) -> Options:
+    def _shared(self, params: Params, task: TaskContext) -> Options:
         """The options that entries inherit: those of the top level, on top of `defaults`."""
         provided = {
             name: params[name]
             for name, option in self.spec.items()
-            if not mode.provided.isdisjoint((name, *option.get("aliases", ())))
+            if not task.provided.isdisjoint((name, *option.get("aliases", ())))
         }
         defaults = expand_shorthand(params["defaults"] or {}, self.spec)
         return merge_options(defaults, _without_none(provided), self.spec, self.rules.get("mutually_exclusive", []))
@@ -218,24 +214,27 @@ class ObjectModule:
         key = Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"])
         return Entry(name, key, state, manifest, options=options)
 
-    def _outcome(self, params: Params, mode: Mode, handler: KindHandler, results: list[DeclareOutcome]) -> Outcome:
+    def _outcome(
+        self, params: Params, task: TaskContext, handler: KindHandler, results: list[DeclareOutcome]
+    ) -> Outcome:
         outputs = [output_of(handler, result) for result in results]
         output: Output = {"changed": any(result.changed for result in results), "results": outputs}
         if params["name"] is not None:
             output["result"] = outputs[0]
-        if mode.diff:
+        if task.diff:
             output["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
-        mode.warnings += combined((result.entry.label, text) for result in results for text in result.warnings)
+        task.warnings += combined(self._option_warnings(results))
+        task.warnings += combined((result.entry.label, text) for result in results for text in result.warnings)
         if params.get("restart") == "never":
             pairs = zip(results, outputs)
             waiting = [
                 result.entry.label for result, entry in pairs if entry.get("restart_required") and not result.failed
             ]
-            mode.warnings += restart_warning(waiting, mode.check, "set restart: if_required")
+            task.warnings += restart_warning(waiting, task.check, "set restart: if_required")
         if any(result.failed for result in results):
-            done = several(_counts([result for result in results if not result.failed]))
+            done = joined_counts(_counts([result for result in results if not result.failed]))
             return failed_outcome(params, self._nouns, output, done)
-        return Outcome({**output, "msg": _message(self._nouns, results, outputs, mode.check)})
+        return Outcome({**output, "msg": _message(self._nouns, results, outputs, task.check)})
 
 
 def _all_but_name(options: Options) -> str | None:
@@ -298,8 +297,8 @@ def _counts(results: list[DeclareOutcome]) -> dict[str, int]:
 def _message(nouns: str, results: list[DeclareOutcome], outputs: list[Output], check_mode: bool) -> str:
     """`3 virtual machines: 1 created, 2 unchanged; 1 needs a restart`."""
     would = "would be " if check_mode and any(result.changed for result in results) else ""
-    done = several(_counts(results))
-    return amount(len(results), nouns) + (f": {would}{done}" if done else "") + _restarts(outputs, check_mode)
+    done = joined_counts(_counts(results))
+    return counted_noun(len(results), nouns) + (f": {would}{done}" if done else "") + _restarts(outputs, check_mode)
 
 
 def _restarts(outputs: list[Output], check_mode: bool) -> str:
@@ -307,7 +306,7 @@ def _restarts(outputs: list[Output], check_mode: bool) -> str:
     restarted = sum(bool(output.get("restarted")) for output in outputs)
     waiting = sum(bool(output.get("restart_required") and not output.get("restarted")) for output in outputs)
     would = "would be " if check_mode else ""
-    needs = need(waiting, check_mode)
+    needs = need_verb(waiting, check_mode)
     parts = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} {needs} a restart")
     return "".join(part for part in parts if part)
 
@@ -331,9 +330,7 @@ def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
         output["taken_over_from"] = list(result.taken_from)
         output["owned_by_others"] = result.owners
     facts = {
-        "choice": result.entry.choice,
-        "from_template": result.entry.from_template,
-        "will_run": result.entry.will_run,
+        **result.facts,
         "skip_reason": result.skip_reason,
         "retained": result.retained,
         "warnings": result.warnings,

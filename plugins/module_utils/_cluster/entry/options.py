@@ -62,9 +62,13 @@ DRY_RUN: Final[dict[str, dict[str, Any]]] = {"server_dry_run": {"type": "bool", 
 WAIT: Final[dict[str, dict[str, Any]]] = {
     "wait": {"type": "bool", "default": False},
     "wait_timeout": {"type": "int", "default": 120},
-    "concurrency": {"type": "int", "default": 16},
+}
+CONCURRENCY: Final[dict[str, dict[str, Any]]] = {"concurrency": {"type": "int", "default": 16}}
+PREFLIGHT: Final[dict[str, dict[str, Any]]] = {
     "preflight": {"type": "str", "choices": ["strict", "warn", "off"], "default": "strict"},
-    "fail_fast": {"type": "bool", "default": False},
+}
+FAIL_FAST: Final[dict[str, dict[str, Any]]] = {"fail_fast": {"type": "bool", "default": False}}
+OWNERSHIP: Final[dict[str, dict[str, Any]]] = {
     "force_conflicts": {"type": "bool", "default": False},
     "take_over": {"type": "raw"},
 }

@@ -31,8 +31,8 @@ _BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg", "wi
 
 
 @dataclass
-class Mode:
-    """The mode of a task.
+class TaskContext:
+    """How a task is run, and what a module collects beside its result.
 
     check: whether it only foretells what it would do. diff: whether its result has diffs.
     provided: the options that the user set; the others have their defaults.
@@ -69,29 +69,29 @@ class Module:
     """
 
     argument_spec: dict[str, Any]
-    execute: Callable[[Params, Mode], Outcome]
+    execute: Callable[[Params, TaskContext], Outcome]
     rules: dict[str, Any] = field(default_factory=dict)
     prepare: Callable[[Params], Params] = lambda params: params
     unchecked: dict[str, Any] = field(default_factory=dict)
 
-    def run(self, params: Params, mode: Mode) -> Outcome:
+    def run(self, params: Params, task: TaskContext) -> Outcome:
         """The outcome of a task. params: valid options."""
         try:
-            return self.execute(params, mode)
+            return self.execute(params, task)
         except (TaskFailed, RequestFailed, FieldError, CatalogError) as error:
             return Outcome({**getattr(error, "result", {}), "msg": str(error)}, failed=True)
 
 
-def changed_outcome(params: Params, mode: Mode, noun: str, word: str, result: dict[str, Any]) -> Outcome:
+def changed_outcome(params: Params, task: TaskContext, noun: str, word: str, result: dict[str, Any]) -> Outcome:
     """The outcome of a task that changes objects. noun: these, in the plural. word: what becomes of them."""
     results = result["results"]
     result["changed"] = any(entry["changed"] for entry in results)
     failed = sum(entry["failed"] for entry in results)
     count = sum(entry["changed"] and not entry["failed"] for entry in results)
-    word, unchanged = f"would be {word}" if mode.check and count else word, len(results) - count - failed
+    word, unchanged = f"would be {word}" if task.check and count else word, len(results) - count - failed
     if failed:
-        return failed_outcome(params, noun, result, several({word: count, "unchanged": unchanged}))
-    return Outcome({**result, "msg": f"{amount(len(results), noun)}: {count} {word}, {unchanged} unchanged"})
+        return failed_outcome(params, noun, result, joined_counts({word: count, "unchanged": unchanged}))
+    return Outcome({**result, "msg": f"{counted_noun(len(results), noun)}: {count} {word}, {unchanged} unchanged"})
 
 
 def failed_outcome(
@@ -152,10 +152,10 @@ def restart_warning(labels: Sequence[str], check_mode: bool, remedy: str) -> lis
     labels: of the VMs that need a restart. remedy: what restarts them.
     """
     vms = labels[0] if len(labels) == 1 else f"{len(labels)} VMs"
-    return [f"{vms} {need(len(labels), check_mode)} a restart for this; {remedy}"] if labels else []
+    return [f"{vms} {need_verb(len(labels), check_mode)} a restart for this; {remedy}"] if labels else []
 
 
-def need(count: int, check_mode: bool) -> str:
+def need_verb(count: int, check_mode: bool) -> str:
     """The verb for so many objects that need something."""
     return "would need" if check_mode else "needs" if count == 1 else "need"
 
@@ -168,11 +168,11 @@ def _brief(entry: Mapping[str, Any], in_message: Collection[str]) -> dict[str, A
     return {key: entry[key] for key in _BRIEF if key in entry and not (key == "msg" and entry[key] in in_message)}
 
 
-def amount(count: int, noun: str) -> str:
+def counted_noun(count: int, noun: str) -> str:
     """`1 virtual machine`, `2 virtual machines`. noun: in the plural."""
     return f"{count} {noun if count != 1 else noun[:-1]}"
 
 
-def several(counts: Mapping[str, int]) -> str:
+def joined_counts(counts: Mapping[str, int]) -> str:
     """`2 created, 1 unchanged`, without zero counts."""
     return ", ".join(f"{count} {word}" for word, count in counts.items() if count)

@@ -30,11 +30,11 @@ from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..read.capacity import read_limits
 from ..read.kubevirt import kubevirt
-from ..read.lookup import ListLookup
+from ..read.lookup import ClusterLookup
 from ..read.revisions import instances, namespaced_name
 from ..read.snapshot import list_if_permitted
 from .options import AUTH, REQUESTS, SELECTION, check_selection, selected
-from .outcome import Mode, Module, Outcome, Params
+from .outcome import Module, Outcome, Params, TaskContext
 
 Manifest = dict[str, Any]
 Result = dict[str, Any]
@@ -50,13 +50,13 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, mode: Mode) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Outcome:
     check_selection(params)
     catalog = [_checked(index, manifest) for index, manifest in enumerate(params["catalog"])]
     session = Session(params)
     after = _after(kubevirt(session), params)
-    vms = selected(params, session, mode.warnings)
-    result = _impact(session, vms, params["namespace"], after, catalog, mode.warnings)
+    vms = selected(params, session, task.warnings)
+    result = _impact(session, vms, params["namespace"], after, catalog, task.warnings)
     return Outcome({"changed": False, **result})
 
 
@@ -104,10 +104,10 @@ def _impact(
     vms: those to look at, all of the namespace unless that is None. catalog: the objects of the new catalog.
     """
     before = kubevirt(session)
-    lookup = ListLookup(session, everywhere=namespace is None)
+    lookup = ClusterLookup(session, everywhere=namespace is None, strict=True)
     namespaces = sorted({vm["metadata"]["namespace"] for vm in vms} | ({namespace} if namespace else set()))
     kinds = [(kind, name) for kind in ROLE_OF_KIND for name in (namespaces if BY_NAME[kind].namespaced else [""])]
-    lookup.gather([*kinds, *(("ControllerRevision", name) for name in namespaces)])
+    lookup.gather_lists([*kinds, *(("ControllerRevision", name) for name in namespaces)])
     live = [item for kind, name in kinds for item in lookup.list(kind, name)]
     replaced = deployed(live, catalog)
     room = read_limits(session, vms, namespace, warnings)

@@ -14,19 +14,19 @@ from ..._resolver.kubevirt.vmi.live_update import RESTART
 from ..act.adopt import AdoptOutcome, adopt
 from ..act.engine import WriteSettings
 from ..client.session import Session
-from .options import AUTH, DRY_RUN, REQUESTS, SELECTION, WAIT, check_selection, selected
+from .options import AUTH, CONCURRENCY, DRY_RUN, REQUESTS, SELECTION, check_selection, selected
 from .outcome import (
     ON_FAILURE,
-    Mode,
     Module,
     Outcome,
     Params,
-    amount,
+    TaskContext,
     combined,
+    counted_noun,
     failed_outcome,
+    joined_counts,
     reasons,
     restart_warning,
-    several,
 )
 
 Result = dict[str, Any]
@@ -38,60 +38,60 @@ _SPEC: dict[str, dict[str, Any]] = {
     "instancetypes": {"type": "list", "elements": "str"},
     "preferences": {"type": "list", "elements": "str"},
     "accept": {"type": "list", "elements": "str", "default": []},
-    "concurrency": WAIT["concurrency"],
+    **CONCURRENCY,
     **REQUESTS,
     **DRY_RUN,
     **ON_FAILURE,
 }
 
 
-def _run(params: Params, mode: Mode) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Outcome:
     check_selection(params)
-    session, settings = Session(params), WriteSettings.of(params, mode.check)
-    vms = selected(params, session, mode.warnings)
+    session, settings = Session(params), WriteSettings.of(params, task.check)
+    vms = selected(params, session, task.warnings)
     adopted = adopt(session, vms, settings, params["instancetypes"], params["preferences"], params["accept"])
-    return _outcome(params, mode, adopted)
+    return _outcome(params, task, adopted)
 
 
 MODULE = Module(_SPEC, _run)
 
 
-def _outcome(params: Params, mode: Mode, vms: list[AdoptOutcome]) -> Outcome:
-    refusals = [_is_refused(vm, mode.check) for vm in vms]
+def _outcome(params: Params, task: TaskContext, vms: list[AdoptOutcome]) -> Outcome:
+    refusals = [_is_refused(vm, task.check) for vm in vms]
     refused = [vm for vm, is_refused in zip(vms, refusals) if is_refused]
     result: Result = {
         "changed": any(vm.changed for vm in vms),
         "results": [{**_result(vm), "failed": is_refused} for vm, is_refused in zip(vms, refusals)],
     }
-    if mode.diff:
+    if task.diff:
         result["diff"] = [_diff(vm) for vm in vms if vm.changed]
-    mode.warnings += dict.fromkeys(warning for vm in vms for warning in vm.warnings)
+    task.warnings += dict.fromkeys(warning for vm in vms for warning in vm.warnings)
     changed = ((vm.label, argo_cd_warning(name for name, _fields in others(vm.vm, ""))) for vm in vms if vm.changed)
-    mode.warnings += combined((label, warning) for label, warning in changed if warning)
+    task.warnings += combined((label, warning) for label, warning in changed if warning)
     waiting = [vm.label for vm in vms if vm.changed and vm.impact is not None and vm.impact.needs == RESTART]
-    mode.warnings += restart_warning(waiting, mode.check, "use virtual_machine_power with state: restarted")
+    task.warnings += restart_warning(waiting, task.check, "use virtual_machine_power with state: restarted")
     unfit = [(vm.label, _failure(vm)) for vm, is_refused in zip(vms, refusals) if vm.failed and not is_refused]
     if unfit:
-        mode.warnings.append(f"{amount(len(unfit), 'virtual machines')} cannot be adopted: {reasons(unfit)[0]}")
+        task.warnings.append(f"{counted_noun(len(unfit), 'virtual machines')} cannot be adopted: {reasons(unfit)[0]}")
     if refused:
         done = sum(vm.changed for vm, is_refused in zip(vms, refusals) if not is_refused)
-        counts = several(
+        counts = joined_counts(
             {
-                "would be adopted" if mode.check else "adopted": done,
+                "would be adopted" if task.check else "adopted": done,
                 "unchanged": len(vms) - done - len(refused),
             }
         )
         return failed_outcome(params, "virtual machines", result, counts)
-    return Outcome({**result, "msg": _message(mode, vms)})
+    return Outcome({**result, "msg": _message(task, vms)})
 
 
-def _message(mode: Mode, vms: list[AdoptOutcome]) -> str:
+def _message(task: TaskContext, vms: list[AdoptOutcome]) -> str:
     count, failed = sum(vm.changed for vm in vms), sum(bool(vm.failed) for vm in vms)
     others = len(vms) - count - failed
-    parts = [f"{count} {'would be' if mode.check else 'was' if count == 1 else 'were'} adopted"]
+    parts = [f"{count} {'would be' if task.check else 'was' if count == 1 else 'were'} adopted"]
     parts += [f"{others} already {'has' if others == 1 else 'have'} an instancetype"]
     parts += [f"{failed} cannot be adopted"] if failed else []
-    return f"{amount(len(vms), 'virtual machines')}: {', '.join(parts)}"
+    return f"{counted_noun(len(vms), 'virtual machines')}: {', '.join(parts)}"
 
 
 def _is_refused(vm: AdoptOutcome, check_mode: bool) -> bool:

@@ -22,8 +22,8 @@ from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.revisions import InspectedVM, inspect
-from .options import AUTH, REQUESTS, SELECTION, WAIT, check_selection, selector, unselected
-from .outcome import Mode, Module, Outcome, Params, amount, reasons
+from .options import AUTH, CONCURRENCY, REQUESTS, SELECTION, check_selection, selector, unselected
+from .outcome import Module, Outcome, Params, TaskContext, counted_noun, reasons
 from .vm_results import refresh_result, vm_result
 
 Manifest = dict[str, Any]
@@ -61,12 +61,12 @@ _SPEC: dict[str, dict[str, Any]] = {
     **_FILTERS,
     "include": _INCLUDE,
     "export": _EXPORT,
-    "concurrency": WAIT["concurrency"],
+    **CONCURRENCY,
     **REQUESTS,
 }
 
 
-def _run(params: Params, mode: Mode) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Outcome:
     check_selection(params)
     session = Session(params)
     inspected = inspect(session, params["namespace"], params["names"], selector(params))
@@ -84,12 +84,12 @@ def _run(params: Params, mode: Mode) -> Outcome:
     more = {"unreferenced": _unreferenced(params, inspected)} if REFRESH in params["include"] else {}
     version = kubevirt(session).version
     result = {"changed": False, "kubevirt_version": version, "virtual_machines": results, "unmatched": problem, **more}
-    mode.warnings += filter(None, (assumption, problem))
+    task.warnings += filter(None, (assumption, problem))
     if params["export"] is not None:
         failures = [(vm.label, export.problem) for vm, export in zip(vms, exports) if export.problem]
         result["manifests"] = [] if failures else manifests(exports)
         if failures:
-            count = f"{len(failures)} of {amount(len(vms), 'virtual machines')} cannot be exported"
+            count = f"{len(failures)} of {counted_noun(len(vms), 'virtual machines')} cannot be exported"
             return Outcome({**result, "msg": f"{count}: {reasons(failures)[0]}"}, failed=True)
     return Outcome(result)
 

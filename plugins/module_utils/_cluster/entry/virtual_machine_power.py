@@ -12,8 +12,8 @@ from ..act.engine import WriteSettings
 from ..act.power import PowerOutcome, power
 from ..client.errors import TaskFailed
 from ..client.session import Session
-from .options import AUTH, REQUESTS, SELECTION, WAIT, check_selector, selected, selector
-from .outcome import ON_FAILURE, Mode, Module, Outcome, Params, changed_outcome
+from .options import AUTH, CONCURRENCY, FAIL_FAST, REQUESTS, SELECTION, WAIT, check_selector, selected, selector
+from .outcome import ON_FAILURE, Module, Outcome, Params, TaskContext, changed_outcome
 from .vm_results import instance_result, printable_status
 
 Output = dict[str, Any]
@@ -39,20 +39,22 @@ _SPEC: dict[str, dict[str, Any]] = {
         "elements": "dict",
         "options": {**_ENTRY, "name": {"type": "str", "required": True}},
     },
-    **{name: WAIT[name] for name in ("wait", "wait_timeout", "concurrency", "fail_fast")},
+    **WAIT,
+    **CONCURRENCY,
+    **FAIL_FAST,
     **REQUESTS,
     **ON_FAILURE,
 }
 
 
-def _run(params: Params, mode: Mode) -> Outcome:
-    session, settings = Session(params), WriteSettings.of(params, mode.check)
+def _run(params: Params, task: TaskContext) -> Outcome:
+    session, settings = Session(params), WriteSettings.of(params, task.check)
     entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
     results = power(session, entries, settings)
     output: Output = {"results": [_output(result) for result in results]}
-    if mode.diff:
-        output["diff"] = [_diff(result, mode.check) for result in results if result.changed]
-    return changed_outcome(params, mode, "virtual machines", "changed", output)
+    if task.diff:
+        output["diff"] = [_diff(result, task.check) for result in results if result.changed]
+    return changed_outcome(params, task, "virtual machines", "changed", output)
 
 
 MODULE = Module(

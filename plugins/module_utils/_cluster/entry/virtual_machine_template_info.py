@@ -10,7 +10,7 @@ from ..._resolver.declare.vm_template import findings
 from ..client.session import Session
 from ..read.snapshot import unmatched
 from .options import AUTH, REQUESTS
-from .outcome import Mode, Module, Outcome, Params, amount
+from .outcome import Module, Outcome, Params, TaskContext, counted_noun
 
 _SPEC: dict[str, dict[str, Any]] = {
     "namespace": {"type": "str"},
@@ -18,15 +18,15 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, mode: Mode) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Outcome:
     names, session = params["names"], Session(params)
     live = session.list(BY_NAME["VirtualMachineTemplate"], params["namespace"])
     templates = sorted(map(_rendered, live), key=lambda template: (template["namespace"], template["name"]))
     templates = [template for template in templates if names is None or template["name"] in names]
     missing = sorted(set(names or ()) - {template["name"] for template in templates})
     if missing or not templates:
-        mode.warnings += filter(None, [unmatched(session, params["namespace"], "virtual machine template", missing)])
-    message = amount(len(templates), "virtual machine templates")
+        task.warnings += filter(None, [unmatched(session, params["namespace"], "virtual machine template", missing)])
+    message = counted_noun(len(templates), "virtual machine templates")
     return Outcome({"changed": False, "msg": message, "virtual_machine_templates": templates})
 
 

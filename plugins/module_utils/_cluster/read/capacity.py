@@ -43,12 +43,12 @@ _CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
 
 
 def read_placement(
-    session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str], of_running: str
+    session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str], running_policy: str
 ) -> tuple[dict[str, Any], list[str]]:
     """(the placement of VMs in the cluster, warnings); see simulation.placement.
 
-    drain: names of nodes. instancetypes: names of cluster-wide instancetypes, ALL for all. of_running: what becomes of
-    VMs that run. Raises TaskFailed, FieldError and RequestFailed.
+    drain: names of nodes. instancetypes: names of cluster-wide instancetypes, ALL for all. running_policy: what becomes
+    of VMs that run. Raises TaskFailed, FieldError and RequestFailed.
     """
     kv, lookup = kubevirt(session), ClusterLookup(session)
     nodes = session.list(BY_NAME["Node"])
@@ -75,7 +75,7 @@ def read_placement(
         classes,
         _devices(session, warnings) if _claims_devices(vms, pods, drain) else None,
     )
-    return placement(vms, lookup, kv, cluster, of_running), warnings
+    return placement(vms, lookup, kv, cluster, running_policy), warnings
 
 
 def _claims_devices(vms: list[Manifest], pods: list[Manifest], drain: list[str]) -> bool:
@@ -132,7 +132,7 @@ def _instancetype(lookup: ClusterLookup, name: str) -> Manifest:
     return instancetype
 
 
-def read_quota_effects(session: Session, vms: list[Manifest], of_running: str) -> tuple[dict[str, Any], list[str]]:
+def read_quota_effects(session: Session, vms: list[Manifest], running_policy: str) -> tuple[dict[str, Any], list[str]]:
     """(the effect of quotas and limit ranges on VMs, warnings); see admission.check_quotas.
 
     Raises FieldError and RequestFailed.
@@ -141,13 +141,19 @@ def read_quota_effects(session: Session, vms: list[Manifest], of_running: str) -
     # One namespace needs no right beyond it.
     namespace = namespaces.pop() if len(namespaces) == 1 else None
     warnings: list[str] = []
-    cluster = _quota_objects(session, namespace, warnings)._replace(
+    limits = QuotaObjects(
+        session.list(QUOTA, namespace),
+        session.list(_LIMITS, namespace),
+        list_if_permitted(session, _APPLICATION, warnings, namespace) or [],
+        _shared(session, warnings, namespace),
+    )
+    cluster = _with_users(session, limits, namespace, warnings)._replace(
         vms=session.list(BY_NAME["VirtualMachine"], namespace),
         default_class=_default_class(session, vms, warnings),
     )
     kv, lookup = kubevirt(session), ClusterLookup(session)
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
-    return check_quotas(vms, lookup, kv, cluster, of_running), warnings
+    return check_quotas(vms, lookup, kv, cluster, running_policy), warnings
 
 
 def read_limits(
@@ -157,37 +163,32 @@ def read_limits(
 
     Raises RequestFailed.
     """
-    limits = [list_if_permitted(session, kind, warnings, namespace) for kind in (QUOTA, _LIMITS, _APPLICATION)]
-    if None in limits[:2] or not (any(limits) or _shared(session, warnings, namespace)):
+    kinds = (QUOTA, _LIMITS, _APPLICATION)
+    quotas, ranges, applications = (list_if_permitted(session, kind, warnings, namespace) for kind in kinds)
+    if quotas is None or ranges is None:
         return None
-    unreadable: list[str] = []
+    limits = QuotaObjects(quotas, ranges, applications or [], _shared(session, warnings, namespace), vms=vms)
+    if not any(limits[:4]):
+        return None
     try:
-        return _quota_objects(session, namespace, unreadable)._replace(vms=vms)
+        return _with_users(session, limits, namespace, warnings)
     except ApiError as error:
-        unreadable.append(f"quotas are not taken into account: {error}")
+        warnings.append(f"quotas are not taken into account: {error}")
         return None
-    finally:
-        # Some lists are read twice.
-        warnings += [text for text in unreadable if text not in warnings]
 
 
-def _quota_objects(session: Session, namespace: str | None, warnings: list[str]) -> QuotaObjects:
-    """Reads what limits existing VMs, which are left out. namespace: their namespace, None for several."""
-    applications = list_if_permitted(session, _APPLICATION, warnings, namespace)
-    shared = _shared(session, warnings, namespace)
-    wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if applications or shared else [])]
+def _with_users(session: Session, limits: QuotaObjects, namespace: str | None, warnings: list[str]) -> QuotaObjects:
+    """The limits with what takes of them, except VMs. namespace: the only one, None for several."""
+    by_aaq = limits.application_quotas or limits.cluster_quotas
+    wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if by_aaq else [])]
     namespaces, *configurations = (list_if_permitted(session, kind, warnings) for kind in wide)
-    return QuotaObjects(
-        quotas=session.list(QUOTA, namespace),
-        limit_ranges=session.list(_LIMITS, namespace),
-        application_quotas=applications or [],
-        cluster_quotas=shared,
+    return limits._replace(
         aaq=next((item for items in configurations for item in items or []), None),
         namespaces=namespaces or [],
         networks=list_if_permitted(session, NETWORK, warnings),
         pods=session.list(POD, namespace),
         guests=(list_if_permitted(session, BY_NAME["VirtualMachineInstance"], warnings, namespace) or [])
-        if applications or shared
+        if by_aaq
         else [],
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME, EXISTING, Kind
 from ..._resolver.kubevirt.find.lookup import Problem
 from ..._resolver.preflight.object_keys import ObjectKey, further_keys
-from ..client.errors import ApiError, RequestFailed
+from ..client.errors import RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
 
@@ -28,6 +28,13 @@ _LISTED = frozenset(name for name in BY_NAME if name.endswith(("Instancetype", "
 _SINGLE_READS = 3
 
 
+_Collection = tuple[str, str]
+
+
+def _collection(kind: str, namespace: str) -> _Collection:
+    return kind, namespace if BY_NAME[kind].namespaced else ""
+
+
 class ClusterLookup:
     """A find.Lookup on an API server: few GETs, or one LIST, for each kind and namespace.
 
@@ -35,29 +42,45 @@ class ClusterLookup:
     matter only by their existence it reads the metadata.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, everywhere: bool = False, strict: bool = False) -> None:
+        """everywhere: list a kind in all namespaces at once; if the user may not, in each requested one.
+
+        strict: send no GETs, and of the errors of LISTs return only a missing permission as a Problem; raise others.
+        """
         self._session = session
-        # What was read alone, and the lists or why they cannot be read.
-        self._objects: dict[tuple[str, str], dict[str, Manifest | None]] = {}
-        self._listed: dict[tuple[str, str], dict[str, Manifest] | Problem] = {}
-        self._locks: dict[tuple[str, str], threading.Lock] = {}
+        self._everywhere = everywhere
+        self._strict = strict
+        # What was read alone, and the lists by namespace, for all namespaces under None, or why they cannot be read.
+        self._objects: dict[_Collection, dict[str, Manifest | Problem | None]] = {}
+        self._lists: dict[tuple[str, str | None], dict[str, dict[str, Manifest]] | Problem] = {}
+        self._locks: dict[tuple[str, str | None], threading.Lock] = {}
+        self.problems: dict[str, Problem] = {}
+        """Kind → why it could not be listed, in the first such namespace."""
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See find.Lookup. An object that cannot be read is a Problem with the remedy."""
-        collection = (kind, namespace if BY_NAME[kind].namespaced else "")
+        collection = _collection(kind, namespace)
         single = self._objects.setdefault(collection, {})
         if name in single:
             return single[name]
-        if collection not in self._listed and (kind in _LISTED or len(single) >= _SINGLE_READS):
-            self._list(collection)
-        if collection in self._listed:
-            listed = self._listed[collection]
+        if collection in self._lists or self._is_list_due(collection, len(single) + 1):
+            listed = self._listed(collection)
             return listed if isinstance(listed, Problem) else listed.get(name)
         try:
             single[name] = self._session.get(BY_NAME[kind], namespace or None, name, kind in EXISTING)
         except RequestFailed as error:
-            return _problem(error)
+            single[name] = _problem(error)
         return single[name]
+
+    def list(self, kind: str, namespace: str) -> list[Manifest]:
+        """All objects of a kind in a namespace ("" for a cluster-wide kind); empty if they cannot be read."""
+        listed = self._listed(_collection(kind, namespace))
+        return [] if isinstance(listed, Problem) else list(listed.values())
+
+    def problem(self, kind: str, namespace: str) -> Problem | None:
+        """Why a list cannot be read, or None."""
+        listed = self._listed(_collection(kind, namespace))
+        return listed if isinstance(listed, Problem) else None
 
     def gather(self, keys: Iterable[ObjectKey]) -> None:
         """Reads these objects and those to which they refer, concurrently. `get` then needs no request."""
@@ -68,113 +91,63 @@ class ClusterLookup:
             pending = [key for key in dict.fromkeys(after) if key not in gathered]
             gathered.update(pending)
 
+    def gather_lists(self, collections: Iterable[tuple[str, str]]) -> None:
+        """Lists kinds in namespaces concurrently; later calls need no request."""
+        map_concurrently(self._listed, {_collection(*collection): None for collection in collections})
+
     def _read(self, keys: Iterable[ObjectKey]) -> None:
-        collections: dict[tuple[str, str], set[str]] = {}
+        collections: dict[_Collection, set[str]] = {}
         for key in keys:
-            collection = (key.kind, key.namespace if BY_NAME[key.kind].namespaced else "")
-            if collection not in self._listed and key.name not in self._objects.get(collection, ()):
+            collection = _collection(key.kind, key.namespace)
+            if collection not in self._lists and key.name not in self._objects.get(collection, ()):
                 collections.setdefault(collection, set()).add(key.name)
         jobs: list[Callable[[], Any]] = []
         for collection, names in collections.items():
-            single = self._objects.setdefault(collection, {})
-            if collection[0] in _LISTED or len(single) + len(names) > _SINGLE_READS:
-                jobs.append(partial(self._list, collection))
+            if self._is_list_due(collection, len(self._objects.setdefault(collection, {})) + len(names)):
+                jobs.append(partial(self._listed, collection))
             else:
                 jobs += [partial(self.get, *collection, name) for name in sorted(names)]
         map_concurrently(lambda job: job(), jobs)
 
+    def _is_list_due(self, collection: _Collection, reads: int) -> bool:
+        """Whether one LIST costs less than this number of single reads."""
+        return self._strict or collection[0] in _LISTED or reads > _SINGLE_READS
+
     def _cached(self, key: ObjectKey) -> Manifest | None:
-        collection = (key.kind, key.namespace if BY_NAME[key.kind].namespaced else "")
-        listed = self._listed.get(collection)
-        return listed.get(key.name) if isinstance(listed, dict) else self._objects.get(collection, {}).get(key.name)
+        found = self.get(key.kind, key.namespace, key.name)
+        return found if isinstance(found, dict) else None
 
-    def list(self, kind: str, namespace: str) -> Iterable[Manifest]:
-        """All objects of a kind in a namespace ("" for a cluster-wide kind); empty if they cannot be read."""
-        collection = (kind, namespace)
-        if collection not in self._listed:
-            self._list(collection)
-        listed = self._listed[collection]
-        return list(listed.values()) if isinstance(listed, dict) else []
+    def _listed(self, collection: _Collection) -> dict[str, Manifest] | Problem:
+        """The objects of a kind in a namespace, by name."""
+        kind, namespace = collection
+        if self._everywhere and BY_NAME[kind].namespaced:
+            objects = self._list(kind, None)
+            if not isinstance(objects, Problem):
+                return objects.get(namespace, {})
+        objects = self._list(kind, namespace)
+        if isinstance(objects, Problem):
+            return self.problems.setdefault(kind, objects)
+        return objects.get(namespace, {})
 
-    def problem(self, kind: str, namespace: str) -> Problem | None:
-        """Why a list cannot be read, or None."""
-        listed = self._listed.get((kind, namespace))
-        return listed if isinstance(listed, Problem) else None
-
-    def _list(self, collection: tuple[str, str]) -> None:
+    def _list(self, kind: str, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
+        """The objects of a kind by namespace and name. namespace: the one to list, None for all."""
         # One thread asks, and the others wait for its answer.
-        with self._locks.setdefault(collection, threading.Lock()):
-            if collection not in self._listed:
-                self._listed[collection] = self._list_or_problem(BY_NAME[collection[0]], collection[1])
+        with self._locks.setdefault((kind, namespace), threading.Lock()):
+            if (kind, namespace) not in self._lists:
+                self._lists[kind, namespace] = self._list_or_problem(BY_NAME[kind], namespace)
+        return self._lists[kind, namespace]
 
-    def _list_or_problem(self, kind: Kind, namespace: str) -> dict[str, Manifest] | Problem:
+    def _list_or_problem(self, kind: Kind, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
         try:
             items = self._session.list(kind, namespace or None, kind.kind in EXISTING)
         except RequestFailed as error:
+            if self._strict and error.code not in (403, 404):
+                raise
             # If the API does not exist, for example without CDI, there are no such objects.
             return {} if error.code == 404 else _problem(error)
-        return {item["metadata"]["name"]: item for item in items}
-
-
-class ListLookup:
-    """A find.Lookup over many namespaces: one LIST for each kind.
-
-    If the user may not list a kind in all namespaces, it is listed in each requested namespace. A missing permission is
-    a Problem; other errors raise RequestFailed.
-    """
-
-    def __init__(self, session: Session, *, everywhere: bool) -> None:
-        """everywhere: try all namespaces at once first."""
-        self._session = session
-        self._everywhere = everywhere
-        self._answers: dict[tuple[str, str | None], dict[str, dict[str, Manifest]] | Problem] = {}
-        self.problems: dict[str, Problem] = {}
-        """Kind → why it could not be listed, in the first such namespace."""
-
-    def gather(self, collections: Iterable[tuple[str, str]]) -> None:
-        """Lists kinds in namespaces concurrently; later calls need no request."""
-        first = dict.fromkeys((kind, self._first(kind, namespace)) for kind, namespace in collections)
-        map_concurrently(lambda collection: self._list_objects(*collection), first)
-
-    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
-        """See find.Lookup."""
-        listed = self._in(kind, namespace)
-        return listed if isinstance(listed, Problem) else listed.get(name)
-
-    def list(self, kind: str, namespace: str) -> list[Manifest]:
-        """The objects of a kind in a namespace ("" for a cluster-wide kind); empty if the user may not list them."""
-        listed = self._in(kind, namespace)
-        return [] if isinstance(listed, Problem) else list(listed.values())
-
-    def _in(self, kind: str, namespace: str) -> dict[str, Manifest] | Problem:
-        namespaced = BY_NAME[kind].namespaced
-        first = self._first(kind, namespace)
-        objects = self._list_objects(kind, first)
-        if isinstance(objects, Problem) and first is None and namespaced:
-            objects = self._list_objects(kind, namespace)
-        if isinstance(objects, Problem):
-            return self.problems.setdefault(kind, objects)
-        return objects.get(namespace if namespaced else "", {})
-
-    def _first(self, kind: str, namespace: str) -> str | None:
-        """The namespace to list first; None for all at once."""
-        return None if self._everywhere or not BY_NAME[kind].namespaced else namespace
-
-    def _list_objects(self, kind: str, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
-        """The objects by namespace and name."""
-        collection = (kind, namespace)
-        if collection not in self._answers:
-            try:
-                items = self._session.list(BY_NAME[kind], namespace)
-            except ApiError as error:
-                if error.code not in (403, 404):
-                    raise
-                # If the API does not exist, for example without CDI, there are no such objects.
-                self._answers[collection] = {} if error.code == 404 else _problem(error)
-            else:
-                objects: dict[str, dict[str, Manifest]] = {}
-                for item in items:
-                    metadata = item["metadata"]
-                    objects.setdefault(metadata.get("namespace", ""), {})[metadata["name"]] = item
-                self._answers[collection] = objects
-        return self._answers[collection]
+        objects: dict[str, dict[str, Manifest]] = {}
+        for item in items:
+            metadata = item["metadata"]
+            place = metadata["namespace"] if namespace is None else namespace
+            objects.setdefault(place, {})[metadata["name"]] = item
+        return objects

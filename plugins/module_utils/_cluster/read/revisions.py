@@ -20,7 +20,7 @@ from ..._resolver.refresh.drift import Drift
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from .kubevirt import kubevirt
-from .lookup import ListLookup
+from .lookup import ClusterLookup
 
 Manifest = dict[str, Any]
 
@@ -112,8 +112,8 @@ def inspect(
         requested = set(names)
         vms = [vm for vm in vms if vm["metadata"]["name"] in requested]
     vms.sort(key=namespaced_name)
-    lookup = ListLookup(session, everywhere=namespace is None)
-    lookup.gather(_referred(vms))
+    lookup = ClusterLookup(session, everywhere=namespace is None, strict=True)
+    lookup.gather_lists(_referred(vms))
     places = sorted({vm["metadata"]["namespace"] for vm in vms})
     revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in places}
     problem = lookup.problems.get("ControllerRevision")
@@ -131,7 +131,7 @@ def inspect(
 
 
 def inspected(
-    vm: Manifest, lookup: ListLookup, kv: KubeVirt, instance: Manifest | None, revisions: RevisionIndex
+    vm: Manifest, lookup: ClusterLookup, kv: KubeVirt, instance: Manifest | None, revisions: RevisionIndex
 ) -> InspectedVM:
     """A VM with its drift and what its guest lacks. instance: its VMI; None if there is none or it is unknown."""
     vm_drift = drift.drift(vm, lookup, kv)

@@ -30,9 +30,18 @@ class Key(NamedTuple):
     namespace: str | None
     name: str
 
+    @classmethod
+    def of(cls, manifest: Manifest) -> Key:
+        return cls(manifest["kind"], manifest["metadata"].get("namespace"), manifest["metadata"]["name"])
+
     @property
     def path(self) -> str:
         return BY_NAME[self.kind].path(self.namespace, self.name)
+
+    @property
+    def label(self) -> str:
+        """The name in messages."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
 def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:

@@ -75,20 +75,20 @@ def wait_in_namespaces(
     session: Session,
     kind: Kind,
     probes: Mapping[tuple[str, str], Callable[[Manifest | None], ProbeResult]],
-    seconds: float,
+    timeout: float,
 ) -> dict[tuple[str, str], WaitResult]:
     """Waits like `wait_for`, for objects of several namespaces. probes: (namespace, name) → probe.
 
     The time is for all: a namespace whose turn comes after it is read just once.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + timeout
     namespaces: dict[str, dict[str, Callable[[Manifest | None], ProbeResult]]] = {}
     for (namespace, name), probe in probes.items():
         namespaces.setdefault(namespace, {})[name] = probe
 
     def wait_in(namespace: str) -> dict[str, WaitResult]:
         members = namespaces[namespace]
-        return wait_for(session, kind, namespace, members, lambda name, item: members[name](item), seconds, deadline)
+        return wait_for(session, kind, namespace, members, lambda name, item: members[name](item), timeout, deadline)
 
     ended = zip(namespaces, map_concurrently(wait_in, namespaces, WATCHES))
     return {(namespace, name): waited for namespace, by_name in ended for name, waited in by_name.items()}
@@ -100,18 +100,18 @@ def wait_for(
     namespace: str | None,
     names: Iterable[str],
     probe: Probe,
-    seconds: float,
+    timeout: float,
     deadline: float | None = None,
     *,
     metadata_only: bool = False,
 ) -> dict[str, WaitResult]:
-    """Watches until `probe(name, object or None)` is done or failed for each name, for at most `seconds` in all.
+    """Watches until `probe(name, object or None)` is done or failed for each name, or until the timeout.
 
-    deadline: when the `seconds` end, if they have begun before.
+    deadline: when the timeout ends, if it has begun before.
     A late object fails with what it waits for, its conditions and its newest events; a VM also with the DataVolumes,
     claims, VMI and pod that are not ready. metadata_only: `probe` needs only the metadata.
     """
-    wait = _Wait(names, probe, time.monotonic() + seconds if deadline is None else deadline)
+    wait = _Wait(names, probe, time.monotonic() + timeout if deadline is None else deadline)
     try:
         while True:
             _list_and_watch(session, kind, namespace, wait, metadata_only)
@@ -124,7 +124,7 @@ def wait_for(
     events = newest_events(session, namespace, late) if late and namespace else {}
     last = {name: wait.last[name] for name in late}
     blocked = blockers(session, namespace, last) if late and namespace and kind.kind == _VM else {}
-    wait.end_all(lambda name: _late(seconds, late[name], last[name], blocked.get(name, []), events.get(name, [])))
+    wait.end_all(lambda name: _late(timeout, late[name], last[name], blocked.get(name, []), events.get(name, [])))
     return wait.ended
 
 
@@ -237,8 +237,8 @@ def _list_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
             return
 
 
-def _late(seconds: float, state: ProbeResult, item: Manifest | None, blocked: list[str], events: list[str]) -> str:
-    parts = [f"not ready after {round(seconds, 1):g} s"]
+def _late(timeout: float, state: ProbeResult, item: Manifest | None, blocked: list[str], events: list[str]) -> str:
+    parts = [f"not ready after {round(timeout, 1):g} s"]
     if state.stuck:
         parts[0] += f": {state.stuck}"
     elif state.pending:

@@ -76,15 +76,17 @@ def move(
     return _with_effect(change, vm, before, after, kubevirt)
 
 
-def restore(vm: Manifest, before: Drift, had: Manifest, revisions: RevisionIndex, kubevirt: KubeVirt) -> RevisionChange:
+def restore(
+    vm: Manifest, before: Drift, previous_state: Manifest, revisions: RevisionIndex, kubevirt: KubeVirt
+) -> RevisionChange:
     """Gives a VM back what it had before a move: its matchers, their revisions and the patched fields.
 
-    had: `RevisionChange.former` of the move.
+    previous_state: `RevisionChange.former` of the move.
     """
-    names: dict[str, str] = had["revisions"]
+    names: dict[str, str] = previous_state["revisions"]
     due = tuple(role for role in ROLES if role.matcher in names)
     same = all(recapture.captured_name(vm, role) == names[role.matcher] for role in due)
-    if same and apply_merge_patch(vm["spec"], had["spec"]) == vm["spec"]:
+    if same and apply_merge_patch(vm["spec"], previous_state["spec"]) == vm["spec"]:
         return RevisionChange()
     after = dict(zip(ROLES, before.captured))
     for role in due:
@@ -95,8 +97,8 @@ def restore(vm: Manifest, before: Drift, had: Manifest, revisions: RevisionIndex
         if decoded.error is not None:
             return RevisionChange(due, refusal=f"cannot read the revision {name}: {decoded.error}")
         after[role] = decoded.spec
-    spec = recapture.rollback_patch(had)["spec"]
-    pins = recapture.pins_to_remove(vm, had)
+    spec = recapture.rollback_patch(previous_state)["spec"]
+    pins = recapture.pins_to_remove(vm, previous_state)
     afterwards = recapture.unpin_patch(pins) if pins else None
     change = RevisionChange(due, spec, expected=names, afterwards=afterwards)
     return _with_effect(change, vm, before, after, kubevirt)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,7 +118,7 @@ parameters:
 
 def test_templates_with_the_default_values(check: Check) -> None:
     first, second, summary = check(TEMPLATE)
-    assert first.startswith("x.yml:10: error: VirtualMachine shop/web-aaaa: spec.instancetype.name: ")
+    assert first.startswith("x.yml:10: error: VirtualMachine shop/web-4i3i: spec.instancetype.name: ")
     assert second == (
         "x.yml:12: note: VirtualMachine ${OTHER}: the parameter OTHER of the Template has no value, so the object is"
         " not checked [unchecked]"
@@ -136,7 +137,15 @@ def test_values_of_parameters() -> None:
     item = {"${A}": ["${A}-${B}-${D}", "${{C}}", "${{E}}", "${UNKNOWN}", "${{UNKNOWN}}", 5]}
     ((index, result, missing),) = template_objects({"parameters": parameters, "objects": [item]})
     assert (index, missing) == (0, "")
-    assert result == {"x": ["x--aa-0-A", True, "not: json", "${UNKNOWN}", "${{UNKNOWN}}", 5]}
+    assert result == {"x": ["x--VR-5-E", True, "not: json", "${UNKNOWN}", "${UNKNOWN}", 5]}
+
+
+@pytest.mark.parametrize(
+    "parameter", [{"value": "null"}, {"generate": "expression", "from": "[b-a]{1}", "required": 1}]
+)
+def test_parameter_without_usable_value_is_named(parameter: dict[str, Any]) -> None:
+    template = {"parameters": [{"name": "A", **parameter}], "objects": [{"a": "${{A}}"}]}
+    assert list(template_objects(template)) == [(0, {"a": "${{A}}"}, "A")]
 
 
 OTHERS = """\

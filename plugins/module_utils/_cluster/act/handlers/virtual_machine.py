@@ -35,6 +35,7 @@ from ...read.watch import ProbeResult
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
 from ..restarts import DeclaredRestarts, stale_conditions, waits_for_restart
+from .vm_completion import Completion, check_capacity
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -46,11 +47,13 @@ class VirtualMachineHandler(KindHandler):
     """The handler of VirtualMachines: checks, impacts, restarts and waits.
 
     The checks share one lookup, which reads the cluster only when one of them needs it.
-    options: of the task: `field_manager`, `force_conflicts`, `restart`, `concurrency`, `wait`.
+    options: of the task.
     """
 
     def __init__(self, options: Options, session: Session) -> None:
         self.manager = options["field_manager"]
+        self.warnings, self.secrets = [], set()
+        self._options = options
         self._force = options["force_conflicts"]
         permitted = options["restart"] == "if_required"
         self._restarts = DeclaredRestarts(permitted, options["concurrency"], options["wait"])
@@ -64,8 +67,11 @@ class VirtualMachineHandler(KindHandler):
     def _cluster(self) -> Cluster:
         return Cluster(self._lookup, kubevirt(self._session))
 
-    def complete(self, results: list[DeclareOutcome]) -> None:
-        infer_from_images(self._session, results)
+    def complete(self, results: list[DeclareOutcome], check_mode: bool) -> None:
+        Completion(self._options, self._session, self._lookup, self.secrets).complete(results, check_mode)
+        check_capacity(self._options, self._session, results, self.warnings)
+        if all(result.entry.problem is None for result in results):
+            infer_from_images(self._session, results)
 
     def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
         return virtual_machine.reconcile(manifest, live, self.manager)
@@ -104,7 +110,7 @@ class VirtualMachineHandler(KindHandler):
             *(Finding(issue.text, note=not issue.certain, missing=issue.missing) for issue in issues),
         ]
 
-    def foretell(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+    def predict_impact(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
         self._warn_of_sizes(planned)
         self._set_impacts(planned)
         deleted = {result: result.live for result in planned if result.action == plan.DELETE and result.live}
@@ -190,11 +196,11 @@ class VirtualMachineHandler(KindHandler):
             facts.update({name: value for name, value in figures.items() if value is not None})
         return facts
 
-    def await_dependents(self, namespace: str | None, deleted: list[Manifest], seconds: float) -> dict[str, str]:
-        return await_dependents(self._session, namespace, deleted, seconds)
+    def await_dependents(self, namespace: str | None, deleted: list[Manifest], timeout: float) -> dict[str, str]:
+        return await_dependents(self._session, namespace, deleted, timeout)
 
-    def await_old_dependents(self, namespace: str | None, created: list[Manifest], seconds: float) -> dict[str, str]:
-        return await_old_dependents(self._session, namespace, created, seconds)
+    def await_old_dependents(self, namespace: str | None, created: list[Manifest], timeout: float) -> dict[str, str]:
+        return await_old_dependents(self._session, namespace, created, timeout)
 
 
 class TemplateHandler(KindHandler):

@@ -187,13 +187,17 @@ class PlacementObjects(NamedTuple):
 
 
 def placement(
-    vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, objects: PlacementObjects, if_running: str = MIGRATE
+    vms: Sequence[Manifest],
+    lookup: Lookup,
+    kubevirt: KubeVirt,
+    objects: PlacementObjects,
+    running_policy: str = MIGRATE,
 ) -> dict[str, Any]:
     """Places VMs in a cluster; see `simulate`. A VM whose pod is among the pods runs.
 
-    lookup: the instancetypes, preferences and revisions. if_running: what becomes of VMs that run, MIGRATE: a second
-    pod, for each VM by itself, RESTART: new pods after all present ones have gone. Raises FieldError for what is no
-    node, pod, ....
+    lookup: the instancetypes, preferences and revisions. running_policy: what becomes of VMs that run, MIGRATE: a
+    second pod, for each VM by itself, RESTART: new pods after all present ones have gone. Raises FieldError for what is
+    no node, pod, ....
     """
     nodes = [_node(manifest, objects.drain) for manifest in objects.nodes]
     labels = {node.name: node.labels for node in nodes}
@@ -204,7 +208,7 @@ def placement(
         pods = [_with_devices(pod, objects) if pod.node in objects.drain else pod for pod in pods]
     running_pods = running(pods)
     restarted: set[tuple[str, str]] = set()
-    if if_running == RESTART:
+    if running_policy == RESTART:
         keys = set(map(path_of, vms))
         stopped = [running_pods.pop(key) for key in keys & running_pods.keys()]
         restarted = {(pod.namespace, pod.name) for pod in stopped}

@@ -148,14 +148,14 @@ class _Change(NamedTuple):
 
 
 def check_quotas(
-    vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, objects: QuotaObjects, if_running: str = KEEP
+    vms: Sequence[Manifest], lookup: Lookup, kubevirt: KubeVirt, objects: QuotaObjects, running_policy: str = KEEP
 ) -> dict[str, Any]:
     """{virtual_machines, quotas}: whether each VM fits in addition to those before it, and the sums of all.
 
     A VM fits if its pod is admitted for every order of the LimitRanges; depends_on_order: only for some orders. A VM
     that does not run is started; its other objects count if the VM does not exist yet.
-    if_running: for VMs that run, KEEP: nothing; RESTART: a new pod instead of the present one; MIGRATE: a second pod,
-    for each VM separately. lookup: instancetypes, preferences and revisions. Raises FieldError.
+    running_policy: for VMs that run, KEEP: nothing; RESTART: a new pod instead of the present one; MIGRATE: a second
+    pod, for each VM separately. lookup: instancetypes, preferences and revisions. Raises FieldError.
     """
     namespace_labels = {name_of(manifest): labels_of(manifest) for manifest in objects.namespaces}
     environment_of = environments(vms, kubevirt, namespace_labels, objects.quotas, objects.networks)
@@ -173,7 +173,7 @@ def check_quotas(
         namespace, running_pod = namespaces[key[0]], running_pods.get(key)
         result = {"name": key[1], "namespace": key[0], "runs": running_pod is not None, "evaluated": True}
         try:
-            change = namespace.change(vm, lookup, kubevirt, running_pod, key in existing, if_running)
+            change = namespace.change(vm, lookup, kubevirt, running_pod, key in existing, running_policy)
             problems, depends_on_order = namespace.rejections(change)
             if depends_on_order:
                 result["depends_on_order"] = True
@@ -243,10 +243,10 @@ class _NamespaceQuotas:
         kubevirt: KubeVirt,
         running_pod: Manifest | None,
         exists: bool,
-        if_running: str,
+        running_policy: str,
     ) -> _Change:
         """What is created and deleted for a VM. running_pod: its pod, if it runs. Raises NoPod, FieldError."""
-        if running_pod is not None and if_running == KEEP:
+        if running_pod is not None and running_policy == KEEP:
             return _Change([[]], [])
         # The target of a migration has the same size; its source affects only the choice of nodes.
         launch = render_vm(vm, lookup, kubevirt, self._environment)
@@ -256,7 +256,7 @@ class _NamespaceQuotas:
             new = new_objects(vm, self._objects.default_class) if not exists else []
             return _Change([[*new, *started_objects(vm), self._counted(launch, pod)] for pod in pods], [])
         guest = self._guests.get(name_of(vm), {})
-        if if_running == MIGRATE:
+        if running_policy == MIGRATE:
             growths = [growth(self._calculator, launch.spec, pod, self._environment, guest) for pod in pods]
             return _Change([[pod._replace(application=amounts)] for pod, amounts in zip(pods, growths)], [], True)
         return _Change([[self._counted(launch, pod)] for pod in pods], [self._running_item(running_pod, guest)])

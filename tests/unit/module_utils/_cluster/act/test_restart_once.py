@@ -16,10 +16,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     DeclareOutcome,
     Entry,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_outcome import (
     RevisionOutcome,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_writes import change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import (
     inspect,
 )

@@ -89,6 +89,8 @@ def change(store: Store, *wanted: Manifest) -> list[DeclareOutcome]:
         "restart": "never",
         "concurrency": 16,
         "wait": False,
+        "quota": "off",
+        "preflight_placement": False,
     }
     entries = [
         Entry(f"shop/{vm['metadata']['name']}", Key("VirtualMachine", "shop", vm["metadata"]["name"]), "present", vm)

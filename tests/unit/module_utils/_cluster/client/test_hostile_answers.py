@@ -96,15 +96,19 @@ def test_malformed_list_response_is_one_line_error(answer: bytes, message: str) 
     assert "\n" not in str(error.value) and "secret" not in str(error.value) and len(str(error.value)) < 300
 
 
-@pytest.mark.parametrize("items", ["[]", '[{"metadata": {"name": "web"}}]'], ids=["empty", "the same"])
-def test_endless_pages_without_new_objects_are_stopped(items: str) -> None:
+@pytest.mark.parametrize(
+    ("items", "pages"), [("[]", 20), ('[{"metadata": {"name": "web"}}]', 2)], ids=["empty", "the same"]
+)
+def test_endless_pages_without_new_objects_are_stopped(items: str, pages: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_PAGES", 20)
     page = raw(f'{{"metadata": {{"continue": "more"}}, "items": {items}}}'.encode())
     with server(page) as (session, requests), pytest.raises(ConnectionFailed) as error:
         session.list(VM, "shop")
     assert str(error.value) == (
-        f"{session.host} does not end the list of virtualmachines: page {len(requests)} still has a continue token;"
+        f"{session.host} does not end the list of virtualmachines: page {pages} still has a continue token;"
         " check the API server, and a proxy in front of it"
     )
+    assert len(requests) == pages
 
 
 def test_endless_pages_of_new_objects_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.adopt import AdoptOutcome
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import virtual_machine_adopt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import Mode
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import TaskContext
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.adopt import Adoption, Candidate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
     LIVE,
@@ -27,7 +27,7 @@ class Alone(AdoptOutcome):
 def test_refused_vms_are_counted_without_comparing_results() -> None:
     a, b, c = (Alone({"metadata": {"name": name, "namespace": "shop"}, "spec": {}}) for name in "abc")
     a.failed, b.changed = "no", True
-    outcome = virtual_machine_adopt._outcome({"results_on_failure": "all"}, Mode(), [a, b, c])
+    outcome = virtual_machine_adopt._outcome({"results_on_failure": "all"}, TaskContext(), [a, b, c])
     assert outcome.failed
     assert [result["failed"] for result in outcome.result["results"]] == [True, False, False]
     assert outcome.result["msg"] == "1 of 3 virtual machines failed: shop/a: no; 1 adopted, 1 unchanged"
@@ -41,9 +41,9 @@ def vm(name: str, manager: str = "kubectl") -> dict[str, Any]:
 CHOSEN = Candidate({"name": "small"}, None, vm("chosen"), (), ())
 
 
-def warnings(results: list[AdoptOutcome], mode: Mode) -> list[str]:
-    virtual_machine_adopt._outcome({}, mode, results)
-    return mode.warnings
+def warnings(results: list[AdoptOutcome], task: TaskContext) -> list[str]:
+    virtual_machine_adopt._outcome({}, task, results)
+    return task.warnings
 
 
 @pytest.mark.parametrize("check", [True, False])
@@ -55,25 +55,25 @@ def test_adoption_warns_once_about_needed_restarts(check: bool) -> None:
     for result in results[:3]:
         result.changed = True
     need, remedy = "would need" if check else "needs", "use virtual_machine_power with state: restarted"
-    assert warnings(results, Mode(check=check)) == [f"shop/a {need} a restart for this; {remedy}"]
+    assert warnings(results, TaskContext(check=check)) == [f"shop/a {need} a restart for this; {remedy}"]
     results[1].impact = Impact(RESTART)
     need = "would need" if check else "need"
-    assert warnings(results, Mode(check=check)) == [f"2 VMs {need} a restart for this; {remedy}"]
+    assert warnings(results, TaskContext(check=check)) == [f"2 VMs {need} a restart for this; {remedy}"]
 
 
 def test_check_mode_explains_refused_adoptions() -> None:
     nearest = Candidate({"name": "small"}, None, {}, (), ({"field": "domain.cpu.cores", "before": 2, "after": 1},))
     result = AdoptOutcome(vm("a"), Adoption(nearest=(nearest,), remedy="set accept: [domain.cpu]"))
     result.failed = "no instancetype"
-    mode = Mode(check=True)
-    outcome = virtual_machine_adopt._outcome({}, mode, [result])
+    task = TaskContext(check=True)
+    outcome = virtual_machine_adopt._outcome({}, task, [result])
     why = "no instancetype; the nearest match is small: differs in domain.cpu.cores; set accept: [domain.cpu]"
-    assert (outcome.failed, mode.warnings) == (False, [f"1 virtual machine cannot be adopted: shop/a: {why}"])
+    assert (outcome.failed, task.warnings) == (False, [f"1 virtual machine cannot be adopted: shop/a: {why}"])
     assert outcome.result["results"][0]["msg"] == why
 
 
 def test_vms_of_argo_cd_are_named() -> None:
     results = [AdoptOutcome(vm(name, f"argocd-{name}"), Adoption(CHOSEN), changed=name != "c") for name in "abc"]
-    assert warnings(results, Mode()) == [
+    assert warnings(results, TaskContext()) == [
         "shop/a, shop/b: Argo CD declares the object too and reverts the change, unless its repository has it"
     ]

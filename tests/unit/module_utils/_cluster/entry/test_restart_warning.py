@@ -15,7 +15,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     Entry,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import ObjectModule
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import Mode
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import TaskContext
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
@@ -50,9 +50,9 @@ def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "neve
     handler = VirtualMachineHandler(options, mock.Mock())
     module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options, _session: handler)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
-    mode = Mode(check=check)
-    module._outcome(params, mode, handler, list(results))
-    return mode.warnings
+    task = TaskContext(check=check)
+    module._outcome(params, task, handler, list(results))
+    return task.warnings
 
 
 def test_single_vm_is_named() -> None:

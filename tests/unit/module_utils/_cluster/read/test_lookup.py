@@ -12,10 +12,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
     ApiError,
     ConnectionFailed,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.lookup import (
-    ClusterLookup,
-    ListLookup,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.lookup import ClusterLookup
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Problem
 from scripted_server import Store, forbidden, session_with, status
 
@@ -77,7 +74,7 @@ def test_forbidden_read_is_a_problem_with_remedy() -> None:
 def test_permitted_cluster_wide_list_serves_all_namespaces() -> None:
     store = Store({ALL_REVISIONS: [named("a"), named("b", "lab")]})
     with session_with(store) as session:
-        lookup = ListLookup(session, everywhere=True)
+        lookup = ClusterLookup(session, everywhere=True, strict=True)
         assert [item["metadata"]["name"] for item in lookup.list("ControllerRevision", "lab")] == ["b"]
         assert lookup.get("ControllerRevision", "shop", "a") == {**named("a"), **kind()}
     assert (len(store.asked), lookup.problems) == (1, {})
@@ -87,9 +84,9 @@ def test_gathered_objects_need_no_request() -> None:
     store = Store({ALL_REVISIONS: [named("a"), named("b", "lab")]})
     places = [("ControllerRevision", "shop"), ("ControllerRevision", "lab")]
     with session_with(store) as session:
-        wide, narrow = ListLookup(session, everywhere=True), ListLookup(session, everywhere=False)
-        wide.gather(places)
-        narrow.gather(places)
+        wide, narrow = (ClusterLookup(session, everywhere=everywhere, strict=True) for everywhere in (True, False))
+        wide.gather_lists(places)
+        narrow.gather_lists(places)
         requests = sorted(path for _method, path in store.asked)
         assert requests == sorted([ALL_REVISIONS, REVISIONS.format("shop"), REVISIONS.format("lab")])
         assert wide.get("ControllerRevision", "lab", "b") == {**named("b", "lab"), **kind()}
@@ -106,7 +103,7 @@ def test_one_list_per_namespace_without_cluster_rights() -> None:
     store.answers["GET", ALL_REVISIONS] = forbidden("controllerrevisions")
     store.answers["GET", "/lab/controllerrevisions"] = forbidden("controllerrevisions")
     with session_with(store) as session:
-        lookup = ListLookup(session, everywhere=True)
+        lookup = ClusterLookup(session, everywhere=True, strict=True)
         assert len(lookup.list("ControllerRevision", "shop")) == 1
         assert lookup.list("ControllerRevision", "lab") == []
         problem = lookup.get("ControllerRevision", "lab", "b")
@@ -116,7 +113,7 @@ def test_one_list_per_namespace_without_cluster_rights() -> None:
 def test_other_errors_are_raised() -> None:
     store = Store({}, {("GET", ALL_REVISIONS): status(500, "no"), ("GET", "/virtualmachines"): None})
     with session_with(store) as session:
-        lookup = ListLookup(session, everywhere=True)
+        lookup = ClusterLookup(session, everywhere=True, strict=True)
         with pytest.raises(ApiError, match="no"):
             lookup.get("ControllerRevision", "shop", "a")
         with pytest.raises(ConnectionFailed):

@@ -107,11 +107,13 @@ def test_claims_of_devices_decide_on_nodes() -> None:
     template = {"metadata": {"name": "t", "namespace": "shop"}, "spec": {"spec": {"devices": devices}}}
     slices = [{"spec": {"driver": "x", "pool": {"name": "p"}, "nodeName": "m", "devices": [{"name": "d"}]}}]
 
-    def simulated(expression: str, pods: Any = (), claims: Any = (), if_running: str = "migrate", **more: Any) -> Any:
+    def simulated(
+        expression: str, pods: Any = (), claims: Any = (), running_policy: str = "migrate", **more: Any
+    ) -> Any:
         kind = {"metadata": {"name": "gpu"}, "spec": {"selectors": [{"cel": {"expression": expression}}]}}
         devices = device_objects([kind], slices, claims, [template])
         objects = PlacementObjects(nodes, pods, devices=devices, **more)
-        return placement([machine], Objects([]), KubeVirt(NEWEST), objects, if_running)
+        return placement([machine], Objects([]), KubeVirt(NEWEST), objects, running_policy)
 
     def vm_result(expression: str, **more: Any) -> dict[str, Any]:
         return dict(simulated(expression, **more)["virtual_machines"][0])
@@ -142,7 +144,7 @@ def test_claims_of_devices_decide_on_nodes() -> None:
     used = {"metadata": own, "status": {"allocation": {"devices": {"results": [result]}}}}
     migrating = vm_result('device.driver == "x"', pods=[pod], claims=[used])
     assert migrating["migration"]["fits"] is False and "evaluated" not in migrating["migration"]
-    assert vm_result('device.driver == "x"', pods=[pod], claims=[used], if_running="restart")["node"] == "m"
+    assert vm_result('device.driver == "x"', pods=[pod], claims=[used], running_policy="restart")["node"] == "m"
     slices.append({"spec": {"driver": "x", "pool": {"name": "q"}, "nodeName": "n", "devices": [{"name": "e"}]}})
     assert vm_result("device.driver.startsWith('x')", pods=[pod])["migration"]["evaluated"] is False
     (guest,) = simulated("device.driver.startsWith('x')", pods=[pod], drain=["m"])["drained"]

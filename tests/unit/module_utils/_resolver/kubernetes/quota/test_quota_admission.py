@@ -48,12 +48,12 @@ def pod(name: str = "web", **metadata: Any) -> dict[str, Any]:
     }
 
 
-def checked(*vms: dict[str, Any], if_running: str = "keep", **objects: Any) -> dict[str, Any]:
-    return check_quotas(vms, Objects([]), KubeVirt(NEWEST), QuotaObjects(**objects), if_running)
+def checked(*vms: dict[str, Any], running_policy: str = "keep", **objects: Any) -> dict[str, Any]:
+    return check_quotas(vms, Objects([]), KubeVirt(NEWEST), QuotaObjects(**objects), running_policy)
 
 
-def problem(*vms: dict[str, Any], if_running: str = "keep", **objects: Any) -> str:
-    return str(checked(*vms, if_running=if_running, **objects)["virtual_machines"][-1].get("problem", ""))
+def problem(*vms: dict[str, Any], running_policy: str = "keep", **objects: Any) -> str:
+    return str(checked(*vms, running_policy=running_policy, **objects)["virtual_machines"][-1].get("problem", ""))
 
 
 def test_vms_share_the_quotas() -> None:
@@ -77,11 +77,11 @@ def test_existing_objects_count_once() -> None:
 
 def test_restarts_reuse_quota_and_migrations_add() -> None:
     full = quota({"pods": "1"}, pods="1")
-    assert not problem(vm(), quotas=[full], pods=[pod()], if_running=RESTART)
-    assert "lacks 1 of pods (1 wanted, 0 left)" in problem(vm(), quotas=[full], pods=[pod()], if_running=MIGRATE)
+    assert not problem(vm(), quotas=[full], pods=[pod()], running_policy=RESTART)
+    assert "lacks 1 of pods (1 wanted, 0 left)" in problem(vm(), quotas=[full], pods=[pod()], running_policy=MIGRATE)
     # Each migration is judged by itself.
     roomy = quota({"pods": "2"}, pods="3")
-    result = checked(vm("a"), vm("b"), quotas=[roomy], pods=[pod("a"), pod("b")], if_running=MIGRATE)
+    result = checked(vm("a"), vm("b"), quotas=[roomy], pods=[pod("a"), pod("b")], running_policy=MIGRATE)
     assert all(entry["fits"] for entry in result["virtual_machines"])
     assert result["quotas"][0]["resources"]["pods"]["wanted"] == "0"
 
@@ -95,14 +95,14 @@ def test_aaq_counts_running_guests() -> None:
     full = quota({"requests.memory/vmi": "2Gi"}, requests_memory__vmi="2Gi")
     cluster = {"application_quotas": [full], "aaq": AAQ, "pods": [pod()]}
     guest = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"domain": {**GUEST["domain"], "resources": {}}}}
-    assert not problem(vm(), if_running=RESTART, guests=[guest], **cluster)
-    assert not problem(vm(), if_running=MIGRATE, guests=[guest], **cluster)
+    assert not problem(vm(), running_policy=RESTART, guests=[guest], **cluster)
+    assert not problem(vm(), running_policy=MIGRATE, guests=[guest], **cluster)
     # Without the VMI, what AAQ counts for the guest is unknown.
-    assert "lacks 2Gi" in problem(vm(), if_running=RESTART, **cluster)
-    assert not problem(vm(), if_running=MIGRATE, **cluster)
+    assert "lacks 2Gi" in problem(vm(), running_policy=RESTART, **cluster)
+    assert not problem(vm(), running_policy=MIGRATE, **cluster)
     larger = vm(guest={"domain": {**GUEST["domain"], "memory": {"guest": "3Gi"}}})
     assert "lacks 1Gi of requests.memory/vmi (1Gi wanted" in problem(
-        larger, if_running=MIGRATE, guests=[guest], **cluster
+        larger, running_policy=MIGRATE, guests=[guest], **cluster
     )
 
 

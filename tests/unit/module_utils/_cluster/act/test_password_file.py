@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.virtual_machine import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.vm_completion import (
     with_password,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError

@@ -68,10 +68,10 @@ def _planned(before: InspectedVM, decided: RevisionChange, restart: str) -> Revi
     return result
 
 
-def _patch(session: Session, before: InspectedVM, body: Manifest, part: str | None = None, dry: bool = False) -> None:
+def _patch(session: Session, before: InspectedVM, body: Manifest, part: str | None = None) -> None:
     """Sends a merge patch. The fields that it sets do not conflict with a play that declares the VM."""
-    query = {"fieldManager": session.field_manager, **({"dryRun": "All"} if dry else {})}
-    send(session, merge_patch(_VM.path(before.namespace, before.name, part), body, **query))
+    path = _VM.path(before.namespace, before.name, part)
+    send(session, merge_patch(path, body, fieldManager=session.field_manager))
 
 
 class Recapture:
@@ -132,9 +132,8 @@ class Recapture:
     def _method(self, result: RevisionOutcome) -> str:
         """`status` if the task may patch the status: that leaves the spec unchanged and needs only one capture."""
         try:
-            _patch(
-                self._session, result.before, recapture.recapture_patch(_recaptured_roles(result)), _STATUS, dry=True
-            )
+            patch = recapture.recapture_patch(_recaptured_roles(result))
+            _patch(self._session.dry_run_session(), result.before, patch, _STATUS)
         except ApiError as error:
             if error.code == 403:
                 result.status_denied = error.message
@@ -230,7 +229,7 @@ class Recapture:
     def _check_start(self, result: RevisionOutcome) -> None:
         """Checks by a dry run that KubeVirt still accepts the VM; if not, its next start would fail."""
         try:
-            _patch(self._session, result.before, recapture.DRY_RUN_PATCH, dry=True)
+            _patch(self._session.dry_run_session(), result.before, recapture.DRY_RUN_PATCH)
         except ApiError as error:
             if error.code == 422:
                 self._roll_back(result, error)

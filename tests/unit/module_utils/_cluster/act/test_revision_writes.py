@@ -7,12 +7,12 @@ from collections import Counter
 from typing import Any, cast
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_changes import (
-    Recapture,
-    change,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_outcome import (
     RevisionOutcome,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.revision_writes import (
+    Recapture,
+    change,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import InspectedVM
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
