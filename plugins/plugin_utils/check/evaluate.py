@@ -308,7 +308,7 @@ class _Evaluation:
             return
         yield from self._described(entry)
         yield from self._replacement(entry)
-        response = validate.validate(kind, manifest, self.lookup, release=self.release).as_json()
+        response = validate.validate(kind, manifest, self.release).as_json()
         if not response["allowed"]:
             field = next((cause["field"] for cause in response.get("causes") or [] if cause.get("field")), "")
             yield entry.finding("refused", ERROR, field, str(response.get("message")))

@@ -43,6 +43,10 @@ def sized(spec: Spec, size: Spec) -> Spec:
     return {**spec, **{part: {**(spec.get(part) or {}), **size[part]} for part in size}}
 
 
+def is_allowed(vm: Spec, objects: lookup.Objects) -> bool:
+    return validate.virtual_machine(schema.canonical("VirtualMachine", vm), objects, Configuration()).allowed
+
+
 def created(vm: Spec, objects: lookup.Objects) -> Spec | None:
     """The VMI of a VM, or None where KubeVirt creates none."""
     config = Configuration()
@@ -81,7 +85,7 @@ def test_an_expanded_vm_is_adopted(
     objects = lookup.Objects([*instancetypes, *preferences])
     matchers = {"instancetype": {"name": "it"}, **({"preference": {"name": "pref"}} if both else {})}
     original = vm_of(template, **matchers)
-    assume(validate.validate("VirtualMachine", original, objects).allowed)
+    assume(is_allowed(original, objects))
     expanded = expand.expand(original, objects).vm
     assume(expanded is not None)
     assert expanded is not None
@@ -101,7 +105,7 @@ def test_an_expanded_vm_is_adopted(
     event("with a preference" if chosen.preference else "without a preference")
     assert chosen.differences == ()
     assert created(chosen.vm, objects) == before
-    assert validate.validate("VirtualMachine", chosen.vm, objects).allowed
+    assert is_allowed(chosen.vm, objects)
     # What stays in the manifest is what was there, and a second look finds nothing to adopt.
     assert part_of(chosen.vm["spec"]["template"], explicit["spec"]["template"])
     assert "memory" not in chosen.removed and "domain.memory.guest" in chosen.removed

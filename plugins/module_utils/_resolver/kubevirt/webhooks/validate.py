@@ -1,4 +1,4 @@
-"""KubeVirt's validating webhooks, as responses to manifests of any kind.
+"""KubeVirt's validating webhooks, as responses.
 
 Those for instancetypes and preferences check little; the CRDs check required fields. That for VMs: the steps apply,
 defaults and requirements, which involve instance types.
@@ -152,27 +152,11 @@ def unmet(
     return requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)
 
 
-def validate(
-    kind: str,
-    manifest: Manifest,
-    objects: Lookup,
-    operation: str = "CREATE",
-    config: Configuration | None = None,
-    release: Release = NEWEST,
-) -> Response:
-    """The webhook's response to a plain manifest. kind: VirtualMachine, or an instancetype or preference.
-
-    objects: looks up a VM's instancetype, preference and revisions. operation: others than CREATE and UPDATE are
-    allowed. config: the cluster's, for a VM. Raises KeyError for another kind.
-    """
-    role = None if kind == "VirtualMachine" else ROLE_OF_KIND[kind]
-    if operation not in ("CREATE", "UPDATE"):
-        return allowed()
-    type_name = kind if role is None else role.kind
+def validate(kind: str, manifest: Manifest, release: Release = NEWEST) -> Response:
+    """The webhook's response to the plain manifest of an instancetype or a preference."""
+    role = ROLE_OF_KIND[kind]
     try:
-        canonical = release_schema.canonical(type_name, manifest, release)
+        canonical = release_schema.canonical(role.kind, manifest, release)
     except FieldError as error:
-        return bad_request(go_json.type_error(type_name, manifest, kind) or str(error))
-    if role is None:
-        return virtual_machine(canonical, objects, config or Configuration(), release)
+        return bad_request(go_json.type_error(role.kind, manifest, kind) or str(error))
     return (instancetype if role is INSTANCETYPE else preference)(canonical["spec"], release)

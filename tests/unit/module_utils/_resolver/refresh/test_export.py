@@ -9,9 +9,8 @@ from typing import Any
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision.store import (
-    Create,
-    store,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.revision import (
+    controller_revision,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import build
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
@@ -73,11 +72,16 @@ def vm(**spec: Any) -> Manifest:
 def captured(machine: Manifest, of: Manifest, version: release.Release = NEWEST) -> tuple[Manifest, Manifest]:
     """The VM as virt-controller leaves it, and the revision that it makes."""
     machine["spec"]["instancetype"].pop("inferFromVolume", None)
-    stored = store(machine, Objects([of]), version)
-    revision = next(action.manifest for action in stored.actions if isinstance(action, Create))
-    spec = {**machine["spec"], "instancetype": stored.instancetype}
-    status = {"instancetypeRef": stored.instancetype_ref} if stored.instancetype_ref else {}
-    return {**machine, "spec": spec, "status": status}, {**revision, "kind": "ControllerRevision"}
+    revision = controller_revision(machine, of, version)
+    name = revision["metadata"]["name"]
+    matcher = machine["spec"]["instancetype"]
+    status = {}
+    if version.captures_in_status:
+        status = {"instancetypeRef": {**matcher, "controllerRevisionRef": {"name": name}}}
+    else:
+        matcher = {**matcher, "revisionName": name}
+    vm_after = {**machine, "spec": {**machine["spec"], "instancetype": matcher}, "status": status}
+    return vm_after, {**revision, "kind": "ControllerRevision"}
 
 
 def test_exported_guest_ignores_other_instancetypes() -> None:
