@@ -24,8 +24,10 @@ from _resolver.api import release_schema  # noqa: E402
 from _resolver.api.quantity import parse  # noqa: E402
 from _resolver.api.release import NEWEST, parse_release  # noqa: E402
 from _resolver.kubevirt.pod.environment import Environment, environment  # noqa: E402
+from _resolver.kubevirt.pod.overhead import overhead  # noqa: E402
 from _resolver.kubevirt.pod.pod import (  # noqa: E402
     Pod,
+    Source,
     Unrenderable,
     pod,
     target,
@@ -99,13 +101,17 @@ def _answer(case: Case) -> Case:
     status = vmi.get("status")
     try:
         if given.get("operation") == "migrationTarget":
-            selectors = given.get("sourcePodNodeSelector"), given.get("addedNodeSelector")
-            made = target(metadata, spec, around, status, given.get("sourceNodeLabels"), *selectors)
+            source = Source(given.get("sourceNodeLabels") or {}, given.get("sourcePodNodeSelector"))
+            made = target(metadata, spec, around, source, status)
+            # The collection starts no migrations to chosen nodes.
+            added = given.get("addedNodeSelector") if around.release.has("1.6") else None
+            made = made._replace(node_selector={**(added or {}), **made.node_selector})
         else:
             made = pod(metadata, spec, around, status)
     except Unrenderable as failed:
-        return {"error": str(failed), "overhead": _overhead(failed.overhead)}
-    return _written(made)
+        return {"error": str(failed), "overhead": _overhead(overhead(spec, around))}
+    reported = str(made.overhead.value) if around.has_gate("VmiMemoryOverheadReport") else None
+    return _written(made, reported)
 
 
 def _environment(case: Case) -> Environment:
@@ -128,13 +134,13 @@ def _overhead(amount: Any) -> Case:
     return {"quantity": amount.text, "bytes": amount.value}
 
 
-def _written(made: Pod) -> Case:
+def _written(made: Pod, annotation: str | None) -> Case:
     """The pod as the cases have it: what is empty is left out."""
     parts = {
         "containers": [container.manifest() for container in made.containers],
         "initContainers": [container.manifest() for container in made.init_containers],
         "overhead": _overhead(made.overhead),
-        "overheadAnnotation": str(made.overhead.value) if made.overhead_reported else None,
+        "overheadAnnotation": annotation,
         "totalRequests": {name: amount.text for name, amount in made.requests.items()},
         "totalLimits": {name: amount.text for name, amount in made.limits.items()},
         "qosClass": made.qos_class,

@@ -18,7 +18,7 @@ from ...module_utils._resolver.kubernetes.quota.admission import QuotaObjects, c
 from ...module_utils._resolver.kubevirt.find.lookup import Objects
 from ...module_utils._resolver.kubevirt.pod import resources as pod_resources
 from ...module_utils._resolver.kubevirt.pod.manifests import KEEP, MIGRATE, RESTART, hard_of, network_resources
-from ...module_utils._resolver.kubevirt.pod.pod import Unrenderable
+from ...module_utils._resolver.kubevirt.pod.pod import Source, Unrenderable
 from ...module_utils._resolver.kubevirt.vmi import expand
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of
 from .._filters import (
@@ -50,7 +50,7 @@ def _resources(
     networks: Sequence[Manifest] | None = None,
     migrates_from: Manifest | None = None,
 ) -> dict[str, Any]:
-    source = labels_of(migrates_from) if migrates_from is not None else None
+    source = Source(labels_of(migrates_from)) if migrates_from is not None else None
     cluster = _kubevirt(kubevirt, release)
     instancetype, preference, template = parts(vm, overrides, objects, release)
     problem = expand.fill_new(template, instancetype, preference, cluster.configuration, release)

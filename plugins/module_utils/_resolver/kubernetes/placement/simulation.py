@@ -14,7 +14,7 @@ from ...api.manifest import Manifest, labels_of, name_of, namespace_of, path_of
 from ...api.tree import copy
 from ...kubevirt.find.lookup import Lookup
 from ...kubevirt.pod.manifests import MIGRATE, RESTART, NoPod, environments, malformed, render_vm, sample_pod
-from ...kubevirt.pod.pod import with_source_cpu
+from ...kubevirt.pod.pod import Source, with_source_cpu
 from ...kubevirt.pod.resources import environment_of
 from ...kubevirt.pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, add_pod_anti_affinity
 from ...kubevirt.vmi.cluster import KubeVirt
@@ -209,7 +209,9 @@ def placement(
         stopped = [running_pods.pop(key) for key in keys & running_pods.keys()]
         restarted = {(pod.namespace, pod.name) for pod in stopped}
         pods = [pod for pod in pods if (pod.namespace, pod.name) not in restarted]
-    namespace_environments = environments(vms, kubevirt, namespace_labels, objects.quotas, objects.networks)
+    namespace_environments = environments(
+        vms, kubevirt, namespace_labels, objects.quotas, objects.networks, objects.claims
+    )
     requests = []
     for vm in vms:
         namespace = namespace_of(vm)
@@ -217,7 +219,8 @@ def placement(
         node_name = source.node if source is not None and source.node in labels else ""
         try:
             owner = source.owner if source is not None else ""
-            launch = render_vm(vm, lookup, kubevirt, namespace_environments[namespace], owner, labels.get(node_name))
+            origin = Source(labels[node_name], source.node_selector) if source is not None and node_name else None
+            launch = render_vm(vm, lookup, kubevirt, namespace_environments[namespace], owner, origin)
             claims = claim_names(launch.spec.get("volumes") or ())
             pod = from_pod(launch.pod, name_of(vm), namespace)._replace(claims=claims)
             pod = _with_devices(with_volume_affinity(pod, disks), objects)

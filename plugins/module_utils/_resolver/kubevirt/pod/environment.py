@@ -55,7 +55,7 @@ class PodRules(NamedTuple):
     separates_reservations: two guests that reserve the same volume need different nodes.
 
     Migration targets:
-    added_node_selector: the migration's node selector counts. vendor_label: the CPUs are of one vendor.
+    vendor_label: the CPUs are of one vendor.
     needs_host_model: a guest with host-model does not migrate from a node without a label for the CPU model.
     """
 
@@ -89,7 +89,6 @@ class PodRules(NamedTuple):
     cpu_manager_label: str = "kubevirt.io/cpumanager"
     separates_reservations: bool = True
 
-    added_node_selector: bool = True
     vendor_label: bool = True
     needs_host_model: bool = False
 
@@ -113,7 +112,6 @@ _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
         "console_log_is_sidecar": False,
         "pci_topology": False,
         "secure_execution_label": False,
-        "added_node_selector": False,
         "vendor_label": False,
         "needs_host_model": True,
         "nameless_devices": True,

@@ -16,7 +16,7 @@ from ..find.lookup import Lookup
 from ..vmi import expand
 from ..vmi.cluster import KubeVirt
 from .environment import Environment
-from .pod import Pod, Unrenderable
+from .pod import Pod, Source, Unrenderable
 from .resources import environment_of, launch
 
 _NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
@@ -28,16 +28,23 @@ def environments(
     namespaces: Mapping[str, Mapping[str, str]],
     quotas: Sequence[Manifest] = (),
     networks: Sequence[Manifest] | None = None,
+    claims: Sequence[Manifest] = (),
 ) -> dict[str, Environment]:
     """The environments of VMs' pods by namespace.
 
     namespaces: labels by name. quotas: ResourceQuotas; one without a namespace counts in all.
-    networks: NetworkAttachmentDefinitions; None if unknown. Raises FieldError.
+    networks: NetworkAttachmentDefinitions; None if unknown. claims: PersistentVolumeClaims. Raises FieldError.
     """
     resources = network_resources(networks)
-    quotas_of = by_namespace(quotas)
+    quotas_of, claims_of = by_namespace(quotas), by_namespace(claims)
     return {
-        namespace: environment_of(kubevirt, namespaces.get(namespace), hard_of(quotas_of(namespace)), resources)
+        namespace: environment_of(
+            kubevirt,
+            namespaces.get(namespace),
+            hard_of(quotas_of(namespace)),
+            resources,
+            {name_of(claim): metadata_of(claim).get("uid", "") for claim in claims_of(namespace)},
+        )
         for namespace in dict.fromkeys(map(namespace_of, vms))
     }
 
@@ -109,12 +116,12 @@ def render_vm(
     kubevirt: KubeVirt,
     env: Environment,
     uid: str = "",
-    source: Mapping[str, str] | None = None,
+    source: Source | None = None,
 ) -> RenderedVM:
     """The VMI and the pod of a VM that starts or migrates.
 
-    lookup: instancetypes, preferences and revisions. uid: of the running VMI, if any. source: the labels of the node
-    from which it migrates. Raises NoPod, FieldError.
+    lookup: instancetypes, preferences and revisions. uid: of the running VMI, if any. source: from where
+    it migrates. Raises NoPod, FieldError.
     """
     release = kubevirt.release
     if not isinstance(vm.get("spec"), dict):
@@ -153,7 +160,7 @@ def _render(
     kubevirt: KubeVirt,
     env: Environment,
     uid: str = "",
-    source: Mapping[str, str] | None = None,
+    source: Source | None = None,
 ) -> RenderedVM:
     problem = expand.fill_new(template, instancetype, preference, kubevirt.configuration, kubevirt.release)
     if problem is not None:

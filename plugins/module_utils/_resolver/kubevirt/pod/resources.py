@@ -14,7 +14,7 @@ from ..vmi.hotplug import limits
 from ..vmi.vmi import Spec, guest, has_tdx, is_dedicated, pool_threads
 from .amounts import Amounts, texts
 from .environment import Environment, environment
-from .pod import Pod, pod, target
+from .pod import Pod, Source, pod, target
 from .scheduling import needs_tsc_frequency
 
 _EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
@@ -77,30 +77,31 @@ def environment_of(
     namespace_labels: Mapping[str, str] | None = None,
     quotas: tuple[Mapping[str, Any], ...] = (),
     networks: Mapping[str, str] | None = None,
+    claims: Mapping[str, str] | None = None,
 ) -> Environment:
     """The environment of the pods of a cluster's KubeVirt; see Environment for the rest."""
     architecture = kubevirt.configuration.architecture
-    return environment(kubevirt.release, kubevirt.settings, architecture, namespace_labels, quotas, networks)
+    return environment(kubevirt.release, kubevirt.settings, architecture, namespace_labels, quotas, networks, claims)
 
 
 def launch(
-    metadata: Manifest, spec: Spec, kubevirt: KubeVirt, env: Environment, source: Mapping[str, str] | None = None
+    metadata: Manifest, spec: Spec, kubevirt: KubeVirt, env: Environment, source: Source | None = None
 ) -> tuple[Spec, Pod]:
     """The spec of a new VMI as stored, and its pod.
 
-    metadata, spec: as virt-controller would write them. env: of its namespace. source: the labels of a node; the pod
-    is then the target of a migration from there. Raises Unrenderable.
+    metadata, spec: as virt-controller would write them. env: of its namespace. source: the pod is the target of a
+    migration from there. Raises Unrenderable.
     """
     metadata, spec = copy(metadata), copy(spec)
     store(metadata, spec, env, kubevirt.live_updates, kubevirt.annotations)
     status = expected_status(spec, env)
     if source is not None:
-        return spec, target(metadata, spec, env, status, source)
+        return spec, target(metadata, spec, env, source, status)
     return spec, pod(metadata, spec, env, status)
 
 
 def resources(
-    metadata: Manifest, spec: Spec, kubevirt: KubeVirt, env: Environment, source: Mapping[str, str] | None = None
+    metadata: Manifest, spec: Spec, kubevirt: KubeVirt, env: Environment, source: Source | None = None
 ) -> dict[str, Any]:
     """{guest, pod} of an expanded template's canonical metadata and spec, without absent values.
 

@@ -16,8 +16,8 @@ CREATED_BY: Final = "kubevirt.io/created-by"
 _LONGEST: Final = 63
 
 
-def labels(metadata: Mapping[str, Any], spec: Spec) -> dict[str, str]:
-    """The labels of a VMI's pod, without those of reserved volumes, and without a name that is too long for a label."""
+def labels(metadata: Mapping[str, Any], spec: Spec, env: Environment) -> dict[str, str]:
+    """The labels of a VMI's pod, without a name that is too long for a label."""
     name = str(metadata.get("name", ""))
     return {
         **(metadata.get("labels") or {}),
@@ -25,6 +25,7 @@ def labels(metadata: Mapping[str, Any], spec: Spec) -> dict[str, str]:
         CREATED_BY: metadata.get("uid", ""),
         "vm.kubevirt.io/name": spec.get("hostname") or name.split(".", maxsplit=1)[0][:_LONGEST],
         **({"vmi.kubevirt.io/id": name} if len(name) <= _LONGEST else {}),
+        **dict.fromkeys(_reservations(spec, env), ""),
     }
 
 
@@ -44,12 +45,9 @@ def affinity(spec: Spec, env: Environment) -> dict[str, Any]:
     expression: dict[str, Any]
     for label in _avoided(spec):
         _reject(result, label)
-    if env.rules.separates_reservations:
-        for uid in sorted({*_reserved_claims(spec, env)}):
-            expression = {"key": f"{_RESERVED}{uid}", "operator": "Exists"}
-            add_pod_anti_affinity(
-                result, {"labelSelector": {"matchExpressions": [expression]}, "topologyKey": HOSTNAME}
-            )
+    for label in _reservations(spec, env):
+        expression = {"key": label, "operator": "Exists"}
+        add_pod_anti_affinity(result, {"labelSelector": {"matchExpressions": [expression]}, "topologyKey": HOSTNAME})
     if env.has_gate("CrossArchitectureVirtualization") and spec.get("architecture"):
         expression = {"key": "kubernetes.io/arch", "operator": "In", "values": [spec["architecture"].lower()]}
         term = {"weight": _WEIGHT, "preference": {"matchExpressions": [expression]}}
@@ -74,14 +72,15 @@ def _reject(result: dict[str, Any], label: str) -> None:
         term.setdefault("matchExpressions", []).append({"key": label, "operator": "DoesNotExist"})
 
 
-def _reserved_claims(spec: Spec, env: Environment) -> Iterator[str]:
-    """The UIDs of the claims with SCSI reservations of the guest."""
+def _reservations(spec: Spec, env: Environment) -> list[str]:
+    """A label for each claim that the guest reserves (SCSI)."""
+    if not env.rules.separates_reservations:
+        return []
     volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
-    for disk in spec["domain"]["devices"].get("disks", ()):
-        if (disk.get("lun") or {}).get("reservation"):
-            uid = env.claims.get(_claim(volumes.get(disk["name"], {})))
-            if uid:
-                yield uid
+    disks = spec["domain"]["devices"].get("disks", ())
+    reserved = {disk["name"] for disk in disks if (disk.get("lun") or {}).get("reservation")}
+    uids = {env.claims.get(_claim(volumes.get(name, {}))) for name in reserved}
+    return sorted(f"{_RESERVED}{uid}" for uid in uids if uid)
 
 
 def _claim(volume: Spec) -> str:

@@ -9,6 +9,7 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.manifests import verdict
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.pod import Source
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.resources import (
     environment_of,
     resources,
@@ -116,7 +117,7 @@ def test_settings_and_release_of_cluster() -> None:
 
 
 def test_migration_target() -> None:
-    figures = pod(source={"cpu-vendor.node.kubevirt.io/AMD": "true"})
+    figures = pod(source=Source({"cpu-vendor.node.kubevirt.io/AMD": "true"}))
     assert figures["node_selector"]["cpu-vendor.node.kubevirt.io/AMD"] == "true"
     assert "podAntiAffinity" in figures["affinity"]
 
