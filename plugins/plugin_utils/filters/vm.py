@@ -102,7 +102,9 @@ def _refusals(
         )
     except Panic as panic:
         raise FilterProblem(f"KubeVirt rejects such a VM: {panic}") from None
-    conflicts = [{"path": item.full_path(), "message": conflict.cause_message(item, release)} for item in conflict_list]
+    conflicts = [
+        {"path": conflict.full_path(item), "message": conflict.cause_message(item, release)} for item in conflict_list
+    ]
     if uneven is not None:
         return conflicts, [{"message": uneven.message, "paths": [uneven.field]}]
     return conflicts, [{"message": missing.message, "paths": list(missing.conflicts)}] if missing else []

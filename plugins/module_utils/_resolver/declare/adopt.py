@@ -20,7 +20,6 @@ from ..api.state import is_active
 from ..api.tree import copy, differences
 from ..choose.fitting import Constraints, fitting
 from ..kubevirt.apply import applier
-from ..kubevirt.apply.conflict import Conflict
 from ..kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
 from ..kubevirt.find import find
 from ..kubevirt.vmi import defaults, vmi
@@ -297,13 +296,13 @@ class _AdoptedVM(NamedTuple):
         conflicts = self._conflicts(template, instancetype, preference)
         while conflicts and len(removed) < _MOST_CONFLICTS:
             for conflict in conflicts:
-                template = without(template, conflict.path)
-                removed.append(conflict.path)
+                template = without(template, conflict)
+                removed.append(conflict)
             conflicts = self._conflicts(template, instancetype, preference)
         rewritten["spec"]["template"] = template
         return removed
 
-    def _conflicts(self, template: Manifest, instancetype: _Choice, preference: _Choice) -> tuple[Conflict, ...]:
+    def _conflicts(self, template: Manifest, instancetype: _Choice, preference: _Choice) -> tuple[str, ...]:
         """The conflicts of a template; none if KubeVirt would panic, because building the VMI reports that."""
         return applier.apply(template, instancetype.spec, preference.spec, self.cluster.release).conflicts
 

@@ -16,7 +16,7 @@ from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, PREFERENCE
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
-from ..apply import applier
+from ..apply import applier, conflict
 from ..find import find
 from ..find.lookup import Lookup, Problem
 from .cluster import Cluster, KubeVirt
@@ -83,8 +83,7 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest
     except Panic as panic:
         return Problem(str(panic))
     if conflicts:
-        paths = ", ".join(item.full_path("spec") for item in conflicts)
-        return Problem(f"VM conflicts with instancetype spec in fields: [{paths}]")
+        return Problem(conflict.controller_message(conflicts, "VM"))
     return template
 
 

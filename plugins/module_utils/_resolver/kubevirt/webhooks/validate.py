@@ -129,7 +129,7 @@ def _apply(
     conflicts = applier.apply_in_place(
         template["metadata"], template["spec"], instancetype_spec, preference_spec, release
     )
-    return [Cause(INVALID, conflict.cause_message(item, release), item.full_path()) for item in conflicts]
+    return [Cause(INVALID, conflict.cause_message(item, release), conflict.full_path(item)) for item in conflicts]
 
 
 def unmet(
