@@ -19,7 +19,8 @@ from _resolver.api.release import NEWEST, Release
 from _resolver.kubevirt.apply import applier, conflict, requirements, topology
 from _resolver.kubevirt.find import decode, infer, lookup, naming, revision
 from _resolver.kubevirt.revision.upgrade import Action, Create, Delete, PatchStatus, Writes, upgrade
-from _resolver.kubevirt.vmi import cluster, expand, vmi
+from _resolver.kubevirt.vmi import expand, vmi
+from _resolver.kubevirt.vmi.cluster import DEFAULT_ARCHITECTURE, Cluster, KubeVirt
 from _resolver.kubevirt.webhooks import admission, mutate, validate
 
 Json = dict[str, Any]
@@ -40,8 +41,9 @@ def _objects(given: Json) -> lookup.Objects:
     return lookup.Objects(given.get("objects", ()))
 
 
-def _config(given: Json) -> cluster.Configuration:
-    return cluster.configuration(given.get("config"), given.get("arch") or cluster.DEFAULT_ARCHITECTURE)
+def _cluster(given: Json, version: Release = NEWEST) -> Cluster:
+    architecture = given.get("arch") or DEFAULT_ARCHITECTURE
+    return Cluster(_objects(given), KubeVirt(version, given.get("config") or {}, architecture))
 
 
 def _specs(given: Json, version: Release) -> tuple[Json | None, Json | None]:
@@ -104,7 +106,7 @@ def _spread(given: Json, version: Release = NEWEST) -> Json:
 
 
 def _expand(given: Json, version: Release = NEWEST) -> Json:
-    expanded = expand.expand(given["vm"], _objects(given), _config(given), version)
+    expanded = expand.expand(given["vm"], _cluster(given, version))
     if expanded.error is None:
         return {"vm": expanded.vm}
     error = _error(expanded.error)
@@ -112,11 +114,11 @@ def _expand(given: Json, version: Release = NEWEST) -> Json:
 
 
 def _expand_endpoint(given: Json) -> Json:
-    return expand_endpoint.expand_vm_spec(given["vm"], given["namespace"], _objects(given), _config(given))._asdict()
+    return expand_endpoint.expand_vm_spec(given["vm"], given["namespace"], _cluster(given))._asdict()
 
 
 def _vmi(given: Json) -> Json:
-    built = vmi.build(given["vm"], _objects(given), _config(given))
+    built = vmi.build(given["vm"], _cluster(given))
     return {"metadata": built.metadata, "spec": built.spec} if built.error is None else _error(built.error)
 
 
@@ -148,7 +150,7 @@ def _vm_response(given: Json) -> admission.Response:
         vm = release_schema.canonical(VM, given["object"])
     except errors.FieldError as error:
         return admission.bad_request(go_json.type_error(VM, given["object"]) or str(error))
-    return validate.virtual_machine(vm, _objects(given), _config(given))
+    return validate.virtual_machine(vm, _cluster(given))
 
 
 def _matrix(given: Json) -> Json:

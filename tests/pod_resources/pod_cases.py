@@ -23,7 +23,7 @@ from compare import differences  # noqa: E402
 from _resolver.api import release_schema  # noqa: E402
 from _resolver.api.quantity import parse  # noqa: E402
 from _resolver.api.release import NEWEST, parse_release  # noqa: E402
-from _resolver.kubevirt.pod.environment import Environment, environment  # noqa: E402
+from _resolver.kubevirt.pod.environment import Environment  # noqa: E402
 from _resolver.kubevirt.pod.overhead import overhead  # noqa: E402
 from _resolver.kubevirt.pod.pod import (  # noqa: E402
     Pod,
@@ -32,7 +32,8 @@ from _resolver.kubevirt.pod.pod import (  # noqa: E402
     pod,
     target,
 )
-from _resolver.kubevirt.pod.resources import expected_status, store  # noqa: E402
+from _resolver.kubevirt.pod.resources import apply_vmi_webhook, expected_status  # noqa: E402
+from _resolver.kubevirt.vmi.cluster import KubeVirt  # noqa: E402
 
 Case = dict[str, Any]
 
@@ -90,11 +91,9 @@ def _answer(case: Case) -> Case:
     around = _environment(case)
     vmi = given["created"] if given.get("operation") == "default" else given["vmi"]
     metadata = dict(vmi["metadata"])
-    spec = release_schema.canonical("VirtualMachineInstanceSpec", vmi["spec"], around.release)
+    spec = release_schema.canonical("VirtualMachineInstanceSpec", vmi["spec"], around.kubevirt.release)
     if given.get("operation") == "default":
-        configuration = given.get("config") or {}
-        live = configuration.get("vmRolloutStrategy", "LiveUpdate") == "LiveUpdate"
-        store(metadata, spec, around, live, given.get("kubevirtAnnotations"))
+        apply_vmi_webhook(metadata, spec, around)
         status = expected_status(spec, around)
         # The server gives a VMI its UID; the cases have one for all.
         return {"vmi": {"metadata": {**metadata, "uid": _UID}, "spec": spec, **({"status": status} if status else {})}}
@@ -104,13 +103,13 @@ def _answer(case: Case) -> Case:
             source = Source(given.get("sourceNodeLabels") or {}, given.get("sourcePodNodeSelector"))
             made = target(metadata, spec, around, source, status)
             # The collection starts no migrations to chosen nodes.
-            added = given.get("addedNodeSelector") if around.release.has("1.6") else None
+            added = given.get("addedNodeSelector") if around.kubevirt.release.has("1.6") else None
             made = made._replace(node_selector={**(added or {}), **made.node_selector})
         else:
             made = pod(metadata, spec, around, status)
     except Unrenderable as failed:
         return {"error": str(failed), "overhead": _overhead(overhead(spec, around))}
-    reported = str(made.overhead.value) if around.has_gate("VmiMemoryOverheadReport") else None
+    reported = str(made.overhead.value) if around.kubevirt.has_gate("VmiMemoryOverheadReport") else None
     return _written(made, reported)
 
 
@@ -119,12 +118,16 @@ def _environment(case: Case) -> Environment:
     volumes = (given.get("vmi") or given.get("created"))["spec"].get("volumes") or ()
     sources = [source for volume in volumes for source in volume.values() if isinstance(source, dict)]
     names = [source[field] for source in sources for field in ("name", "claimName") if source.get(field)]
-    return environment(
+    kubevirt = KubeVirt(
         parse_release(case["version"]) if "version" in case else NEWEST,
-        given.get("config"),
+        given.get("config") or {},
         given.get("arch") or "amd64",
-        given.get("namespaceLabels"),
-        given.get("quotas") or (),
+        annotations=given.get("kubevirtAnnotations") or {},
+    )
+    return Environment(
+        kubevirt,
+        given.get("namespaceLabels") or {},
+        tuple(given.get("quotas") or ()),
         given.get("nads") or {},
         {name: f"pvc-{name}" for name in names},
     )

@@ -20,7 +20,7 @@ from ...module_utils._resolver.kubevirt.find import find
 from ...module_utils._resolver.kubevirt.find import infer as inference
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, not_found
 from ...module_utils._resolver.kubevirt.vmi import expand as expansion
-from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
+from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.validate import unmet
 from ...module_utils._resolver.refresh import drift as drifting
 from .. import _field_sources as field_sources
@@ -40,7 +40,7 @@ def _expand(vm: Manifest, overrides: Overrides, objects: list[Manifest], release
     overrides: {"instancetype": ..., "preference": ...}, None if the matcher counts.
     """
     vm, lookup = _resolved(vm, overrides, objects, release)
-    expanded = expansion.expand(vm, lookup, None, release)
+    expanded = expansion.expand(vm, Cluster(lookup, KubeVirt(release)))
     if expanded.error is not None or expanded.vm is None:
         raise FilterProblem(expanded.error.message if expanded.error else "cannot be expanded")
     return _without_empty_status(expanded.vm)
@@ -96,7 +96,7 @@ def _refusals(
     """The conflicts and the unmet requirements of a canonical template. The cluster's defaults count as its own."""
     try:
         uneven = topology.spread_indivisible(instancetype, preference, release)
-        missing = None if uneven else unmet(template, instancetype, preference, release=release)
+        missing = None if uneven else unmet(template, instancetype, preference, KubeVirt(release))
         conflict_list = applier.apply_in_place(
             template["metadata"], template["spec"], instancetype, preference, release
         )

@@ -20,7 +20,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import expand, vmi
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
-    Configuration,
     KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.defaults import (
@@ -44,17 +43,16 @@ def sized(spec: Spec, size: Spec) -> Spec:
 
 
 def is_allowed(vm: Spec, objects: lookup.Objects) -> bool:
-    return validate.virtual_machine(schema.canonical("VirtualMachine", vm), objects, Configuration()).allowed
+    return validate.virtual_machine(schema.canonical("VirtualMachine", vm), Cluster(objects)).allowed
 
 
 def created(vm: Spec, objects: lookup.Objects) -> Spec | None:
     """The VMI of a VM, or None where KubeVirt creates none."""
-    config = Configuration()
-    built = vmi.build(vm, objects, config)
+    built = vmi.build(vm, Cluster(objects))
     if built.spec is None or built.metadata is None:
         return None
     annotations = {key: value for key, value in (built.metadata.get("annotations") or {}).items() if key not in NAMES}
-    set_vmi_defaults(built.spec, config)
+    set_vmi_defaults(built.spec, KubeVirt(NEWEST))
     domain = built.spec["domain"]
     # What is not said is 1, and a request for just the guest's memory asks for nothing else than none does.
     for count in ("cores", "threads"):
@@ -86,7 +84,7 @@ def test_an_expanded_vm_is_adopted(
     matchers = {"instancetype": {"name": "it"}, **({"preference": {"name": "pref"}} if both else {})}
     original = vm_of(template, **matchers)
     assume(is_allowed(original, objects))
-    expanded = expand.expand(original, objects).vm
+    expanded = expand.expand(original, Cluster(objects)).vm
     assume(expanded is not None)
     assert expanded is not None
     explicit = vm_of(expanded["spec"]["template"])

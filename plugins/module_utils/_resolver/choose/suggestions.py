@@ -116,7 +116,7 @@ def best_instancetypes(
     spec = release_schema.canonical("VirtualMachineInstanceSpec", template.get("spec"), cluster.release)
     for field in without:
         spec["domain"].pop(field, None)
-    defaults.set_architecture(spec, cluster.configuration)
+    defaults.set_architecture(spec, cluster.kubevirt)
     constraints = fitting.Constraints(preference=preference, spec=spec, series=series)
     return fitting.fitting(filter(is_active, manifests), constraints, cluster.release)[:_SUGGESTED]
 

@@ -223,9 +223,9 @@ def _apply_specs(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manife
     spec: Manifest = template["spec"]
     try:
         uneven = topology.spread_indivisible(instancetype, preference, release)
-        unmet_requirement = unmet(template, instancetype, preference, kubevirt.configuration, release)
+        unmet_requirement = unmet(template, instancetype, preference, kubevirt)
         # Revisions do not affect whether an interface can be attached.
-        vmi.attach(spec, preference, kubevirt.configuration, release)
+        vmi.attach(spec, preference, kubevirt)
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
     except Panic as panic:
         return spec, str(panic)

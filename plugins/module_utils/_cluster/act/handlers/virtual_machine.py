@@ -277,7 +277,7 @@ def _image_key(session: Session, entry: Entry, image: Image) -> tuple[Image, boo
     """An argument for contents_of. For an image index, the image for the VM's architecture counts."""
     if not image.architecture:
         template = entry.manifest["spec"]["template"].get("spec") or {}
-        own = template.get("architecture") or kubevirt(session).configuration.architecture
+        own = template.get("architecture") or kubevirt(session).architecture
         image = image._replace(architecture=own)
     return image, bool(entry.options.get("insecure_registry"))
 

@@ -13,9 +13,9 @@ from ...api.errors import FieldError, QuantityError
 from ...api.manifest import Manifest, labels_of, name_of, namespace_of, path_of
 from ...api.tree import copy
 from ...kubevirt.find.lookup import Lookup
+from ...kubevirt.pod.environment import Environment
 from ...kubevirt.pod.manifests import MIGRATE, RESTART, NoPod, environments, malformed, render_vm, sample_pod
 from ...kubevirt.pod.pod import Source, with_source_cpu
-from ...kubevirt.pod.resources import environment_of
 from ...kubevirt.pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, add_pod_anti_affinity
 from ...kubevirt.vmi.cluster import KubeVirt
 from .batch import Batch
@@ -220,7 +220,7 @@ def placement(
         try:
             owner = source.owner if source is not None else ""
             origin = Source(labels[node_name], source.node_selector) if source is not None and node_name else None
-            launch = render_vm(vm, lookup, kubevirt, namespace_environments[namespace], owner, origin)
+            launch = render_vm(vm, lookup, namespace_environments[namespace], owner, origin)
             claims = claim_names(launch.spec.get("volumes") or ())
             pod = from_pod(launch.pod, name_of(vm), namespace)._replace(claims=claims)
             pod = _with_devices(with_volume_affinity(pod, disks), objects)
@@ -243,7 +243,7 @@ def _with_devices(pod: PodInfo, objects: PlacementObjects) -> PodInfo:
 def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> Sample:
     name = name_of(instancetype)
     try:
-        return Sample(name, from_pod(sample_pod(instancetype, kubevirt, environment_of(kubevirt)), name, ""))
+        return Sample(name, from_pod(sample_pod(instancetype, Environment(kubevirt)), name, ""))
     except NoPod as error:
         return Sample(name, None, str(error))
 

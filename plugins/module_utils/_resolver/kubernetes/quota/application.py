@@ -7,6 +7,7 @@ namespaces, only the controller that releases pods considers scopes.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from ...api.label_selector import matches
@@ -144,7 +145,7 @@ def _effective(spec: Spec, item: QuotaItem, environment: Environment) -> Amounts
         interface.pop("passtBinding", None)
     # AAQ uses the architecture on which it runs.
     stripped.pop("architecture", None)
-    extra = overhead(stripped, environment._replace(release=_FORMULA))
+    extra = overhead(stripped, environment._replace(kubevirt=replace(environment.kubevirt, release=_FORMULA)))
     amounts = usage(compute)
     for name in ("requests.memory", "limits.memory"):
         if name in amounts:

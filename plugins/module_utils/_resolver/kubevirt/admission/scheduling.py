@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ..vmi.cluster import KubeVirt
 from . import names
-from .cluster_config import ClusterConfig
 from .rule import INVALID, Cause, Spec, quoted
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -18,7 +18,7 @@ _NO_VALUES: Final = "may not be specified when `operator` is 'Exists' or 'DoesNo
 _NOT_AN_OPERATOR: Final = "not a valid selector operator"
 
 
-def affinity(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def affinity(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateSpecAffinity, whose fields lack `affinity`."""
     affinities = spec.get("affinity") or {}
     node = affinities.get("nodeAffinity") or {}
@@ -42,7 +42,7 @@ def affinity(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
             yield from _pod_term(weighted.get("podAffinityTerm") or {}, term_field)
 
 
-def topology_spread(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def topology_spread(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateSpecTopologySpreadConstraints."""
     path += ".topologySpreadConstraints"
     constraints = spec.get("topologySpreadConstraints", ())

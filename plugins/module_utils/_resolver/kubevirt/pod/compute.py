@@ -40,7 +40,7 @@ def needed(spec: Spec, env: Environment) -> list[str]:
 
 def _hypervisor(env: Environment) -> str:
     configured = env.configuration.get("hypervisors") or ()
-    if env.has_gate("ConfigurableHypervisor") and configured and configured[0].get("name") == _MSHV:
+    if env.kubevirt.has_gate("ConfigurableHypervisor") and configured and configured[0].get("name") == _MSHV:
         return "mshv"
     return "kvm"
 
@@ -62,12 +62,12 @@ def plugged(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
         yield f"{_PREFIX}tdx"
     if any((disk.get("lun") or {}).get("reservation") for disk in spec["domain"]["devices"].get("disks", ())):
         yield f"{_PREFIX}pr-helper"
-    if env.has_gate("IOMMUFD"):
+    if env.kubevirt.has_gate("IOMMUFD"):
         yield f"{_PREFIX}iommufd"
 
 
 def _networks(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
-    if env.networks is None or env.has_gate("ExternalNetResourceInjection"):
+    if env.networks is None or env.kubevirt.has_gate("ExternalNetResourceInjection"):
         return
     attachments = {network["name"]: network["multus"] for network in spec.get("networks", ()) if "multus" in network}
     for multus in attachments.values():
@@ -89,9 +89,9 @@ def claims(spec: Spec, env: Environment) -> list[dict[str, str]]:
     requests: list[dict[str, str]] = []
     for field, _kind, gate in _GATES:
         devices = spec["domain"]["devices"].get(field, ())
-        if env.has_gate(gate):
+        if env.kubevirt.has_gate(gate):
             requests += [_claim(device) for device in devices if _has_claim(device) and not device.get("deviceName")]
-    if env.has_gate("NetworkDevicesWithDRA"):
+    if env.kubevirt.has_gate("NetworkDevicesWithDRA"):
         networks = spec.get("networks", ())
         requests += [_claim(network["resourceClaim"]) for network in networks if "resourceClaim" in network]
     if env.rules.claims_need_request:
@@ -115,7 +115,7 @@ def not_permitted(spec: Spec, env: Environment) -> list[str]:
     problems = []
     for field, kind, gate in _GATES:
         for device in spec["domain"]["devices"].get(field, ()):
-            claimed = env.has_gate(gate) and (_has_claim(device) or not env.rules.checks_claimed_devices)
+            claimed = env.kubevirt.has_gate(gate) and (_has_claim(device) or not env.rules.checks_claimed_devices)
             name = device.get("deviceName", "")
             if not claimed and name not in permitted_names:
                 problems.append(f"{kind} {name} is not permitted in permittedHostDevices configuration")
@@ -199,7 +199,7 @@ def request(spec: Spec, requests: Amounts, limits: Amounts, env: Environment) ->
     guest_memory = _guest(spec)
     if "memory" in requests or guest_memory is None or guest_memory.value <= 0:
         return
-    percent = env.memory_overcommit
+    percent = env.kubevirt.memory_overcommit
     if percent != 100:
         guest_memory = Quantity.from_integer(guest_memory.value * 100 // percent, guest_memory.format)
     requests["memory"] = guest_memory
@@ -296,7 +296,6 @@ def compute(metadata: dict[str, Any], spec: Spec, env: Environment, overhead: Qu
 
 def _quota_limits(name: str, limits: Amounts, env: Environment) -> bool:
     """Whether a ResourceQuota of the namespace requires an automatic limit."""
-    gate = env.rules.limits_gate
-    if name in limits or (gate and not env.has_gate(gate)):
+    if name in limits or not env.kubevirt.has_gate("AutoResourceLimitsGate"):
         return False
     return any(f"limits.{name}" in hard for hard in env.quotas)

@@ -17,7 +17,7 @@ from ..vmi import expand
 from ..vmi.cluster import KubeVirt
 from .environment import Environment
 from .pod import Pod, Source, Unrenderable
-from .resources import environment_of, launch
+from .resources import launch
 
 _NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 
@@ -38,9 +38,9 @@ def environments(
     resources = network_resources(networks)
     quotas_of, claims_of = by_namespace(quotas), by_namespace(claims)
     return {
-        namespace: environment_of(
+        namespace: Environment(
             kubevirt,
-            namespaces.get(namespace),
+            namespaces.get(namespace) or {},
             hard_of(quotas_of(namespace)),
             resources,
             {name_of(claim): metadata_of(claim).get("uid", "") for claim in claims_of(namespace)},
@@ -113,7 +113,6 @@ class RenderedVM(NamedTuple):
 def render_vm(
     vm: Manifest,
     lookup: Lookup,
-    kubevirt: KubeVirt,
     env: Environment,
     uid: str = "",
     source: Source | None = None,
@@ -123,7 +122,7 @@ def render_vm(
     lookup: instancetypes, preferences and revisions. uid: of the running VMI, if any. source: from where
     it migrates. Raises NoPod, FieldError.
     """
-    release = kubevirt.release
+    release = env.kubevirt.release
     if not isinstance(vm.get("spec"), dict):
         raise FieldError("spec", "is missing; a VirtualMachine's manifest is needed")
     vm = copy(vm)
@@ -139,17 +138,17 @@ def render_vm(
             raise NoPod(effective.error.message)
         specs.append(effective.spec)
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
-    return _render(metadata_of(vm), template, specs[0], specs[1], kubevirt, env, uid, source)
+    return _render(metadata_of(vm), template, specs[0], specs[1], env, uid, source)
 
 
-def sample_pod(instancetype: Manifest, kubevirt: KubeVirt, env: Environment) -> Pod:
+def sample_pod(instancetype: Manifest, env: Environment) -> Pod:
     """The pod of a VM that has only an instancetype. Raises NoPod, FieldError."""
-    release = kubevirt.release
+    release = env.kubevirt.release
     template = release_schema.canonical(
         "VirtualMachineInstanceTemplateSpec", {"spec": {"domain": {"devices": {}}}}, release
     )
     spec = release_schema.canonical(INSTANCETYPE.spec_type, instancetype.get("spec", instancetype), release)
-    return _render({"name": name_of(instancetype)}, template, spec, None, kubevirt, env).pod
+    return _render({"name": name_of(instancetype)}, template, spec, None, env).pod
 
 
 def _render(
@@ -157,18 +156,17 @@ def _render(
     template: Manifest,
     instancetype: Manifest | None,
     preference: Manifest | None,
-    kubevirt: KubeVirt,
     env: Environment,
     uid: str = "",
     source: Source | None = None,
 ) -> RenderedVM:
-    problem = expand.fill_new(template, instancetype, preference, kubevirt.configuration, kubevirt.release)
+    problem = expand.fill_new(template, instancetype, preference, env.kubevirt)
     if problem is not None:
         raise NoPod(problem.message)
     name, namespace = str(vm_metadata.get("name") or ""), str(vm_metadata.get("namespace") or "")
     metadata = {**template["metadata"], "name": name, "namespace": namespace, "uid": uid}
     try:
-        return RenderedVM(*launch(metadata, template["spec"], kubevirt, env, source))
+        return RenderedVM(*launch(metadata, template["spec"], env, source))
     except Unrenderable as error:
         raise NoPod(f"KubeVirt cannot create a pod for the VM: {error}") from None
 

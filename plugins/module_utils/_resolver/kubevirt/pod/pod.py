@@ -77,7 +77,7 @@ def console_log(spec: Spec, env: Environment) -> Container | None:
 
 def disks(spec: Spec, env: Environment) -> Iterator[Container]:
     """The containers of container disks, the kernel's last; none if images are mounted as volumes."""
-    if env.has_gate("ImageVolume"):
+    if env.kubevirt.has_gate("ImageVolume"):
         return
     for name, _image in _images(spec):
         yield _disk(name, spec, env)
@@ -89,7 +89,7 @@ def disk_init_containers(spec: Spec, env: Environment, migrated: bool = False) -
     migrated: a migration target does not fetch images with a known digest.
     """
     images = list(_images(spec))
-    if env.has_gate("ImageVolume"):
+    if env.kubevirt.has_gate("ImageVolume"):
         # The kernel's container has the name of a volume too.
         named = dict(images) if migrated else {}
         yield from (_disk(name, spec, env) for name, _image in images if "@sha256:" not in named.get(name, ""))

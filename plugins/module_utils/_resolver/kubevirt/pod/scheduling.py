@@ -48,7 +48,7 @@ def affinity(spec: Spec, env: Environment) -> dict[str, Any]:
     for label in _reservations(spec, env):
         expression = {"key": label, "operator": "Exists"}
         add_pod_anti_affinity(result, {"labelSelector": {"matchExpressions": [expression]}, "topologyKey": HOSTNAME})
-    if env.has_gate("CrossArchitectureVirtualization") and spec.get("architecture"):
+    if env.kubevirt.has_gate("CrossArchitectureVirtualization") and spec.get("architecture"):
         expression = {"key": "kubernetes.io/arch", "operator": "In", "values": [spec["architecture"].lower()]}
         term = {"weight": _WEIGHT, "preference": {"matchExpressions": [expression]}}
         result.setdefault("nodeAffinity", {}).setdefault(_PREFERRED, []).append(term)
@@ -113,10 +113,10 @@ def node_selector(spec: Spec, status: Mapping[str, Any], env: Environment) -> di
     """The node selector of a VMI's pod. status: the VMI's, for its machine and TSC frequency."""
     selector = {"kubevirt.io/schedulable": "true"}
     architecture = spec.get("architecture", "")
-    across = env.has_gate("CrossArchitectureVirtualization") and architecture
+    across = env.kubevirt.has_gate("CrossArchitectureVirtualization") and architecture
     if architecture:
         selector[_ARCHITECTURE] = architecture.lower()
-    selector.update(env.developer.get("nodeSelectors") or {})
+    selector.update(env.kubevirt.developer.get("nodeSelectors") or {})
     selector.update(spec.get("nodeSelector") or {})
     if across:
         selector.pop(_ARCHITECTURE, None)
@@ -129,7 +129,7 @@ def _labels(spec: Spec, status: Mapping[str, Any], env: Environment) -> Iterator
     rules, domain = env.rules, spec["domain"]
     if is_dedicated(spec):
         yield rules.cpu_manager_label
-    if env.has_gate("HypervStrictCheck"):
+    if env.kubevirt.has_gate("HypervStrictCheck"):
         yield from _hyperv(domain)
     yield from _cpu(domain)
     machine = (status.get("machine") or {}).get("type") or (domain.get("machine") or {}).get("type")

@@ -222,7 +222,7 @@ def changes_live(vm: Manifest, before: Manifest, after: Manifest, kubevirt: Kube
     running = copy(before)
     for part in ("cpu", "memory"):
         running["domain"].setdefault(part, {})
-    set_maximums(running, limits(dict(kubevirt.settings)))
+    set_maximums(running, limits(kubevirt.configuration))
     status = {"conditions": (vm.get("status") or {}).get("conditions") or []}
     guest = {"guestCurrent": running["domain"]["memory"].get("guest")}
     instance = {"spec": running, "status": {**status, "memory": guest}}

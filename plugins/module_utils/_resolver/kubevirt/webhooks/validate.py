@@ -18,9 +18,8 @@ from ...api.tree import copy
 from ..apply import applier, conflict, requirements, topology
 from ..apply.requirements import Unmet
 from ..find import find
-from ..find.lookup import Lookup
 from ..vmi import defaults
-from ..vmi.cluster import Configuration
+from ..vmi.cluster import Cluster, KubeVirt
 from .admission import INVALID, NOT_FOUND, Cause, Response, allowed, bad_request, crashed, invalid
 
 _ACROSS: Final = (topology.SOCKETS_CORES, topology.CORES_THREADS, topology.SOCKETS_CORES_THREADS)
@@ -82,16 +81,16 @@ DEFAULTS: Final = "defaults"
 REQUIREMENTS: Final = "requirements"
 
 
-def virtual_machine(vm: Manifest, objects: Lookup, config: Configuration, release: Release = NEWEST) -> Response:
+def virtual_machine(vm: Manifest, cluster: Cluster) -> Response:
     """The response to a canonical VM, which is modified. Missing objects of its matchers do not count."""
     if vm["metadata"].get("deletionTimestamp"):
         return allowed()
-    template = vm["spec"]["template"]
+    release, template = cluster.release, vm["spec"]["template"]
     if template is None:
         return crashed("the VirtualMachine has no template", APPLY)
     specs = []
     for role in ROLES:
-        effective = find.spec(vm, role, objects, release)
+        effective = find.spec(vm, role, cluster.objects, release)
         if effective.error is not None and release.refuses_unknown_objects:
             message = f"Failure to find {role.matcher}: {effective.error.message}"
             return invalid([Cause(NOT_FOUND, message, f"spec.{role.matcher}")], APPLY)
@@ -105,7 +104,7 @@ def virtual_machine(vm: Manifest, objects: Lookup, config: Configuration, releas
         causes = _apply(template, instancetype_spec, preference_spec, release)
         if causes:
             return invalid(causes, APPLY)
-        problem = defaults.set_spec_defaults(template["spec"], config, release)
+        problem = defaults.set_spec_defaults(template["spec"], cluster.kubevirt)
         if problem is not None:
             return bad_request(problem.message, DEFAULTS)
         unmet_requirement = requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)
@@ -136,19 +135,19 @@ def unmet(
     template: Manifest,
     instancetype_spec: Manifest | None,
     preference_spec: Manifest | None,
-    config: Configuration | None = None,
-    release: Release = NEWEST,
+    kubevirt: KubeVirt,
 ) -> Unmet | None:
     """The first requirement that a VM's canonical template does not meet, or None.
 
     instancetype_spec, preference_spec: canonical. Raises Panic where KubeVirt panics.
     """
+    release = kubevirt.release
     if release.checks_requirements_first:
         return requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)
     template = copy(template)
     applier.apply_in_place(template["metadata"], template["spec"], instancetype_spec, preference_spec, release)
     # A failure to add a network does not affect requirements.
-    defaults.set_spec_defaults(template["spec"], config or Configuration(), release)
+    defaults.set_spec_defaults(template["spec"], kubevirt)
     return requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)
 
 

@@ -12,6 +12,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.revision import (
     controller_revision,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+    Cluster,
+    KubeVirt,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import build
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
     copies_without_revisions,
@@ -92,10 +96,12 @@ def test_exported_guest_ignores_other_instancetypes() -> None:
         other = {**instancetype(8, 5), "metadata": {"name": "small", "namespace": "archive", "uid": "other"}}
         for there in (Objects([*exported, other]), Objects(exported)):
             for running in (NEWEST, release.parse_release("1.4")):
-                built = build(exported[-1], there, None, running).spec
+                built = build(exported[-1], Cluster(there, KubeVirt(running))).spec
                 assert built is not None
                 assert built["domain"]["cpu"]["sockets"] == 2
-        assert build(machine, here, None, version).spec == build(exported[-1], Objects(exported), None, version).spec
+        cluster = KubeVirt(version)
+        before = build(machine, Cluster(here, cluster)).spec
+        assert before == build(exported[-1], Cluster(Objects(exported), cluster)).spec
 
 
 def test_export_has_no_fields_of_the_cluster() -> None:
@@ -164,7 +170,7 @@ def test_alpha_revisions_are_converted() -> None:
     )
     assert revision["metadata"]["labels"][f"{LABEL}name"] == "small"
     assert revision["metadata"]["labels"][f"{LABEL}version"] == "v1beta1"
-    there = build(export.vm or {}, Objects([revision]), None, NEWEST)
+    there = build(export.vm or {}, Cluster(Objects([revision])))
     assert there.spec is not None and there.spec["domain"]["cpu"]["sockets"] == 2
 
 

@@ -14,7 +14,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     parse_release,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import cluster
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+    Cluster,
+    KubeVirt,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.admission import (
     Response,
@@ -36,11 +39,14 @@ def vm(domain: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
 def response(
     manifest: dict[str, Any],
     *objects: dict[str, Any],
-    config: cluster.Configuration | None = None,
     release: Release = NEWEST,
+    settings: dict[str, Any] | None = None,
+    architecture: str = "amd64",
 ) -> Response:
     canonical = release_schema.canonical("VirtualMachine", manifest, release)
-    return validate.virtual_machine(canonical, Objects(objects), config or cluster.Configuration(), release)
+    return validate.virtual_machine(
+        canonical, Cluster(Objects(objects), KubeVirt(release, settings or {}, architecture))
+    )
 
 
 def preference(**spec: Any) -> Response:
@@ -62,16 +68,16 @@ def test_order_of_validation_steps() -> None:
         cpu={"preferredCPUTopology": "spread"},
         requirements={"cpu": {"guest": 8}},
     )
-    slirp = cluster.configuration({"network": {"defaultNetworkInterface": "slirp"}})
+    slirp = {"network": {"defaultNetworkInterface": "slirp"}}
     matchers = {"instancetype": {"name": "small"}, "preference": {"name": "p"}}
     cores = {"cpu": {"cores": 1}}
 
-    spread = response(vm(cores, **matchers), SMALL, demanding_preference, config=slirp)
+    spread = response(vm(cores, **matchers), SMALL, demanding_preference, settings=slirp)
     assert (spread.stage, spread.causes[0].field) == ("apply", "instancetype.spec.cpu.guest")
     del demanding_preference["spec"]["cpu"]
-    conflicts = response(vm(cores, **matchers), SMALL, demanding_preference, config=slirp)
+    conflicts = response(vm(cores, **matchers), SMALL, demanding_preference, settings=slirp)
     assert (conflicts.stage, conflicts.causes[0].field) == ("apply", "spec.template.spec.domain.cpu.cores")
-    assert response(vm(**matchers), SMALL, demanding_preference, config=slirp).stage == "defaults"
+    assert response(vm(**matchers), SMALL, demanding_preference, settings=slirp).stage == "defaults"
     assert response(vm(**matchers), SMALL, demanding_preference).stage == "requirements"
 
 
@@ -79,7 +85,7 @@ def test_default_architecture_is_that_of_cluster() -> None:
     demanding_preference = obj("VirtualMachineClusterPreference", "p", requirements={"architecture": "arm64"})
     manifest = vm(preference={"name": "p"})
     assert not response(manifest, demanding_preference).allowed
-    assert response(manifest, demanding_preference, config=cluster.configuration(architecture="arm64")).allowed
+    assert response(manifest, demanding_preference, architecture="arm64").allowed
 
 
 def test_captured_revision_overrides_live_object() -> None:
