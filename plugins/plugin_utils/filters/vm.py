@@ -15,13 +15,13 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import copy, differences
 from ...module_utils._resolver.declare.vm import workload
-from ...module_utils._resolver.kubevirt.apply import applier, conflict, topology
+from ...module_utils._resolver.kubevirt.apply import conflict
 from ...module_utils._resolver.kubevirt.find import find
 from ...module_utils._resolver.kubevirt.find import infer as inference
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, not_found
 from ...module_utils._resolver.kubevirt.vmi import expand as expansion
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
-from ...module_utils._resolver.kubevirt.webhooks.validate import unmet
+from ...module_utils._resolver.kubevirt.webhooks.validate import verdict
 from ...module_utils._resolver.refresh import drift as drifting
 from .. import _field_sources as field_sources
 from .._filters import FilterProblem, accepts_unknown, choice, each, manifests, release_option, vm_filter
@@ -95,18 +95,15 @@ def _refusals(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The conflicts and the unmet requirements of a canonical template. The cluster's defaults count as its own."""
     try:
-        uneven = topology.spread_indivisible(instancetype, preference, release)
-        missing = None if uneven else unmet(template, instancetype, preference, KubeVirt(release))
-        conflict_list = applier.apply_in_place(
-            template["metadata"], template["spec"], instancetype, preference, release
-        )
+        found = verdict(template, instancetype, preference, KubeVirt(release))
     except Panic as panic:
         raise FilterProblem(f"KubeVirt rejects such a VM: {panic}") from None
     conflicts = [
-        {"path": conflict.full_path(item), "message": conflict.cause_message(item, release)} for item in conflict_list
+        {"path": conflict.full_path(item), "message": conflict.cause_message(item, release)} for item in found.conflicts
     ]
-    if uneven is not None:
-        return conflicts, [{"message": uneven.message, "paths": [uneven.field]}]
+    if found.spread is not None:
+        return conflicts, [{"message": found.spread.message, "paths": [found.spread.field]}]
+    missing = found.unmet
     return conflicts, [{"message": missing.message, "paths": list(missing.conflicts)}] if missing else []
 
 
