@@ -12,6 +12,7 @@ from ...api.quantity import Quantity, parse
 from ...kubevirt.pod.amounts import Amounts, amounts, read_container, requests, total
 from ...kubevirt.pod.pod import Pod
 from ...kubevirt.pod.scheduling import CREATED_BY
+from ...kubevirt.vmi.vmi import REQUIRED
 from .demand import Demand
 
 Manifest = Mapping[str, Any]
@@ -99,7 +100,7 @@ class PodInfo(NamedTuple):
 
     def required(self, kind: str) -> list[Manifest]:
         """The terms that have to hold. kind: podAffinity or podAntiAffinity."""
-        terms = (self.affinity.get(kind) or {}).get("requiredDuringSchedulingIgnoredDuringExecution")
+        terms = (self.affinity.get(kind) or {}).get(REQUIRED)
         return list(terms or ())
 
 
@@ -199,7 +200,7 @@ def matches_node_affinity(node: Node, pod: PodInfo) -> bool:
     if any(missing_labels(node, pod)):
         return False
     affinity = pod.affinity.get("nodeAffinity") or {}
-    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    required = affinity.get(REQUIRED)
     return required is None or selects(required, node)
 
 

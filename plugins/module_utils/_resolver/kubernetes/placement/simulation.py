@@ -115,10 +115,10 @@ def _capacity(sample: Sample, empty: Batch, batch: Batch) -> dict[str, Any]:
 def _placement_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
     """{name, namespace, evaluated, fits, node_count, nodes, node or problem}. evaluated: whether it has a pod, of which
     it is known whether it fits. nodes: those it fits on before it is placed."""
-    nodes, number, missing = _place(batch, vm.pod, vm.problem)
-    decided = _is_decided(batch, vm.pod, number is not None)
-    result = {**_identity(vm), "evaluated": decided, "fits": number is not None, **nodes}
-    return {**result, **({"node": batch.state.nodes[number].name} if number is not None else {"problem": missing})}
+    nodes, node_name, missing = _place(batch, vm.pod, vm.problem)
+    decided = _is_decided(batch, vm.pod, node_name is not None)
+    result = {**_identity(vm), "evaluated": decided, "fits": node_name is not None, **nodes}
+    return {**result, **({"node": node_name} if node_name is not None else {"problem": missing})}
 
 
 def _migration_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
@@ -140,11 +140,11 @@ def _identity(vm: PlacementRequest) -> dict[str, Any]:
 def _drain_result(batch: Batch, guest: PodInfo, labels: Mapping[str, str]) -> dict[str, Any]:
     """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node."""
     pod = migration_target(guest, labels)
-    nodes, number, missing = _place(batch, pod)
-    undecided = {} if _is_decided(batch, pod, number is not None) else {"evaluated": False}
+    nodes, node_name, missing = _place(batch, pod)
+    undecided = {} if _is_decided(batch, pod, node_name is not None) else {"evaluated": False}
     name = guest.vm or guest.name
-    result = {"name": name, "namespace": guest.namespace, "node": guest.node, "fits": number is not None}
-    destination = {"target": batch.state.nodes[number].name} if number is not None else {"problem": missing}
+    result = {"name": name, "namespace": guest.namespace, "node": guest.node, "fits": node_name is not None}
+    destination = {"target": node_name} if node_name is not None else {"problem": missing}
     return {**result, **undecided, **nodes, **destination}
 
 
@@ -153,17 +153,20 @@ def _is_decided(batch: Batch, pod: PodInfo | None, fits: bool) -> bool:
     return pod is not None and (fits or pod.devices is None or not batch.fitting(pod, None))
 
 
-def _place(batch: Batch, pod: PodInfo | None, why: str = "") -> tuple[dict[str, Any], int | None, str]:
+def _place(batch: Batch, pod: PodInfo | None, why: str = "") -> tuple[dict[str, Any], str | None, str]:
+    """The nodes that a pod fits on, that on which it is placed, and why there is none. why: there is no pod."""
     nodes = _fitting(batch, pod)
     if pod is None:
         return nodes, None, why
-    number = batch.place(pod)
-    return nodes, number, "" if number is not None else problem(batch.state, pod)
+    node_index = batch.place(pod)
+    if node_index is None:
+        return nodes, None, problem(batch.state, pod)
+    return nodes, batch.state.nodes[node_index].name, ""
 
 
 def _fitting(batch: Batch, pod: PodInfo | None) -> dict[str, Any]:
-    numbers = batch.fitting(pod) if pod is not None else []
-    return {"node_count": len(numbers), "nodes": [batch.state.nodes[number].name for number in numbers[:_SHOWN]]}
+    indexes = batch.fitting(pod) if pod is not None else []
+    return {"node_count": len(indexes), "nodes": [batch.state.nodes[index].name for index in indexes[:_SHOWN]]}
 
 
 class PlacementObjects(NamedTuple):

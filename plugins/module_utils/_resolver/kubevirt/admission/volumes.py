@@ -12,24 +12,6 @@ from ...api import quantity
 from ..vmi.cluster import KubeVirt
 from .rule import INVALID, NOT_FOUND, REQUIRED, Cause, Spec, absolute_path
 
-SOURCES: Final = (
-    "persistentVolumeClaim",
-    "sysprep",
-    "cloudInitNoCloud",
-    "cloudInitConfigDrive",
-    "containerDisk",
-    "ephemeral",
-    "emptyDisk",
-    "hostDisk",
-    "dataVolume",
-    "configMap",
-    "secret",
-    "downwardAPI",
-    "serviceAccount",
-    "downwardMetrics",
-    "memoryDump",
-    "containerPath",
-)
 # Sources of which a VM has at most one → their name in messages.
 _SINGLE: Final = {
     "serviceAccount": "serviceAccount volume",
@@ -53,7 +35,7 @@ def check(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
         first.setdefault(name, index)
         if "dataVolume" in volume and not volume["dataVolume"].get("name"):
             yield Cause(REQUIRED, "DataVolume 'name' must be set", f"{field}.name")
-        if sum(source in volume for source in SOURCES) != 1:
+        if len(volume.keys() - {"name"}) != 1:
             yield Cause(INVALID, f"{field} must have exactly one source type set", field)
         yield from cloud_init(volume, field)
         if "downwardMetrics" in volume and not kubevirt.has_gate("DownwardMetrics"):

@@ -45,7 +45,7 @@ def _hypervisor(env: Environment) -> str:
     return "kvm"
 
 
-def plugged(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
+def device_resources(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
     """The resource name of each further device, once for each request; for requests and limits.
 
     Raises UnknownNetwork if networks are known, but not this network.
@@ -288,7 +288,7 @@ def compute(metadata: dict[str, Any], spec: Spec, env: Environment, overhead: Qu
         with_overhead(spec, requests, limits, overhead)
     if quota["memory"]:
         more_limits["memory"] = automatic_limit(requests, env)
-    for name in plugged(metadata.get("namespace", ""), spec, env):
+    for name in device_resources(metadata.get("namespace", ""), spec, env):
         add_to(more_requests, name, _ONE)
         add_to(more_limits, name, _ONE)
     return Container("compute", {**more_requests, **requests}, {**more_limits, **limits}, tuple(claims(spec, env)))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ...api.tree import copy
-from ..vmi.vmi import Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
+from ..vmi.vmi import PREFERRED, REQUIRED, Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
 from .environment import Environment
 
 CREATED_BY: Final = "kubevirt.io/created-by"
@@ -33,8 +33,6 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 # Guests with the CPU model of their host, and no others, avoid nodes with this label.
 OBSOLETE_MODEL: Final = "node-labeller.kubevirt.io/obsolete-host-model"
 
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _RESERVED: Final = "pr.kubevirt.io/"
 _WEIGHT: Final = 100
 
@@ -51,7 +49,7 @@ def affinity(spec: Spec, env: Environment) -> dict[str, Any]:
     if env.kubevirt.has_gate("CrossArchitectureVirtualization") and spec.get("architecture"):
         expression = {"key": "kubernetes.io/arch", "operator": "In", "values": [spec["architecture"].lower()]}
         term = {"weight": _WEIGHT, "preference": {"matchExpressions": [expression]}}
-        result.setdefault("nodeAffinity", {}).setdefault(_PREFERRED, []).append(term)
+        result.setdefault("nodeAffinity", {}).setdefault(PREFERRED, []).append(term)
     return result
 
 
@@ -67,7 +65,7 @@ def _avoided(spec: Spec) -> Iterator[str]:
 
 def _reject(result: dict[str, Any], label: str) -> None:
     """Adds the expression to every term of the node selector, because one matching term suffices."""
-    required = result.setdefault("nodeAffinity", {}).setdefault(_REQUIRED, {"nodeSelectorTerms": [{}]})
+    required = result.setdefault("nodeAffinity", {}).setdefault(REQUIRED, {"nodeSelectorTerms": [{}]})
     for term in required["nodeSelectorTerms"]:
         term.setdefault("matchExpressions", []).append({"key": label, "operator": "DoesNotExist"})
 
@@ -92,7 +90,7 @@ def _claim(volume: Spec) -> str:
 
 def add_pod_anti_affinity(result: dict[str, Any], *terms: dict[str, Any]) -> None:
     """Adds anti-affinity terms, for pods that must not run on the same node."""
-    result.setdefault("podAntiAffinity", {}).setdefault(_REQUIRED, []).extend(terms)
+    result.setdefault("podAntiAffinity", {}).setdefault(REQUIRED, []).extend(terms)
 
 
 _ARCHITECTURE: Final = "kubernetes.io/arch"

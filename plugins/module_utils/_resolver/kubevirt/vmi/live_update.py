@@ -166,7 +166,7 @@ def compare(at_start: Manifest, now: Manifest, instance: Manifest, cluster: Clus
     desired: Manifest = template["spec"]
     instance = {**instance, "spec": schema.canonical(_VMI_SPEC, instance["spec"])}
     running = instance["spec"]
-    changes = tuple(_plugged(now, instance, kubevirt))
+    changes = tuple(_hotplugged_changes(now, instance, kubevirt))
     if differs(now, applied_at_start["spec"], desired, running, kubevirt):
         return Update(changes, OTHER_FIELD)
     if not kubevirt.live_updates:
@@ -193,7 +193,7 @@ def _canonical(vm: Manifest) -> Manifest:
     return {"spec": {**vm["spec"], "template": {"spec": spec}}}
 
 
-def _plugged(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[str]:
+def _hotplugged_changes(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[str]:
     """The fields that change by what is plugged in and out, whether or not the rest needs a restart."""
     vm, running = _canonical(vm), instance["spec"]
     connected = plugged_interfaces(vm["spec"]["template"]["spec"], instance, kubevirt)

@@ -22,6 +22,9 @@ from ..preference.devices import devices as apply_device_preferences
 from . import defaults
 from .cluster import Cluster, KubeVirt
 
+# The terms of affinity that have to hold, and those that only count.
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _FIRMWARE_NAMESPACE: Final = uuid.UUID("6a1a24a1-4061-4607-8bf4-a3963d0c5895")
 
 
