@@ -126,11 +126,7 @@ def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     guest = (status.get("memory") or {}).get("guestRequested") or (spec["domain"].get("memory") or {}).get("guest")
     memory = parse(str(guest)) if guest is not None else requested.get("memory", Quantity.from_integer(0, DECIMAL_SI))
     topology = status.get("currentCPUTopology") or spec["domain"].get("cpu")
-    cpu = (
-        Quantity.from_integer(vcpus({"domain": {"cpu": topology}}), DECIMAL_SI)
-        if topology is not None
-        else requested.get("cpu")
-    )
+    cpu = Quantity.from_integer(vcpus(topology), DECIMAL_SI) if topology is not None else requested.get("cpu")
     return memory, cpu if cpu is not None else Quantity.from_integer(0, DECIMAL_SI)
 
 

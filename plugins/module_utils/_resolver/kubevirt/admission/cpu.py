@@ -8,6 +8,7 @@ from typing import Final
 from ...api import quantity
 from ...api.errors import Panic, QuantityError
 from ..vmi.cluster import KubeVirt
+from ..vmi.vmi import vcpus
 from .release_rules import ARM64, rules
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount, millis
 
@@ -97,7 +98,6 @@ def realtime(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
 
 
 _MAX_THREADS: Final = 2
-_UINT32: Final = 2**32
 
 
 def dedicated(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
@@ -110,15 +110,6 @@ def dedicated(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     yield from _memory_is_fixed(domain, path)
     yield from _number_of_cpus(domain, path)
     yield from _threads(spec, path, kubevirt)
-
-
-def vcpus(cpu: Spec) -> int:
-    """hwutil.GetNumberOfVCPUs: unset numbers are ignored, not 0."""
-    product = 0
-    for count in (cpu.get("cores", 0), cpu.get("sockets", 0), cpu.get("threads", 0)):
-        if count:
-            product = (product or 1) * count % _UINT32
-    return product
 
 
 def _memory_is_provided(domain: Spec, path: str, guest: bool) -> Iterator[Cause]:

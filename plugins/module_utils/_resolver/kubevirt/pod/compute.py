@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ...api.errors import QuantityError
 from ...api.label_selector import matches
 from ...api.quantity import BINARY_SI, DECIMAL_SI, Quantity, add, from_nanos, parse
+from ..vmi.defaults import guest_request
 from ..vmi.vmi import Spec, has_sev, has_snp, has_tdx, is_dedicated, pool_threads, vcpus
 from .amounts import Amounts, Container, add_to, vmi_resources
 from .environment import Environment
@@ -131,7 +131,7 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, en
     requests, limits: the VM's own, which are changed.
     """
     threads = pool_threads(spec) if env.rules.pool_needs_cpu else 0
-    count = vcpus(spec)
+    count = vcpus(spec["domain"]["cpu"])
     if count and env.rules.dedicated_wins:
         requests["cpu"] = limits["cpu"] = Quantity.from_integer(count + threads, DECIMAL_SI)
     elif count:
@@ -151,7 +151,7 @@ def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env
     """Adds a CPU for the emulator, or two if the VM requests an even number."""
     limit = limits.get("cpu", Quantity.from_integer(0, DECIMAL_SI))
     if not env.rules.dedicated_wins:
-        limit = Quantity.from_integer(vcpus(spec), DECIMAL_SI)
+        limit = Quantity.from_integer(vcpus(spec["domain"]["cpu"]), DECIMAL_SI)
     # KubeVirt counts the threads of the pool twice here.
     pool = spec["domain"].get("ioThreadsPolicy") == "supplementalPool" and env.rules.pool_needs_cpu
     vcpu_count = limit.value + (pool_threads(spec) if pool else 0)
@@ -164,7 +164,7 @@ def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env
 
 def shared(spec: Spec, env: Environment, limited: bool) -> tuple[Amounts, Amounts]:
     """Requests and limits of a guest with shared CPUs, unless the VM sets them. limited: with an automatic limit."""
-    count = vcpus(spec) + (pool_threads(spec) if env.rules.pool_needs_cpu else 0)
+    count = vcpus(spec["domain"].get("cpu")) + (pool_threads(spec) if env.rules.pool_needs_cpu else 0)
     ratio = env.cpu_allocation_ratio
     if not count:
         return {}, {}
@@ -188,7 +188,7 @@ _LIMIT_RATIO: Final = 2.0
 
 
 def request(spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
-    """Sets the requests that the VM leaves out: its limit, else the guest's memory or a huge page.
+    """Sets the memory request if the VM leaves it out: its limit, else what the guest needs.
 
     requests: the VM's own, which are changed.
     """
@@ -196,23 +196,9 @@ def request(spec: Spec, requests: Amounts, limits: Amounts, env: Environment) ->
         return
     if "memory" in limits and limits["memory"].nanos:
         requests["memory"] = limits["memory"]
-    guest_memory = _guest(spec)
-    if "memory" in requests or guest_memory is None or guest_memory.value <= 0:
-        return
-    percent = env.kubevirt.memory_overcommit
-    if percent != 100:
-        guest_memory = Quantity.from_integer(guest_memory.value * 100 // percent, guest_memory.format)
-    requests["memory"] = guest_memory
-
-
-def _guest(spec: Spec) -> Quantity | None:
-    memory = spec["domain"].get("memory") or {}
-    if "guest" in memory:
-        return parse(memory["guest"])
-    try:
-        return parse((memory.get("hugepages") or {}).get("pageSize", ""))
-    except QuantityError:
-        return None
+    elif "memory" not in requests:
+        guest = guest_request(spec, env.kubevirt)
+        requests.update({"memory": guest} if guest is not None else {})
 
 
 def with_overhead(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> None:

@@ -7,12 +7,12 @@ from typing import Any, Final
 from ...api.manifest import Manifest
 from ...api.quantity import parse
 from ...api.tree import copy
-from ..vmi.defaults import has_pcie, select_nodes, set_vmi_defaults
+from ..vmi.defaults import has_pcie, set_vmi_defaults
 from ..vmi.vmi import Spec, guest, has_tdx, is_dedicated, pool_threads
 from .amounts import Amounts, texts
 from .environment import Environment
 from .pod import Pod, Source, pod, target
-from .scheduling import needs_tsc_frequency
+from .scheduling import features, needs_tsc_frequency
 
 _EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 _QUOTE_SOCKET: Final = "kubevirt.io/qgs-socket-path"
@@ -23,8 +23,9 @@ _PCI_TOPOLOGY: Final = "kubevirt.io/pci-topology-version"
 def apply_vmi_webhook(metadata: Spec, spec: Spec, env: Environment) -> None:
     """Applies the webhook's changes to a new VMI. metadata, spec: canonical, which are changed."""
     set_vmi_defaults(spec, env.kubevirt)
-    if not env.rules.feature_labels:
-        select_nodes(spec)
+    needed = () if env.rules.feature_labels else tuple(features(spec, env.rules))
+    if needed:
+        spec["nodeSelector"] = {**spec.get("nodeSelector", {}), **dict.fromkeys(needed, "")}
     added = {}
     if env.rules.pci_topology and has_pcie(spec):
         added[_PCI_TOPOLOGY] = "v3"

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ...api.tree import copy
 from ..vmi.vmi import PREFERRED, REQUIRED, Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
-from .environment import Environment
+from .environment import Environment, PodRules
 
 CREATED_BY: Final = "kubevirt.io/created-by"
 
@@ -136,17 +136,22 @@ def _labels(spec: Spec, status: Mapping[str, Any], env: Environment) -> Iterator
     frequency = (status.get("topologyHints") or {}).get("tscFrequency") or 0
     if frequency > 0 and needs_tsc_frequency(spec):
         yield f"scheduling.node.kubevirt.io/tsc-frequency-{frequency}"
-    yield from _features(spec, env)
+    if rules.feature_labels:
+        yield from features(spec, rules)
+    yield from _other_features(spec, rules)
 
 
-def _features(spec: Spec, env: Environment) -> Iterator[str]:
-    rules = env.rules
-    if rules.feature_labels and "realtime" in (spec["domain"].get("cpu") or {}):
+def features(spec: Spec, rules: PodRules) -> Iterator[str]:
+    """The labels of the node that a realtime or SEV guest needs."""
+    if "realtime" in (spec["domain"].get("cpu") or {}):
         yield "kubevirt.io/realtime"
-    if rules.feature_labels and (has_sev(spec) or (has_snp(spec) and rules.snp_label)):
+    if has_sev(spec) or (has_snp(spec) and rules.snp_label):
         yield "kubevirt.io/sev"
-    if rules.feature_labels and has_sev_es(spec):
+    if has_sev_es(spec):
         yield "kubevirt.io/sev-es"
+
+
+def _other_features(spec: Spec, rules: PodRules) -> Iterator[str]:
     if rules.snp_label and has_snp(spec):
         yield "kubevirt.io/sev-snp"
     secure = "launchSecurity" in spec["domain"] and spec.get("architecture") == "s390x"

@@ -84,23 +84,29 @@ def _set_cpu_request(spec: Spec, kubevirt: KubeVirt) -> None:
 
 
 def _set_memory_request(spec: Spec, kubevirt: KubeVirt) -> None:
-    """Sets the pod's request: the limit, else the guest's memory, else the huge page size."""
+    """Sets the pod's request: the limit, else what the guest needs."""
     resources = spec["domain"]["resources"]
-    limit = resources.get("limits", {}).get("memory")
-    if not _is_zero(limit) and _is_zero(resources.get("requests", {}).get("memory")):
-        resources.setdefault("requests", {})["memory"] = limit
-    if "memory" in resources.get("requests", {}):
-        return
-    memory = spec["domain"].get("memory", {})
+    limit, requests = resources.get("limits", {}).get("memory"), resources.get("requests", {})
+    if not _is_zero(limit) and _is_zero(requests.get("memory")):
+        resources["requests"] = {**requests, "memory": limit}
+    elif "memory" not in requests:
+        guest = guest_request(spec, kubevirt)
+        if guest is not None:
+            resources["requests"] = {**requests, "memory": guest.text}
+
+
+def guest_request(spec: Spec, kubevirt: KubeVirt) -> quantity.Quantity | None:
+    """The memory request for a guest: its memory, else the huge page size, less what is overcommitted."""
+    memory = spec["domain"].get("memory") or {}
     try:
-        amount = quantity.parse(memory.get("guest") or memory.get("hugepages", {}).get("pageSize", ""))
+        amount = quantity.parse(memory.get("guest") or (memory.get("hugepages") or {}).get("pageSize", ""))
     except errors.QuantityError:
-        return
+        return None
     if amount.value <= 0:
-        return
-    if kubevirt.memory_overcommit != 100:
-        amount = quantity.Quantity.from_integer(amount.value * 100 // kubevirt.memory_overcommit, amount.format)
-    resources.setdefault("requests", {})["memory"] = amount.text
+        return None
+    if kubevirt.memory_overcommit == 100:
+        return amount
+    return quantity.Quantity.from_integer(amount.value * 100 // kubevirt.memory_overcommit, amount.format)
 
 
 def _set_guest_memory(spec: Spec) -> None:
@@ -190,20 +196,6 @@ def set_vmi_defaults(spec: Spec, kubevirt: KubeVirt, maximums: bool = True) -> N
     for probe in ("readinessProbe", "livenessProbe"):
         if probe in spec:
             spec[probe] = {**_PROBE, **spec[probe]}
-
-
-def select_nodes(spec: Spec) -> None:
-    """Restricts a realtime or SEV guest to nodes that support it."""
-    domain = spec["domain"]
-    sev = (domain.get("launchSecurity") or {}).get("sev")
-    required = {
-        "kubevirt.io/realtime": "realtime" in domain["cpu"],
-        "kubevirt.io/sev": sev is not None,
-        "kubevirt.io/sev-es": bool(((sev or {}).get("policy") or {}).get("encryptedState")),
-    }
-    labels = {label: "" for label, needed in required.items() if needed}
-    if labels:
-        spec["nodeSelector"] = {**spec.get("nodeSelector", {}), **labels}
 
 
 def has_pcie(spec: Spec) -> bool:

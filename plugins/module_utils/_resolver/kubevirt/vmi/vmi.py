@@ -6,7 +6,6 @@ Limited to what instance types affect: no generation, finalizers, start revision
 
 from __future__ import annotations
 
-import math
 import uuid
 from typing import Any, Final, NamedTuple
 
@@ -25,6 +24,7 @@ from .cluster import Cluster, KubeVirt
 # The terms of affinity that have to hold, and those that only count.
 REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+_UINT32: Final = 2**32
 _FIRMWARE_NAMESPACE: Final = uuid.UUID("6a1a24a1-4061-4607-8bf4-a3963d0c5895")
 
 
@@ -151,13 +151,17 @@ def guest(spec: dict[str, Any]) -> dict[str, Any]:
 Spec = dict[str, Any]
 
 
-def vcpus(spec: Spec) -> int:
-    """The vCPUs: the product of the set ones of cores, sockets and threads; 0 if none is set, 1 without `cpu`."""
-    cpu = spec["domain"].get("cpu")
+def vcpus(cpu: Spec | None) -> int:
+    """The vCPUs: the product of the set ones of cores, sockets and threads (hwutil.GetNumberOfVCPUs); 0 if none is set,
+    1 without `cpu`.
+    """
     if cpu is None:
         return 1
-    counts = [cpu[part] for part in ("cores", "sockets", "threads") if cpu.get(part)]
-    return math.prod(counts) if counts else 0
+    product = 0
+    for count in (cpu.get("cores"), cpu.get("sockets"), cpu.get("threads")):
+        if count:
+            product = (product or 1) * count % _UINT32
+    return product
 
 
 def pool_threads(spec: Spec) -> int:
