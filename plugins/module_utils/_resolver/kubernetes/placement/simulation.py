@@ -43,14 +43,6 @@ def migration_target(source: PodInfo, labels: Mapping[str, str]) -> PodInfo:
     return source._replace(node_selector=selector, affinity=affinity, node="")
 
 
-class Sample(NamedTuple):
-    """A VM with only an instancetype. pod: None if KubeVirt cannot render one, with the reason in `problem`."""
-
-    name: str
-    pod: PodInfo | None
-    problem: str = ""
-
-
 # Of thousands of VMs on hundreds of nodes nobody reads all.
 _SHOWN: Final = 20
 
@@ -81,7 +73,7 @@ def simulate(
     requests: Iterable[PlacementRequest],
     drained: Sequence[str] = (),
     namespaces: Mapping[str, Mapping[str, str]] | None = None,
-    samples: Sequence[Sample] = (),
+    samples: Sequence[PlacementRequest] = (),
     allocator: Allocator | None = None,
 ) -> dict[str, Any]:
     """{virtual_machines, drained, instancetypes}: see the functions below.
@@ -101,7 +93,7 @@ def simulate(
     }
 
 
-def _capacity(sample: Sample, empty: Batch, batch: Batch) -> dict[str, Any]:
+def _capacity(sample: PlacementRequest, empty: Batch, batch: Batch) -> dict[str, Any]:
     """{name, fits, node_count, nodes_total, additional_vms, problem}. fits: an empty node could run it. node_count: the
     number of such nodes. additional_vms: how many more such VMs fit now. problem: what is missing if no node could.
     """
@@ -243,12 +235,13 @@ def _with_devices(pod: PodInfo, objects: PlacementObjects) -> PodInfo:
     return pod._replace(devices=demand(pod.resource_claims, pod.namespace, objects.devices))
 
 
-def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> Sample:
+def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> PlacementRequest:
+    """A VM with only an instancetype."""
     name = name_of(instancetype)
     try:
-        return Sample(name, from_pod(sample_pod(instancetype, Environment(kubevirt)), name, ""))
+        return PlacementRequest(name, "", from_pod(sample_pod(instancetype, Environment(kubevirt)), name, ""))
     except NoPod as error:
-        return Sample(name, None, str(error))
+        return PlacementRequest(name, "", None, problem=str(error))
 
 
 def _node(manifest: Manifest, drained: Sequence[str]) -> Node:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from ...api.label_selector import matches_expression
 from ...api.manifest import name_of
 from ...api.quantity import DECIMAL_SI, Quantity, from_nanos, human_readable, parse
-from ...kubevirt.pod.amounts import Amounts, Container, amounts, limits, qos_class, read_container, requests, total
+from ...kubevirt.pod.amounts import Amounts, Container, amounts, limits, qos_class, read_containers, requests, total
 from ...kubevirt.pod.pod import Pod
 from ...kubevirt.vmi.vmi import PREFERRED, REQUIRED
 
@@ -76,10 +76,7 @@ def from_pod(pod: Pod, name: str) -> QuotaItem:
 def from_manifest(manifest: Mapping[str, Any]) -> QuotaItem:
     """Reads a Pod. Raises QuantityError."""
     spec = manifest.get("spec") or {}
-    containers, init_containers = (
-        tuple(_stored(read_container(entry)) for entry in spec.get(field) or ())
-        for field in ("containers", "initContainers")
-    )
+    containers, init_containers = (tuple(map(_stored, part)) for part in read_containers(spec))
     return QuotaItem(
         PODS,
         name_of(manifest),
