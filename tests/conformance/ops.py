@@ -124,11 +124,10 @@ def _vmi(given: Json) -> Json:
 
 def _infer(given: Json) -> Json:
     inferred = infer.infer(given["vm"], _objects(given))
-    if inferred.error is not None:
-        return {**_error(inferred.error), "ignorable": inferred.ignorable}
-    assert inferred.vm is not None
-    spec = inferred.vm["spec"]
-    return {"instancetype": spec.get("instancetype"), "preference": spec.get("preference"), "vm": inferred.vm}
+    if isinstance(inferred, infer.NotInferred):
+        return {**_error(inferred.problem), "ignorable": inferred.ignorable}
+    spec = inferred["spec"]
+    return {"instancetype": spec.get("instancetype"), "preference": spec.get("preference"), "vm": inferred}
 
 
 def _mutate(given: Json) -> Json:

@@ -50,9 +50,9 @@ def _infer(vm: Manifest, objects: list[Manifest], release: Release) -> Manifest:
     """The VM with the matchers that admission infers from its volumes (`inferFromVolume`)."""
     _check(vm)
     inferred = inference.infer(vm, Objects(objects), release)
-    if inferred.error is not None or inferred.vm is None:
-        raise FilterProblem(inferred.error.message if inferred.error else "cannot be inferred")
-    return _without_empty_status(inferred.vm)
+    if isinstance(inferred, inference.NotInferred):
+        raise FilterProblem(inferred.problem.message)
+    return _without_empty_status(inferred)
 
 
 def _explain(

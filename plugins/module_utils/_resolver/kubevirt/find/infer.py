@@ -44,38 +44,26 @@ class NotInferred(NamedTuple):
     unsupported: bool = False
 
 
-class Inferred(NamedTuple):
-    """The result of an inference.
-
-    vm: the canonical VM with inferred matchers; None with an error.
-    error: of KubeVirt or the API server. ignorable: the failure policy Ignore would accept it.
-    """
-
-    vm: Manifest | None = None
-    error: Problem | None = None
-    ignorable: bool = False
-
-
-def infer(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Inferred:
-    """The VM after inference at admission; without `inferFromVolume` it only becomes canonical.
+def infer(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest | NotInferred:
+    """The canonical VM after inference at admission; without `inferFromVolume` it only becomes canonical.
 
     vm: a plain manifest. lookup: of PVCs, DataVolumes, DataSources and VolumeSnapshots.
     """
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
     except FieldError as error:
-        return Inferred(error=Problem(str(error), "BadRequest", 400))
+        return NotInferred(Problem(str(error), "BadRequest", 400))
     for role in ROLES:
         try:
             failed = _infer_in_place(vm, role, lookup, release)
         except Panic as panic:
-            return Inferred(error=Problem(str(panic), PANIC))
+            return NotInferred(Problem(str(panic), PANIC))
         if failed is not None:
-            return Inferred(error=failed.problem, ignorable=failed.ignorable)
+            return failed
     template = vm["spec"]["template"]
     if template is not None:
         template["spec"] = revision.as_written(template["spec"])
-    return Inferred(vm)
+    return vm
 
 
 def _infer_in_place(vm: Manifest, role: Role, lookup: Lookup, release: Release) -> NotInferred | None:
